@@ -57,8 +57,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/rpc',
     'server/workflows',
   ],
+  'server/output': ['server/core', 'server/store', 'server/agents'],
   // The composition: its rooms are layers of their own, and what puts them together is named below.
-  'server/main/output': ['server/core', 'server/store', 'server/agents'],
   'server/main/project': [
     'server/core',
     'server/protocol',
@@ -71,7 +71,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/agents',
     'server/rpc',
     'server/main/fleet',
-    'server/main/output',
+    'server/output',
   ],
   'server/main/fleet': [
     'server/core',
@@ -79,7 +79,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/store',
     'server/git',
     'server/workflows',
-    'server/main/output',
+    'server/output',
     'server/main/project',
     'server/main/watch',
     'server/main/host-durable',

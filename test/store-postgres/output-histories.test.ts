@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventLog } from '../../server/agents/kit/log/event-log.ts';
-import { filesOfLog } from '../../server/main/output/log-files.ts';
+import { filesOfLog } from '../../server/output/log-files.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { testDatabases } from './databases.ts';
 import {

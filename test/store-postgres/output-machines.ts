@@ -8,9 +8,9 @@ import { type EventLog, openEventLog } from '../../server/agents/kit/log/event-l
 import { readLog, readLogBefore } from '../../server/agents/kit/log/event-log-reader.ts';
 import { onLogGrowth } from '../../server/agents/kit/log/log-growth.ts';
 import { findInLog } from '../../server/agents/kit/log/search-log.ts';
-import type { AgentOutput } from '../../server/main/output/agent-output.ts';
-import { createFleetOutput } from '../../server/main/output/fleet-output.ts';
-import { filesOfLog } from '../../server/main/output/log-files.ts';
+import type { AgentOutput } from '../../server/output/agent-output.ts';
+import { createFleetOutput } from '../../server/output/fleet-output.ts';
+import { filesOfLog } from '../../server/output/log-files.ts';
 import { storeSources } from '../../server/main/project/store-sources.ts';
 import type { TranscriptSearch } from '../../server/core/history/transcript-search.ts';
 import type { LogPageView } from '../../server/protocol/api.ts';

@@ -10,7 +10,7 @@ import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
 import { checkIdentity, refuseTrackedLinks } from './identity.ts';
 import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
-import { noOutput } from '../output/agent-output.ts';
+import { noOutput } from '../../output/agent-output.ts';
 import { placesOf } from './project-places.ts';
 import { secretRules } from './secrets.ts';
 import { refuseWrongDatabase, storeSources } from './store-sources.ts';

@@ -6,7 +6,7 @@ import type { SharedWork } from '../../git/shared/old-work.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import type { Store } from '../../store/port.ts';
 import type { LiveSettings } from './live-settings.ts';
-import type { AgentOutput } from '../output/agent-output.ts';
+import type { AgentOutput } from '../../output/agent-output.ts';
 import type { ProjectPlaces } from './project-places.ts';
 
 export type Report = (error: unknown, where: string) => void;

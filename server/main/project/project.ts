@@ -11,7 +11,7 @@ import { GitShells } from '../../git/process/shells.ts';
 import { checkIdentity, refuseTrackedLinks } from './identity.ts';
 import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
-import { noOutput } from '../output/agent-output.ts';
+import { noOutput } from '../../output/agent-output.ts';
 import { openRepositoryAt } from './open-repository.ts';
 import { placesOf } from './project-places.ts';
 import { secretRules } from './secrets.ts';

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataRequests } from '../../../server/protocol/api.ts';
-import { noOutput } from '../../../server/main/output/agent-output.ts';
+import { noOutput } from '../../../server/output/agent-output.ts';
 import { readParams } from '../../../server/protocol/requests/read.ts';
 import { valueOf } from '../../../server/rpc/transport/errors.ts';
 import { createDataHandlers } from '../../../server/rpc/handlers/data.ts';

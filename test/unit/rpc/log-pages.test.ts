@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { openEventLog, type EventLog } from '../../../server/agents/kit/log/event-log.ts';
 import { readLog, readLogBefore } from '../../../server/agents/kit/log/event-log-reader.ts';
 import { onLogGrowth } from '../../../server/agents/kit/log/log-growth.ts';
-import { noOutput } from '../../../server/main/output/agent-output.ts';
+import { noOutput } from '../../../server/output/agent-output.ts';
 import type { LogPageView } from '../../../server/protocol/api.ts';
 import { logHandlers } from '../../../server/rpc/handlers/data-log.ts';
 import { openStore } from '../../../server/store/open.ts';

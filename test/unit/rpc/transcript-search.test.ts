@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { openEventLog } from '../../../server/agents/kit/log/event-log.ts';
 import { findInLog } from '../../../server/agents/kit/log/search-log.ts';
 import type { TranscriptSearch } from '../../../server/core/history/transcript-search.ts';
-import { type AgentOutput, noOutput } from '../../../server/main/output/agent-output.ts';
+import { type AgentOutput, noOutput } from '../../../server/output/agent-output.ts';
 import type { DataHandlerDeps } from '../../../server/rpc/handlers/data-deps.ts';
 import { searchHandlers } from '../../../server/rpc/handlers/data-search.ts';
 import { attemptLogFile } from '../../../server/store/work/attempt-log.ts';

@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { PartPlace } from '../../store/feed/log-parts.ts';
-import { type ReadPart, readParts } from '../../store/feed/read-log-parts.ts';
-import type { Reads } from '../../store/port.ts';
+import type { PartPlace } from '../store/feed/log-parts.ts';
+import { type ReadPart, readParts } from '../store/feed/read-log-parts.ts';
+import type { Reads } from '../store/port.ts';
 
 const bytesAtOnce = 2 * 1024 * 1024;
 

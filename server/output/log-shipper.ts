@@ -5,15 +5,15 @@
 // server/store/feed/log-parts.ts.
 
 import { relative, sep } from 'node:path';
-import { onAnyLogGrowth } from '../../agents/kit/log/log-growth.ts';
+import { onAnyLogGrowth } from '../agents/kit/log/log-growth.ts';
 import {
   appendParts,
   attemptsToShip,
   dropParts,
   logNameOf,
   outputKeptMs,
-} from '../../store/feed/log-parts.ts';
-import { inParts, type Store } from '../../store/port.ts';
+} from '../store/feed/log-parts.ts';
+import { inParts, type Store } from '../store/port.ts';
 import { compareWithStored } from './compare-stored.ts';
 import { logsOfAttempt } from './log-files.ts';
 import { type NextChain, ShippedLog } from './shipped-log.ts';

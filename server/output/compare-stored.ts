@@ -9,10 +9,10 @@ import {
   ownLogs,
   partsBefore,
   storedSegments,
-} from '../../store/feed/log-parts.ts';
+} from '../store/feed/log-parts.ts';
 import { filesOfLog, hashOfRange, type ShippedFile } from './log-files.ts';
 import { beginning, isDropped, type ShippedLog, type StoredEnd } from './shipped-log.ts';
-import type { Reads } from '../../store/port.ts';
+import type { Reads } from '../store/port.ts';
 
 interface Deps {
   readonly db: Reads;

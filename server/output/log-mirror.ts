@@ -6,11 +6,11 @@
 
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fileSize, marksPath, segmentsOf } from '../../agents/kit/log/event-log-files.ts';
-import { tellCopyGrowth } from '../../agents/kit/log/log-growth.ts';
-import { logNameOf } from '../../store/feed/log-parts.ts';
-import type { Store } from '../../store/port.ts';
-import { type StoredEnd, storedFiles } from '../../store/feed/read-log-parts.ts';
+import { fileSize, marksPath, segmentsOf } from '../agents/kit/log/event-log-files.ts';
+import { tellCopyGrowth } from '../agents/kit/log/log-growth.ts';
+import { logNameOf } from '../store/feed/log-parts.ts';
+import type { Store } from '../store/port.ts';
+import { type StoredEnd, storedFiles } from '../store/feed/read-log-parts.ts';
 import { copyFile, type CopiedEnd, isSame } from './copy-file.ts';
 import { fileExists } from './log-files.ts';
 

@@ -1,7 +1,7 @@
 // One log as the shipper knows it: which of its files are stored how far, and what is to be stored
 // next.
 
-import type { LogName, PartPlace } from '../../store/feed/log-parts.ts';
+import type { LogName, PartPlace } from '../store/feed/log-parts.ts';
 import { filesOfLog, partsAfter, type FileChunk, type ShippedFile } from './log-files.ts';
 
 export interface StoredEnd {

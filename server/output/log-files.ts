@@ -5,8 +5,8 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { readMarks, segmentsOf } from '../../agents/kit/log/event-log-files.ts';
-import { readAt } from '../../agents/kit/log/event-log-parts.ts';
+import { readMarks, segmentsOf } from '../agents/kit/log/event-log-files.ts';
+import { readAt } from '../agents/kit/log/event-log-parts.ts';
 
 /** Bytes of one part. */
 export const partBytesMax = 256 * 1024;

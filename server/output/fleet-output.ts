@@ -1,11 +1,11 @@
 // The output of a fleet's agents: stored by the machine that they run on, copied to the disk of
 // machines that read it.
 
-import { Refusal } from '../../core/failure.ts';
-import type { AttemptLog } from '../../store/work/attempt-log.ts';
-import { outputKeptMs } from '../../store/feed/log-parts.ts';
-import { machineName } from '../../store/feed/read-log-parts.ts';
-import type { Store } from '../../store/port.ts';
+import { Refusal } from '../core/failure.ts';
+import type { AttemptLog } from '../store/work/attempt-log.ts';
+import { outputKeptMs } from '../store/feed/log-parts.ts';
+import { machineName } from '../store/feed/read-log-parts.ts';
+import type { Store } from '../store/port.ts';
 import type { AgentOutput } from './agent-output.ts';
 import { LogMirror } from './log-mirror.ts';
 import { LogShipper } from './log-shipper.ts';

@@ -1,9 +1,9 @@
 // The search in stored output of a fleet's agents: PostgreSQL finds the parts, whose lines are
 // searched like those of a log on this disk.
 
-import { asWritten, findInLines, type FoundLine } from '../../agents/kit/log/search-log.ts';
-import { type FoundPart, partsWith } from '../../store/feed/search-log-parts.ts';
-import type { Store } from '../../store/port.ts';
+import { asWritten, findInLines, type FoundLine } from '../agents/kit/log/search-log.ts';
+import { type FoundPart, partsWith } from '../store/feed/search-log-parts.ts';
+import type { Store } from '../store/port.ts';
 import type { FoundLines } from './agent-output.ts';
 
 /** Each may have some parts of a quarter of a MiB. */

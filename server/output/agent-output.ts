@@ -1,8 +1,8 @@
 // What agents write, for readers on other machines of a fleet. A project on one machine has nothing
 // to do for it.
 
-import type { FoundLine } from '../../agents/kit/log/search-log.ts';
-import type { AttemptLog } from '../../store/work/attempt-log.ts';
+import type { FoundLine } from '../agents/kit/log/search-log.ts';
+import type { AttemptLog } from '../store/work/attempt-log.ts';
 
 export interface AgentOutput {
   /**
