@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { initProject } from '../server/main/project/init.ts';
+import { initProject } from '../server/project/init.ts';
 import { openClient } from '../server/main/connect.ts';
 import type { Client } from '../server/protocol/api.ts';
 import type { Bench } from './bench.ts';

@@ -4,8 +4,8 @@
 import { parseArgs } from 'node:util';
 import type { GitRepository } from '../server/git/port.ts';
 import { composeEngine } from '../server/main/compose.ts';
-import { openProject } from '../server/main/project/project.ts';
-import { initProject } from '../server/main/project/init.ts';
+import { openProject } from '../server/main/open-project.ts';
+import { initProject } from '../server/project/init.ts';
 import type { EventView } from '../server/protocol/api.ts';
 import { addTask } from '../server/store/plan/tasks.ts';
 import { launchEngine, stopRuns } from '../server/workflows/engine.ts';

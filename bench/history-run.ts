@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { otlpTrace } from '../server/core/history/otlp.ts';
-import { storeSources } from '../server/main/project/store-sources.ts';
+import { storeSources } from '../server/project/store-sources.ts';
 import { endedSpans } from '../server/store/history/ended-spans.ts';
 import { addEpic } from '../server/store/plan/epics.ts';
 import { openStore } from '../server/store/open.ts';

@@ -2,7 +2,7 @@
 // JSON line.
 
 import { parseArgs } from 'node:util';
-import { storeSources } from '../server/main/project/store-sources.ts';
+import { storeSources } from '../server/project/store-sources.ts';
 import { addEpic } from '../server/store/plan/epics.ts';
 import { openStore } from '../server/store/open.ts';
 import type { Store } from '../server/store/port.ts';

@@ -18,13 +18,13 @@ const loadedTogether = {
     'server/main/connect.ts',
     'server/main/wire.ts',
     'server/main/start-backend.ts',
-    'server/main/project/live-settings.ts',
-    'server/main/project/accepted-settings.ts',
+    'server/project/live-settings.ts',
+    'server/project/accepted-settings.ts',
     'server/config/toml-file.ts',
   ],
   // A look at the plan where no backend answers; a command that waits for a run never opens the database.
   local: [
-    'server/main/project/data-project.ts',
+    'server/main/data-project.ts',
     'server/main/requests/data-handlers.ts',
     'server/rpc/transport/local.ts',
   ],

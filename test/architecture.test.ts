@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { readSources, root } from './source-files.ts';
 import type { Store, Tx } from '../server/store/port.ts';
 
-const projectRooms = ['server/main/project', 'server/core', 'server/protocol', 'server/store'];
+const projectRooms = ['server/project', 'server/core', 'server/protocol', 'server/store'];
 
 type IsNever<Type> = [Type] extends [never] ? true : false;
 
@@ -58,8 +58,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/workflows',
   ],
   'server/output': ['server/core', 'server/store', 'server/agents'],
-  // The composition: its rooms are layers of their own, and what puts them together is named below.
-  'server/main/project': [
+  'server/project': [
     'server/core',
     'server/protocol',
     'server/files',
@@ -69,10 +68,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/store',
     'server/git',
     'server/agents',
-    'server/rpc',
-    'server/main/fleet',
     'server/output',
   ],
+  // The composition: its rooms are layers of their own, and what puts them together is named below.
   'server/main/fleet': [
     'server/core',
     'server/durable',
@@ -80,7 +78,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/git',
     'server/workflows',
     'server/output',
-    'server/main/project',
+    'server/project',
     'server/main/watch',
     'server/main/host-durable',
   ],
@@ -121,6 +119,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/main/watch',
     'server/main/webhooks',
     'server/main/compose',
+    'server/main/data-project',
   ],
   'server/main': [],
   extension: ['server/core', 'server/platform', 'server/protocol', 'webview/messages'],
@@ -132,17 +131,21 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const entries: ReadonlySet<string> = new Set([
   'extension/work/main.ts',
   'server/cli/process-surroundings.ts',
+  // Its texts import files of the sample.
+  'server/project/sample.ts',
   ...[
     'backend',
     'backend-main',
     'compose',
     'connect',
+    'data-project',
+    'demo',
     'editor',
     'host-durable',
     'mcp-main',
     'network-gate',
+    'open-project',
     'remote-attempt',
-    'sample',
     'start-backend',
     'wire',
     'worker',

@@ -15,20 +15,20 @@ import type { BackendOptions } from './backend.ts';
 import type { DoctorRequest } from './doctor/check.ts';
 import type { Doctor } from './doctor/doctor.ts';
 import type * as FleetDatabase from './fleet/fleet-database.ts';
-import type { InitResult } from './project/init.ts';
-import type { Environment, SettingFlags } from './project/live-settings.ts';
+import type { InitResult } from '../project/init.ts';
+import type { Environment, SettingFlags } from '../project/live-settings.ts';
 import { maskRequest } from './requests/served-handlers.ts';
-import type { MigrateOptions, MigrateReport } from './project/migrate.ts';
+import type { MigrateOptions, MigrateReport } from './fleet/migrate.ts';
 import { tokensIn } from '../core/forge/tokens.ts';
-import { projectFolderName, runningAddress } from './project/project-places.ts';
+import { projectFolderName, runningAddress } from '../project/project-places.ts';
 import type { PlanFromSpecOptions } from './requests/plan-from-spec.ts';
 import type { ProbeView } from './sandbox/probe-confinement.ts';
 import type * as RemoteWorkers from './remote/remote-workers.ts';
 import type { SqlforgeProject } from '../agents/drover-code/sqlforge-project.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
-import type { TrustRequest } from './project/trust.ts';
+import type { TrustRequest } from '../project/trust.ts';
 
-export { findProject } from './project/project-places.ts';
+export { findProject } from '../project/project-places.ts';
 
 // Loads only what a command needs: no engine to read the plan, no database if a backend answers, no
 // socket client if none does.
@@ -42,7 +42,7 @@ export async function probeConfinement(root: string): Promise<readonly ProbeView
 }
 
 export async function trustSettings(request: TrustRequest): Promise<TrustReport> {
-  const report = await (await import('./project/trust.ts')).trustSettings(request);
+  const report = await (await import('../project/trust.ts')).trustSettings(request);
   // A running backend reads them now: it may have something to send.
   const running = request.accept ? await connectRunning(request.root).catch(() => null) : null;
   await running?.call('status', {});
@@ -63,7 +63,7 @@ export const destroyRemote: typeof RemoteWorkers.destroyRemote = async (request,
   (await import('./remote/remote-workers.ts')).destroyRemote(request, name, force);
 
 export async function initProject(folder: string, env: Environment): Promise<InitResult> {
-  return await (await import('./project/init.ts')).initProject(folder, env);
+  return await (await import('../project/init.ts')).initProject(folder, env);
 }
 
 export async function openSqlforge(from: string, env: NodeJS.ProcessEnv): Promise<SqlforgeProject> {
@@ -93,7 +93,7 @@ export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result
 }
 
 export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
-  return await (await import('./project/migrate.ts')).migrateProject(options);
+  return await (await import('./fleet/migrate.ts')).migrateProject(options);
 }
 
 export interface OpenClientOptions {
@@ -137,7 +137,7 @@ async function refuseUnreadableSettings({ root, env }: OpenClientOptions): Promi
   try {
     if (existsSync(file)) accessSync(file, constants.R_OK);
   } catch {
-    const { LiveSettings } = await import('./project/live-settings.ts');
+    const { LiveSettings } = await import('../project/live-settings.ts');
     const [problem] = (await LiveSettings.load(root, env, {})).loaded.problems;
     if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
   }
@@ -162,8 +162,8 @@ export async function connectRunning(root: string): Promise<Client | null> {
 
 /** Waits up to 30 s for the backend of a project to end. Returns whether it has. */
 export async function untilStopped(root: string): Promise<boolean> {
-  const { LiveSettings } = await import('./project/live-settings.ts');
-  const { placesOf } = await import('./project/project-places.ts');
+  const { LiveSettings } = await import('../project/live-settings.ts');
+  const { placesOf } = await import('../project/project-places.ts');
   const { acquireExclusive } = await import('../store/sqlite/exclusive.ts');
   const live = await LiveSettings.load(root, {}, {});
   const { lock: path } = placesOf(root, live.settings.databasePath);
@@ -221,10 +221,10 @@ async function withOwnSettings(
   { root, env }: OpenClientOptions,
 ): Promise<StatusSnapshot> {
   if (snapshot.run?.active === true) return snapshot;
-  const { LiveSettings } = await import('./project/live-settings.ts');
+  const { LiveSettings } = await import('../project/live-settings.ts');
   const { shownSettings } = await import('../core/settings/settings-resolve.ts');
-  const { heldViews } = await import('./project/accepted-settings.ts');
-  const { maskOf } = await import('./project/secrets.ts');
+  const { heldViews } = await import('../project/accepted-settings.ts');
+  const { maskOf } = await import('../project/secrets.ts');
   const { maskDeep } = await import('../agents/kit/log/masking.ts');
   const live = await LiveSettings.load(root, env as Environment, {});
   const ofFlags = Object.entries(snapshot.config).filter(([, { source }]) => source === 'flag');
@@ -236,7 +236,7 @@ async function withOwnSettings(
 }
 
 async function openLocal(options: OpenClientOptions): Promise<Client> {
-  const { openDataProject } = await import('./project/data-project.ts');
+  const { openDataProject } = await import('./data-project.ts');
   const { dataOnlyHandlers, feedOf } = await import('./requests/data-handlers.ts');
   const { localClient } = await import('../rpc/transport/local.ts');
   const project = await openDataProject(

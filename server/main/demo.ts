@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { git, makeRepository, planText } from './sample.ts';
+import { git, makeRepository, planText } from '../project/sample.ts';
 
 function main(): number {
   const { values } = parseArgs({

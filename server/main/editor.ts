@@ -25,11 +25,11 @@ import {
   projectFolderName,
   readAddress,
   runningAddress,
-} from './project/project-places.ts';
+} from '../project/project-places.ts';
 import { startBackend } from './start-backend.ts';
 import { thisPlatform } from '../platform/this-platform.ts';
 
-export { makeSample } from './sample.ts';
+export { makeSample } from '../project/sample.ts';
 
 const outputBytesMax = 16 * 1024 * 1024;
 const gitWaitMaxMs = 10_000;

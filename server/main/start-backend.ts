@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal, refusalKindOf } from '../core/failure.ts';
 import { withoutGitCommand } from '../core/work/git-variables.ts';
-import { placesOf } from './project/project-places.ts';
+import { placesOf } from '../project/project-places.ts';
 
 export interface StartOptions {
   readonly root: string;

@@ -4,7 +4,7 @@
 import { Refusal } from '../core/failure.ts';
 import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import { runBackend } from './backend.ts';
-import { LiveSettings } from './project/live-settings.ts';
+import { LiveSettings } from '../project/live-settings.ts';
 
 export async function runWorker(request: WorkerOptions): Promise<void> {
   const { loaded } = await LiveSettings.load(request.root, request.env, request.flags);

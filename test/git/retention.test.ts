@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keepAttachment } from '../../server/main/project/attachments.ts';
+import { keepAttachment } from '../../server/project/attachments.ts';
 import { prune } from '../../server/main/watch/retention.ts';
 import type { PruneReport } from '../../server/protocol/prune-report.ts';
 import { addEpic, closeEpic } from '../../server/store/plan/epics.ts';

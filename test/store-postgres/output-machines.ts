@@ -11,7 +11,7 @@ import { findInLog } from '../../server/agents/kit/log/search-log.ts';
 import type { AgentOutput } from '../../server/output/agent-output.ts';
 import { createFleetOutput } from '../../server/output/fleet-output.ts';
 import { filesOfLog } from '../../server/output/log-files.ts';
-import { storeSources } from '../../server/main/project/store-sources.ts';
+import { storeSources } from '../../server/project/store-sources.ts';
 import type { TranscriptSearch } from '../../server/core/history/transcript-search.ts';
 import type { LogPageView } from '../../server/protocol/api.ts';
 import { logHandlers } from '../../server/rpc/handlers/data-log.ts';

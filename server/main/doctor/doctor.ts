@@ -17,21 +17,21 @@ import { otlpEndpointOf } from '../../core/settings/telemetry-settings.ts';
 import { readExporter, traceExporter } from '../../store/feed/exporters.ts';
 import { openSqlite } from '../../store/sqlite/open.ts';
 import { sandboxState } from '../sandbox/sandbox-state.ts';
-import { heldSentence } from '../project/accepted-settings.ts';
-import { namedPrograms } from '../project/named-programs.ts';
-import { LiveSettings } from '../project/live-settings.ts';
-import { identityProblem } from '../project/identity.ts';
+import { heldSentence } from '../../project/accepted-settings.ts';
+import { namedPrograms } from '../../project/named-programs.ts';
+import { LiveSettings } from '../../project/live-settings.ts';
+import { identityProblem } from '../../project/identity.ts';
 import type { Check, DoctorRequest } from './check.ts';
 import { fleetChecks } from './fleet-checks.ts';
 import { identityCheck } from './identity-check.ts';
 import { lentSettingsCheck } from './lent-settings-check.ts';
-import { openRepositoryAt } from '../project/open-repository.ts';
+import { openRepositoryAt } from '../../project/open-repository.ts';
 import {
   placesOf,
   type ProjectPlaces,
   runningAddress,
   whyNoWorktrees,
-} from '../project/project-places.ts';
+} from '../../project/project-places.ts';
 import type { ExporterTable } from '../../store/schema/exporter-table.ts';
 
 export interface Doctor {

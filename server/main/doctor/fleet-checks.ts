@@ -3,7 +3,7 @@
 import { formatDuration } from '../../core/format.ts';
 import { openGitAdapter } from '../../git/adapter.ts';
 import type { MachineView } from '../../protocol/api.ts';
-import type { LiveSettings } from '../project/live-settings.ts';
+import type { LiveSettings } from '../../project/live-settings.ts';
 import type { Check, DoctorRequest } from './check.ts';
 
 export async function fleetChecks(

@@ -6,8 +6,8 @@ import { openGitAdapter } from '../../git/adapter.ts';
 import { missingOnRemote } from '../../git/shared/missing-commits.ts';
 import { namedCommits } from '../../store/history/named-commits.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
-import { storeSources } from '../project/store-sources.ts';
-import type { LiveSettings } from '../project/live-settings.ts';
+import { storeSources } from '../../project/store-sources.ts';
+import type { LiveSettings } from '../../project/live-settings.ts';
 import type { Check } from './check.ts';
 
 const timeoutMs = 120_000;

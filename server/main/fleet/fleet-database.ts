@@ -11,8 +11,8 @@ import {
 } from '../../durable/fleet/tables.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
 import { placeOf } from '../../store/postgres/database-url.ts';
-import { storeSources } from '../project/store-sources.ts';
-import { type Environment, LiveSettings } from '../project/live-settings.ts';
+import { storeSources } from '../../project/store-sources.ts';
+import { type Environment, LiveSettings } from '../../project/live-settings.ts';
 
 export interface FleetDatabaseRequest {
   readonly root: string;

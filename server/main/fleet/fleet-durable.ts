@@ -6,7 +6,7 @@ import type { StoreTables } from '../../store/port.ts';
 import { sharedQueueLimits } from '../../workflows/engine.ts';
 import { compatibilityOf } from '../../core/compatibility.ts';
 import { ownStopPart } from '../watch/machine-pulse.ts';
-import type { Project } from '../project/opened-project.ts';
+import type { Project } from '../../project/opened-project.ts';
 import type { HostDurable } from '../host-durable.ts';
 
 export async function openFleetDurable(

@@ -18,11 +18,11 @@ import { readCarried, storeCarried } from '../../store/feed/carried-work.ts';
 import { othersLand, type Store } from '../../store/port.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
 import { FleetClock } from './fleet-clock.ts';
-import { noteFleet } from './fleet-note.ts';
+import { noteFleet } from '../../project/fleet-note.ts';
 import type { AgentOutput } from '../../output/agent-output.ts';
 import { createFleetOutput } from '../../output/fleet-output.ts';
-import { machineIdIn, type ProjectPlaces } from '../project/project-places.ts';
-import { storeSources } from '../project/store-sources.ts';
+import { machineIdIn, type ProjectPlaces } from '../../project/project-places.ts';
+import { storeSources } from '../../project/store-sources.ts';
 
 export interface FleetProject {
   readonly machineId: string;

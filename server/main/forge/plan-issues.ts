@@ -25,7 +25,7 @@ import type { Handlers } from '../../protocol/api.ts';
 import type { IssuePlanView } from '../../protocol/spec-plan.ts';
 import { readTaskViews } from '../../store/board/board-changes.ts';
 import type { Store } from '../../store/port.ts';
-import type { DataProject } from '../project/data-project.ts';
+import type { Project } from '../../project/opened-project.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,7 +33,7 @@ export function issueHandlers({
   store,
   places,
   live,
-}: Pick<DataProject, 'store' | 'places' | 'live'>): Pick<Handlers, 'issues.plan'> {
+}: Pick<Project, 'store' | 'places' | 'live'>): Pick<Handlers, 'issues.plan'> {
   return {
     'issues.plan': async ({ words, repo = null, env = {} }) => {
       if (words.every((word) => word.trim() === '')) {

@@ -20,9 +20,9 @@ import {
 } from './remote-spec.ts';
 import { openProvisioner, provisionerVariables } from './worker-provisioner.ts';
 import { writeWhole } from '../../files/write-whole.ts';
-import { ownProgram } from '../project/own-program.ts';
+import { ownProgram } from '../../project/own-program.ts';
 import { MadeOnce } from '../../core/made-once.ts';
-import type { Project, Report } from '../project/opened-project.ts';
+import type { Project, Report } from '../../project/opened-project.ts';
 
 type Deps = Pick<Project, 'live' | 'places' | 'machineId'>;
 

@@ -16,7 +16,7 @@ import { createSshProvisioner } from '../../workers/provisioners/ssh.ts';
 import { createStaticProvisioner } from '../../workers/provisioners/static.ts';
 import { createUnikraftProvisioner } from '../../workers/provisioners/unikraft.ts';
 import type { WorkerSettings } from './remote-spec.ts';
-import { ownProgram } from '../project/own-program.ts';
+import { ownProgram } from '../../project/own-program.ts';
 
 export interface ProvisionerPlace {
   readonly projectRoot: string;

@@ -5,7 +5,7 @@ import { Refusal } from '../../core/failure.ts';
 import type { AgentClient } from '../../protocol/agent-requests.ts';
 import { connectAgentSocket } from '../../rpc/transport/client.ts';
 import { ConnectFailure } from '../../rpc/transport/errors.ts';
-import { runningAddress } from '../project/project-places.ts';
+import { runningAddress } from '../../project/project-places.ts';
 
 /** How the server finds its backend, and its handshake. */
 export const agentToolVariables = {

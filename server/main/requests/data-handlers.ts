@@ -16,14 +16,14 @@ import type { RequestHandlers } from '../../rpc/transport/local.ts';
 import type { Store } from '../../store/port.ts';
 import { lastPruned } from '../../store/history/prune.ts';
 import type { listWorktrees, WorktreeFacts } from '../../workflows/attempt/worktrees.ts';
-import { keepAttachment } from '../project/attachments.ts';
-import { heldViews } from '../project/accepted-settings.ts';
+import { keepAttachment } from '../../project/attachments.ts';
+import { heldViews } from '../../project/accepted-settings.ts';
 import { issueHandlers } from '../forge/plan-issues.ts';
 import { servedHandlers } from './served-handlers.ts';
-import type { DataProject } from '../project/data-project.ts';
+import type { DataProject } from '../data-project.ts';
 import { webhookLooks } from '../webhooks/requests.ts';
 import { sandboxView } from '../sandbox/sandbox-state.ts';
-import { maskOf } from '../project/secrets.ts';
+import { maskOf } from '../../project/secrets.ts';
 
 export function feedOf(store: Store): Feed {
   return {

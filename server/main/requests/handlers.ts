@@ -12,16 +12,16 @@ import { activeRuns } from '../../workflows/run/start-run.ts';
 import { pruneWorktrees } from '../../workflows/attempt/worktrees.ts';
 import type { EngineHost } from '../compose.ts';
 import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
-import { withBackendPath } from '../project/client-environment.ts';
-import type { Environment, LiveSettings, SettingFlags } from '../project/live-settings.ts';
-import { programOfProject } from '../project/named-programs.ts';
-import { whyNoWorktrees } from '../project/project-places.ts';
+import { withBackendPath } from '../../project/client-environment.ts';
+import type { Environment, LiveSettings, SettingFlags } from '../../project/live-settings.ts';
+import { programOfProject } from '../../project/named-programs.ts';
+import { whyNoWorktrees } from '../../project/project-places.ts';
 import { webhookHandlers } from '../webhooks/requests.ts';
 import { servedHandlers } from './served-handlers.ts';
-import { maskOf } from '../project/secrets.ts';
+import { maskOf } from '../../project/secrets.ts';
 import { sandboxState } from '../sandbox/sandbox-state.ts';
 import { specHandlers } from './spec-handlers.ts';
-import type { Project } from '../project/opened-project.ts';
+import type { Project } from '../../project/opened-project.ts';
 
 export interface BackendControl {
   readonly onShutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;

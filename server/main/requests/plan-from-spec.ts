@@ -15,8 +15,8 @@ import type { Settings } from '../../core/settings/settings.ts';
 import { planIds, planRecords, recordLines } from '../../core/spec/spec-import.ts';
 import { specCharactersMax, specPrompt } from '../../core/prompt/spec-prompt.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../../protocol/spec-plan.ts';
-import { storeSources } from '../project/store-sources.ts';
-import { type Environment, LiveSettings } from '../project/live-settings.ts';
+import { storeSources } from '../../project/store-sources.ts';
+import { type Environment, LiveSettings } from '../../project/live-settings.ts';
 
 export interface PlanFromSpecOptions extends SpecPlanRequest {
   readonly root: string;

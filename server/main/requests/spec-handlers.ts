@@ -2,7 +2,7 @@
 
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
-import type { Project } from '../project/opened-project.ts';
+import type { Project } from '../../project/opened-project.ts';
 
 export function specHandlers(project: Project): Pick<Handlers, 'spec.plan' | 'spec.cancel'> {
   let atWork: AbortController | null = null;

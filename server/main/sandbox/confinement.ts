@@ -21,11 +21,11 @@ import {
   writeCallFilter,
 } from '../../sandbox/walls.ts';
 import { networkOf, withNetworkGate } from './confined-network.ts';
-import { worktreesOf } from '../project/project-places.ts';
+import { worktreesOf } from '../../project/project-places.ts';
 import { bwrapProgram, sandboxState, type SandboxState } from './sandbox-state.ts';
-import { ownFolders } from '../project/own-program.ts';
+import { ownFolders } from '../../project/own-program.ts';
 import { MadeOnce } from '../../core/made-once.ts';
-import type { Project } from '../project/opened-project.ts';
+import type { Project } from '../../project/opened-project.ts';
 
 /** The program that is about to run in the sandbox. */
 interface Guest {

@@ -2,7 +2,7 @@
 
 import { homedir } from 'node:os';
 import { probeSandbox } from '../../sandbox/probes.ts';
-import { LiveSettings } from '../project/live-settings.ts';
+import { LiveSettings } from '../../project/live-settings.ts';
 import { bwrapProgram, sandboxState } from './sandbox-state.ts';
 
 export interface ProbeView {

@@ -12,8 +12,8 @@ import { aliveAs, aliveUntilMs, beatMachine, leaveFleet } from '../../store/flee
 import { reportMachines } from '../../store/fleet/machine-events.ts';
 import { MachinePlace } from './machine-place.ts';
 import { hostFacts } from '../../platform/host-facts.ts';
-import { worktreesOf } from '../project/project-places.ts';
-import type { FleetRole, Project } from '../project/opened-project.ts';
+import { worktreesOf } from '../../project/project-places.ts';
+import type { FleetRole, Project } from '../../project/opened-project.ts';
 import { busyByMachine, liveMachines, othersLand } from '../../store/port.ts';
 import type { Engine } from '../../workflows/kit/engine-ports.ts';
 

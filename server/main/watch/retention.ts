@@ -28,8 +28,8 @@ import {
 } from '../../store/history/prune-rows.ts';
 import { namedAttachments } from '../../store/history/named-attachments.ts';
 import type { EngineHost } from '../compose.ts';
-import { keptAttachments } from '../project/attachments.ts';
-import type { Project } from '../project/opened-project.ts';
+import { keptAttachments } from '../../project/attachments.ts';
+import type { Project } from '../../project/opened-project.ts';
 
 export interface PruneOptions {
   readonly isDry: boolean;

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { deleteOldParts, outputKeptMs } from '../../store/feed/log-parts.ts';
 import { forgetMachines, keepsHouse } from '../../store/fleet/machines.ts';
 import type { EngineHost } from '../compose.ts';
-import { worktreesOf } from '../project/project-places.ts';
-import type { Project } from '../project/opened-project.ts';
+import { worktreesOf } from '../../project/project-places.ts';
+import type { Project } from '../../project/opened-project.ts';
 import { adoptPlaces } from '../../store/port.ts';
 
 /** Logs of gates: only the newest; the verdict keeps the telling lines of an older one. */

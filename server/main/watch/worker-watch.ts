@@ -9,7 +9,7 @@ import { isDrained, type MachineWork, machineWork } from '../../store/port.ts';
 import { giveBack } from '../../workflows/person/give-back.ts';
 import type { EngineHost } from '../compose.ts';
 import type { MachinePulse } from './machine-pulse.ts';
-import type { Project } from '../project/opened-project.ts';
+import type { Project } from '../../project/opened-project.ts';
 
 export interface WatchedWorker {
   readonly project: Project;

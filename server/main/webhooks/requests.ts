@@ -9,13 +9,13 @@ import type {
   WebhookList,
   WebhookTestResult,
 } from '../../protocol/webhook-views.ts';
-import type { DataProject } from '../project/data-project.ts';
+import type { Project } from '../../project/opened-project.ts';
 import type { WebhookDeliverer } from './deliverer.ts';
 
 type WebhookLooks = 'webhooks.list' | 'webhooks.test';
 export type WebhookRequests = WebhookLooks | 'webhooks.retry';
 
-type WebhookProject = Pick<DataProject, 'store' | 'live' | 'machineId'>;
+type WebhookProject = Pick<Project, 'store' | 'live' | 'machineId'>;
 
 const listedMax = 1_000;
 const listedByDefault = 50;

@@ -3,7 +3,7 @@
 // a test was the start of Node.
 
 import * as connect from '../../../server/main/connect.ts';
-import { openDataProject } from '../../../server/main/project/data-project.ts';
+import { openDataProject } from '../../../server/main/data-project.ts';
 import { dataOnlyHandlers, feedOf } from '../../../server/main/requests/data-handlers.ts';
 import type { Client } from '../../../server/protocol/api.ts';
 import { localClient } from '../../../server/rpc/transport/local.ts';

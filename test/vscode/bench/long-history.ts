@@ -1,7 +1,7 @@
 // A project whose last run had a thousand attempts: written as the engine would have, without agents.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { storeSources } from '../../../server/main/project/store-sources.ts';
+import { storeSources } from '../../../server/project/store-sources.ts';
 import { openStore } from '../../../server/store/open.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import type { Store } from '../../../server/store/port.ts';

@@ -1,10 +1,10 @@
 // What commits of Drover have made of one file: asked when a settings file differs from what a
 // person has accepted.
 
-import { trailerKey, type TrailerKind } from '../../core/work/trailers.ts';
-import { gitEnvironment, shortened } from '../../git/process/environment.ts';
-import { openGitProcesses, type GitProcesses } from '../../git/process/process.ts';
-import { programOnPath } from '../../files/program-path.ts';
+import { trailerKey, type TrailerKind } from '../core/work/trailers.ts';
+import { gitEnvironment, shortened } from '../git/process/environment.ts';
+import { openGitProcesses, type GitProcesses } from '../git/process/process.ts';
+import { programOnPath } from '../files/program-path.ts';
 
 export interface LandedChange {
   /** Of the landing: a task, or an epic. */

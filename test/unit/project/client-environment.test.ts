@@ -1,7 +1,7 @@
 // The PATH of a run: the client's entries, then those that only the backend has.
 
 import assert from 'node:assert/strict';
-import { withBackendPath } from '../../../server/main/project/client-environment.ts';
+import { withBackendPath } from '../../../server/project/client-environment.ts';
 
 suite('environment of a client', () => {
   const path = (client: string | undefined, backend: string): string | undefined =>

@@ -1,22 +1,19 @@
 // An opened project: its settings, its database and its repository, without the engine. Every
 // command needs it.
 
-import type { FleetSettings } from '../../core/settings/fleet-settings.ts';
-import type { GitRepository } from '../../git/port.ts';
-import type { SettingsView } from './accepted-settings.ts';
-import { refuseMovedAway } from '../../store/exchange/moved-away.ts';
-import { openStore } from '../../store/open.ts';
-import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
-import { GitShells } from '../../git/process/shells.ts';
-import { checkIdentity, refuseTrackedLinks } from './identity.ts';
-import { restorePlan } from './kept-plan.ts';
-import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
-import { noOutput } from '../../output/agent-output.ts';
-import { openRepositoryAt } from './open-repository.ts';
-import { placesOf } from './project-places.ts';
-import { secretRules } from './secrets.ts';
-import { refuseWrongDatabase, storeSources } from './store-sources.ts';
-import type { Report, FleetRole, Project } from './opened-project.ts';
+import type { FleetSettings } from '../core/settings/fleet-settings.ts';
+import type { GitRepository } from '../git/port.ts';
+import type { SettingsView } from '../project/accepted-settings.ts';
+import { GitShells } from '../git/process/shells.ts';
+import { openPlan } from '../project/open-plan.ts';
+import { restorePlan } from '../project/kept-plan.ts';
+import { type Environment, LiveSettings, type SettingFlags } from '../project/live-settings.ts';
+import { noOutput } from '../output/agent-output.ts';
+import { openRepositoryAt } from '../project/open-repository.ts';
+import { placesOf } from '../project/project-places.ts';
+import { secretRules } from '../project/secrets.ts';
+import { refuseWrongDatabase } from '../project/store-sources.ts';
+import type { Report, FleetRole, Project } from '../project/opened-project.ts';
 
 /** Opens what data requests need: settings, database and repository. Refuses with a sentence. */
 export async function openProject(
@@ -36,7 +33,6 @@ export async function openProject(
   options.onSettings?.(live);
   refuseWrongDatabase(live);
   const places = placesOf(root, live.settings.databasePath);
-  await restorePlan(places);
   const shells = new GitShells();
   const local = await openRepositoryAt(root, {
     elsewhere: shells.run,
@@ -44,7 +40,8 @@ export async function openProject(
   });
   const url = live.settings.fleetDatabaseUrl;
   if (url !== null) {
-    const { openFleetProject } = await import('../fleet/fleet-project.ts');
+    await restorePlan(places);
+    const { openFleetProject } = await import('./fleet/fleet-project.ts');
     const report = options.report ?? ((): void => {});
     const settings = { ...fleetFor(live, options.view), joins: options.opener === 'backend' };
     const opening = openFleetProject(url, places, settings, local, report);
@@ -58,32 +55,17 @@ export async function openProject(
     const fleet = { url, shown, checkRemote, clock, role, work };
     return { ...parts, local, openRepository, fleet, places, live, close: closeAll };
   }
-  refuseFileOfFleet(places);
-  try {
-    await refuseTrackedLinks({ places, openLocal: async () => local });
-  } catch (error) {
+  const opening = openPlan({ places, openLocal: async () => local }, options.opener === 'backend');
+  const { store, close: closeStore } = await opening.catch((error: unknown) => {
     shells.close();
     throw error;
-  }
-  const store = await openStore(places.database, storeSources, {
-    thorough: options.opener === 'backend',
-    durability: 'grouped',
   });
-  try {
-    await refuseMovedAway(store.store.db, { shown: places.database, kind: 'file' });
-    await checkIdentity({ places, store: store.store, openLocal: async () => local });
-  } catch (error) {
-    await store.close();
-    shells.close();
-    throw error;
-  }
   const close = async (): Promise<void> => {
-    await store.close();
+    await closeStore();
     shells.close();
   };
   const openRepository = async (): Promise<GitRepository> => local;
-  const data = { places, live, store: store.store };
-  const parts = { ...data, git: local, local, openRepository, close };
+  const parts = { places, live, store, git: local, local, openRepository, close };
   return { machineId: '', fleet: null, output: noOutput, ...parts };
 }
 

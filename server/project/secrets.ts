@@ -1,10 +1,10 @@
 // The secrets of a project as it is set now, and the mask that takes them out of what is stored.
 
-import { createMask, type Mask } from '../../agents/kit/log/masking.ts';
-import { type KnownSecret, knownSecrets } from '../../agents/secrets/known-secrets.ts';
-import { protectedAmong } from '../../core/plan/protected-paths.ts';
-import type { WebhookEndpoint } from '../../core/settings/webhook-endpoints.ts';
-import type { GitAdapterOptions } from '../../git/adapter.ts';
+import { createMask, type Mask } from '../agents/kit/log/masking.ts';
+import { type KnownSecret, knownSecrets } from '../agents/secrets/known-secrets.ts';
+import { protectedAmong } from '../core/plan/protected-paths.ts';
+import type { WebhookEndpoint } from '../core/settings/webhook-endpoints.ts';
+import type { GitAdapterOptions } from '../git/adapter.ts';
 import type { LiveSettings } from './live-settings.ts';
 
 /**
@@ -19,7 +19,7 @@ export function secretRules(
   return {
     secretsAllowed,
     secretsIn: async (content, path) => {
-      const { secretSearch } = await import('../../agents/secrets/content.ts');
+      const { secretSearch } = await import('../agents/secrets/content.ts');
       return secretSearch(namedSecretsOf(live), secretsAllowed)(content, path);
     },
   };

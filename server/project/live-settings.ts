@@ -3,20 +3,17 @@
 
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
-import { loadSettings, type SettingsRequest, userSettingsPath } from '../../config/load.ts';
-import { boundSettingKeys } from '../../core/settings/bound-settings.ts';
-import { Refusal } from '../../core/failure.ts';
+import { loadSettings, type SettingsRequest, userSettingsPath } from '../config/load.ts';
+import { boundSettingKeys } from '../core/settings/bound-settings.ts';
+import { Refusal } from '../core/failure.ts';
 import {
   type FleetSettingKey,
   fleetSettingKeys,
   fleetSettingsOf,
-} from '../../core/settings/fleet-settings.ts';
-import { type RetentionSettingKey, retentionSettingTable } from '../../core/settings/retention.ts';
-import type { SettingKey, Settings } from '../../core/settings/settings.ts';
-import {
-  type WebhookSettingKey,
-  webhookSettingTable,
-} from '../../core/settings/webhook-endpoints.ts';
+} from '../core/settings/fleet-settings.ts';
+import { type RetentionSettingKey, retentionSettingTable } from '../core/settings/retention.ts';
+import type { SettingKey, Settings } from '../core/settings/settings.ts';
+import { type WebhookSettingKey, webhookSettingTable } from '../core/settings/webhook-endpoints.ts';
 import {
   acceptSettings,
   type HeldSetting,
@@ -26,8 +23,8 @@ import {
   unacceptedSentence,
   type SettingsView,
 } from './accepted-settings.ts';
-import { type Powers, sameValue, withPowers } from '../../core/settings/accepted-settings.ts';
-import type { LoadedSettings, SettingEntry } from '../../core/settings/settings-resolve.ts';
+import { type Powers, sameValue, withPowers } from '../core/settings/accepted-settings.ts';
+import type { LoadedSettings, SettingEntry } from '../core/settings/settings-resolve.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type SettingFlags = SettingsRequest['flags'];

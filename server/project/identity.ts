@@ -5,17 +5,17 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
-import { Refusal } from '../../core/failure.ts';
-import type { LocalRepository } from '../../git/repository.ts';
-import type { Store } from '../../store/port.ts';
+import { Refusal } from '../core/failure.ts';
+import type { LocalRepository } from '../git/repository.ts';
+import type { Store } from '../store/port.ts';
 import {
   forgetSlotsOfOthers,
   hasAttemptsInFlight,
   readRepository,
   type RepositoryRow,
   writeRepository,
-} from '../../store/rows/repository-rows.ts';
-import { commonDirOf } from '../../git/files/common-dir.ts';
+} from '../store/rows/repository-rows.ts';
+import { commonDirOf } from '../git/files/common-dir.ts';
 import { makeHome } from './kept-plan.ts';
 import {
   gitHomeIn,

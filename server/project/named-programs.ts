@@ -1,8 +1,8 @@
 // Programs of agents that settings name, and whether a person named them.
 
-import { findProgram } from '../../agents/kit/process/find-program.ts';
-import type { NamedProgram } from '../../agents/inventory.ts';
-import { agentKinds, type AgentKind } from '../../core/plan/task.ts';
+import { findProgram } from '../agents/kit/process/find-program.ts';
+import type { NamedProgram } from '../agents/inventory.ts';
+import { agentKinds, type AgentKind } from '../core/plan/task.ts';
 import type { LiveSettings } from './live-settings.ts';
 
 /**

@@ -1,8 +1,8 @@
 // What every opening of a project's database has in common.
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Refusal } from '../../core/failure.ts';
-import { systemClock } from '../../durable/embedded/system-clock.ts';
+import { Refusal } from '../core/failure.ts';
+import { systemClock } from '../durable/embedded/system-clock.ts';
 import type { LiveSettings } from './live-settings.ts';
 
 export const storeSources = {

@@ -10,12 +10,12 @@ const here = dirname(fileURLToPath(import.meta.url));
 /** `bundle`: a file of the bundle. `source`: below `server/main`, without the ending. */
 export function ownProgram(bundle: string, source: string): string {
   const bundled = join(here, bundle);
-  return existsSync(bundled) ? bundled : join(here, '..', `${source}.ts`);
+  return existsSync(bundled) ? bundled : join(here, '..', 'main', `${source}.ts`);
 }
 
 /** What an agent's process has to read so that it can start one of them. */
 export function ownFolders(): readonly string[] {
   if (existsSync(join(here, 'mcp.cjs'))) return [here];
-  const root = join(here, '..', '..', '..');
+  const root = join(here, '..', '..');
   return ['server', 'node_modules', 'package.json'].map((name) => join(root, name));
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProject } from '../../../server/main/project/project-places.ts';
+import { findProject } from '../../../server/project/project-places.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
 suite('places of a project', () => {

@@ -5,14 +5,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Refusal } from '../../core/failure.ts';
+import { Refusal } from '../core/failure.ts';
 import {
   attachmentBytesMax,
   attachmentTypes,
   imageTypeOf,
   isAttachmentName,
-} from '../../core/plan/attachments.ts';
-import { formatBytes } from '../../core/format.ts';
+} from '../core/plan/attachments.ts';
+import { formatBytes } from '../core/format.ts';
 import type { ProjectPlaces } from './project-places.ts';
 
 /** Bounds of the whole folder. */

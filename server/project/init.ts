@@ -11,14 +11,14 @@ import {
 } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findGate } from '../../config/found-gate.ts';
-import { sampleToml } from '../../config/sample.ts';
-import type { SettingKey } from '../../core/settings/settings.ts';
-import type { SetupProposal } from '../../core/work/gate-proposal.ts';
-import { Refusal } from '../../core/failure.ts';
-import { openGitAdapter } from '../../git/adapter.ts';
-import type { LocalRepository } from '../../git/repository.ts';
-import { openStore } from '../../store/open.ts';
+import { findGate } from '../config/found-gate.ts';
+import { sampleToml } from '../config/sample.ts';
+import type { SettingKey } from '../core/settings/settings.ts';
+import type { SetupProposal } from '../core/work/gate-proposal.ts';
+import { Refusal } from '../core/failure.ts';
+import { openGitAdapter } from '../git/adapter.ts';
+import type { LocalRepository } from '../git/repository.ts';
+import { openStore } from '../store/open.ts';
 import { storeSources } from './store-sources.ts';
 import { checkIdentity, markIdentity, refuseTracked } from './identity.ts';
 import { keepPlan, restorePlan } from './kept-plan.ts';
@@ -29,7 +29,7 @@ import {
   type ProjectPlaces,
   projectRootOf,
 } from './project-places.ts';
-import { thisPlatform } from '../../platform/this-platform.ts';
+import { thisPlatform } from '../platform/this-platform.ts';
 
 export interface InitResult {
   readonly root: string;

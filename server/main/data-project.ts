@@ -1,21 +1,17 @@
 // A project for a command that reads or changes the plan: its database, and the facts about its
 // repository that files contain. It starts git only for questions that only git can answer.
 
-import { readCheckoutHead, type CheckoutHead } from '../../git/refs/head-from-files.ts';
-import type { GitRepository } from '../../git/port.ts';
-import type { LocalRepository } from '../../git/repository.ts';
-import { refuseMovedAway } from '../../store/exchange/moved-away.ts';
-import { openStore } from '../../store/open.ts';
-import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
-import { checkIdentity, refuseTrackedLinks } from './identity.ts';
-import { restorePlan } from './kept-plan.ts';
-import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
-import { noOutput } from '../../output/agent-output.ts';
-import { placesOf } from './project-places.ts';
-import { secretRules } from './secrets.ts';
-import { refuseWrongDatabase, storeSources } from './store-sources.ts';
-import type { DataGit } from '../../rpc/handlers/data-deps.ts';
-import type { Project } from './opened-project.ts';
+import { readCheckoutHead, type CheckoutHead } from '../git/refs/head-from-files.ts';
+import type { GitRepository } from '../git/port.ts';
+import type { LocalRepository } from '../git/repository.ts';
+import { openPlan } from '../project/open-plan.ts';
+import { type Environment, LiveSettings, type SettingFlags } from '../project/live-settings.ts';
+import { noOutput } from '../output/agent-output.ts';
+import { placesOf } from '../project/project-places.ts';
+import { secretRules } from '../project/secrets.ts';
+import { refuseWrongDatabase } from '../project/store-sources.ts';
+import type { DataGit } from '../rpc/handlers/data-deps.ts';
+import type { Project } from '../project/opened-project.ts';
 
 export interface DataProject extends Pick<
   Project,
@@ -35,24 +31,12 @@ export async function openDataProject(
   refuseWrongDatabase(live);
   const look = live.settings.fleetDatabaseUrl === null ? readCheckoutHead(root) : null;
   if (look === null) {
-    const { openProject } = await import('./project.ts');
+    const { openProject } = await import('./open-project.ts');
     return await openProject(root, environment, flags);
   }
   const places = placesOf(root, live.settings.databasePath);
-  refuseFileOfFleet(places);
-  await refuseTrackedLinks({ places, openLocal: () => openRepositoryOf(root, live) });
-  await restorePlan(places);
-  const { store, close } = await openStore(places.database, storeSources, {
-    thorough: false,
-    durability: 'grouped',
-  });
-  try {
-    await refuseMovedAway(store.db, { shown: places.database, kind: 'file' });
-    await checkIdentity({ places, store, openLocal: () => openRepositoryOf(root, live) });
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const openLocal = (): Promise<LocalRepository> => openRepositoryOf(root, live);
+  const { store, close } = await openPlan({ places, openLocal }, false);
   const openRepository = repositoryAt(root, live);
   const git = gitOf(look, openRepository);
   return { machineId: '', output: noOutput, places, live, store, git, openRepository, close };
@@ -64,7 +48,7 @@ function repositoryAt(root: string, live: LiveSettings): () => Promise<GitReposi
 }
 
 async function openRepositoryOf(root: string, live: LiveSettings): Promise<LocalRepository> {
-  const { openRepositoryAt } = await import('./open-repository.ts');
+  const { openRepositoryAt } = await import('../project/open-repository.ts');
   return await openRepositoryAt(root, { environment: live.environment, ...secretRules(live) });
 }
 

@@ -1,12 +1,11 @@
 // An opened project, as everything that works on it sees it.
 
-import type { FleetClock } from '../fleet/fleet-clock.ts';
-import type { GitRepository } from '../../git/port.ts';
-import type { SharedWork } from '../../git/shared/old-work.ts';
-import type { LocalRepository } from '../../git/repository.ts';
-import type { Store } from '../../store/port.ts';
+import type { GitRepository } from '../git/port.ts';
+import type { SharedWork } from '../git/shared/old-work.ts';
+import type { LocalRepository } from '../git/repository.ts';
+import type { Store } from '../store/port.ts';
 import type { LiveSettings } from './live-settings.ts';
-import type { AgentOutput } from '../../output/agent-output.ts';
+import type { AgentOutput } from '../output/agent-output.ts';
 import type { ProjectPlaces } from './project-places.ts';
 
 export type Report = (error: unknown, where: string) => void;
@@ -30,7 +29,10 @@ export interface Project {
     readonly shown: string;
     /** Refuses when the remote can't be what the machines share. */
     readonly checkRemote: () => Promise<void>;
-    readonly clock: FleetClock;
+    readonly clock: {
+      readonly aheadMs: number;
+      comparing(ask: () => Promise<number>): Promise<void>;
+    };
     readonly role: FleetRole;
     /** Snapshots on the shared remote. */
     readonly work: SharedWork;

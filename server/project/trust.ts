@@ -1,8 +1,8 @@
 // `drover trust`: what the repository's settings name, and a person's word for it.
 
-import { changedPowers, shownPower } from '../../core/settings/accepted-settings.ts';
-import { Refusal } from '../../core/failure.ts';
-import type { TrustReport } from '../../protocol/trust-report.ts';
+import { changedPowers, shownPower } from '../core/settings/accepted-settings.ts';
+import { Refusal } from '../core/failure.ts';
+import type { TrustReport } from '../protocol/trust-report.ts';
 import { acceptAll } from './accepted-settings.ts';
 import { type Environment, LiveSettings } from './live-settings.ts';
 

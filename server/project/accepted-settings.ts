@@ -3,8 +3,8 @@
 
 import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { readPlainFile } from '../../config/plain-file.ts';
-import { projectFileName } from '../../config/load.ts';
+import { readPlainFile } from '../config/plain-file.ts';
+import { projectFileName } from '../config/load.ts';
 import {
   changedPowers,
   type PowerChange,
@@ -15,9 +15,9 @@ import {
   shownPower,
   unacceptedAmong,
   withPowers,
-} from '../../core/settings/accepted-settings.ts';
-import type { UnacceptedView } from '../../protocol/views.ts';
-import type { SettingEntry } from '../../core/settings/settings-resolve.ts';
+} from '../core/settings/accepted-settings.ts';
+import type { UnacceptedView } from '../protocol/views.ts';
+import type { SettingEntry } from '../core/settings/settings-resolve.ts';
 
 /** A setting whose value in the file is not used. */
 export interface HeldSetting {
@@ -144,7 +144,7 @@ async function authorsOf(
   changes: readonly PowerChange[],
 ): Promise<ReadonlyMap<string, string>> {
   const { landedChanges } = await import('./file-history.ts');
-  const { parseSettingsText } = await import('../../config/toml-file.ts');
+  const { parseSettingsText } = await import('../config/toml-file.ts');
   const landed = (await landedChanges(root, projectFileName, head)) ?? [];
   const powersIn = (text: string | null): Powers =>
     text === null ? {} : powersOf(parseSettingsText(text, projectFileName).entries);

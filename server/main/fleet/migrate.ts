@@ -9,10 +9,10 @@ import { openStore } from '../../store/open.ts';
 import { type Store, liveMachines } from '../../store/port.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
 import { acquireExclusive } from '../../store/sqlite/exclusive.ts';
-import { storeSources } from './store-sources.ts';
-import { type Environment, LiveSettings } from './live-settings.ts';
-import { forgetFleet, noteFleet } from '../fleet/fleet-note.ts';
-import { placesOf } from './project-places.ts';
+import { storeSources } from '../../project/store-sources.ts';
+import { type Environment, LiveSettings } from '../../project/live-settings.ts';
+import { forgetFleet, noteFleet } from '../../project/fleet-note.ts';
+import { placesOf } from '../../project/project-places.ts';
 
 /** One side waits in its transaction while a whole table of the other is read. */
 const oneSideMaxMs = 600_000;

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { attachmentBytesMax } from '../../../server/core/plan/attachments.ts';
-import { keepAttachment, keptAttachments } from '../../../server/main/project/attachments.ts';
+import { keepAttachment, keptAttachments } from '../../../server/project/attachments.ts';
 import { isPersonsDecision } from '../../../server/rpc/transport/decisions.ts';
 import { removeFolder } from '../../remove-folder.ts';
 import { refusalOf } from '../store/memory-store.ts';

@@ -3,8 +3,8 @@
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Refusal } from '../../core/failure.ts';
-import type { ProjectPlaces } from '../project/project-places.ts';
+import { Refusal } from '../core/failure.ts';
+import type { ProjectPlaces } from './project-places.ts';
 
 function noteOf(places: ProjectPlaces): string {
   return join(places.folder, 'fleet');

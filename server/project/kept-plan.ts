@@ -16,8 +16,8 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Refusal } from '../../core/failure.ts';
-import { acquireExclusive } from '../../store/sqlite/exclusive.ts';
+import { Refusal } from '../core/failure.ts';
+import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { type GitHome, isHome, type ProjectPlaces, projectRootOf } from './project-places.ts';
 
 /** How long a backend may take to leave after its files were deleted. */

@@ -2,7 +2,7 @@
 // the private socket.
 
 import { delimiter } from 'node:path';
-import { absoluteEntries } from '../../files/program-path.ts';
+import { absoluteEntries } from '../files/program-path.ts';
 import type { Environment } from './live-settings.ts';
 
 /**

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LiveSettings } from '../../../server/main/project/live-settings.ts';
+import { LiveSettings } from '../../../server/project/live-settings.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
 suite('live settings', () => {
