@@ -70,6 +70,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/agents',
     'server/output',
   ],
+  'server/confinement': [
+    ...projectRooms,
+    'server/agents',
+    'server/sandbox',
+    'server/rpc/transport/address',
+  ],
+  'server/webhooks': projectRooms,
+  'server/telemetry': [...projectRooms, 'server/webhooks/post'],
+  'server/remote': [
+    ...projectRooms,
+    'server/files',
+    'server/platform',
+    'server/agents',
+    'server/git',
+    'server/workers',
+  ],
   // The composition: its rooms are layers of their own, and what puts them together is named below.
   'server/main/fleet': [
     'server/core',
@@ -81,17 +97,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/project',
     'server/main/watch',
     'server/main/host-durable',
-  ],
-  'server/main/sandbox': [...projectRooms, 'server/agents', 'server/sandbox', 'server/rpc'],
-  'server/main/webhooks': projectRooms,
-  'server/main/telemetry': [...projectRooms, 'server/main/webhooks'],
-  'server/main/remote': [
-    ...projectRooms,
-    'server/files',
-    'server/platform',
-    'server/agents',
-    'server/git',
-    'server/workers',
   ],
   'server/main/watch': [
     ...projectRooms,
@@ -106,7 +111,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/agents',
     'server/git',
     'server/main/fleet',
-    'server/main/sandbox',
+    'server/confinement',
   ],
   'server/main/requests': [
     ...projectRooms,
@@ -115,9 +120,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/rpc',
     'server/workflows',
     'server/main/forge',
-    'server/main/sandbox',
+    'server/confinement',
     'server/main/watch',
-    'server/main/webhooks',
+    'server/webhooks',
     'server/main/compose',
     'server/main/data-project',
   ],
@@ -335,7 +340,7 @@ suite('architecture', () => {
 
   test('where telemetry is off, a backend loads nothing of it', () => {
     const loaded = loadedBy('server/main/backend-main.ts');
-    assert.ok(loaded.has('server/main/telemetry/export.ts'));
+    assert.ok(loaded.has('server/telemetry/export.ts'));
     const found = [...loaded].filter((file) =>
       /telemetry\/exporter|history\/(otlp|spans|task-spans)|store\/history\/(ended-spans|read-history)/.test(
         file,

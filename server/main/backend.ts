@@ -37,10 +37,10 @@ import { openProject } from './open-project.ts';
 import { maskOf } from '../project/secrets.ts';
 import { tellTroubles } from './watch/worker-troubles.ts';
 import { WorkerWatch } from './watch/worker-watch.ts';
-import { proveEarly } from './sandbox/sandbox-state.ts';
+import { proveEarly } from '../confinement/sandbox-state.ts';
 import { adoptWorktrees, startUpkeep } from './watch/upkeep.ts';
-import { exportTelemetry } from './telemetry/export.ts';
-import { WebhookDelivery } from './webhooks/deliver.ts';
+import { exportTelemetry } from '../telemetry/export.ts';
+import { WebhookDelivery } from '../webhooks/deliver.ts';
 import type { Project } from '../project/opened-project.ts';
 
 export interface BackendOptions {

@@ -22,8 +22,8 @@ import type { MigrateOptions, MigrateReport } from './fleet/migrate.ts';
 import { tokensIn } from '../core/forge/tokens.ts';
 import { projectFolderName, runningAddress } from '../project/project-places.ts';
 import type { PlanFromSpecOptions } from './requests/plan-from-spec.ts';
-import type { ProbeView } from './sandbox/probe-confinement.ts';
-import type * as RemoteWorkers from './remote/remote-workers.ts';
+import type { ProbeView } from '../confinement/probe-confinement.ts';
+import type * as RemoteWorkers from '../remote/remote-workers.ts';
 import type { SqlforgeProject } from '../agents/drover-code/sqlforge-project.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
 import type { TrustRequest } from '../project/trust.ts';
@@ -38,7 +38,7 @@ export async function doctor(root: string | null, request?: DoctorRequest): Prom
 }
 
 export async function probeConfinement(root: string): Promise<readonly ProbeView[]> {
-  return await (await import('./sandbox/probe-confinement.ts')).probeConfinement(root);
+  return await (await import('../confinement/probe-confinement.ts')).probeConfinement(root);
 }
 
 export async function trustSettings(request: TrustRequest): Promise<TrustReport> {
@@ -51,16 +51,16 @@ export async function trustSettings(request: TrustRequest): Promise<TrustReport>
 }
 
 export const listRemote: typeof RemoteWorkers.listRemote = async (request) =>
-  (await import('./remote/remote-workers.ts')).listRemote(request);
+  (await import('../remote/remote-workers.ts')).listRemote(request);
 
 export const previewRemote: typeof RemoteWorkers.previewRemote = async (request) =>
-  (await import('./remote/remote-workers.ts')).previewRemote(request);
+  (await import('../remote/remote-workers.ts')).previewRemote(request);
 
 export const testRemote: typeof RemoteWorkers.testRemote = async (request, accept) =>
-  (await import('./remote/remote-workers.ts')).testRemote(request, accept);
+  (await import('../remote/remote-workers.ts')).testRemote(request, accept);
 
 export const destroyRemote: typeof RemoteWorkers.destroyRemote = async (request, name, force) =>
-  (await import('./remote/remote-workers.ts')).destroyRemote(request, name, force);
+  (await import('../remote/remote-workers.ts')).destroyRemote(request, name, force);
 
 export async function initProject(folder: string, env: Environment): Promise<InitResult> {
   return await (await import('../project/init.ts')).initProject(folder, env);
@@ -79,7 +79,7 @@ export async function runWorker(wanted: WorkerOptions): Promise<void> {
 }
 
 export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<void> {
-  await (await import('./remote/worker-runtime.ts')).runWorkerRuntime(request);
+  await (await import('../remote/worker-runtime.ts')).runWorkerRuntime(request);
 }
 
 export const prepareFleet: typeof FleetDatabase.prepareFleet = async (request) =>

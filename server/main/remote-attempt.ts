@@ -10,10 +10,16 @@ import { processStartTime } from '../agents/kit/process/process-list.ts';
 import { type JobOutcome, runJob } from '../workers/client/run-job.ts';
 import type { TreeListing } from '../workers/client/upload-plan.ts';
 import { type HostedRequest, runHostedJob } from '../workers/hosted/hosted-job.ts';
-import { endPathOf, readSpec, type RemoteSpec, scratchOf, writeEnd } from './remote/remote-spec.ts';
-import { openHostedGit } from './remote/hosted-git.ts';
-import { openTreeReader, type TreeReader } from './remote/tree-listing.ts';
-import { openProvisioner, platformOf } from './remote/worker-provisioner.ts';
+import {
+  endPathOf,
+  readSpec,
+  type RemoteSpec,
+  scratchOf,
+  writeEnd,
+} from '../remote/remote-spec.ts';
+import { openHostedGit } from '../remote/hosted-git.ts';
+import { openTreeReader, type TreeReader } from '../remote/tree-listing.ts';
+import { openProvisioner, platformOf } from '../remote/worker-provisioner.ts';
 
 const note = (text: string): void => void process.stderr.write(`drover: ${text}\n`);
 

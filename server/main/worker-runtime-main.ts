@@ -7,7 +7,7 @@ import { Refusal } from '../core/failure.ts';
 import { parseListenAddress } from '../core/settings/listen-address.ts';
 import { parseDuration, parseSize } from '../core/settings/setting-values.ts';
 import { droverVersion } from '../protocol/version.ts';
-import { runWorkerRuntime } from './remote/worker-runtime.ts';
+import { runWorkerRuntime } from '../remote/worker-runtime.ts';
 
 const usage = `Usage: AGENT_TOKEN=<secret> node worker-runtime.cjs [options]
 

@@ -16,7 +16,7 @@ import type { StoreTables } from '../../store/port.ts';
 import { otlpEndpointOf } from '../../core/settings/telemetry-settings.ts';
 import { readExporter, traceExporter } from '../../store/feed/exporters.ts';
 import { openSqlite } from '../../store/sqlite/open.ts';
-import { sandboxState } from '../sandbox/sandbox-state.ts';
+import { sandboxState } from '../../confinement/sandbox-state.ts';
 import { heldSentence } from '../../project/accepted-settings.ts';
 import { namedPrograms } from '../../project/named-programs.ts';
 import { LiveSettings } from '../../project/live-settings.ts';

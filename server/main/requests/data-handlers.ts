@@ -21,8 +21,8 @@ import { heldViews } from '../../project/accepted-settings.ts';
 import { issueHandlers } from '../forge/plan-issues.ts';
 import { servedHandlers } from './served-handlers.ts';
 import type { DataProject } from '../data-project.ts';
-import { webhookLooks } from '../webhooks/requests.ts';
-import { sandboxView } from '../sandbox/sandbox-state.ts';
+import { webhookLooks } from '../../webhooks/requests.ts';
+import { sandboxView } from '../../confinement/sandbox-state.ts';
 import { maskOf } from '../../project/secrets.ts';
 
 export function feedOf(store: Store): Feed {

@@ -16,10 +16,10 @@ import { withBackendPath } from '../../project/client-environment.ts';
 import type { Environment, LiveSettings, SettingFlags } from '../../project/live-settings.ts';
 import { programOfProject } from '../../project/named-programs.ts';
 import { whyNoWorktrees } from '../../project/project-places.ts';
-import { webhookHandlers } from '../webhooks/requests.ts';
+import { webhookHandlers } from '../../webhooks/requests.ts';
 import { servedHandlers } from './served-handlers.ts';
 import { maskOf } from '../../project/secrets.ts';
-import { sandboxState } from '../sandbox/sandbox-state.ts';
+import { sandboxState } from '../../confinement/sandbox-state.ts';
 import { specHandlers } from './spec-handlers.ts';
 import type { Project } from '../../project/opened-project.ts';
 

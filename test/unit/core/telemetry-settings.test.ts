@@ -7,9 +7,9 @@ import {
   isSampled,
   otlpEndpointOf,
 } from '../../../server/core/settings/telemetry-settings.ts';
-import { telemetryVariables } from '../../../server/main/telemetry/export.ts';
+import { telemetryVariables } from '../../../server/telemetry/export.ts';
 import { hexOf } from '../../../server/store/rows/hex-of.ts';
-import { otlpHeaders } from '../../../server/main/telemetry/exporter.ts';
+import { otlpHeaders } from '../../../server/telemetry/exporter.ts';
 
 suite('telemetry settings', () => {
   test('a collector is a URL or a host; of gRPC’s port, that of HTTP is used', () => {

@@ -12,18 +12,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { err, ok, type Result } from '../../core/failure.ts';
-import { jobFolder } from '../../core/work/job-files.ts';
-import { gitEnvironment, shortened } from '../../git/process/environment.ts';
-import { ownIdentity } from '../../git/process/identity.ts';
-import { openGitProcesses, type GitProcesses } from '../../git/process/process.ts';
-import { programOnPath } from '../../files/program-path.ts';
-import { isText, safePath } from '../../workers/client/exclusion.ts';
-import type { SentEntry } from '../../workers/client/pack.ts';
-import { oneLine } from '../../workers/client/request.ts';
-import { resultCaps, type JobResult, type ResultFile } from '../../workers/client/unpack.ts';
-import type { PlanEntry, UploadPlan } from '../../workers/client/upload-plan.ts';
-import type { HostedBase, HostedGit } from '../../workers/hosted/hosted-job.ts';
+import { err, ok, type Result } from '../core/failure.ts';
+import { jobFolder } from '../core/work/job-files.ts';
+import { gitEnvironment, shortened } from '../git/process/environment.ts';
+import { ownIdentity } from '../git/process/identity.ts';
+import { openGitProcesses, type GitProcesses } from '../git/process/process.ts';
+import { programOnPath } from '../files/program-path.ts';
+import { isText, safePath } from '../workers/client/exclusion.ts';
+import type { SentEntry } from '../workers/client/pack.ts';
+import { oneLine } from '../workers/client/request.ts';
+import { resultCaps, type JobResult, type ResultFile } from '../workers/client/unpack.ts';
+import type { PlanEntry, UploadPlan } from '../workers/client/upload-plan.ts';
+import type { HostedBase, HostedGit } from '../workers/hosted/hosted-job.ts';
 
 export interface HostedGitPlace {
   readonly projectRoot: string;

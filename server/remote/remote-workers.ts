@@ -2,22 +2,22 @@
 // Needs no backend.
 
 import { randomBytes } from 'node:crypto';
-import { Refusal } from '../../core/failure.ts';
-import { destroyInstance } from '../../workers/client/destroy.ts';
+import { Refusal } from '../core/failure.ts';
+import { destroyInstance } from '../workers/client/destroy.ts';
 import {
   instanceName,
   type Lease,
   readLeases,
   removeLease,
   writeLease,
-} from '../../workers/client/leases.ts';
-import { planUpload } from '../../workers/client/upload-plan.ts';
-import { waitForHealth } from '../../workers/client/worker-calls.ts';
-import type { HostKeys, InstanceRef, Provisioner } from '../../workers/provisioners/port.ts';
-import { processStartTime } from '../../agents/kit/process/process-list.ts';
-import { LiveSettings } from '../../project/live-settings.ts';
-import { machineIdIn, placesOf } from '../../project/project-places.ts';
-import { withoutMark } from '../../project/project-mark.ts';
+} from '../workers/client/leases.ts';
+import { planUpload } from '../workers/client/upload-plan.ts';
+import { waitForHealth } from '../workers/client/worker-calls.ts';
+import type { HostKeys, InstanceRef, Provisioner } from '../workers/provisioners/port.ts';
+import { processStartTime } from '../agents/kit/process/process-list.ts';
+import { LiveSettings } from '../project/live-settings.ts';
+import { machineIdIn, placesOf } from '../project/project-places.ts';
+import { withoutMark } from '../project/project-mark.ts';
 import { isFollowed, ownerOf, RemoteAttempts } from './remote-attempts.ts';
 import type { WorkerSettings } from './remote-spec.ts';
 import { openTreeReader } from './tree-listing.ts';
@@ -28,7 +28,7 @@ import type {
   RemotePreview,
   RemoteTest,
   WorkerView,
-} from '../../protocol/remote-views.ts';
+} from '../protocol/remote-views.ts';
 
 export interface RemoteRequest {
   readonly root: string;

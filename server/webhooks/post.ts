@@ -5,7 +5,7 @@ import { lookup as lookUp, type LookupAddress, type LookupOptions } from 'node:d
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { BlockList, isIP } from 'node:net';
-import type { PostOutcome } from '../../core/webhooks/webhook-schedule.ts';
+import type { PostOutcome } from '../core/webhooks/webhook-schedule.ts';
 
 export interface WebhookPost {
   readonly url: string;

@@ -3,14 +3,14 @@
 
 import { rmSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
-import { providerVariables } from '../../agents/kit/process/environment.ts';
-import type { AgentDriver, AgentOutcome, AgentRequest, ProgramStart } from '../../agents/port.ts';
-import type { AgentKind } from '../../core/plan/task.ts';
-import { processStartTime } from '../../agents/kit/process/process-list.ts';
-import { err, failure, ok, type Result } from '../../core/failure.ts';
-import { reconcileLeases } from '../../workers/client/destroy.ts';
-import type { Lease } from '../../workers/client/leases.ts';
-import type { Provisioner } from '../../workers/provisioners/port.ts';
+import { providerVariables } from '../agents/kit/process/environment.ts';
+import type { AgentDriver, AgentOutcome, AgentRequest, ProgramStart } from '../agents/port.ts';
+import type { AgentKind } from '../core/plan/task.ts';
+import { processStartTime } from '../agents/kit/process/process-list.ts';
+import { err, failure, ok, type Result } from '../core/failure.ts';
+import { reconcileLeases } from '../workers/client/destroy.ts';
+import type { Lease } from '../workers/client/leases.ts';
+import type { Provisioner } from '../workers/provisioners/port.ts';
 import {
   endPathOf,
   readEnd,
@@ -19,10 +19,10 @@ import {
   type WorkerSettings,
 } from './remote-spec.ts';
 import { openProvisioner, provisionerVariables } from './worker-provisioner.ts';
-import { writeWhole } from '../../files/write-whole.ts';
-import { ownProgram } from '../../project/own-program.ts';
-import { MadeOnce } from '../../core/made-once.ts';
-import type { Project, Report } from '../../project/opened-project.ts';
+import { writeWhole } from '../files/write-whole.ts';
+import { ownProgram } from '../project/own-program.ts';
+import { MadeOnce } from '../core/made-once.ts';
+import type { Project, Report } from '../project/opened-project.ts';
 
 type Deps = Pick<Project, 'live' | 'places' | 'machineId'>;
 

@@ -3,7 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TurnEnd, WebhookDeliverer } from './deliverer.ts';
-import type { Project, Report } from '../../project/opened-project.ts';
+import type { Project, Report } from '../project/opened-project.ts';
 
 /**
  * The backend does not end while a delivery is due within this time; what is due later is sent by

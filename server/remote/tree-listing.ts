@@ -1,10 +1,10 @@
 // The tracked, untracked and ignored files of a worktree: the basis of an upload and of a download.
 
-import { gitEnvironment, shortened } from '../../git/process/environment.ts';
-import { openGitProcesses } from '../../git/process/process.ts';
-import { programOnPath } from '../../files/program-path.ts';
-import { err, ok, type Result } from '../../core/failure.ts';
-import type { TreeListing } from '../../workers/client/upload-plan.ts';
+import { gitEnvironment, shortened } from '../git/process/environment.ts';
+import { openGitProcesses } from '../git/process/process.ts';
+import { programOnPath } from '../files/program-path.ts';
+import { err, ok, type Result } from '../core/failure.ts';
+import type { TreeListing } from '../workers/client/upload-plan.ts';
 
 const submoduleMode = '160000';
 const ignoreFile = '.droverignore';

@@ -2,7 +2,7 @@
 // must outlive the process is in the outbox, so a turn can end anywhere.
 
 import { createHash } from 'node:crypto';
-import type { WebhookEndpoint, WebhookSettings } from '../../core/settings/webhook-endpoints.ts';
+import type { WebhookEndpoint, WebhookSettings } from '../core/settings/webhook-endpoints.ts';
 import {
   discordBody,
   droverBody,
@@ -11,16 +11,16 @@ import {
   webhookEventOf,
   webhookFeedTypes,
   type WebhookMessage,
-} from '../../core/webhooks/webhook-events.ts';
+} from '../core/webhooks/webhook-events.ts';
 import {
   endpointPauseMs,
   isTroubleOfEndpoint,
   judgePost,
   outcomeWords,
   type PostOutcome,
-} from '../../core/webhooks/webhook-schedule.ts';
-import type { EventView } from '../../protocol/api.ts';
-import type { Store } from '../../store/port.ts';
+} from '../core/webhooks/webhook-schedule.ts';
+import type { EventView } from '../protocol/api.ts';
+import type { Store } from '../store/port.ts';
 import {
   addDeliveries,
   beginWebhookCursor,
@@ -34,7 +34,7 @@ import {
   releaseDeliveries,
   setEndpointGone,
   takeDelivery,
-} from '../../store/webhooks/webhooks.ts';
+} from '../store/webhooks/webhooks.ts';
 import { postWebhook } from './post.ts';
 import { webhookHeaders } from './sign.ts';
 

@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { remoteProvisioners } from '../../core/settings/remote-settings.ts';
-import { writeWhole } from '../../files/write-whole.ts';
+import { remoteProvisioners } from '../core/settings/remote-settings.ts';
+import { writeWhole } from '../files/write-whole.ts';
 
 const remoteSchema = z.object({
   provisioner: z.enum(remoteProvisioners),

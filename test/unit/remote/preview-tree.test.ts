@@ -1,7 +1,7 @@
 // An upload folder by folder, and what stays here: all of it counted, a bounded part shown.
 
 import assert from 'node:assert/strict';
-import { previewTree } from '../../../server/main/remote/preview-tree.ts';
+import { previewTree } from '../../../server/remote/preview-tree.ts';
 import type { UploadPlan } from '../../../server/workers/client/upload-plan.ts';
 
 const file = (path: string, bytes: number): UploadPlan['entries'][number] => ({

@@ -1,22 +1,22 @@
 // The provisioner that the settings name, with the programs and folders of this machine.
 
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { processStartTime, runMarker } from '../../agents/kit/process/process-list.ts';
-import type { AgentProcess } from '../../agents/port.ts';
-import { createProcessTable } from '../../agents/kit/process/process-table.ts';
-import { startBesideRun } from '../../agents/kit/process/run-group.ts';
-import { programOnPath } from '../../files/program-path.ts';
-import { badAddress, type WorkerAddress } from '../../workers/client/request.ts';
-import { createDockerProvisioner } from '../../workers/provisioners/docker.ts';
-import { createHookProvisioner } from '../../workers/provisioners/hook.ts';
-import { createHostedProvisioner } from '../../workers/provisioners/hosted.ts';
-import type { Provisioner } from '../../workers/provisioners/port.ts';
-import { createProcessProvisioner } from '../../workers/provisioners/process.ts';
-import { createSshProvisioner } from '../../workers/provisioners/ssh.ts';
-import { createStaticProvisioner } from '../../workers/provisioners/static.ts';
-import { createUnikraftProvisioner } from '../../workers/provisioners/unikraft.ts';
+import { processStartTime, runMarker } from '../agents/kit/process/process-list.ts';
+import type { AgentProcess } from '../agents/port.ts';
+import { createProcessTable } from '../agents/kit/process/process-table.ts';
+import { startBesideRun } from '../agents/kit/process/run-group.ts';
+import { programOnPath } from '../files/program-path.ts';
+import { badAddress, type WorkerAddress } from '../workers/client/request.ts';
+import { createDockerProvisioner } from '../workers/provisioners/docker.ts';
+import { createHookProvisioner } from '../workers/provisioners/hook.ts';
+import { createHostedProvisioner } from '../workers/provisioners/hosted.ts';
+import type { Provisioner } from '../workers/provisioners/port.ts';
+import { createProcessProvisioner } from '../workers/provisioners/process.ts';
+import { createSshProvisioner } from '../workers/provisioners/ssh.ts';
+import { createStaticProvisioner } from '../workers/provisioners/static.ts';
+import { createUnikraftProvisioner } from '../workers/provisioners/unikraft.ts';
 import type { WorkerSettings } from './remote-spec.ts';
-import { ownProgram } from '../../project/own-program.ts';
+import { ownProgram } from '../project/own-program.ts';
 
 export interface ProvisionerPlace {
   readonly projectRoot: string;

@@ -1,8 +1,8 @@
 // `drover doctor --sandbox`: what gets out of the sandbox of this project, tried now.
 
 import { homedir } from 'node:os';
-import { probeSandbox } from '../../sandbox/probes.ts';
-import { LiveSettings } from '../../project/live-settings.ts';
+import { probeSandbox } from '../sandbox/probes.ts';
+import { LiveSettings } from '../project/live-settings.ts';
 import { bwrapProgram, sandboxState } from './sandbox-state.ts';
 
 export interface ProbeView {

@@ -1,9 +1,9 @@
 // What a confined program reaches of the network, and how its command is wrapped for that.
 
-import { ownPorts } from '../../core/settings/network-hosts.ts';
-import type { SandboxSettings } from '../../core/settings/sandbox-settings.ts';
-import { modelHosts } from '../../sandbox/network/model-hosts.ts';
-import { ownProgram } from '../../project/own-program.ts';
+import { ownPorts } from '../core/settings/network-hosts.ts';
+import type { SandboxSettings } from '../core/settings/sandbox-settings.ts';
+import { modelHosts } from '../sandbox/network/model-hosts.ts';
+import { ownProgram } from '../project/own-program.ts';
 
 /** A list names the hosts that are reached, and nothing else is. */
 export type ConfinedNetwork = 'open' | 'none' | readonly string[];

@@ -1,15 +1,15 @@
 // `drover worker-runtime`: the worker contract's HTTP runtime as a process, until a signal or its
 // lifetime ends it.
 
-import type { WorkerRuntimeRequest } from '../../core/settings/worker-runtime.ts';
+import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { Refusal } from '../../core/failure.ts';
-import { parseListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
-import { startWorkerRuntime, type WorkerRuntime } from '../../workers/runtime/runtime.ts';
-import { workerTimes } from '../../workers/runtime/times.ts';
-import { uploadBytes } from '../../workers/wire.ts';
-import { thisPlatform } from '../../platform/this-platform.ts';
+import { Refusal } from '../core/failure.ts';
+import { parseListenAddress, type ListenAddress } from '../core/settings/listen-address.ts';
+import { startWorkerRuntime, type WorkerRuntime } from '../workers/runtime/runtime.ts';
+import { workerTimes } from '../workers/runtime/times.ts';
+import { uploadBytes } from '../workers/wire.ts';
+import { thisPlatform } from '../platform/this-platform.ts';
 
 const tokenVariable = 'AGENT_TOKEN';
 const defaultAddress = ':8080';

@@ -1,15 +1,15 @@
 // The requests of `drover webhooks`: list, test, retry.
 
-import { Refusal } from '../../core/failure.ts';
-import { shownUrl, type WebhookEndpoint } from '../../core/settings/webhook-endpoints.ts';
-import type { Handlers } from '../../protocol/api.ts';
+import { Refusal } from '../core/failure.ts';
+import { shownUrl, type WebhookEndpoint } from '../core/settings/webhook-endpoints.ts';
+import type { Handlers } from '../protocol/api.ts';
 import type {
   WebhookDeliveryView,
   WebhookEndpointView,
   WebhookList,
   WebhookTestResult,
-} from '../../protocol/webhook-views.ts';
-import type { Project } from '../../project/opened-project.ts';
+} from '../protocol/webhook-views.ts';
+import type { Project } from '../project/opened-project.ts';
 import type { WebhookDeliverer } from './deliverer.ts';
 
 type WebhookLooks = 'webhooks.list' | 'webhooks.test';
@@ -58,7 +58,7 @@ async function list(
   },
 ): Promise<WebhookList> {
   const { countDeliveries, isDeliveryState, listDeliveries, readWebhookCursors } =
-    await import('../../store/webhooks/webhooks.ts');
+    await import('../store/webhooks/webhooks.ts');
   const { state, endpoint } = only;
   if (state !== undefined && !isDeliveryState(state)) {
     throw new Refusal('bad_value', 'state must be pending, sent or failed.');
@@ -123,7 +123,7 @@ async function testOne(
   endpoint: WebhookEndpoint,
 ): Promise<WebhookTestResult> {
   const { bodyOf, deliveryIdOf } = await import('./deliverer.ts');
-  const { outcomeWords } = await import('../../core/webhooks/webhook-schedule.ts');
+  const { outcomeWords } = await import('../core/webhooks/webhook-schedule.ts');
   const atMs = store.sources.clock.now();
   const id = deliveryIdOf(endpoint.name, store.sources.uuid(), atMs);
   const body = bodyOf(endpoint, {
@@ -137,7 +137,7 @@ async function testOne(
   const outcome = await deliverer.post(endpoint, { event: 'test', id, body, eventAt });
   const ok = outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300;
   if (ok) {
-    const { setEndpointGone } = await import('../../store/webhooks/webhooks.ts');
+    const { setEndpointGone } = await import('../store/webhooks/webhooks.ts');
     await store.transaction((tx) => setEndpointGone(tx, endpoint.name, null));
   }
   return { endpoint: endpoint.name, ok, answer: outcomeWords(outcome) };
@@ -147,7 +147,7 @@ async function retry(
   { store }: WebhookProject,
   ids: readonly string[] | null,
 ): Promise<readonly string[]> {
-  const { sendAgain } = await import('../../store/webhooks/webhooks.ts');
+  const { sendAgain } = await import('../store/webhooks/webhooks.ts');
   const nowMs = store.sources.clock.now();
   return store.transaction(async (tx) => {
     const retried = await sendAgain(tx, ids, nowMs);

@@ -2,16 +2,16 @@
 // the stored event has been sent, so after a death the spans that are sent are exactly those that
 // ended since, under the ids that they always have.
 
-import { otlpTrace } from '../../core/history/otlp.ts';
+import { otlpTrace } from '../core/history/otlp.ts';
 import {
   deploymentOf,
   isSampled,
   otlpEndpointOf,
   type TelemetrySettings,
-} from '../../core/settings/telemetry-settings.ts';
-import type { EventView } from '../../protocol/api.ts';
-import { droverVersion } from '../../protocol/version.ts';
-import { endedSpans } from '../../store/history/ended-spans.ts';
+} from '../core/settings/telemetry-settings.ts';
+import type { EventView } from '../protocol/api.ts';
+import { droverVersion } from '../protocol/version.ts';
+import { endedSpans } from '../store/history/ended-spans.ts';
 import {
   beginExporter,
   moveExporter,
@@ -19,10 +19,10 @@ import {
   readExporter,
   takeExporter,
   traceExporter,
-} from '../../store/feed/exporters.ts';
-import type { Store } from '../../store/port.ts';
+} from '../store/feed/exporters.ts';
+import type { Store } from '../store/port.ts';
 import { postWebhook } from '../webhooks/post.ts';
-import type { TraceSpan } from '../../core/history/trace-span.ts';
+import type { TraceSpan } from '../core/history/trace-span.ts';
 
 export interface ExporterDeps {
   readonly store: Store;

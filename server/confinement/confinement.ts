@@ -5,27 +5,27 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { AgentDriver, AgentRequest, ProgramStart } from '../../agents/port.ts';
-import type { ShellRequest } from '../../agents/kit/run/shell-command.ts';
-import { err, failure, ok, type Result } from '../../core/failure.ts';
-import type { CommandOutcome } from '../../core/work/command.ts';
-import { agentSocketPath } from '../../rpc/transport/address.ts';
-import { prepareHome } from '../../sandbox/agent-homes.ts';
-import { ownSandboxArguments, setsOwnSandbox } from '../../sandbox/own-switches.ts';
-import { toolMounts } from '../../sandbox/tool-folders.ts';
+import type { AgentDriver, AgentRequest, ProgramStart } from '../agents/port.ts';
+import type { ShellRequest } from '../agents/kit/run/shell-command.ts';
+import { err, failure, ok, type Result } from '../core/failure.ts';
+import type { CommandOutcome } from '../core/work/command.ts';
+import { agentSocketPath } from '../rpc/transport/address.ts';
+import { prepareHome } from '../sandbox/agent-homes.ts';
+import { ownSandboxArguments, setsOwnSandbox } from '../sandbox/own-switches.ts';
+import { toolMounts } from '../sandbox/tool-folders.ts';
 import {
   bwrapArguments,
   type Mount,
   placeOf,
   withCallFilter,
   writeCallFilter,
-} from '../../sandbox/walls.ts';
+} from '../sandbox/walls.ts';
 import { networkOf, withNetworkGate } from './confined-network.ts';
-import { worktreesOf } from '../../project/project-places.ts';
+import { worktreesOf } from '../project/project-places.ts';
 import { bwrapProgram, sandboxState, type SandboxState } from './sandbox-state.ts';
-import { ownFolders } from '../../project/own-program.ts';
-import { MadeOnce } from '../../core/made-once.ts';
-import type { Project } from '../../project/opened-project.ts';
+import { ownFolders } from '../project/own-program.ts';
+import { MadeOnce } from '../core/made-once.ts';
+import type { Project } from '../project/opened-project.ts';
 
 /** The program that is about to run in the sandbox. */
 interface Guest {

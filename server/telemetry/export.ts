@@ -8,12 +8,12 @@ import {
   isSampled,
   otlpEndpointOf,
   traceparentOf,
-} from '../../core/settings/telemetry-settings.ts';
-import { agentSpanIdOf, traceIdOf } from '../../core/history/span-ids.ts';
-import { hexOf } from '../../store/rows/hex-of.ts';
-import type { LiveSettings } from '../../project/live-settings.ts';
+} from '../core/settings/telemetry-settings.ts';
+import { agentSpanIdOf, traceIdOf } from '../core/history/span-ids.ts';
+import { hexOf } from '../store/rows/hex-of.ts';
+import type { LiveSettings } from '../project/live-settings.ts';
 import type { TraceExporter } from './exporter.ts';
-import type { Project, Report } from '../../project/opened-project.ts';
+import type { Project, Report } from '../project/opened-project.ts';
 
 export interface TelemetryExport {
   readonly close: () => Promise<void>;

@@ -3,15 +3,15 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { findProgram } from '../../agents/kit/process/find-program.ts';
+import { findProgram } from '../agents/kit/process/find-program.ts';
 import {
   networkText,
   type SandboxMode,
   type SandboxSettings,
-} from '../../core/settings/sandbox-settings.ts';
-import type { SettingSource } from '../../core/settings/settings.ts';
-import type { SandboxView } from '../../protocol/views.ts';
-import { proveBwrap, type Proof } from '../../sandbox/probe.ts';
+} from '../core/settings/sandbox-settings.ts';
+import type { SettingSource } from '../core/settings/settings.ts';
+import type { SandboxView } from '../protocol/views.ts';
+import { proveBwrap, type Proof } from '../sandbox/probe.ts';
 
 /** What holds for the programs that are started now. */
 export interface SandboxState {

@@ -1,7 +1,7 @@
 // What an upload holds folder by folder, and what stays here: bounded, for a tree on a screen.
 
-import type { RemotePreview, UploadFolderView } from '../../protocol/remote-views.ts';
-import type { UploadPlan } from '../../workers/client/upload-plan.ts';
+import type { RemotePreview, UploadFolderView } from '../protocol/remote-views.ts';
+import type { UploadPlan } from '../workers/client/upload-plan.ts';
 
 type PreviewTree = Pick<RemotePreview, 'folders' | 'folders_more' | 'left_out' | 'left_out_more'>;
 
