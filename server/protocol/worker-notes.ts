@@ -31,7 +31,10 @@ export type WorkerNote =
       readonly at_ms: number;
       readonly task_id: string;
       readonly attempt: number;
-      /** `landing`: finished, it goes through the gate and lands; else the state of the task. */
+      /**
+       * `landing`: finished, it goes through the gate and lands; `reassigned`: the task was taken
+       * from this machine, which counted as dead; else the state of the task.
+       */
       readonly outcome: string;
       readonly worked_ms: number;
       readonly error: string | null;

@@ -136,10 +136,7 @@ export class WorkerWatch {
   /** `isClaimed`: it started since the last check, although it may have ended as well. */
   #see(work: MachineWork, isClaimed: boolean): void {
     const known = this.#told.get(work.taskId);
-    if (known?.work.epoch !== work.epoch && (isClaimed || work.isAtWork)) {
-      if (known?.isOver === false) this.#ended({ ...known.work, outcome: work.outcome });
-      this.#begun(work);
-    }
+    if (known?.work.epoch !== work.epoch && (isClaimed || work.isAtWork)) this.#begun(work);
     const now = this.#told.get(work.taskId);
     if (now?.work.epoch === work.epoch && !work.isAtWork && !now.isOver) this.#ended(work);
   }

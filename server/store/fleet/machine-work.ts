@@ -2,6 +2,7 @@
 
 import { isHandedOver } from '../../core/plan/task.ts';
 import { busyByMachine } from './machines.ts';
+import type { AttemptState } from '../schema/column-values.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
 
 export interface MachineWork {
@@ -15,18 +16,18 @@ export interface MachineWork {
   readonly isAtWork: boolean;
   /** It is at a step that needs the git remote: its worktree, or its commit, which is pushed. */
   readonly usesRemote: boolean;
-  /** The task's state if it is not running; `landing` if its work is finished. */
+  /**
+   * The task's state if it is not running; `landing` if its work is finished, `reassigned` if the
+   * task was taken from the machine.
+   */
   readonly outcome: string;
   readonly error: string | null;
 }
 
-/** A page of the feed names fewer tasks. */
-const tasksMax = 1_000;
+/** A page of the feed names fewer; the newest attempts count. */
+const attemptsMax = 1_000;
 
-/**
- * The newest attempts of these tasks that ran on the machine; without names, all that are running
- * there.
- */
+/** The attempts of these tasks that ran on the machine; without names, the running ones. */
 export async function machineWork(
   db: Reads,
   machine: string,
@@ -41,14 +42,16 @@ export async function machineWork(
     .where('a.machine', '=', machine)
     .$if(taskIds === undefined, (query) => query.where('a.state', '=', 'running'))
     .$if(taskIds !== undefined, (query) => query.where('a.task_id', 'in', [...(taskIds ?? [])]))
-    .orderBy('a.number')
-    .limit(tasksMax)
+    .orderBy('a.number', 'desc')
+    .limit(attemptsMax)
     .execute();
-  const newest = new Map<string, MachineWork>();
-  for (const row of rows) {
-    const isOwned = row.epoch === row.task_epoch && ['claimed', 'in_progress'].includes(row.status);
+  return rows.toReversed().map((row) => {
+    const isPresent = row.epoch === row.task_epoch;
+    const isOwned = isPresent && ['claimed', 'in_progress'].includes(row.status);
     const isFinished = isOwned && isHandedOver(row.phase);
-    newest.set(row.task_id, {
+    const outcome = isFinished ? 'landing' : isPresent ? row.status : supersededOutcome(row.state);
+    const hasError = !['landing', 'completed', 'waiting'].includes(outcome);
+    return {
       taskId: row.task_id,
       title: row.title,
       epoch: row.epoch,
@@ -58,11 +61,26 @@ export async function machineWork(
       startedAtMs: row.started_at_ms,
       isAtWork: isOwned && !isFinished,
       usesRemote: isOwned && (row.phase === 'commit' || row.phase === 'worktree'),
-      outcome: isFinished ? 'landing' : row.status,
-      error: isFinished || row.status === 'completed' ? null : (row.error ?? row.last_error),
-    });
+      outcome,
+      error: hasError ? (row.error ?? (isPresent ? row.last_error : null)) : null,
+    };
+  });
+}
+
+/** The task has a later attempt, maybe of another machine: its state says nothing of this one. */
+function supersededOutcome(state: AttemptState): string {
+  switch (state) {
+    case 'running':
+    case 'interrupted':
+      return 'reassigned';
+    case 'submitted':
+      return 'landing';
+    case 'succeeded':
+      return 'completed';
+    case 'waiting':
+    case 'failed':
+      return state;
   }
-  return [...newest.values()];
 }
 
 /**
