@@ -27,7 +27,7 @@ import { type SettingFlags } from '../project/live-settings.ts';
 import { feedOf } from './requests/data-handlers.ts';
 import { allHandlers } from './requests/handlers.ts';
 import { isPeerOfRun } from '../agents/kit/process/peers.ts';
-import { MachinePulse } from './watch/machine-pulse.ts';
+import { MachinePulse } from '../fleet/machine-pulse.ts';
 import { watchOwnFiles } from '../project/own-files.ts';
 import { settleIdentity } from '../project/identity.ts';
 import { keepPlan, makeHome } from '../project/kept-plan.ts';
@@ -35,10 +35,10 @@ import { projectMark } from '../project/project-mark.ts';
 import { type ProjectPlaces, worktreesOf } from '../project/project-places.ts';
 import { openProject } from './open-project.ts';
 import { maskOf } from '../project/secrets.ts';
-import { tellTroubles } from './watch/worker-troubles.ts';
-import { WorkerWatch } from './watch/worker-watch.ts';
+import { tellTroubles } from '../fleet/worker-troubles.ts';
+import { WorkerWatch } from '../fleet/worker-watch.ts';
 import { proveEarly } from '../confinement/sandbox-state.ts';
-import { adoptWorktrees, startUpkeep } from './watch/upkeep.ts';
+import { adoptWorktrees, startUpkeep } from '../upkeep/upkeep.ts';
 import { exportTelemetry } from '../telemetry/export.ts';
 import { WebhookDelivery } from '../webhooks/deliver.ts';
 import type { Project } from '../project/opened-project.ts';
@@ -98,7 +98,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   const webhooks = await WebhookDelivery.begin(project, report);
   life.staysFor(() => webhooks.isBusy());
   const served = await serve(project, host, life, webhooks, options);
-  const upkeep = startUpkeep(project, host);
+  const upkeep = startUpkeep(project, host.durable, report);
   const healing = setInterval(() => {
     served.heal().catch((error: unknown) => host.engine.report(error, 'listening again'));
   }, idleLookMs);
@@ -106,7 +106,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   const watch =
     request === undefined || pulse === null
       ? null
-      : new WorkerWatch({ project, host, pulse, leave }, request);
+      : new WorkerWatch({ project, engine: host.engine, pulse, leave }, request);
   await watch?.begin();
   await life.over();
   if (life.isLost && project.fleet === null) await writeBack(project.store.db);

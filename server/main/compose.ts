@@ -25,7 +25,7 @@ import { maskOf, secretsOf } from '../project/secrets.ts';
 import { telemetryVariables } from '../telemetry/export.ts';
 import { workFiles } from '../files/work-files.ts';
 import type { Project, Report } from '../project/opened-project.ts';
-import type { HostDurable } from './host-durable.ts';
+import type { HostDurable } from '../fleet/host-durable.ts';
 import { agentEnvironment, commandEnvironment } from '../agents/kit/process/environment.ts';
 import type { Engine, WorkPlaces, WorkSettings } from '../workflows/kit/engine-ports.ts';
 
@@ -153,7 +153,7 @@ async function openDurable(
 ): Promise<HostDurable> {
   const { store, fleet } = project;
   if (fleet !== null) {
-    const { openFleetDurable } = await import('./fleet/fleet-durable.ts');
+    const { openFleetDurable } = await import('../fleet/fleet-durable.ts');
     return openFleetDurable(fleet.url, project, crash, report);
   }
   const durable = createEmbeddedDurable({

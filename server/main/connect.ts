@@ -14,11 +14,11 @@ import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import type { BackendOptions } from './backend.ts';
 import type { DoctorRequest } from './doctor/check.ts';
 import type { Doctor } from './doctor/doctor.ts';
-import type * as FleetDatabase from './fleet/fleet-database.ts';
+import type * as FleetDatabase from '../fleet/fleet-database.ts';
 import type { InitResult } from '../project/init.ts';
 import type { Environment, SettingFlags } from '../project/live-settings.ts';
 import { maskRequest } from './requests/served-handlers.ts';
-import type { MigrateOptions, MigrateReport } from './fleet/migrate.ts';
+import type { MigrateOptions, MigrateReport } from '../fleet/migrate.ts';
 import { tokensIn } from '../core/forge/tokens.ts';
 import { projectFolderName, runningAddress } from '../project/project-places.ts';
 import type { PlanFromSpecOptions } from './requests/plan-from-spec.ts';
@@ -83,17 +83,17 @@ export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<v
 }
 
 export const prepareFleet: typeof FleetDatabase.prepareFleet = async (request) =>
-  (await import('./fleet/fleet-database.ts')).prepareFleet(request);
+  (await import('../fleet/fleet-database.ts')).prepareFleet(request);
 
 export const grantFleet: typeof FleetDatabase.grantFleet = async (request) =>
-  (await import('./fleet/fleet-database.ts')).grantFleet(request);
+  (await import('../fleet/fleet-database.ts')).grantFleet(request);
 
 export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
   return await (await import('./requests/plan-from-spec.ts')).planFromSpec(options);
 }
 
 export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
-  return await (await import('./fleet/migrate.ts')).migrateProject(options);
+  return await (await import('../fleet/migrate.ts')).migrateProject(options);
 }
 
 export interface OpenClientOptions {

@@ -41,7 +41,7 @@ export async function openProject(
   const url = live.settings.fleetDatabaseUrl;
   if (url !== null) {
     await restorePlan(places);
-    const { openFleetProject } = await import('./fleet/fleet-project.ts');
+    const { openFleetProject } = await import('../fleet/fleet-project.ts');
     const report = options.report ?? ((): void => {});
     const settings = { ...fleetFor(live, options.view), joins: options.opener === 'backend' };
     const opening = openFleetProject(url, places, settings, local, report);

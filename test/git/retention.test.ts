@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepAttachment } from '../../server/project/attachments.ts';
-import { prune } from '../../server/main/watch/retention.ts';
+import { prune } from '../../server/upkeep/retention.ts';
 import type { PruneReport } from '../../server/protocol/prune-report.ts';
 import { addEpic, closeEpic } from '../../server/store/plan/epics.ts';
 import { addTask } from '../../server/store/plan/tasks.ts';

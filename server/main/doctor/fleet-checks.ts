@@ -24,7 +24,7 @@ export async function fleetChecks(
 async function databaseChecks(url: string, takeOverAfterMs: number): Promise<readonly Check[]> {
   const { checkPostgres } = await import('../../store/postgres/check.ts');
   const { ok, message, machines } = await checkPostgres(url, takeOverAfterMs);
-  const { fleetTablesProblem } = await import('../fleet/fleet-database.ts');
+  const { fleetTablesProblem } = await import('../../fleet/fleet-database.ts');
   const problem = ok ? await fleetTablesProblem(url) : null;
   const check =
     problem === null

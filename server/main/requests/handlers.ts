@@ -72,7 +72,7 @@ export function allHandlers(
   const retention: Pick<Handlers, 'prune'> = {
     prune: async ({ dry_run: isDry }) => {
       await project.live.refreshBounds();
-      const { prune } = await import('../watch/retention.ts');
+      const { prune } = await import('../../upkeep/retention.ts');
       const { signal } = new AbortController();
       return prune(project, host.durable, { isDry: isDry === true, signal, scope: 'all' });
     },

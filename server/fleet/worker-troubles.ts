@@ -1,7 +1,7 @@
 // Problems of a worker are in the backend's log; a worker in the foreground also prints them, now
 // and then.
 
-import type { WorkerNote } from '../../protocol/worker-notes.ts';
+import type { WorkerNote } from '../protocol/worker-notes.ts';
 
 type Report = (error: unknown, where: string) => void;
 

@@ -4,25 +4,25 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { deleteOldParts, outputKeptMs } from '../../store/feed/log-parts.ts';
-import { forgetMachines, keepsHouse } from '../../store/fleet/machines.ts';
-import type { EngineHost } from '../compose.ts';
-import { worktreesOf } from '../../project/project-places.ts';
-import type { Project } from '../../project/opened-project.ts';
-import { adoptPlaces } from '../../store/port.ts';
+import { deleteOldParts, outputKeptMs } from '../store/feed/log-parts.ts';
+import { forgetMachines, keepsHouse } from '../store/fleet/machines.ts';
+import { worktreesOf } from '../project/project-places.ts';
+import type { Project, Report } from '../project/opened-project.ts';
+import type { DoneWork } from './retention.ts';
+import { adoptPlaces } from '../store/port.ts';
 
 /** Logs of gates: only the newest; the verdict keeps the telling lines of an older one. */
 const gateLogsMax = 200;
 
 async function throwAwayOld(
   project: Project,
-  host: EngineHost,
+  durable: DoneWork,
   signal: AbortSignal,
 ): Promise<void> {
   const { prune } = await import('./retention.ts');
   const { store, fleet, machineId } = project;
   const keeps = fleet === null || (await keepsHouse(store.db, machineId));
-  await prune(project, host.durable, { isDry: false, signal, scope: keeps ? 'all' : 'own' });
+  await prune(project, durable, { isDry: false, signal, scope: keeps ? 'all' : 'own' });
   await removeOldest(join(project.places.logs, 'gate'), gateLogsMax);
   if (fleet === null || !keeps) return;
   await deleteOldParts(store.db, store.sources.clock.now() - outputKeptMs);
@@ -34,13 +34,17 @@ const machineKeptMs = 30 * 24 * 3_600_000;
 const upkeepEveryMs = 3_600_000;
 
 /** Deletes old data now and once an hour. */
-export function startUpkeep(project: Project, host: EngineHost): { end(): Promise<void> } {
+export function startUpkeep(
+  project: Project,
+  durable: DoneWork,
+  report: Report,
+): { end(): Promise<void> } {
   const stop = new AbortController();
   const work = async (): Promise<void> => {
     try {
-      await throwAwayOld(project, host, stop.signal);
+      await throwAwayOld(project, durable, stop.signal);
     } catch (error) {
-      host.engine.report(error, 'removing old data');
+      report(error, 'removing old data');
     }
   };
   let last = work();

@@ -2,18 +2,18 @@
 // a signal it drains: it starts nothing new, waits for running work, and releases it when that
 // takes too long or a second signal comes.
 
-import type { EventView } from '../../protocol/api.ts';
-import type { WorkerNote, WorkerOptions } from '../../protocol/worker-notes.ts';
-import { droverVersion } from '../../protocol/version.ts';
-import { isDrained, type MachineWork, machineWork } from '../../store/port.ts';
-import { giveBack } from '../../workflows/person/give-back.ts';
-import type { EngineHost } from '../compose.ts';
+import type { EventView } from '../protocol/api.ts';
+import type { WorkerNote, WorkerOptions } from '../protocol/worker-notes.ts';
+import { droverVersion } from '../protocol/version.ts';
+import { isDrained, type MachineWork, machineWork } from '../store/port.ts';
+import { giveBack } from '../workflows/person/give-back.ts';
+import type { Engine } from '../workflows/kit/engine-ports.ts';
 import type { MachinePulse } from './machine-pulse.ts';
-import type { Project } from '../../project/opened-project.ts';
+import type { Project } from '../project/opened-project.ts';
 
 export interface WatchedWorker {
   readonly project: Project;
-  readonly host: EngineHost;
+  readonly engine: Engine;
   readonly pulse: MachinePulse;
   readonly leave: (reason: string) => void;
 }
@@ -85,7 +85,7 @@ export class WorkerWatch {
   }
 
   #report(error: unknown, where: string): void {
-    this.#worker.host.engine.report(error, where);
+    this.#worker.engine.report(error, where);
   }
 
   #tell(note: WithoutTime<WorkerNote>): void {
@@ -209,11 +209,11 @@ export class WorkerWatch {
   #giveBack(reason: string): void {
     if (this.#isGivingBack || this.#isOver) return;
     this.#isGivingBack = true;
-    const { host, project, leave } = this.#worker;
+    const { engine, project, leave } = this.#worker;
     const { name } = project.live.settings.fleet;
     const tasks = [...this.#told].flatMap(([id, { isOver }]) => (isOver ? [] : [id]));
     this.#tell({ type: 'giving_back', tasks });
-    giveBack(host.engine, `its machine ${name} was stopped`)
+    giveBack(engine, `its machine ${name} was stopped`)
       .then((ids) => {
         this.#givenBack = ids;
       })

@@ -1,9 +1,9 @@
 // One clock for all machines of a fleet: what one writes down as a time, another one compares with
 // its own.
 
-import { systemClock } from '../../durable/embedded/system-clock.ts';
-import type { Clock } from '../../durable/port.ts';
-import { databaseNowMs, type Reads } from '../../store/port.ts';
+import { systemClock } from '../durable/embedded/system-clock.ts';
+import type { Clock } from '../durable/port.ts';
+import { databaseNowMs, type Reads } from '../store/port.ts';
 
 /** The database's time, by this machine's clock and how far that is off. */
 export class FleetClock implements Clock {

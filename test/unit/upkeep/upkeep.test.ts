@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeOldest } from '../../../server/main/watch/upkeep.ts';
+import { removeOldest } from '../../../server/upkeep/upkeep.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
 suite('upkeep', () => {

@@ -2,17 +2,17 @@
 // verifies the copy.
 
 import { hostname } from 'node:os';
-import { Refusal } from '../../core/failure.ts';
-import { moveStore, type MoveReport } from '../../store/exchange/move-project.ts';
-import { markMovedAway, refuseMovedAway } from '../../store/exchange/moved-away.ts';
-import { openStore } from '../../store/open.ts';
-import { type Store, liveMachines } from '../../store/port.ts';
-import { openPostgresStore } from '../../store/postgres/open.ts';
-import { acquireExclusive } from '../../store/sqlite/exclusive.ts';
-import { storeSources } from '../../project/store-sources.ts';
-import { type Environment, LiveSettings } from '../../project/live-settings.ts';
-import { forgetFleet, noteFleet } from '../../project/fleet-note.ts';
-import { placesOf } from '../../project/project-places.ts';
+import { Refusal } from '../core/failure.ts';
+import { moveStore, type MoveReport } from '../store/exchange/move-project.ts';
+import { markMovedAway, refuseMovedAway } from '../store/exchange/moved-away.ts';
+import { openStore } from '../store/open.ts';
+import { type Store, liveMachines } from '../store/port.ts';
+import { openPostgresStore } from '../store/postgres/open.ts';
+import { acquireExclusive } from '../store/sqlite/exclusive.ts';
+import { storeSources } from '../project/store-sources.ts';
+import { type Environment, LiveSettings } from '../project/live-settings.ts';
+import { forgetFleet, noteFleet } from '../project/fleet-note.ts';
+import { placesOf } from '../project/project-places.ts';
 
 /** One side waits in its transaction while a whole table of the other is read. */
 const oneSideMaxMs = 600_000;

@@ -2,20 +2,20 @@
 // when it leaves.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { compatibilityOf, leadingNumber } from '../../core/compatibility.ts';
-import { hostHold } from '../../core/work/host-limits.ts';
-import { type Lander, landingRank } from '../../core/work/landers.ts';
-import { Refusal } from '../../core/failure.ts';
-import { formatDuration } from '../../core/format.ts';
-import { droverVersion } from '../../protocol/version.ts';
-import { aliveAs, aliveUntilMs, beatMachine, leaveFleet } from '../../store/fleet/machines.ts';
-import { reportMachines } from '../../store/fleet/machine-events.ts';
+import { compatibilityOf, leadingNumber } from '../core/compatibility.ts';
+import { hostHold } from '../core/work/host-limits.ts';
+import { type Lander, landingRank } from '../core/work/landers.ts';
+import { Refusal } from '../core/failure.ts';
+import { formatDuration } from '../core/format.ts';
+import { droverVersion } from '../protocol/version.ts';
+import { aliveAs, aliveUntilMs, beatMachine, leaveFleet } from '../store/fleet/machines.ts';
+import { reportMachines } from '../store/fleet/machine-events.ts';
 import { MachinePlace } from './machine-place.ts';
-import { hostFacts } from '../../platform/host-facts.ts';
-import { worktreesOf } from '../../project/project-places.ts';
-import type { FleetRole, Project } from '../../project/opened-project.ts';
-import { busyByMachine, liveMachines, othersLand } from '../../store/port.ts';
-import type { Engine } from '../../workflows/kit/engine-ports.ts';
+import { hostFacts } from '../platform/host-facts.ts';
+import { worktreesOf } from '../project/project-places.ts';
+import type { FleetRole, Project } from '../project/opened-project.ts';
+import { busyByMachine, liveMachines, othersLand } from '../store/port.ts';
+import type { Engine } from '../workflows/kit/engine-ports.ts';
 
 /** Beats in the time after which a machine counts as dead: a few may be lost. */
 const beatsPerLife = 6;

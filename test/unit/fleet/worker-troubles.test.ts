@@ -1,7 +1,7 @@
 // Problems behind a worker: all of them in the log, each printed now and then.
 
 import assert from 'node:assert/strict';
-import { tellTroubles } from '../../../server/main/watch/worker-troubles.ts';
+import { tellTroubles } from '../../../server/fleet/worker-troubles.ts';
 import type { WorkerNote } from '../../../server/protocol/worker-notes.ts';
 
 suite('troubles of a worker', () => {

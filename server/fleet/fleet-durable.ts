@@ -1,13 +1,13 @@
 // The durable engine of a fleet. Loaded only where there is one.
 
-import { openFleet } from '../../durable/fleet/open.ts';
-import { releaseOf } from '../../durable/fleet/releases.ts';
-import type { StoreTables } from '../../store/port.ts';
-import { sharedQueueLimits } from '../../workflows/engine.ts';
-import { compatibilityOf } from '../../core/compatibility.ts';
-import { ownStopPart } from '../watch/machine-pulse.ts';
-import type { Project } from '../../project/opened-project.ts';
-import type { HostDurable } from '../host-durable.ts';
+import { openFleet } from '../durable/fleet/open.ts';
+import { releaseOf } from '../durable/fleet/releases.ts';
+import type { StoreTables } from '../store/port.ts';
+import { sharedQueueLimits } from '../workflows/engine.ts';
+import { compatibilityOf } from '../core/compatibility.ts';
+import { ownStopPart } from './machine-pulse.ts';
+import type { Project } from '../project/opened-project.ts';
+import type { HostDurable } from './host-durable.ts';
 
 export async function openFleetDurable(
   url: string,

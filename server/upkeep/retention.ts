@@ -4,14 +4,9 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  bytesOfRefs,
-  type KeptRef,
-  listKeptRefs,
-  removeKeptRefs,
-} from '../../git/refs/old-refs.ts';
-import type { SharedSnapshot, SharedWork } from '../../git/shared/old-work.ts';
-import type { PruneReport } from '../../protocol/prune-report.ts';
+import { bytesOfRefs, type KeptRef, listKeptRefs, removeKeptRefs } from '../git/refs/old-refs.ts';
+import type { SharedSnapshot, SharedWork } from '../git/shared/old-work.ts';
+import type { PruneReport } from '../protocol/prune-report.ts';
 import {
   closedEpics,
   pastTasks,
@@ -19,23 +14,27 @@ import {
   type PruneRun,
   recentlyChanged,
   type Removed,
-} from '../../store/history/prune.ts';
+} from '../store/history/prune.ts';
 import {
   forgetRescueRefs,
   pruneDeliveries,
   prunePast,
   pruneVerdicts,
-} from '../../store/history/prune-rows.ts';
-import { namedAttachments } from '../../store/history/named-attachments.ts';
-import type { EngineHost } from '../compose.ts';
-import { keptAttachments } from '../../project/attachments.ts';
-import type { Project } from '../../project/opened-project.ts';
+} from '../store/history/prune-rows.ts';
+import { namedAttachments } from '../store/history/named-attachments.ts';
+import { keptAttachments } from '../project/attachments.ts';
+import type { Project } from '../project/opened-project.ts';
 
 export interface PruneOptions {
   readonly isDry: boolean;
   readonly signal: AbortSignal;
   /** `own`: only what is on this machine's disk; another machine of the fleet removes the rest. */
   readonly scope: 'all' | 'own';
+}
+
+/** Stored steps of workflows that have ended. */
+export interface DoneWork {
+  forget(olderThanMs: number): Promise<number>;
 }
 
 type PruneProject = Pick<Project, 'store' | 'live' | 'places' | 'local'> & {
@@ -50,7 +49,7 @@ const unnamedKeptMs = 7 * 24 * 3_600_000;
 
 export async function prune(
   project: PruneProject,
-  durable: EngineHost['durable'],
+  durable: DoneWork,
   { isDry, signal, scope }: PruneOptions,
 ): Promise<PruneReport> {
   const { store, live } = project;

@@ -1,18 +1,14 @@
 // The database of a fleet for its owner: `drover fleet prepare` and `drover fleet grant`, and
 // doctor's check of it.
 
-import { Refusal } from '../../core/failure.ts';
-import { openFleetDatabase } from '../../durable/fleet/open.ts';
-import { grantFleetRole, grantStatements } from '../../durable/fleet/grants.ts';
-import {
-  notPreparedFor,
-  prepareFleetDatabase,
-  readFleetTables,
-} from '../../durable/fleet/tables.ts';
-import { openPostgresStore } from '../../store/postgres/open.ts';
-import { placeOf } from '../../store/postgres/database-url.ts';
-import { storeSources } from '../../project/store-sources.ts';
-import { type Environment, LiveSettings } from '../../project/live-settings.ts';
+import { Refusal } from '../core/failure.ts';
+import { openFleetDatabase } from '../durable/fleet/open.ts';
+import { grantFleetRole, grantStatements } from '../durable/fleet/grants.ts';
+import { notPreparedFor, prepareFleetDatabase, readFleetTables } from '../durable/fleet/tables.ts';
+import { openPostgresStore } from '../store/postgres/open.ts';
+import { placeOf } from '../store/postgres/database-url.ts';
+import { storeSources } from '../project/store-sources.ts';
+import { type Environment, LiveSettings } from '../project/live-settings.ts';
 
 export interface FleetDatabaseRequest {
   readonly root: string;
