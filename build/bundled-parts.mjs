@@ -25,7 +25,7 @@ const loadedTogether = {
   // A look at the plan where no backend answers; a command that waits for a run never opens the database.
   local: [
     'server/main/data-project.ts',
-    'server/main/requests/data-handlers.ts',
+    'server/main/data-handlers.ts',
     'server/rpc/transport/local.ts',
   ],
   secrets: ['server/agents/secrets/content.ts', 'server/agents/secrets/key-formats.ts'],

@@ -57,6 +57,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/rpc',
     'server/workflows',
   ],
+  // What a backend does beside its engine: each layer works on an opened project.
   'server/output': ['server/core', 'server/store', 'server/agents'],
   'server/project': [
     'server/core',
@@ -95,28 +96,24 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/output',
   ],
   'server/upkeep': [...projectRooms, 'server/git'],
-  // The composition: its rooms are layers of their own, and what puts them together is named below.
-  'server/main/forge': [...projectRooms, 'server/forge', 'server/platform'],
-  'server/main/doctor': [
+  'server/agent-tools': [
+    'server/core',
+    'server/protocol',
+    'server/agents/port',
+    'server/rpc',
+    'server/workflows',
+    'server/project',
+  ],
+  'server/planning': ['server/core', 'server/protocol', 'server/agents', 'server/project'],
+  'server/doctor': [
     ...projectRooms,
     'server/agents',
     'server/git',
     'server/fleet',
     'server/confinement',
   ],
-  'server/main/requests': [
-    ...projectRooms,
-    'server/agents',
-    'server/platform',
-    'server/rpc',
-    'server/workflows',
-    'server/main/forge',
-    'server/confinement',
-    'server/upkeep',
-    'server/webhooks',
-    'server/main/compose',
-    'server/main/data-project',
-  ],
+  // Composition: its files are named below, and no layer of the server but `cli` knows it.
+  'server/main/forge': [...projectRooms, 'server/forge', 'server/platform'],
   'server/main': [],
   extension: ['server/core', 'server/platform', 'server/protocol', 'webview/messages'],
   'webview/messages': ['server/core', 'server/protocol'],
@@ -134,12 +131,15 @@ const entries: ReadonlySet<string> = new Set([
     'backend-main',
     'compose',
     'connect',
+    'data-handlers',
     'data-project',
     'demo',
     'editor',
+    'handlers',
     'mcp-main',
     'network-gate',
     'open-project',
+    'served-handlers',
     'remote-attempt',
     'start-backend',
     'wire',
@@ -228,6 +228,9 @@ suite('architecture', () => {
   test('every file keeps to the walls between layers', () => {
     const found = sources.flatMap(({ path, text }) => violations(path, text));
     assert.deepEqual(found, []);
+    const layers = Object.keys(mayImport);
+    const outside = files.filter((file) => !layers.some((name) => file.startsWith(`${name}/`)));
+    assert.deepEqual(outside, []);
   });
 
   test('no panel imports another; what they share lives in webview/shared', () => {

@@ -14,7 +14,7 @@ import { systemClock } from '../durable/embedded/system-clock.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { createEngine } from '../workflows/engine.ts';
 import { compatibilityOf } from '../core/compatibility.ts';
-import { AgentToolTokens } from './requests/agent-tools.ts';
+import { AgentToolTokens } from '../agent-tools/agent-tools.ts';
 import { Confinement } from '../confinement/confinement.ts';
 import type { LiveSettings } from '../project/live-settings.ts';
 import { hostFacts } from '../platform/host-facts.ts';

@@ -12,16 +12,16 @@ import type { Answer, Client, Params, StatusSnapshot } from '../protocol/api.ts'
 import type { SpecPlanView } from '../protocol/spec-plan.ts';
 import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import type { BackendOptions } from './backend.ts';
-import type { DoctorRequest } from './doctor/check.ts';
-import type { Doctor } from './doctor/doctor.ts';
+import type { DoctorRequest } from '../doctor/check.ts';
+import type { Doctor } from '../doctor/doctor.ts';
 import type * as FleetDatabase from '../fleet/fleet-database.ts';
 import type { InitResult } from '../project/init.ts';
 import type { Environment, SettingFlags } from '../project/live-settings.ts';
-import { maskRequest } from './requests/served-handlers.ts';
+import { maskRequest } from './served-handlers.ts';
 import type { MigrateOptions, MigrateReport } from '../fleet/migrate.ts';
 import { tokensIn } from '../core/forge/tokens.ts';
 import { projectFolderName, runningAddress } from '../project/project-places.ts';
-import type { PlanFromSpecOptions } from './requests/plan-from-spec.ts';
+import type { PlanFromSpecOptions } from '../planning/plan-from-spec.ts';
 import type { ProbeView } from '../confinement/probe-confinement.ts';
 import type * as RemoteWorkers from '../remote/remote-workers.ts';
 import type { SqlforgeProject } from '../agents/drover-code/sqlforge-project.ts';
@@ -34,7 +34,7 @@ export { findProject } from '../project/project-places.ts';
 // socket client if none does.
 
 export async function doctor(root: string | null, request?: DoctorRequest): Promise<Doctor> {
-  return await (await import('./doctor/doctor.ts')).doctor(root, request);
+  return await (await import('../doctor/doctor.ts')).doctor(root, request);
 }
 
 export async function probeConfinement(root: string): Promise<readonly ProbeView[]> {
@@ -89,7 +89,7 @@ export const grantFleet: typeof FleetDatabase.grantFleet = async (request) =>
   (await import('../fleet/fleet-database.ts')).grantFleet(request);
 
 export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
-  return await (await import('./requests/plan-from-spec.ts')).planFromSpec(options);
+  return await (await import('../planning/plan-from-spec.ts')).planFromSpec(options);
 }
 
 export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
@@ -237,7 +237,7 @@ async function withOwnSettings(
 
 async function openLocal(options: OpenClientOptions): Promise<Client> {
   const { openDataProject } = await import('./data-project.ts');
-  const { dataOnlyHandlers, feedOf } = await import('./requests/data-handlers.ts');
+  const { dataOnlyHandlers, feedOf } = await import('./data-handlers.ts');
   const { localClient } = await import('../rpc/transport/local.ts');
   const project = await openDataProject(
     options.root,

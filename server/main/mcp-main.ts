@@ -4,8 +4,8 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { droverVersion } from '../protocol/version.ts';
-import { connectAgent } from './requests/connect-agent.ts';
-import { defineTools, instructions } from './requests/mcp-tools.ts';
+import { connectAgent } from '../agent-tools/connect-agent.ts';
+import { defineTools, instructions } from '../agent-tools/mcp-tools.ts';
 
 async function main(): Promise<void> {
   const server = new McpServer({ name: 'drover', version: droverVersion }, { instructions });

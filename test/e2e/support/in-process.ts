@@ -4,7 +4,7 @@
 
 import * as connect from '../../../server/main/connect.ts';
 import { openDataProject } from '../../../server/main/data-project.ts';
-import { dataOnlyHandlers, feedOf } from '../../../server/main/requests/data-handlers.ts';
+import { dataOnlyHandlers, feedOf } from '../../../server/main/data-handlers.ts';
 import type { Client } from '../../../server/protocol/api.ts';
 import { localClient } from '../../../server/rpc/transport/local.ts';
 import { memoryTerminal } from '../../doubles/terminal.ts';

@@ -36,7 +36,7 @@ suite('parts of the bundles', () => {
       'dist/chunk-A.cjs': output(null, 'dist/chunk-B.cjs', 'dist/chunk-VERSION.cjs'),
       'dist/chunk-B.cjs': output(null),
       'dist/chunk-RUN.cjs': output('server/cli/run-command.ts', 'dist/chunk-B.cjs'),
-      'dist/chunk-RARE.cjs': output('server/main/doctor/doctor.ts'),
+      'dist/chunk-RARE.cjs': output('server/doctor/doctor.ts'),
     });
     assert.deepEqual(Object.fromEntries(parts), {
       'chunk-A.cjs': 'part-backend.cjs',

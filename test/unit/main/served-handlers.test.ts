@@ -1,7 +1,7 @@
 // What happens to a request before its handler gets it: words masked, settings read again.
 
 import assert from 'node:assert/strict';
-import { servedHandlers } from '../../../server/main/requests/served-handlers.ts';
+import { servedHandlers } from '../../../server/main/served-handlers.ts';
 import type { RequestHandlers } from '../../../server/rpc/transport/local.ts';
 
 suite('requests before their handlers', () => {

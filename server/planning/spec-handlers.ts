@@ -1,8 +1,8 @@
 // Planning a design on behalf of a panel: one at a time, and ended when a person has enough of it.
 
-import { Refusal } from '../../core/failure.ts';
-import type { Handlers } from '../../protocol/api.ts';
-import type { Project } from '../../project/opened-project.ts';
+import { Refusal } from '../core/failure.ts';
+import type { Handlers } from '../protocol/api.ts';
+import type { Project } from '../project/opened-project.ts';
 
 export function specHandlers(project: Project): Pick<Handlers, 'spec.plan' | 'spec.cancel'> {
   let atWork: AbortController | null = null;

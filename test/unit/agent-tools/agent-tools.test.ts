@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentTools } from '../../../server/agents/port.ts';
-import { AgentToolTokens } from '../../../server/main/requests/agent-tools.ts';
+import { AgentToolTokens } from '../../../server/agent-tools/agent-tools.ts';
 import type { AgentScope } from '../../../server/workflows/kit/engine-ports.ts';
 import { removeFolder } from '../../remove-folder.ts';
 

@@ -1,11 +1,11 @@
 // An agent's connection to its backend, by the variables that its MCP server was started with.
 // Loads little code, because each running agent has such a process.
 
-import { Refusal } from '../../core/failure.ts';
-import type { AgentClient } from '../../protocol/agent-requests.ts';
-import { connectAgentSocket } from '../../rpc/transport/client.ts';
-import { ConnectFailure } from '../../rpc/transport/errors.ts';
-import { runningAddress } from '../../project/project-places.ts';
+import { Refusal } from '../core/failure.ts';
+import type { AgentClient } from '../protocol/agent-requests.ts';
+import { connectAgentSocket } from '../rpc/transport/client.ts';
+import { ConnectFailure } from '../rpc/transport/errors.ts';
+import { runningAddress } from '../project/project-places.ts';
 
 /** How the server finds its backend, and its handshake. */
 export const agentToolVariables = {

@@ -2,8 +2,8 @@
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { AgentParams, AgentRequestName, AgentResult } from '../../protocol/agent-requests.ts';
-import { agentShapes } from '../../protocol/requests/agents.ts';
+import type { AgentParams, AgentRequestName, AgentResult } from '../protocol/agent-requests.ts';
+import { agentShapes } from '../protocol/requests/agents.ts';
 
 export const instructions =
   'Drover assigned your task to you. These tools read the task and the board, add tasks, report a blocker, ask the person and report progress. Drover applies its own rules: a refusal explains why, and changes nothing.';

@@ -3,27 +3,27 @@
 
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readLog, readLogBefore } from '../../agents/kit/log/event-log-reader.ts';
-import { onLogGrowth } from '../../agents/kit/log/log-growth.ts';
-import { findInLog } from '../../agents/kit/log/search-log.ts';
-import { maskDeep } from '../../agents/kit/log/masking.ts';
-import { Refusal } from '../../core/failure.ts';
-import { shownSettings } from '../../core/settings/settings-resolve.ts';
-import type { WorktreeView } from '../../protocol/api.ts';
-import { createDataHandlers } from '../../rpc/handlers/data.ts';
-import type { Feed } from '../../rpc/transport/feed.ts';
-import type { RequestHandlers } from '../../rpc/transport/local.ts';
-import type { Store } from '../../store/port.ts';
-import { lastPruned } from '../../store/history/prune.ts';
-import type { listWorktrees, WorktreeFacts } from '../../workflows/attempt/worktrees.ts';
-import { keepAttachment } from '../../project/attachments.ts';
-import { heldViews } from '../../project/accepted-settings.ts';
-import { issueHandlers } from '../forge/plan-issues.ts';
+import { readLog, readLogBefore } from '../agents/kit/log/event-log-reader.ts';
+import { onLogGrowth } from '../agents/kit/log/log-growth.ts';
+import { findInLog } from '../agents/kit/log/search-log.ts';
+import { maskDeep } from '../agents/kit/log/masking.ts';
+import { Refusal } from '../core/failure.ts';
+import { shownSettings } from '../core/settings/settings-resolve.ts';
+import type { WorktreeView } from '../protocol/api.ts';
+import { createDataHandlers } from '../rpc/handlers/data.ts';
+import type { Feed } from '../rpc/transport/feed.ts';
+import type { RequestHandlers } from '../rpc/transport/local.ts';
+import type { Store } from '../store/port.ts';
+import { lastPruned } from '../store/history/prune.ts';
+import type { listWorktrees, WorktreeFacts } from '../workflows/attempt/worktrees.ts';
+import { keepAttachment } from '../project/attachments.ts';
+import { heldViews } from '../project/accepted-settings.ts';
+import { issueHandlers } from './forge/plan-issues.ts';
 import { servedHandlers } from './served-handlers.ts';
-import type { DataProject } from '../data-project.ts';
-import { webhookLooks } from '../../webhooks/requests.ts';
-import { sandboxView } from '../../confinement/sandbox-state.ts';
-import { maskOf } from '../../project/secrets.ts';
+import type { DataProject } from './data-project.ts';
+import { webhookLooks } from '../webhooks/requests.ts';
+import { sandboxView } from '../confinement/sandbox-state.ts';
+import { maskOf } from '../project/secrets.ts';
 
 export function feedOf(store: Store): Feed {
   return {
@@ -54,7 +54,7 @@ export function dataHandlers(
     hasBackend,
     git: project.git,
     worktrees: async () => {
-      const { listWorktrees } = await import('../../workflows/attempt/worktrees.ts');
+      const { listWorktrees } = await import('../workflows/attempt/worktrees.ts');
       return (await listWorktrees(await worktreeParts(project))).map(worktreeView);
     },
   });

@@ -4,35 +4,35 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { compareVersions, testedVersion } from '../../agents/claude/driver.ts';
-import { agentEnvironment, commandEnvironment } from '../../agents/kit/process/environment.ts';
-import { type InventoryEntry, lookForAgents } from '../../agents/inventory.ts';
-import type { AgentKind } from '../../core/plan/task.ts';
-import { Refusal } from '../../core/failure.ts';
-import { openGitAdapter } from '../../git/adapter.ts';
-import { droverVersion } from '../../protocol/version.ts';
-import type { LocalRepository } from '../../git/repository.ts';
-import type { StoreTables } from '../../store/port.ts';
-import { otlpEndpointOf } from '../../core/settings/telemetry-settings.ts';
-import { readExporter, traceExporter } from '../../store/feed/exporters.ts';
-import { openSqlite } from '../../store/sqlite/open.ts';
-import { sandboxState } from '../../confinement/sandbox-state.ts';
-import { heldSentence } from '../../project/accepted-settings.ts';
-import { namedPrograms } from '../../project/named-programs.ts';
-import { LiveSettings } from '../../project/live-settings.ts';
-import { identityProblem } from '../../project/identity.ts';
+import { compareVersions, testedVersion } from '../agents/claude/driver.ts';
+import { agentEnvironment, commandEnvironment } from '../agents/kit/process/environment.ts';
+import { type InventoryEntry, lookForAgents } from '../agents/inventory.ts';
+import type { AgentKind } from '../core/plan/task.ts';
+import { Refusal } from '../core/failure.ts';
+import { openGitAdapter } from '../git/adapter.ts';
+import { droverVersion } from '../protocol/version.ts';
+import type { LocalRepository } from '../git/repository.ts';
+import type { StoreTables } from '../store/port.ts';
+import { otlpEndpointOf } from '../core/settings/telemetry-settings.ts';
+import { readExporter, traceExporter } from '../store/feed/exporters.ts';
+import { openSqlite } from '../store/sqlite/open.ts';
+import { sandboxState } from '../confinement/sandbox-state.ts';
+import { heldSentence } from '../project/accepted-settings.ts';
+import { namedPrograms } from '../project/named-programs.ts';
+import { LiveSettings } from '../project/live-settings.ts';
+import { identityProblem } from '../project/identity.ts';
 import type { Check, DoctorRequest } from './check.ts';
 import { fleetChecks } from './fleet-checks.ts';
 import { identityCheck } from './identity-check.ts';
 import { lentSettingsCheck } from './lent-settings-check.ts';
-import { openRepositoryAt } from '../../project/open-repository.ts';
+import { openRepositoryAt } from '../project/open-repository.ts';
 import {
   placesOf,
   type ProjectPlaces,
   runningAddress,
   whyNoWorktrees,
-} from '../../project/project-places.ts';
-import type { ExporterTable } from '../../store/schema/exporter-table.ts';
+} from '../project/project-places.ts';
+import type { ExporterTable } from '../store/schema/exporter-table.ts';
 
 export interface Doctor {
   readonly backend: {

@@ -1,22 +1,22 @@
 // A design text to a plan, checked and ready for import; nothing is written here. Chooses who is
 // asked: a model provider's API where there is a key, else the installed agent.
 
-import { agentEnvironment, secretValues } from '../../agents/kit/process/environment.ts';
-import { claudeEnvironment } from '../../agents/claude/invocation.ts';
-import { findProgram } from '../../agents/kit/process/find-program.ts';
-import { createMask, type Mask } from '../../agents/kit/log/masking.ts';
-import { askForPlan, type AskedPlan } from '../../agents/plan/ask-for-plan.ts';
-import { createClaudeProgram } from '../../agents/plan/claude-program.ts';
-import { createModelApi, type ModelApiAccess } from '../../agents/plan/model-api.ts';
-import type { PlanModel } from '../../agents/plan/port.ts';
-import { createProcessTable } from '../../agents/kit/process/process-table.ts';
-import { ok, Refusal, type Result } from '../../core/failure.ts';
-import type { Settings } from '../../core/settings/settings.ts';
-import { planIds, planRecords, recordLines } from '../../core/spec/spec-import.ts';
-import { specCharactersMax, specPrompt } from '../../core/prompt/spec-prompt.ts';
-import type { SpecPlanRequest, SpecPlanView } from '../../protocol/spec-plan.ts';
-import { storeSources } from '../../project/store-sources.ts';
-import { type Environment, LiveSettings } from '../../project/live-settings.ts';
+import { agentEnvironment, secretValues } from '../agents/kit/process/environment.ts';
+import { claudeEnvironment } from '../agents/claude/invocation.ts';
+import { findProgram } from '../agents/kit/process/find-program.ts';
+import { createMask, type Mask } from '../agents/kit/log/masking.ts';
+import { askForPlan, type AskedPlan } from '../agents/plan/ask-for-plan.ts';
+import { createClaudeProgram } from '../agents/plan/claude-program.ts';
+import { createModelApi, type ModelApiAccess } from '../agents/plan/model-api.ts';
+import type { PlanModel } from '../agents/plan/port.ts';
+import { createProcessTable } from '../agents/kit/process/process-table.ts';
+import { ok, Refusal, type Result } from '../core/failure.ts';
+import type { Settings } from '../core/settings/settings.ts';
+import { planIds, planRecords, recordLines } from '../core/spec/spec-import.ts';
+import { specCharactersMax, specPrompt } from '../core/prompt/spec-prompt.ts';
+import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
+import { storeSources } from '../project/store-sources.ts';
+import { type Environment, LiveSettings } from '../project/live-settings.ts';
 
 export interface PlanFromSpecOptions extends SpecPlanRequest {
   readonly root: string;

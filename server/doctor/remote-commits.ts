@@ -1,13 +1,13 @@
 // `drover doctor --remote-commits`: whether the git remote of a fleet has every commit that its
 // database names. After a restore of one of them, it may not.
 
-import { formatCount } from '../../core/format.ts';
-import { openGitAdapter } from '../../git/adapter.ts';
-import { missingOnRemote } from '../../git/shared/missing-commits.ts';
-import { namedCommits } from '../../store/history/named-commits.ts';
-import { openPostgresStore } from '../../store/postgres/open.ts';
-import { storeSources } from '../../project/store-sources.ts';
-import type { LiveSettings } from '../../project/live-settings.ts';
+import { formatCount } from '../core/format.ts';
+import { openGitAdapter } from '../git/adapter.ts';
+import { missingOnRemote } from '../git/shared/missing-commits.ts';
+import { namedCommits } from '../store/history/named-commits.ts';
+import { openPostgresStore } from '../store/postgres/open.ts';
+import { storeSources } from '../project/store-sources.ts';
+import type { LiveSettings } from '../project/live-settings.ts';
 import type { Check } from './check.ts';
 
 const timeoutMs = 120_000;

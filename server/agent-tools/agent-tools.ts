@@ -5,15 +5,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { AgentTools } from '../../agents/port.ts';
-import type { AgentHandlers } from '../../protocol/agent-requests.ts';
-import { createAgentHandlers } from '../../rpc/handlers/agent-tools.ts';
-import type { AgentDoor } from '../../rpc/transport/connection.ts';
+import type { AgentTools } from '../agents/port.ts';
+import type { AgentHandlers } from '../protocol/agent-requests.ts';
+import { createAgentHandlers } from '../rpc/handlers/agent-tools.ts';
+import type { AgentDoor } from '../rpc/transport/connection.ts';
 import { agentToolVariables } from './connect-agent.ts';
-import { ownProgram } from '../../project/own-program.ts';
-import type { Project } from '../../project/opened-project.ts';
-import { AgentNotes } from '../../rpc/handlers/agent-messages.ts';
-import type { AgentScope, AgentToolsDoor, Engine } from '../../workflows/kit/engine-ports.ts';
+import { ownProgram } from '../project/own-program.ts';
+import type { Project } from '../project/opened-project.ts';
+import { AgentNotes } from '../rpc/handlers/agent-messages.ts';
+import type { AgentScope, AgentToolsDoor, Engine } from '../workflows/kit/engine-ports.ts';
 
 interface OpenPart {
   readonly scope: AgentScope;

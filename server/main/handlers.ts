@@ -1,27 +1,27 @@
 // All requests of one project, as its backend serves them: those answered from the database, and
 // those that need the engine.
 
-import { withoutGitCommand } from '../../core/work/git-variables.ts';
-import { Refusal } from '../../core/failure.ts';
+import { withoutGitCommand } from '../core/work/git-variables.ts';
+import { Refusal } from '../core/failure.ts';
 import { dirname } from 'node:path';
-import { freeBytes } from '../../platform/host-facts.ts';
-import type { Answer, Handlers } from '../../protocol/api.ts';
-import { createEngineHandlers } from '../../rpc/handlers/engine.ts';
-import type { RequestHandlers } from '../../rpc/transport/local.ts';
-import { activeRuns } from '../../workflows/run/start-run.ts';
-import { pruneWorktrees } from '../../workflows/attempt/worktrees.ts';
-import type { EngineHost } from '../compose.ts';
+import { freeBytes } from '../platform/host-facts.ts';
+import type { Answer, Handlers } from '../protocol/api.ts';
+import { createEngineHandlers } from '../rpc/handlers/engine.ts';
+import type { RequestHandlers } from '../rpc/transport/local.ts';
+import { activeRuns } from '../workflows/run/start-run.ts';
+import { pruneWorktrees } from '../workflows/attempt/worktrees.ts';
+import type { EngineHost } from './compose.ts';
 import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
-import { withBackendPath } from '../../project/client-environment.ts';
-import type { Environment, LiveSettings, SettingFlags } from '../../project/live-settings.ts';
-import { programOfProject } from '../../project/named-programs.ts';
-import { whyNoWorktrees } from '../../project/project-places.ts';
-import { webhookHandlers } from '../../webhooks/requests.ts';
+import { withBackendPath } from '../project/client-environment.ts';
+import type { Environment, LiveSettings, SettingFlags } from '../project/live-settings.ts';
+import { programOfProject } from '../project/named-programs.ts';
+import { whyNoWorktrees } from '../project/project-places.ts';
+import { webhookHandlers } from '../webhooks/requests.ts';
 import { servedHandlers } from './served-handlers.ts';
-import { maskOf } from '../../project/secrets.ts';
-import { sandboxState } from '../../confinement/sandbox-state.ts';
-import { specHandlers } from './spec-handlers.ts';
-import type { Project } from '../../project/opened-project.ts';
+import { maskOf } from '../project/secrets.ts';
+import { sandboxState } from '../confinement/sandbox-state.ts';
+import { specHandlers } from '../planning/spec-handlers.ts';
+import type { Project } from '../project/opened-project.ts';
 
 export interface BackendControl {
   readonly onShutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
@@ -72,7 +72,7 @@ export function allHandlers(
   const retention: Pick<Handlers, 'prune'> = {
     prune: async ({ dry_run: isDry }) => {
       await project.live.refreshBounds();
-      const { prune } = await import('../../upkeep/retention.ts');
+      const { prune } = await import('../upkeep/retention.ts');
       const { signal } = new AbortController();
       return prune(project, host.durable, { isDry: isDry === true, signal, scope: 'all' });
     },

@@ -1,9 +1,9 @@
 // The checks of `drover doctor` for a fleet: its database, its git remote and its machines.
 
-import { formatDuration } from '../../core/format.ts';
-import { openGitAdapter } from '../../git/adapter.ts';
-import type { MachineView } from '../../protocol/api.ts';
-import type { LiveSettings } from '../../project/live-settings.ts';
+import { formatDuration } from '../core/format.ts';
+import { openGitAdapter } from '../git/adapter.ts';
+import type { MachineView } from '../protocol/api.ts';
+import type { LiveSettings } from '../project/live-settings.ts';
 import type { Check, DoctorRequest } from './check.ts';
 
 export async function fleetChecks(
@@ -22,9 +22,9 @@ export async function fleetChecks(
 
 /** Its client is loaded only where there is such a database. */
 async function databaseChecks(url: string, takeOverAfterMs: number): Promise<readonly Check[]> {
-  const { checkPostgres } = await import('../../store/postgres/check.ts');
+  const { checkPostgres } = await import('../store/postgres/check.ts');
   const { ok, message, machines } = await checkPostgres(url, takeOverAfterMs);
-  const { fleetTablesProblem } = await import('../../fleet/fleet-database.ts');
+  const { fleetTablesProblem } = await import('../fleet/fleet-database.ts');
   const problem = ok ? await fleetTablesProblem(url) : null;
   const check =
     problem === null
@@ -45,7 +45,7 @@ async function fleetRemoteCheck(root: string, live: LiveSettings): Promise<reado
   const opened = await openGitAdapter().open(root);
   // Already reported.
   if (!opened.ok) return [];
-  const { checkRemote } = await import('../../git/shared/check.ts');
+  const { checkRemote } = await import('../git/shared/check.ts');
   const checked = await checkRemote(opened.value, { remote, branchPrefix, machineId: 'doctor' });
   if (!checked.ok) return [{ name, ok: false, message: checked.error.message }];
   const notes = checked.value.notes.map((note) => `; ${note}`).join('');

@@ -4,10 +4,10 @@
 // answer depends on settings, their files are read first.
 
 import { userInfo } from 'node:os';
-import { maskDeep, type Mask } from '../../agents/kit/log/masking.ts';
-import type { Params, RequestName } from '../../protocol/api.ts';
-import { actingAs } from '../../store/feed/actor.ts';
-import type { RequestHandlers } from '../../rpc/transport/local.ts';
+import { maskDeep, type Mask } from '../agents/kit/log/masking.ts';
+import type { Params, RequestName } from '../protocol/api.ts';
+import { actingAs } from '../store/feed/actor.ts';
+import type { RequestHandlers } from '../rpc/transport/local.ts';
 
 const taskWords = ['title', 'description', 'accept', 'labels'] as const;
 
