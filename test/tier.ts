@@ -24,19 +24,28 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/replay/replay.test.ts',
   'test/agents/claude-cut.test.ts',
   'test/e2e/agents.test.ts',
+  'test/e2e/branch-prefix.test.ts',
   'test/e2e/confined-agents.test.ts',
+  'test/e2e/fail-over.test.ts',
+  'test/e2e/fleet-output.test.ts',
   'test/e2e/mcp-acp.test.ts',
   'test/e2e/mcp-person-claude.test.ts',
   'test/e2e/quota.test.ts',
   'test/e2e/remote-agents.test.ts',
+  'test/e2e/soak-cut.test.ts',
   'test/e2e/telemetry-agents.test.ts',
+  'test/fleet/absence.test.ts',
+  'test/fleet/checks.test.ts',
   'test/fleet/cut-ssh.test.ts',
   'test/fleet/gone.test.ts',
+  'test/fleet/lost-label.test.ts',
   'test/fleet/missing-agent.test.ts',
+  'test/fleet/round-trips.test.ts',
   'test/fleet/show-1.test.ts',
   'test/fleet/solo.test.ts',
   'test/fleet/support.test.ts',
   'test/fleet/upgrade.test.ts',
+  'test/store-postgres/output-deaths.test.ts',
   'test/vscode/stories/attachments.test.ts',
   'test/vscode/stories/bugs.test.ts',
   'test/vscode/stories/claude-mends.test.ts',
@@ -61,4 +70,4 @@ export const soakFiles: ReadonlySet<string> = new Set([
 ]);
 
 /** Plans in the extension host that the soak alone runs. */
-export const soakPlans: ReadonlySet<string> = new Set(['old-git']);
+export const soakPlans: ReadonlySet<string> = new Set(['no-git', 'old-git', 'reload', 'several']);

@@ -8,6 +8,7 @@ import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const parent = 'Build the parser of the thing';
 
@@ -52,7 +53,7 @@ echo "$id" >> order.txt
     for (const task of (await here.status()).tasks) assert.equal(task.status, 'completed');
   });
 
-  test('H4: nor does one that was paused; a reset begins with all of them', async () => {
+  soakTest('H4: nor does one that was paused; a reset begins with all of them', async () => {
     const here = project({
       agent: `
 cat > /dev/null
@@ -142,7 +143,7 @@ git config extensions.unheardOf true
     assert.equal((await here.task('t1')).attempts, 0);
   });
 
-  test('nor because the task was paused or cancelled before git was cured', async () => {
+  soakTest('nor because the task was paused or cancelled before git was cured', async () => {
     const here = project({
       agent: `
 cat > /dev/null

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { removeFolder } from '../remove-folder.ts';
-import { sized } from '../tier.ts';
+import { soakTest } from '../tier.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '..', '..');
@@ -29,9 +29,8 @@ suite('the benches', function () {
     return new Set(figures.map((line) => (JSON.parse(line) as { part: string }).part));
   }
 
-  const inGate = [['store']];
   const all = [
-    ...inGate,
+    ['store'],
     ['recovery'],
     ['idle', 'streams'],
     ['start', 'memory', 'dispatch', 'pool'],
@@ -44,8 +43,8 @@ suite('the benches', function () {
     // This needs bubblewrap and the real Claude Code.
     ['confinement'],
   ];
-  for (const parts of sized(inGate, all)) {
-    test(`${parts.join(', ')}`, async () => {
+  for (const parts of all) {
+    soakTest(`${parts.join(', ')}`, async () => {
       assert.deepEqual([...(await figuresOf(parts))].sort(), parts.toSorted());
     });
   }
@@ -57,7 +56,7 @@ suite('the benches', function () {
     assert.deepEqual(named.split(', ').sort(), [...all.flat(), 'against'].sort());
   });
 
-  test('another program, by an adapter', async function () {
+  soakTest('another program, by an adapter', async function () {
     const adapter = join(folder, 'adapter.mjs');
     writeFileSync(
       adapter,

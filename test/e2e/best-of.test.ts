@@ -6,7 +6,7 @@ import { eventually } from './support/eventually.ts';
 import { firstParents, landedTasks } from './support/history.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
-import { sized } from '../tier.ts';
+import { sized, soakTest } from '../tier.ts';
 
 /** The first writes three lines, the second one, the third one that the gate does not like; others write their own name. */
 const differs = `
@@ -128,7 +128,7 @@ suite('candidates side by side', function () {
     assert.equal(here.read('repo/work.txt'), 'good\ngood\ngood\n');
   });
 
-  test('a candidate that a person approves lands at once, whatever the rule', async () => {
+  soakTest('a candidate that a person approves lands at once, whatever the rule', async () => {
     const [here, id] = await begin(differs, '--choose', 'person');
     await here.expect(1, ['run', '--workers', '3', '--gate', gate]);
     await here.expect(0, ['approve', `${id}-c2`]);

@@ -101,37 +101,40 @@ suite('budgets against an agent that never ends', function () {
     });
   }
 
-  test('of an epic: all of it waits, nothing has failed, and the same session goes on when there is more', async () => {
-    const settings = '[budget]\nepic_tokens = 6_000\nask_at = 1\nloop_repeats = 0\n';
-    const here = begin(settings);
-    await beginPlan(here, [
-      { id: 'e1', type: 'epic' },
-      { id: 'mad', epic_id: 'e1', priority: 'high' },
-      { id: 'late', epic_id: 'e1', blocked_by: ['mad'] },
-      'good',
-    ]);
-    const done = await here.drover(['run', '--workers', '1', '--json'], { timeoutMs: 120_000 });
-    assert.equal(done.code, 2, `${done.stdout.slice(-3000)}\n${done.stderr}`);
-    const mad = await here.task('mad');
-    assert.deepEqual([mad.status, mad.attempts, mad.last_error], ['ready', 0, null]);
-    assert.deepEqual(landedTasks(here), ['good']);
-    const held = await here.events('--type', 'run.held');
-    assert.deepEqual(
-      held.map(({ data }) => data['scope']),
-      ['epic/e1'],
-    );
-    fake.setScript({
-      conversations: [
-        goesOn('mad', [says('Enough.')]),
-        conversation('late', [writes('late'), says('Done.')]),
-      ],
-    });
-    here.write('repo/.drover.toml', settings.replace('6_000', '600_000'));
-    const more = await here.drover(['run', '--workers', '1', '--json'], { timeoutMs: 120_000 });
-    assert.equal(more.code, 0, `${more.stdout.slice(-3000)}\n${more.stderr}`);
-    assert.deepEqual(landedTasks(here), ['good', 'mad', 'late']);
-    assert.equal((await here.task('mad')).attempts, 0);
-  });
+  soakTest(
+    'of an epic: all of it waits, nothing has failed, and the same session goes on when there is more',
+    async () => {
+      const settings = '[budget]\nepic_tokens = 6_000\nask_at = 1\nloop_repeats = 0\n';
+      const here = begin(settings);
+      await beginPlan(here, [
+        { id: 'e1', type: 'epic' },
+        { id: 'mad', epic_id: 'e1', priority: 'high' },
+        { id: 'late', epic_id: 'e1', blocked_by: ['mad'] },
+        'good',
+      ]);
+      const done = await here.drover(['run', '--workers', '1', '--json'], { timeoutMs: 120_000 });
+      assert.equal(done.code, 2, `${done.stdout.slice(-3000)}\n${done.stderr}`);
+      const mad = await here.task('mad');
+      assert.deepEqual([mad.status, mad.attempts, mad.last_error], ['ready', 0, null]);
+      assert.deepEqual(landedTasks(here), ['good']);
+      const held = await here.events('--type', 'run.held');
+      assert.deepEqual(
+        held.map(({ data }) => data['scope']),
+        ['epic/e1'],
+      );
+      fake.setScript({
+        conversations: [
+          goesOn('mad', [says('Enough.')]),
+          conversation('late', [writes('late'), says('Done.')]),
+        ],
+      });
+      here.write('repo/.drover.toml', settings.replace('6_000', '600_000'));
+      const more = await here.drover(['run', '--workers', '1', '--json'], { timeoutMs: 120_000 });
+      assert.equal(more.code, 0, `${more.stdout.slice(-3000)}\n${more.stderr}`);
+      assert.deepEqual(landedTasks(here), ['good', 'mad', 'late']);
+      assert.equal((await here.task('mad')).attempts, 0);
+    },
+  );
 
   soakTest(
     'of the day: nothing starts, why and status say so, and a raised budget lets it go on',

@@ -10,6 +10,8 @@ import { panelClient } from './support/panel-client.ts';
 import { beginPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
+import { sized } from '../tier.ts';
 
 /** A gate and a setup that say who asked for them. */
 const programs = (name: string): string =>
@@ -31,7 +33,7 @@ suite('settings that a pull has changed', function () {
       ? [...new Set(here.read('home/ran.log').trim().split('\n'))]
       : [];
 
-  for (const isStopped of [false, true]) {
+  for (const isStopped of sized([true], [false, true])) {
     const where = isStopped ? 'a new backend' : 'the running backend';
     test(`approve, undo and retry leave them alone in ${where}`, async () => {
       const here = project({ agent, settings: programs('TRUSTED') });
@@ -92,7 +94,7 @@ suite('settings that a pull has changed', function () {
       async (client) => assert.equal((await client.call('run.resume', {})).run, null),
     ],
   ];
-  for (const [look, more, ask] of looks) {
+  for (const [look, more, ask] of sized(looks.slice(0, 2), looks)) {
     test(`${look} puts nothing of them in force, and accepts nothing`, async () => {
       const here = project({ agent, settings: programs('TRUSTED') });
       await beginPlan(here, ['t1', 't2']);
@@ -134,7 +136,7 @@ suite('settings that a pull has changed', function () {
     }
   });
 
-  test('a run keeps its gate when another one starts with a changed gate', async () => {
+  soakTest('a run keeps its gate when another one starts with a changed gate', async () => {
     const gate = (name: string): string =>
       `[gate]\ncommand = "echo ${name} >> ../../gates; test -e README.md"\n`;
     const here = project({

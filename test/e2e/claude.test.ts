@@ -17,6 +17,7 @@ import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { killAll, processesOf } from './support/processes.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const turnMaxMs = 180_000;
 
@@ -104,42 +105,45 @@ suite('Claude Code through drover run', function () {
     assert.equal((await here.expect(0, ['log', 'c1'])).includes(dummyKey), false);
   });
 
-  test('a usage limit parks the task and starts nothing new; then the same session goes on', async () => {
-    const limit = {
-      http: 429,
-      times: 1,
-      message: 'usage limit',
-      headers: { 'anthropic-ratelimit-unified-status': 'rejected' },
-    };
-    real.fake.setScript({
-      conversations: [
-        goesOn('w1', [says('Gone on after the limit.')]),
-        conversation('w1', [writes('w1'), { say: 'never', faults: [{ ...limit }] }, says('x')]),
-        conversation('w2', [writes('w2'), says('Wrote w2.')]),
-      ],
-    });
-    const here = project({
-      env: { ...claudeEnvironment(real.claude, real.fake), CLAUDE_CODE_MAX_RETRIES: '0' },
-    });
-    await beginPlan(here, [{ id: 'w1', priority: 'high' }, 'w2']);
-    const run = here.start(['run', '--workers', '1', '--json'], { timeoutMs: 200_000 });
-    await run.line((line) => line.includes('"task.waiting"'));
-    const status = await here.status();
-    const parked = status.tasks.find(({ id }) => id === 'w1');
-    assert.deepEqual([parked?.status, parked?.attempts], ['waiting', 0]);
-    assert.ok((parked?.waiting_until ?? 0) * 1000 > Date.now());
-    assert.equal(status.tasks.find(({ id }) => id === 'w2')?.status, 'ready');
-    const { reasons } = await here.json<{ reasons: string[] }>(['why', 'w2']);
-    assert.match(reasons.join(' '), /limit|quota/);
-    assert.equal(
-      real.fake.requests.some(({ conversation: name }) => name === 'w2'),
-      false,
-    );
-    const done = await run.ended;
-    assert.equal(done.code, 0, `${done.stdout.slice(-4000)}\n${done.stderr}`);
-    assert.deepEqual([...landedTasks(here)].sort(), ['w1', 'w2']);
-    assert.equal((await here.task('w1')).attempts, 0);
-    const own = real.fake.requests.filter(({ conversation: name = '' }) => name.startsWith('w1'));
-    assert.equal(new Set(own.map(({ session }) => session)).size, 1);
-  });
+  soakTest(
+    'a usage limit parks the task and starts nothing new; then the same session goes on',
+    async () => {
+      const limit = {
+        http: 429,
+        times: 1,
+        message: 'usage limit',
+        headers: { 'anthropic-ratelimit-unified-status': 'rejected' },
+      };
+      real.fake.setScript({
+        conversations: [
+          goesOn('w1', [says('Gone on after the limit.')]),
+          conversation('w1', [writes('w1'), { say: 'never', faults: [{ ...limit }] }, says('x')]),
+          conversation('w2', [writes('w2'), says('Wrote w2.')]),
+        ],
+      });
+      const here = project({
+        env: { ...claudeEnvironment(real.claude, real.fake), CLAUDE_CODE_MAX_RETRIES: '0' },
+      });
+      await beginPlan(here, [{ id: 'w1', priority: 'high' }, 'w2']);
+      const run = here.start(['run', '--workers', '1', '--json'], { timeoutMs: 200_000 });
+      await run.line((line) => line.includes('"task.waiting"'));
+      const status = await here.status();
+      const parked = status.tasks.find(({ id }) => id === 'w1');
+      assert.deepEqual([parked?.status, parked?.attempts], ['waiting', 0]);
+      assert.ok((parked?.waiting_until ?? 0) * 1000 > Date.now());
+      assert.equal(status.tasks.find(({ id }) => id === 'w2')?.status, 'ready');
+      const { reasons } = await here.json<{ reasons: string[] }>(['why', 'w2']);
+      assert.match(reasons.join(' '), /limit|quota/);
+      assert.equal(
+        real.fake.requests.some(({ conversation: name }) => name === 'w2'),
+        false,
+      );
+      const done = await run.ended;
+      assert.equal(done.code, 0, `${done.stdout.slice(-4000)}\n${done.stderr}`);
+      assert.deepEqual([...landedTasks(here)].sort(), ['w1', 'w2']);
+      assert.equal((await here.task('w1')).attempts, 0);
+      const own = real.fake.requests.filter(({ conversation: name = '' }) => name.startsWith('w1'));
+      assert.equal(new Set(own.map(({ session }) => session)).size, 1);
+    },
+  );
 });

@@ -8,6 +8,7 @@ import { eventually } from './support/eventually.ts';
 import { beginPlan, importPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 /**
  * Leaves a commit, a changed, a staged, an untracked and an ignored file, prints that, and waits or
@@ -99,7 +100,7 @@ suite('what agents leave behind', function () {
     assert.deepEqual(rescued, ['refs/drover/work/gone/1']);
   });
 
-  test('failed, each attempt by itself', async () => {
+  soakTest('failed, each attempt by itself', async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, [{ id: 'fails', max_attempts: 2 }]);
     await here.expect(1, ['run']);
@@ -131,7 +132,7 @@ suite('what agents leave behind', function () {
     assert.match(await here.expect(0, ['why', 'fails']), new RegExp(refs.join('.*')));
   });
 
-  test('a gate that is red: the task names the branch of each attempt', async () => {
+  soakTest('a gate that is red: the task names the branch of each attempt', async () => {
     const here = project();
     await beginPlan(here, [{ id: 'red', max_attempts: 2, gate: 'test ! -e red.txt' }]);
     await here.expect(1, ['run']);
@@ -186,24 +187,29 @@ suite('what agents leave behind', function () {
     assert.deepEqual(here.git('worktree', 'list').split('\n').length, 1);
   });
 
-  test('slots below a former worktree_root are used no more, and prune removes them', async () => {
-    const here = project();
-    await beginPlan(here, ['t1']);
-    await here.expect(0, ['run']);
-    const former = (await here.json<readonly WorktreeView[]>(['worktree', 'list']))[0]?.path ?? '';
-    await here.expect(0, ['server', 'stop']);
-    here.write('repo/.drover.toml', 'worktree_root = "../trees"\n');
-    await importPlan(here, ['t2']);
-    await here.expect(0, ['run']);
-    const pruned = await here.json<readonly WorktreeView[]>(['worktree', 'prune']);
-    const slots = pruned.filter(({ path }) => path.includes('slot-'));
-    const isNew = ({ path }: WorktreeView): boolean => path.startsWith(join(here.folder, 'trees'));
-    assert.deepEqual([slots.length, slots.filter(isNew).length], [2, 1]);
-    assert.ok(slots.every(({ action }) => action === 'removed'));
-    assert.ok(former !== '' && !existsSync(former));
-  });
+  soakTest(
+    'slots below a former worktree_root are used no more, and prune removes them',
+    async () => {
+      const here = project();
+      await beginPlan(here, ['t1']);
+      await here.expect(0, ['run']);
+      const former =
+        (await here.json<readonly WorktreeView[]>(['worktree', 'list']))[0]?.path ?? '';
+      await here.expect(0, ['server', 'stop']);
+      here.write('repo/.drover.toml', 'worktree_root = "../trees"\n');
+      await importPlan(here, ['t2']);
+      await here.expect(0, ['run']);
+      const pruned = await here.json<readonly WorktreeView[]>(['worktree', 'prune']);
+      const slots = pruned.filter(({ path }) => path.includes('slot-'));
+      const isNew = ({ path }: WorktreeView): boolean =>
+        path.startsWith(join(here.folder, 'trees'));
+      assert.deepEqual([slots.length, slots.filter(isNew).length], [2, 1]);
+      assert.ok(slots.every(({ action }) => action === 'removed'));
+      assert.ok(former !== '' && !existsSync(former));
+    },
+  );
 
-  test('reset and retry: the earlier attempts stay reachable', async () => {
+  soakTest('reset and retry: the earlier attempts stay reachable', async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, [{ id: 'fails', max_attempts: 1 }]);
     await here.expect(1, ['run']);

@@ -13,16 +13,12 @@ import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { sized } from '../tier.ts';
 
-const steps = [
-  'claimed',
-  'worktree_created',
-  'agent_done',
-  'committed',
-  'verified',
-  'merged',
-  'completed',
-];
+const steps = sized(
+  ['worktree_created', 'verified', 'merged'],
+  ['claimed', 'worktree_created', 'agent_done', 'committed', 'verified', 'merged', 'completed'],
+);
 
 const chain: readonly PlannedTask[] = [
   { id: 'A', blockedBy: [] },

@@ -11,6 +11,7 @@ import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { panelClient } from './support/panel-client.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 /** Without a model it fails; with one it does its work, and keeps its prompt. */
 const worksWithModel = `
@@ -49,7 +50,7 @@ suite('who takes over from an agent', function () {
     );
   });
 
-  test('the model of a task is asked for, until it is taken away', async () => {
+  soakTest('the model of a task is asked for, until it is taken away', async () => {
     const here = project({ agent: worksWithModel });
     await here.expect(0, ['init']);
     const id = await here.add('Write a file', '--model', 'opus', '--max-attempts', '1');
@@ -62,7 +63,7 @@ suite('who takes over from an agent', function () {
     assert.deepEqual(landedTasks(here), [id]);
   });
 
-  test('the list in the settings holds for all tasks, and a task can have none', async () => {
+  soakTest('the list in the settings holds for all tasks, and a task can have none', async () => {
     const here = project({
       agent: worksWithModel,
       settings: '[agents.command]\nfallback = [{ agent = "demo" }]\n[gate]\ncommand = "true"\n',

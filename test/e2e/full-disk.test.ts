@@ -11,6 +11,7 @@ import { beginPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { mountDisk } from './support/small-disk.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { sized } from '../tier.ts';
 
 const noted = 'echo run >> ../../runs';
 const diskBytes = 8 * 1024 * 1024;
@@ -60,7 +61,7 @@ suite('a full disk', function () {
     });
   }
 
-  for (const part of ['agent', 'gate'] as const) {
+  for (const part of sized(['agent'] as const, ['agent', 'gate'] as const)) {
     test(`that is full only in the words of ${part === 'agent' ? 'an' : 'a'} ${part} uses attempts like any failure`, async () => {
       const here = projectWhose(part, words);
       await beginPlan(here, ['t1']);

@@ -7,6 +7,7 @@ import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const files = { '.gitignore': 'dist/\n*.csv\nnode_modules/\n' };
 
@@ -50,7 +51,7 @@ echo x > node_modules/tool/index.js
     assert.equal(here.git('show', 'refs/drover/work/t2/1-ignored:dist/report.pdf'), 'report of t2');
   });
 
-  test('are mentioned beside committed work, and none is held for it', async () => {
+  soakTest('are mentioned beside committed work, and none is held for it', async () => {
     const here = project({
       files,
       agent: `
@@ -67,7 +68,7 @@ mkdir -p dist && echo built > dist/app.js && echo "$id" > "$id.txt"
     assert.equal(existsSync(join(here.root, 'dist')), false);
   });
 
-  test('of more than is kept stay in the slot, which the prune leaves alone', async () => {
+  soakTest('of more than is kept stay in the slot, which the prune leaves alone', async () => {
     const here = project({
       files,
       agent: `

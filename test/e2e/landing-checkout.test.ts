@@ -10,6 +10,7 @@ import { firstParents, landedTasks } from './support/history.ts';
 import { beginPlan, importPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const poem = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const poemText = `${poem.join('\n')}\n`;
@@ -130,7 +131,7 @@ suite('landing: the checkout of the user', function () {
     );
   });
 
-  test('a commit of the user in the middle of a run is taken in', async () => {
+  soakTest('a commit of the user in the middle of a run is taken in', async () => {
     const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
@@ -152,7 +153,7 @@ suite('landing: the checkout of the user', function () {
     assert.equal(here.git('status', '--porcelain'), '');
   });
 
-  test('a target that is checked out nowhere moves, and nothing else does', async () => {
+  soakTest('a target that is checked out nowhere moves, and nothing else does', async () => {
     const here = project({ files: { 'poem.txt': poemText } });
     await beginPlan(here, ['t1']);
     here.git('checkout', '-q', '-b', 'other');

@@ -8,6 +8,7 @@ import { eventually } from './support/eventually.ts';
 import { firstParents, landedTasks } from './support/history.ts';
 import { beginPlan, importPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const epic = { id: 'E1', type: 'epic', title: 'Build the thing' } as const;
 const stories = [
@@ -94,41 +95,44 @@ suite('landing: an epic as a whole', function () {
     assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
   });
 
-  test('what conflicts after a commit below it was taken out lands as its message says', async () => {
-    const here = project({
-      agent: `if [ $id = t1 ]; then read -r line < ../../go; fi; echo "by $id" >> shared.txt`,
-    });
-    const barrier = makeBarrier(here.folder, 'go');
-    const commitShared = (content: string, message: string): void => {
-      here.write('repo/shared.txt', content);
+  soakTest(
+    'what conflicts after a commit below it was taken out lands as its message says',
+    async () => {
+      const here = project({
+        agent: `if [ $id = t1 ]; then read -r line < ../../go; fi; echo "by $id" >> shared.txt`,
+      });
+      const barrier = makeBarrier(here.folder, 'go');
+      const commitShared = (content: string, message: string): void => {
+        here.write('repo/shared.txt', content);
+        here.git('add', 'shared.txt');
+        here.git('commit', '-qm', message);
+      };
+      await beginPlan(here, [epic, ...stories]);
+      commitShared('all\n', 'shared');
+      commitShared('all\nmine\n', 'taken out later');
+      const run = here.start(['run', '--epic', 'E1', '--json']);
+      await run.line((line) => line.includes('"worktree.ready"'));
+      here.git('reset', '-q', '--hard', 'HEAD~1');
+      barrier.open();
+      assert.equal((await run.ended).code, 2);
+      barrier.close();
+      const note = (await here.status()).epics[0]?.landing_note ?? '';
+      const picks =
+        /conflicts with main in shared\.txt; run git cherry-pick -m 1 ([0-9a-f ]+) on main \(/u;
+      const commits = picks.exec(note)?.[1]?.split(' ') ?? [];
+      assert.equal(commits.length, 2, note);
+      assert.throws(() => here.git('cherry-pick', '-m', '1', ...commits));
+      here.write('repo/shared.txt', 'all\nby t1\n');
       here.git('add', 'shared.txt');
-      here.git('commit', '-qm', message);
-    };
-    await beginPlan(here, [epic, ...stories]);
-    commitShared('all\n', 'shared');
-    commitShared('all\nmine\n', 'taken out later');
-    const run = here.start(['run', '--epic', 'E1', '--json']);
-    await run.line((line) => line.includes('"worktree.ready"'));
-    here.git('reset', '-q', '--hard', 'HEAD~1');
-    barrier.open();
-    assert.equal((await run.ended).code, 2);
-    barrier.close();
-    const note = (await here.status()).epics[0]?.landing_note ?? '';
-    const picks =
-      /conflicts with main in shared\.txt; run git cherry-pick -m 1 ([0-9a-f ]+) on main \(/u;
-    const commits = picks.exec(note)?.[1]?.split(' ') ?? [];
-    assert.equal(commits.length, 2, note);
-    assert.throws(() => here.git('cherry-pick', '-m', '1', ...commits));
-    here.write('repo/shared.txt', 'all\nby t1\n');
-    here.git('add', 'shared.txt');
-    here.git('-c', 'core.editor=true', 'cherry-pick', '--continue');
-    await here.expect(0, ['run', '--epic', 'E1']);
-    await here.expect(0, ['run']);
-    assert.equal((await here.status()).epics[0]?.landing_state, 'landed');
-    assert.equal(here.git('show', 'main:shared.txt'), 'all\nby t1\nby t2');
-  });
+      here.git('-c', 'core.editor=true', 'cherry-pick', '--continue');
+      await here.expect(0, ['run', '--epic', 'E1']);
+      await here.expect(0, ['run']);
+      assert.equal((await here.status()).epics[0]?.landing_state, 'landed');
+      assert.equal(here.git('show', 'main:shared.txt'), 'all\nby t1\nby t2');
+    },
+  );
 
-  test('--land task lets the tasks of an epic land one by one', async () => {
+  soakTest('--land task lets the tasks of an epic land one by one', async () => {
     const here = project();
     await beginPlan(here, [epic, ...stories]);
     await here.expect(0, ['run', '--epic', 'E1', '--land', 'task']);
@@ -174,30 +178,36 @@ suite('landing: an epic that waits for a review', function () {
     assert.equal(here.read('repo/later.txt'), 'by the user\n');
   });
 
-  test('an approval of a tree that was approved before, and moved away from, lands it', async () => {
-    const here = project();
-    const review = ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true'];
-    const asks = (tree: string | null): Promise<string> =>
-      eventually('it asks for another tree', async () => {
-        const events = await here.events('--type', 'epic.needs_review');
-        const last = events.at(-1)?.data['tree'];
-        return typeof last === 'string' && last !== tree ? last : null;
-      });
-    await beginPlan(here, [epic, ...stories]);
-    await here.expect(2, review);
-    const first = await asks(null);
-    here.git('commit', '-q', '--allow-empty', '-m', 'by the user');
-    here.write('repo/later.txt', 'by the user\n');
-    here.git('add', 'later.txt');
-    here.git('commit', '-q', '--amend', '--no-edit');
-    await here.expect(0, ['approve', 'E1']);
-    const second = await asks(first);
-    here.git('reset', '-q', '--hard', 'HEAD~1');
-    await here.expect(0, ['approve', 'E1']);
-    assert.equal(await asks(second), first);
-    await here.expect(0, ['approve', 'E1']);
-    await eventually('it lands', () => firstParents(here).at(-1)?.trailers['Drover-Epic'] === 'E1');
-  });
+  soakTest(
+    'an approval of a tree that was approved before, and moved away from, lands it',
+    async () => {
+      const here = project();
+      const review = ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true'];
+      const asks = (tree: string | null): Promise<string> =>
+        eventually('it asks for another tree', async () => {
+          const events = await here.events('--type', 'epic.needs_review');
+          const last = events.at(-1)?.data['tree'];
+          return typeof last === 'string' && last !== tree ? last : null;
+        });
+      await beginPlan(here, [epic, ...stories]);
+      await here.expect(2, review);
+      const first = await asks(null);
+      here.git('commit', '-q', '--allow-empty', '-m', 'by the user');
+      here.write('repo/later.txt', 'by the user\n');
+      here.git('add', 'later.txt');
+      here.git('commit', '-q', '--amend', '--no-edit');
+      await here.expect(0, ['approve', 'E1']);
+      const second = await asks(first);
+      here.git('reset', '-q', '--hard', 'HEAD~1');
+      await here.expect(0, ['approve', 'E1']);
+      assert.equal(await asks(second), first);
+      await here.expect(0, ['approve', 'E1']);
+      await eventually(
+        'it lands',
+        () => firstParents(here).at(-1)?.trailers['Drover-Epic'] === 'E1',
+      );
+    },
+  );
 
   test('sent back: what is missing is done, and it asks again', async () => {
     const here = project();
@@ -264,23 +274,26 @@ echo "work of $id" > "$id.txt"
     });
   }
 
-  test('a task outside that waits for one of its tasks starts, also where it landed without its history', async () => {
-    const here = project({
-      agent: `[ "$id" != t1 ] || read -r line < ../../go; cat > /dev/null; echo "by $id" > shared.txt`,
-    });
-    const barrier = makeBarrier(here.folder, 'go');
-    await beginPlan(here, [epic, ...stories, { id: 'after', blocked_by: ['t1'] }]);
-    const run = here.start(['run', '--epic', 'E1', '--land', 'epic', '--json']);
-    await run.line((line) => line.includes('"worktree.ready"'));
-    here.git('commit', '-q', '--amend', '--allow-empty', '-m', 'another first one');
-    barrier.open();
-    assert.equal((await run.ended).code, 0);
-    assert.match(here.git('log', '-1', '--format=%B', 'main'), /^Drover-Tip: /m);
-    await here.expect(0, ['run']);
-    barrier.close();
-    assert.equal((await here.task('after')).status, 'completed');
-    assert.equal(here.git('show', 'main:shared.txt'), 'by after');
-  });
+  soakTest(
+    'a task outside that waits for one of its tasks starts, also where it landed without its history',
+    async () => {
+      const here = project({
+        agent: `[ "$id" != t1 ] || read -r line < ../../go; cat > /dev/null; echo "by $id" > shared.txt`,
+      });
+      const barrier = makeBarrier(here.folder, 'go');
+      await beginPlan(here, [epic, ...stories, { id: 'after', blocked_by: ['t1'] }]);
+      const run = here.start(['run', '--epic', 'E1', '--land', 'epic', '--json']);
+      await run.line((line) => line.includes('"worktree.ready"'));
+      here.git('commit', '-q', '--amend', '--allow-empty', '-m', 'another first one');
+      barrier.open();
+      assert.equal((await run.ended).code, 0);
+      assert.match(here.git('log', '-1', '--format=%B', 'main'), /^Drover-Tip: /m);
+      await here.expect(0, ['run']);
+      barrier.close();
+      assert.equal((await here.task('after')).status, 'completed');
+      assert.equal(here.git('show', 'main:shared.txt'), 'by after');
+    },
+  );
 
   test('secrets that the agent has committed itself land neither in the tree nor in the history', async () => {
     const here = project({

@@ -11,6 +11,7 @@ import { eventually } from './support/eventually.ts';
 import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 /** Runs the gate on every first-parent commit of the target, in a separate checkout. */
 function assertNeverRed(project: Project, gate: string, branch = 'main'): void {
@@ -65,7 +66,7 @@ echo "$id" > "$id.txt"
     assertNeverRed(here, gate);
   });
 
-  test('one bad among eight that land together does not stop the good ones', async () => {
+  soakTest('one bad among eight that land together does not stop the good ones', async () => {
     // The plug holds the gate until the eight are waiting for it.
     const here = project({ agent: writesOneFile });
     const barrier = makeBarrier(here.folder, 'gate-open');
@@ -124,7 +125,7 @@ echo "$id" > "$id.txt"
     assert.deepEqual(landedTasks(here), []);
   });
 
-  test('a task without tests lands past a red gate of others', async () => {
+  soakTest('a task without tests lands past a red gate of others', async () => {
     const here = project();
     await beginPlan(here, [
       { id: 'docs', task_type: 'docs', test_mode: 'disabled' },

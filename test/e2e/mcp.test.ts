@@ -13,7 +13,7 @@ import { landedTasks } from './support/history.ts';
 import type { AgentScript, ToolResult } from './support/mcp-agent.ts';
 import type { Project, ProjectOptions } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
-import { sized } from '../tier.ts';
+import { sized, soakTest } from '../tier.ts';
 
 const program = resolve(import.meta.dirname, 'support', 'mcp-agent.ts');
 const agent = `cat > /dev/null\nexec node --no-warnings '${program}'`;
@@ -172,44 +172,47 @@ suite('tools for agents', function () {
     assert.deepEqual((await here.status()).questions, []);
   });
 
-  test('an agent that outlives its backend goes on with the next one, also with what it adds', async () => {
-    const here = await begin(project, {
-      'Survive it': [
-        { tool: 'add_subtask', args: { title: 'Before' } },
-        { tool: 'ask_person', args: { question: 'Go on?' }, until: '"answered"' },
-        { tool: 'add_subtask', args: { title: 'Before' } },
-        { tool: 'add_subtask', args: { title: 'After' } },
-      ],
-    });
-    const id = await here.add('Survive it');
-    const run = here.start(['run']);
-    const asked = async (): Promise<QuestionView | null> =>
-      (await here.status()).questions[0] ?? null;
-    const first = await eventually('the question', asked);
-    assert.equal(await here.killBackend(), true);
-    const second = await eventually('the question again', async () => {
-      const question = await asked();
-      return question === null || question.id === first.id ? null : question;
-    });
-    await here.expect(0, ['answer', second.id, 'yes']);
-    assert.equal((await run.ended).code, 0);
-    const tokens = here.read('tokens').trim().split('\n');
-    assert.deepEqual(
-      tokens.map((line) => line.split(' ')[0]),
-      [id, `${id}.1`, `${id}.2`],
-    );
-    assert.deepEqual(here.read('order').trim().split('\n'), [id, `${id}.1`, `${id}.2`]);
-    assert.deepEqual(landedTasks(here), [id]);
-    const { tasks } = await here.status();
-    assert.deepEqual(
-      tasks.map((task) => [task.title, task.status]),
-      [
-        ['Survive it', 'completed'],
-        ['Before', 'completed'],
-        ['After', 'completed'],
-      ],
-    );
-  });
+  soakTest(
+    'an agent that outlives its backend goes on with the next one, also with what it adds',
+    async () => {
+      const here = await begin(project, {
+        'Survive it': [
+          { tool: 'add_subtask', args: { title: 'Before' } },
+          { tool: 'ask_person', args: { question: 'Go on?' }, until: '"answered"' },
+          { tool: 'add_subtask', args: { title: 'Before' } },
+          { tool: 'add_subtask', args: { title: 'After' } },
+        ],
+      });
+      const id = await here.add('Survive it');
+      const run = here.start(['run']);
+      const asked = async (): Promise<QuestionView | null> =>
+        (await here.status()).questions[0] ?? null;
+      const first = await eventually('the question', asked);
+      assert.equal(await here.killBackend(), true);
+      const second = await eventually('the question again', async () => {
+        const question = await asked();
+        return question === null || question.id === first.id ? null : question;
+      });
+      await here.expect(0, ['answer', second.id, 'yes']);
+      assert.equal((await run.ended).code, 0);
+      const tokens = here.read('tokens').trim().split('\n');
+      assert.deepEqual(
+        tokens.map((line) => line.split(' ')[0]),
+        [id, `${id}.1`, `${id}.2`],
+      );
+      assert.deepEqual(here.read('order').trim().split('\n'), [id, `${id}.1`, `${id}.2`]);
+      assert.deepEqual(landedTasks(here), [id]);
+      const { tasks } = await here.status();
+      assert.deepEqual(
+        tasks.map((task) => [task.title, task.status]),
+        [
+          ['Survive it', 'completed'],
+          ['Before', 'completed'],
+          ['After', 'completed'],
+        ],
+      );
+    },
+  );
 
   for (const step of sized(['added'], steps)) {
     test(`a backend that dies after "${step}" loses and repeats nothing of added sub-tasks`, async () => {
@@ -281,7 +284,7 @@ suite('tools for agents', function () {
     assert.deepEqual(questions, []);
   });
 
-  test('an attempt adds a bounded number of tasks', async () => {
+  soakTest('an attempt adds a bounded number of tasks', async () => {
     const adds = Array.from({ length: 21 }, (_, index) => ({
       tool: 'add_followup',
       args: { title: `Follow-up ${index + 1}`, blocked_by: ['never'] },

@@ -7,6 +7,7 @@ import { writeAgent, writesOneFile } from './support/agent-scripts.ts';
 import { panelClient } from './support/panel-client.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 suite('agents that cannot start', () => {
   const project = useProjects();
@@ -126,26 +127,29 @@ suite('a run whose agent cannot start', () => {
     });
   }
 
-  test('only its own tasks wait while another agent works, and a fallback agent takes over', async () => {
-    const here = project();
-    const path = join(here.folder, 'broken-agent');
-    writeFileSync(path, '#!/bin/sh\nexit 126\n', { mode: 0o755 });
-    await here.expect(0, ['init']);
-    const broken = await here.add('Broken', '--priority', '3');
-    const alike = await here.add('Alike', '--priority', '3');
-    const other = await here.add('Other', '--agent', 'demo', '--priority', '1');
-    const passedOn = await here.add('Passed on', '--fallback', 'demo', '--priority', '1');
-    const env = { DROVER_AGENT_PATH: path };
-    await here.expect(2, ['run', '--workers', '1'], { env });
-    for (const id of [broken, alike]) assert.equal((await here.task(id)).status, 'ready');
-    for (const id of [other, passedOn]) {
-      const { status, attempts } = await here.task(id);
-      assert.deepEqual([status, attempts], ['completed', 0]);
-    }
-    const claims = (await here.events()).filter(({ type }) => type === 'task.claimed');
-    assert.deepEqual(
-      claims.map(({ data }) => data['agent']),
-      ['command', 'demo', 'demo'],
-    );
-  });
+  soakTest(
+    'only its own tasks wait while another agent works, and a fallback agent takes over',
+    async () => {
+      const here = project();
+      const path = join(here.folder, 'broken-agent');
+      writeFileSync(path, '#!/bin/sh\nexit 126\n', { mode: 0o755 });
+      await here.expect(0, ['init']);
+      const broken = await here.add('Broken', '--priority', '3');
+      const alike = await here.add('Alike', '--priority', '3');
+      const other = await here.add('Other', '--agent', 'demo', '--priority', '1');
+      const passedOn = await here.add('Passed on', '--fallback', 'demo', '--priority', '1');
+      const env = { DROVER_AGENT_PATH: path };
+      await here.expect(2, ['run', '--workers', '1'], { env });
+      for (const id of [broken, alike]) assert.equal((await here.task(id)).status, 'ready');
+      for (const id of [other, passedOn]) {
+        const { status, attempts } = await here.task(id);
+        assert.deepEqual([status, attempts], ['completed', 0]);
+      }
+      const claims = (await here.events()).filter(({ type }) => type === 'task.claimed');
+      assert.deepEqual(
+        claims.map(({ data }) => data['agent']),
+        ['command', 'demo', 'demo'],
+      );
+    },
+  );
 });

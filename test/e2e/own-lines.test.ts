@@ -7,6 +7,7 @@ import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan, importPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const epic = { id: 'E1', type: 'epic', title: 'Build the thing' } as const;
 
@@ -49,7 +50,7 @@ suite('landing: branches of Drover beside a person', function () {
     assert.equal(here.git('status', '--porcelain', '--untracked-files=no'), '');
   });
 
-  test('running an epic again brings the checkout of its branch along', async () => {
+  soakTest('running an epic again brings the checkout of its branch along', async () => {
     const here = project();
     await beginPlan(here, [epic, { id: 't1', epic_id: 'E1' }]);
     await here.expect(0, ['run', '--epic', 'E1']);

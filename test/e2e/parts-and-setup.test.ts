@@ -9,6 +9,7 @@ import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan, importPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 suite('parts of a task', function () {
   this.timeout(120_000);
@@ -73,47 +74,53 @@ suite('the setup of worktrees', function () {
     assert.equal(setups().length, 2);
   });
 
-  test("its failure is not the agent's: blocked, with the log, and retried by a person", async () => {
-    const here = project({
-      settings: '[setup]\ncommand = "echo NO SUCH PACKAGE; test -e ../../cured"\n',
-    });
-    await beginPlan(here, ['t1']);
-    await here.expect(2, ['run']);
-    const task = await here.task('t1');
-    assert.deepEqual([task.status, task.attempts], ['blocked', 0]);
-    assert.match(task.blocked_reason ?? '', /^setup: /);
-    const log = /its log is (\S+)$/.exec(task.blocked_reason ?? '')?.[1] ?? '';
-    assert.match(readFileSync(log, 'utf8'), /NO SUCH PACKAGE/);
-    const { reasons } = await here.json<{ reasons: string[] }>(['why', 't1']);
-    assert.match(reasons.join(' '), /setup/);
-    here.write('cured', '');
-    await here.expect(0, ['resolve', 't1', '--note', 'The package exists now.']);
-    await here.expect(0, ['run']);
-    assert.deepEqual(landedTasks(here), ['t1']);
-  });
+  soakTest(
+    "its failure is not the agent's: blocked, with the log, and retried by a person",
+    async () => {
+      const here = project({
+        settings: '[setup]\ncommand = "echo NO SUCH PACKAGE; test -e ../../cured"\n',
+      });
+      await beginPlan(here, ['t1']);
+      await here.expect(2, ['run']);
+      const task = await here.task('t1');
+      assert.deepEqual([task.status, task.attempts], ['blocked', 0]);
+      assert.match(task.blocked_reason ?? '', /^setup: /);
+      const log = /its log is (\S+)$/.exec(task.blocked_reason ?? '')?.[1] ?? '';
+      assert.match(readFileSync(log, 'utf8'), /NO SUCH PACKAGE/);
+      const { reasons } = await here.json<{ reasons: string[] }>(['why', 't1']);
+      assert.match(reasons.join(' '), /setup/);
+      here.write('cured', '');
+      await here.expect(0, ['resolve', 't1', '--note', 'The package exists now.']);
+      await here.expect(0, ['run']);
+      assert.deepEqual(landedTasks(here), ['t1']);
+    },
+  );
 
-  test('a worktree that keeps nothing, was deleted or was cleaned is set up again', async () => {
-    const here = project({
-      settings: `[worktree]\nkeep_ignored = false\n${settings}`,
-      files,
-      agent: `test -e ignored-deps; ${writesOneFile}`,
-    });
-    const gate = 'test -e ignored-deps';
-    await beginPlan(here, ['t1', 't2', 't3']);
-    await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
-    here.write('repo/.drover.toml', settings);
-    here.git('commit', '-qam', 'keep what is ignored');
-    await importPlan(here, ['t4']);
-    await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
-    removeFolder(`${here.root}.worktrees`);
-    await importPlan(here, ['t5']);
-    await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
-    assert.deepEqual(landedTasks(here), ['t1', 't2', 't3', 't4', 't5']);
-    assert.deepEqual(
-      (await here.status()).tasks.map((task) => task.attempts),
-      [0, 0, 0, 0, 0],
-    );
-  });
+  soakTest(
+    'a worktree that keeps nothing, was deleted or was cleaned is set up again',
+    async () => {
+      const here = project({
+        settings: `[worktree]\nkeep_ignored = false\n${settings}`,
+        files,
+        agent: `test -e ignored-deps; ${writesOneFile}`,
+      });
+      const gate = 'test -e ignored-deps';
+      await beginPlan(here, ['t1', 't2', 't3']);
+      await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
+      here.write('repo/.drover.toml', settings);
+      here.git('commit', '-qam', 'keep what is ignored');
+      await importPlan(here, ['t4']);
+      await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
+      removeFolder(`${here.root}.worktrees`);
+      await importPlan(here, ['t5']);
+      await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
+      assert.deepEqual(landedTasks(here), ['t1', 't2', 't3', 't4', 't5']);
+      assert.deepEqual(
+        (await here.status()).tasks.map((task) => task.attempts),
+        [0, 0, 0, 0, 0],
+      );
+    },
+  );
 
   test('ignored files that one task planted are not there for the next in its slot', async () => {
     const here = project({
@@ -160,7 +167,7 @@ mkdir -p dist; echo planted > dist/x; echo planted > node_modules/.bin/tool`,
     assert.match(prompt, /^- a \(Task a\): a\.txt$/m);
   });
 
-  test('eight workers and the gate install one movable state once', async () => {
+  soakTest('eight workers and the gate install one movable state once', async () => {
     const here = project({
       files: { 'package.json': '{}\n', '.gitignore': 'node_modules/\n' },
       settings:
@@ -174,7 +181,7 @@ mkdir -p dist; echo planted > dist/x; echo planted > node_modules/.bin/tool`,
     assert.equal(here.read('setups'), 'run\n');
   });
 
-  test('manifests and lock files are inputs without being named', async () => {
+  soakTest('manifests and lock files are inputs without being named', async () => {
     const here = project({
       settings: '[setup]\ncommand = "cat package.json sub/Cargo.lock > ignored-deps"\n',
       files: { ...files, 'package.json': '{}\n', 'sub/Cargo.lock': 'one\n' },

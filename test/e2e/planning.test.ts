@@ -9,7 +9,7 @@ import { landedTasks } from './support/history.ts';
 import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
-import { sized } from '../tier.ts';
+import { sized, soakTest } from '../tier.ts';
 
 /** Plans badly on purpose: it commits and leaves files. When implementing, it keeps its prompt. */
 const agent = `
@@ -68,29 +68,32 @@ suite('planning mode', function () {
     assert.equal((await here.task(id)).attempts, 0);
   });
 
-  test('sent back, it plans again with the words; a person may change the plan on approval', async () => {
-    const here = project({ agent, settings: 'plan = true\n' });
-    await here.expect(0, ['init']);
-    const id = await here.add('Write it');
-    await here.expect(2, ['run']);
-    await here.expect(0, ['send-back', id, 'Use the other table.']);
-    await here.expect(2, ['run']);
-    const prompt = here.read('planned');
-    assert.match(prompt, /## Your Plan Was Sent Back[^]*Use the other table\.[^]*2\. Test it\./);
-    const again = await here.task(id);
-    assert.deepEqual(
-      [again.status, again.proposal?.number, again.attempts],
-      ['needs_review', 2, 0],
-    );
-    here.write('plan.md', 'Just write one line.\n');
-    await here.expect(0, ['approve', id, '--plan-file', `${here.folder}/plan.md`]);
-    await here.expect(0, ['run']);
-    assert.match(here.read('built'), /Just write one line\./);
-    assert.doesNotMatch(here.read('built'), /2\. Test it\./);
-    assert.equal((await here.task(id)).status, 'completed');
-  });
+  soakTest(
+    'sent back, it plans again with the words; a person may change the plan on approval',
+    async () => {
+      const here = project({ agent, settings: 'plan = true\n' });
+      await here.expect(0, ['init']);
+      const id = await here.add('Write it');
+      await here.expect(2, ['run']);
+      await here.expect(0, ['send-back', id, 'Use the other table.']);
+      await here.expect(2, ['run']);
+      const prompt = here.read('planned');
+      assert.match(prompt, /## Your Plan Was Sent Back[^]*Use the other table\.[^]*2\. Test it\./);
+      const again = await here.task(id);
+      assert.deepEqual(
+        [again.status, again.proposal?.number, again.attempts],
+        ['needs_review', 2, 0],
+      );
+      here.write('plan.md', 'Just write one line.\n');
+      await here.expect(0, ['approve', id, '--plan-file', `${here.folder}/plan.md`]);
+      await here.expect(0, ['run']);
+      assert.match(here.read('built'), /Just write one line\./);
+      assert.doesNotMatch(here.read('built'), /2\. Test it\./);
+      assert.equal((await here.task(id)).status, 'completed');
+    },
+  );
 
-  test('no worker is held, others land meanwhile, and "--no-plan" goes without', async () => {
+  soakTest('no worker is held, others land meanwhile, and "--no-plan" goes without', async () => {
     const here = project({ agent, settings: 'plan = true\nmax_workers = 1\n' });
     await here.expect(0, ['init']);
     const first = await here.add('Write it');
@@ -194,27 +197,30 @@ suite('planning mode', function () {
     });
   }
 
-  test('a plan that was cancelled or retried is made anew; an empty one is a failed try that gives its attempt back', async () => {
-    const emptyFirst = `[ -e ../../order ] || { cat > /dev/null; echo x >> ../../order; exit 0; }\n`;
-    const here = project({ agent: emptyFirst + agent });
-    const id = await planned(here);
-    assert.deepEqual(
-      [(await here.task(id)).attempts, (await here.task(id)).proposal?.number],
-      [0, 1],
-    );
-    await here.expect(0, ['cancel', id]);
-    const { proposal } = await here.json<TaskView>(['show', id]);
-    assert.equal(proposal?.state, 'dropped');
-    const refused = await here.drover(['approve', id]);
-    assert.equal(refused.code, 3);
-    await here.expect(0, ['retry', id]);
-    await here.expect(2, ['run']);
-    assert.equal((await here.task(id)).proposal?.number, 2);
-    await here.expect(0, ['edit', id, '--no-plan']);
-    await here.expect(0, ['retry', id]);
-    await here.expect(0, ['run']);
-    assert.deepEqual(landedTasks(here), [id]);
-  });
+  soakTest(
+    'a plan that was cancelled or retried is made anew; an empty one is a failed try that gives its attempt back',
+    async () => {
+      const emptyFirst = `[ -e ../../order ] || { cat > /dev/null; echo x >> ../../order; exit 0; }\n`;
+      const here = project({ agent: emptyFirst + agent });
+      const id = await planned(here);
+      assert.deepEqual(
+        [(await here.task(id)).attempts, (await here.task(id)).proposal?.number],
+        [0, 1],
+      );
+      await here.expect(0, ['cancel', id]);
+      const { proposal } = await here.json<TaskView>(['show', id]);
+      assert.equal(proposal?.state, 'dropped');
+      const refused = await here.drover(['approve', id]);
+      assert.equal(refused.code, 3);
+      await here.expect(0, ['retry', id]);
+      await here.expect(2, ['run']);
+      assert.equal((await here.task(id)).proposal?.number, 2);
+      await here.expect(0, ['edit', id, '--no-plan']);
+      await here.expect(0, ['retry', id]);
+      await here.expect(0, ['run']);
+      assert.deepEqual(landedTasks(here), [id]);
+    },
+  );
 
   test('the demo agent plans in a conversation that goes on', async () => {
     const here = project({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_DEMO_STEP_MS: '1' } });

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { makeBarrier } from './support/agent-scripts.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 suite('names that not every system can check out', function () {
   this.timeout(180_000);
@@ -61,7 +62,7 @@ if [ "$id" = a ]; then echo a > Chat.ts; else echo b > chat.ts; fi`,
     assert.equal(landed.filter((name) => name === 'chat.ts').length, 1);
   });
 
-  test('portable_names = false lands them', async () => {
+  soakTest('portable_names = false lands them', async () => {
     const agent = `cat > /dev/null; echo x > a:b`;
     const here = project({ agent, settings: '[protect]\nportable_names = false\n' });
     await beginPlan(here, ['a']);

@@ -13,6 +13,7 @@ import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const token = 'token-of-the-platform';
 const key = 'key-0123456789';
@@ -100,7 +101,7 @@ suite('hosted jobs', function () {
     assert.deepEqual(leases(here), []);
   });
 
-  test('a paused job is canceled, and what it had pushed is kept', async () => {
+  soakTest('a paused job is canceled, and what it had pushed is kept', async () => {
     let clones = 0;
     const { here, there, env } = await hosted({
       work: async (clone, print) => {
@@ -154,18 +155,24 @@ suite('hosted jobs', function () {
     assert.deepEqual(landedTasks(here), []);
   });
 
-  test('a refused job, another agent and missing settings are told with their remedy', async () => {
-    const { here, there, env } = await hosted({ refusals: [402], work: () => 0 });
-    await beginPlan(here, ['far']);
-    await here.expect(1, ['run'], { env });
-    assert.match((await here.task('far')).last_error ?? '', /The platform refused the job: 402/);
-    const unset = await here.add('Unset');
-    await here.expect(1, ['run'], { env: { ...env, DROVER_REMOTE_TOKEN: '' } });
-    assert.match((await here.task(unset)).last_error ?? '', /Set the variable DROVER_REMOTE_TOKEN/);
-    const other = await here.add('Other');
-    await here.expect(1, ['run'], { env: { ...env, DROVER_AGENT_TYPE: 'command' } });
-    assert.match((await here.task(other)).last_error ?? '', /Hosted jobs run Drover Code/);
-    assert.equal(there.submissions.length, 0);
-    assert.deepEqual(leases(here), []);
-  });
+  soakTest(
+    'a refused job, another agent and missing settings are told with their remedy',
+    async () => {
+      const { here, there, env } = await hosted({ refusals: [402], work: () => 0 });
+      await beginPlan(here, ['far']);
+      await here.expect(1, ['run'], { env });
+      assert.match((await here.task('far')).last_error ?? '', /The platform refused the job: 402/);
+      const unset = await here.add('Unset');
+      await here.expect(1, ['run'], { env: { ...env, DROVER_REMOTE_TOKEN: '' } });
+      assert.match(
+        (await here.task(unset)).last_error ?? '',
+        /Set the variable DROVER_REMOTE_TOKEN/,
+      );
+      const other = await here.add('Other');
+      await here.expect(1, ['run'], { env: { ...env, DROVER_AGENT_TYPE: 'command' } });
+      assert.match((await here.task(other)).last_error ?? '', /Hosted jobs run Drover Code/);
+      assert.equal(there.submissions.length, 0);
+      assert.deepEqual(leases(here), []);
+    },
+  );
 });

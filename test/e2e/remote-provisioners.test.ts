@@ -24,6 +24,7 @@ import type { Project } from './support/project.ts';
 import { startSshd } from './support/sshd.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { startTestCloud } from './support/test-cloud.ts';
+import { soakTest } from '../tier.ts';
 
 const runtime = join(dirname(droverProgram()), 'worker-runtime.cjs');
 
@@ -191,63 +192,69 @@ suite('remote provisioners', function () {
     }
   });
 
-  test('ssh: a runtime that was killed on its host is known to be gone, one that cannot be reached is not', async () => {
-    const here = project();
-    const sshd = await startSshd(here);
-    const provisioner = sshProvisioner(here, sshd, async () => killAll(tunnels(here)));
-    const name = 'drv-00000000-1';
-    const ref = { name, id: name };
-    const spec = { name, owner: 'me', token: 't', env: {}, image: null, ttlMs: 60_000 };
-    try {
-      const made = await provisioner.create(spec, new AbortController().signal);
-      assert.ok(made.ok, JSON.stringify(made));
-      assert.equal(await provisioner.isGone?.(ref), false);
-      const pid = Number(
-        readFileSync(join(sshd.home, '.cache/drover/workers', name, 'pid'), 'utf8'),
-      );
-      process.kill(pid, 'SIGKILL');
-      await eventually('it is gone', async () => (await provisioner.isGone?.(ref)) === true);
-      assert.ok((await provisioner.destroy(ref)).ok);
-      assert.equal(await provisioner.isGone?.(ref), true);
-    } finally {
-      await sshd.close();
-    }
-    assert.equal(await provisioner.isGone?.(ref), false, 'the host does not answer');
-  });
+  soakTest(
+    'ssh: a runtime that was killed on its host is known to be gone, one that cannot be reached is not',
+    async () => {
+      const here = project();
+      const sshd = await startSshd(here);
+      const provisioner = sshProvisioner(here, sshd, async () => killAll(tunnels(here)));
+      const name = 'drv-00000000-1';
+      const ref = { name, id: name };
+      const spec = { name, owner: 'me', token: 't', env: {}, image: null, ttlMs: 60_000 };
+      try {
+        const made = await provisioner.create(spec, new AbortController().signal);
+        assert.ok(made.ok, JSON.stringify(made));
+        assert.equal(await provisioner.isGone?.(ref), false);
+        const pid = Number(
+          readFileSync(join(sshd.home, '.cache/drover/workers', name, 'pid'), 'utf8'),
+        );
+        process.kill(pid, 'SIGKILL');
+        await eventually('it is gone', async () => (await provisioner.isGone?.(ref)) === true);
+        assert.ok((await provisioner.destroy(ref)).ok);
+        assert.equal(await provisioner.isGone?.(ref), true);
+      } finally {
+        await sshd.close();
+      }
+      assert.equal(await provisioner.isGone?.(ref), false, 'the host does not answer');
+    },
+  );
 
-  test('ssh: a tunnel that the network ends is opened again, and the job runs once', async () => {
-    const here = project(inRepository);
-    const begun = join(here.folder, 'begun');
-    const gate = makeBarrier(here.folder, 'gate');
-    const agent = `#!/bin/sh\ncat > prompt.txt\necho begun >> '${begun}'\n${gate.wait}\necho done > done.txt\n`;
-    writeFileSync(join(here.root, 'tools/agent.sh'), agent);
-    const env = makeRunnable(here);
-    const sshd = await startSshd(here);
-    try {
-      const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
-      const args = `ssh_args = ${JSON.stringify(sshd.args)}`;
-      setSettings(here, settingsOf('provisioner = "ssh"', `host = "${user}@127.0.0.1"`, args));
-      await beginPlan(here, ['far']);
-      const run = here.start(['run'], { env });
-      await eventually('it has begun', () => existsSync(begun));
-      const cut = tunnels(here).filter(({ what }) => what.startsWith('/usr/bin/ssh'));
-      assert.equal(cut.length, 1);
-      // No port: another user could take it, or use it.
-      const socket = / -L (\/\S+):127\.0\.0\.1:\d+ /.exec(cut[0]?.what ?? '')?.[1] ?? '';
-      const modes = [socket, dirname(socket)].map((path) => statSync(path).mode & 0o777);
-      assert.deepEqual(modes, [0o600, 0o700]);
-      killAll(cut);
-      gate.open();
-      assert.equal((await run.ended).code, 0);
-      assert.deepEqual(landedTasks(here), ['far']);
-      assert.equal(here.read('begun'), 'begun\n');
-      assert.deepEqual([leases(here), tunnels(here)], [[], []]);
-      assert.equal(existsSync(socket), false);
-    } finally {
-      gate.close();
-      await sshd.close();
-    }
-  });
+  soakTest(
+    'ssh: a tunnel that the network ends is opened again, and the job runs once',
+    async () => {
+      const here = project(inRepository);
+      const begun = join(here.folder, 'begun');
+      const gate = makeBarrier(here.folder, 'gate');
+      const agent = `#!/bin/sh\ncat > prompt.txt\necho begun >> '${begun}'\n${gate.wait}\necho done > done.txt\n`;
+      writeFileSync(join(here.root, 'tools/agent.sh'), agent);
+      const env = makeRunnable(here);
+      const sshd = await startSshd(here);
+      try {
+        const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
+        const args = `ssh_args = ${JSON.stringify(sshd.args)}`;
+        setSettings(here, settingsOf('provisioner = "ssh"', `host = "${user}@127.0.0.1"`, args));
+        await beginPlan(here, ['far']);
+        const run = here.start(['run'], { env });
+        await eventually('it has begun', () => existsSync(begun));
+        const cut = tunnels(here).filter(({ what }) => what.startsWith('/usr/bin/ssh'));
+        assert.equal(cut.length, 1);
+        // No port: another user could take it, or use it.
+        const socket = / -L (\/\S+):127\.0\.0\.1:\d+ /.exec(cut[0]?.what ?? '')?.[1] ?? '';
+        const modes = [socket, dirname(socket)].map((path) => statSync(path).mode & 0o777);
+        assert.deepEqual(modes, [0o600, 0o700]);
+        killAll(cut);
+        gate.open();
+        assert.equal((await run.ended).code, 0);
+        assert.deepEqual(landedTasks(here), ['far']);
+        assert.equal(here.read('begun'), 'begun\n');
+        assert.deepEqual([leases(here), tunnels(here)], [[], []]);
+        assert.equal(existsSync(socket), false);
+      } finally {
+        gate.close();
+        await sshd.close();
+      }
+    },
+  );
 
   test('docker: a container by the documented engine API runs the task, and is removed', async () => {
     const here = project(inRepository);
@@ -350,31 +357,34 @@ if (verb === 'list') {
     assert.deepEqual(leases(here), []);
   });
 
-  test('an orphan that no lease names is listed by its name, and destroyed by the id that its provisioner gave', async () => {
-    const here = project();
-    const name = 'drv-0000000a-1';
-    const orphan = JSON.stringify([{ name, id: 'machine-77' }]);
-    here.write('instances.json', orphan);
-    const script = `#!/bin/sh
+  soakTest(
+    'an orphan that no lease names is listed by its name, and destroyed by the id that its provisioner gave',
+    async () => {
+      const here = project();
+      const name = 'drv-0000000a-1';
+      const orphan = JSON.stringify([{ name, id: 'machine-77' }]);
+      here.write('instances.json', orphan);
+      const script = `#!/bin/sh
 case $1 in
 list) if grep -q '"owner":"0123456789ab:'; then cat '${here.folder}/instances.json'; else echo '[]'; fi ;;
 destroy) cat > '${here.folder}/destroyed.json'; echo '[]' > '${here.folder}/instances.json' ;;
 esac
 `;
-    here.write('hook.sh', script);
-    chmodSync(join(here.folder, 'hook.sh'), 0o755);
-    setSettings(
-      here,
-      settingsOf('provisioner = "hook"', `hook = "${join(here.folder, 'hook.sh')}"`),
-    );
-    for (const args of [['init'], ['trust', '--yes']]) await here.expect(0, args);
-    // It was made by a backend of a fleet.
-    here.write('repo/.drover/machine', '0123456789ab\n');
-    const listed = await here.drover(['remote', 'list']);
-    assert.match(listed.stdout, new RegExp(`^${name} orphan hook$`, 'm'));
-    assert.ok(listed.stderr.includes(`drover remote destroy ${name}`), listed.stderr);
-    await here.expect(0, ['remote', 'destroy', name]);
-    assert.deepEqual(JSON.parse(here.read('destroyed.json')), { name, id: 'machine-77' });
-    assert.equal((await here.expect(0, ['remote', 'list'])).trim(), 'No workers.');
-  });
+      here.write('hook.sh', script);
+      chmodSync(join(here.folder, 'hook.sh'), 0o755);
+      setSettings(
+        here,
+        settingsOf('provisioner = "hook"', `hook = "${join(here.folder, 'hook.sh')}"`),
+      );
+      for (const args of [['init'], ['trust', '--yes']]) await here.expect(0, args);
+      // It was made by a backend of a fleet.
+      here.write('repo/.drover/machine', '0123456789ab\n');
+      const listed = await here.drover(['remote', 'list']);
+      assert.match(listed.stdout, new RegExp(`^${name} orphan hook$`, 'm'));
+      assert.ok(listed.stderr.includes(`drover remote destroy ${name}`), listed.stderr);
+      await here.expect(0, ['remote', 'destroy', name]);
+      assert.deepEqual(JSON.parse(here.read('destroyed.json')), { name, id: 'machine-77' });
+      assert.equal((await here.expect(0, ['remote', 'list'])).trim(), 'No workers.');
+    },
+  );
 });

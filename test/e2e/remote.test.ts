@@ -10,7 +10,7 @@ import { beginPlan, type PlanRecord } from './support/plan.ts';
 import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
-import { sized } from '../tier.ts';
+import { sized, soakTest } from '../tier.ts';
 
 const onProcess = `
 runs_on = "remote"
@@ -208,34 +208,37 @@ suite('remote attempts', function () {
     assert.deepEqual(left(here), []);
   });
 
-  test('C35 a checkout that is dirty and moved meanwhile stays as it is, and the work is on a ref from the base', async () => {
-    const here = project({ settings: onProcess, files: { 'mine.txt': 'one\n' } });
-    const barrier = makeBarrier(here.folder, 'gate');
-    here.write(
-      'agent.sh',
-      `#!/bin/sh\ncat > /dev/null\necho half > half.txt\ntouch '${here.folder}/begun'\n${barrier.wait}\nexit 3\n`,
-    );
-    await here.expect(0, ['init']);
-    const id = await here.add('Far away', '--max-attempts', '1');
-    const run = here.start(['run']);
-    await eventually('it has begun', () => existsSync(join(here.folder, 'begun')));
-    const before = here.git('rev-parse', 'main');
-    here.git('switch', '-qc', 'other');
-    writeFileSync(join(here.root, 'mine.txt'), 'two\n');
-    here.git('add', 'mine.txt');
-    writeFileSync(join(here.root, 'mine.txt'), 'three\n');
-    const status = here.git('status', '--porcelain');
-    barrier.open();
-    assert.equal((await run.ended).code, 1);
-    barrier.close();
-    assert.equal(here.git('status', '--porcelain'), status);
-    assert.equal(readFileSync(join(here.root, 'mine.txt'), 'utf8'), 'three\n');
-    assert.equal(here.git('symbolic-ref', '--short', 'HEAD'), 'other');
-    assert.equal(here.git('rev-parse', 'main'), before);
-    assert.equal(here.git('show', `refs/drover/work/${id}/1:half.txt`), 'half');
-    assert.equal(here.git('merge-base', before, `refs/drover/work/${id}/1`), before);
-    assert.deepEqual(left(here), []);
-  });
+  soakTest(
+    'C35 a checkout that is dirty and moved meanwhile stays as it is, and the work is on a ref from the base',
+    async () => {
+      const here = project({ settings: onProcess, files: { 'mine.txt': 'one\n' } });
+      const barrier = makeBarrier(here.folder, 'gate');
+      here.write(
+        'agent.sh',
+        `#!/bin/sh\ncat > /dev/null\necho half > half.txt\ntouch '${here.folder}/begun'\n${barrier.wait}\nexit 3\n`,
+      );
+      await here.expect(0, ['init']);
+      const id = await here.add('Far away', '--max-attempts', '1');
+      const run = here.start(['run']);
+      await eventually('it has begun', () => existsSync(join(here.folder, 'begun')));
+      const before = here.git('rev-parse', 'main');
+      here.git('switch', '-qc', 'other');
+      writeFileSync(join(here.root, 'mine.txt'), 'two\n');
+      here.git('add', 'mine.txt');
+      writeFileSync(join(here.root, 'mine.txt'), 'three\n');
+      const status = here.git('status', '--porcelain');
+      barrier.open();
+      assert.equal((await run.ended).code, 1);
+      barrier.close();
+      assert.equal(here.git('status', '--porcelain'), status);
+      assert.equal(readFileSync(join(here.root, 'mine.txt'), 'utf8'), 'three\n');
+      assert.equal(here.git('symbolic-ref', '--short', 'HEAD'), 'other');
+      assert.equal(here.git('rev-parse', 'main'), before);
+      assert.equal(here.git('show', `refs/drover/work/${id}/1:half.txt`), 'half');
+      assert.equal(here.git('merge-base', before, `refs/drover/work/${id}/1`), before);
+      assert.deepEqual(left(here), []);
+    },
+  );
 
   test('C38 a failed job leaves its work on a ref of its own; it lands neither by itself nor with what comes after', async () => {
     const here = project({
@@ -255,29 +258,32 @@ suite('remote attempts', function () {
     assert.deepEqual(left(here), []);
   });
 
-  test('follower and backend killed together: the worker is destroyed, the job runs again, no attempt is used', async () => {
-    const here = project({ settings: onProcess });
-    here.write(
-      'agent.sh',
-      `#!/bin/sh\ncat > /dev/null\necho begun >> '${here.folder}/executions'\n[ -e '${here.folder}/again' ] || exec sleep 600\necho done > done.txt\n`,
-    );
-    await beginPlan(here, ['lost']);
-    const run = here.start(['run']);
-    await eventually('it has begun', () => here.read('executions') === 'begun\n');
-    const [worker] = readdirSync(workersOf(here));
-    const lease = join(here.root, '.drover', 'remote', 'leases', `${worker}.json`);
-    const { pid } = JSON.parse(readFileSync(lease, 'utf8')) as { pid: number };
-    here.write('again', '');
-    process.kill(pid, 'SIGKILL');
-    await here.killBackend();
-    // The command starts the next backend automatically.
-    await run.ended;
-    await here.expect(0, ['resume']);
-    assert.deepEqual(landedTasks(here), ['lost']);
-    assert.equal((await here.task('lost')).attempts, 0);
-    assert.deepEqual(left(here), []);
-    assert.deepEqual(runtimes(here), []);
-  });
+  soakTest(
+    'follower and backend killed together: the worker is destroyed, the job runs again, no attempt is used',
+    async () => {
+      const here = project({ settings: onProcess });
+      here.write(
+        'agent.sh',
+        `#!/bin/sh\ncat > /dev/null\necho begun >> '${here.folder}/executions'\n[ -e '${here.folder}/again' ] || exec sleep 600\necho done > done.txt\n`,
+      );
+      await beginPlan(here, ['lost']);
+      const run = here.start(['run']);
+      await eventually('it has begun', () => here.read('executions') === 'begun\n');
+      const [worker] = readdirSync(workersOf(here));
+      const lease = join(here.root, '.drover', 'remote', 'leases', `${worker}.json`);
+      const { pid } = JSON.parse(readFileSync(lease, 'utf8')) as { pid: number };
+      here.write('again', '');
+      process.kill(pid, 'SIGKILL');
+      await here.killBackend();
+      // The command starts the next backend automatically.
+      await run.ended;
+      await here.expect(0, ['resume']);
+      assert.deepEqual(landedTasks(here), ['lost']);
+      assert.equal((await here.task('lost')).attempts, 0);
+      assert.deepEqual(left(here), []);
+      assert.deepEqual(runtimes(here), []);
+    },
+  );
 
   test('what cannot run on a worker is refused with its remedy, and nothing is made', async () => {
     const here = project({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_AGENT_PATH: '' } });

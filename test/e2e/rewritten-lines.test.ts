@@ -8,7 +8,7 @@ import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
-import { sized } from '../tier.ts';
+import { sized, soakTest } from '../tier.ts';
 
 suite('landing: history that people rewrite', function () {
   this.timeout(240_000);
@@ -72,25 +72,28 @@ suite('landing: history that people rewrite', function () {
       assert.equal(here.git('show', 'main:plain.txt'), 'plain');
     });
 
-  test('what a failed attempt has left goes on where the first commit was amended meanwhile', async () => {
-    const agent = `cat > /dev/null; echo "part of $attempt" >> parts.txt; if [ "$attempt" = 1 ]; then read -r line < ../../go; exit 9; fi`;
-    const here = project({ agent });
-    const barrier = makeBarrier(here.folder, 'go');
-    await beginPlan(here, [{ id: 't1', max_attempts: 2 }]);
-    assert.equal(here.git('rev-list', '--count', 'main'), '1');
-    const run = here.start(['run', '--json']);
-    await run.line((line) => line.includes('"worktree.ready"'));
-    here.write('repo/mine.txt', 'mine\n');
-    here.git('add', 'mine.txt');
-    here.git('commit', '-q', '--amend', '--no-edit');
-    barrier.open();
-    const done = await run.ended;
-    barrier.close();
-    assert.equal(done.code, 0, done.stdout.slice(-2000));
-    assert.deepEqual(landedTasks(here), ['t1']);
-    assert.equal(here.git('show', 'main:parts.txt'), 'part of 1\npart of 2');
-    assert.equal(here.git('show', 'main:mine.txt'), 'mine');
-  });
+  soakTest(
+    'what a failed attempt has left goes on where the first commit was amended meanwhile',
+    async () => {
+      const agent = `cat > /dev/null; echo "part of $attempt" >> parts.txt; if [ "$attempt" = 1 ]; then read -r line < ../../go; exit 9; fi`;
+      const here = project({ agent });
+      const barrier = makeBarrier(here.folder, 'go');
+      await beginPlan(here, [{ id: 't1', max_attempts: 2 }]);
+      assert.equal(here.git('rev-list', '--count', 'main'), '1');
+      const run = here.start(['run', '--json']);
+      await run.line((line) => line.includes('"worktree.ready"'));
+      here.write('repo/mine.txt', 'mine\n');
+      here.git('add', 'mine.txt');
+      here.git('commit', '-q', '--amend', '--no-edit');
+      barrier.open();
+      const done = await run.ended;
+      barrier.close();
+      assert.equal(done.code, 0, done.stdout.slice(-2000));
+      assert.deepEqual(landedTasks(here), ['t1']);
+      assert.equal(here.git('show', 'main:parts.txt'), 'part of 1\npart of 2');
+      assert.equal(here.git('show', 'main:mine.txt'), 'mine');
+    },
+  );
 
   test('landed work that an aborted rebase takes off the branch is named, with the command that brings it back', async () => {
     const here = project({ agent: writesOneFile });
@@ -169,7 +172,7 @@ suite('landing: history that people rewrite', function () {
     assert.deepEqual(landedTasks(here), ['t1']);
   });
 
-  test('an epic whose base was amended away has landed once and for all', async () => {
+  soakTest('an epic whose base was amended away has landed once and for all', async () => {
     const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, [
@@ -264,54 +267,60 @@ suite('landing: history that people rewrite', function () {
     });
   }
 
-  test('a task goes on without a further word once the work of its blockers was picked', async () => {
-    const here = project({ agent: writesOneFile });
-    await beginPlan(here, [
-      { id: 'E', type: 'epic' },
-      { id: 'e1', epic_id: 'E' },
-      { id: 'e2', epic_id: 'E' },
-      { id: 't3', blocked_by: ['e1', 'e2'] },
-    ]);
-    here.write('repo/secret.txt', 'token\n');
-    here.git('add', 'secret.txt');
-    here.git('commit', '-qm', 'with a secret');
-    await here.drover(['run', '--epic', 'E', '--land', 'review']);
-    here.git('reset', '-q', '--hard', 'HEAD~1');
-    await here.drover(['run']);
-    const reason = (await here.task('t3')).blocked_reason ?? '';
-    const commits = /; run git cherry-pick -m 1 (\w+) (\w+) on main/.exec(reason);
-    assert.ok(commits !== null, reason);
-    here.git('cherry-pick', '-m', '1', commits[1] ?? '');
-    await here.drover(['run']);
-    assert.equal((await here.task('t3')).status, 'blocked', 'half of it is not enough');
-    here.git('cherry-pick', '-m', '1', commits[2] ?? '');
-    const done = await here.drover(['run']);
-    assert.equal((await here.task('t3')).status, 'completed', done.stderr);
-    assert.equal(here.read('repo/t3.txt'), 'work of t3\n');
-    assert.equal(here.read('repo/secret.txt'), '', 'what was taken out stays out');
-  });
+  soakTest(
+    'a task goes on without a further word once the work of its blockers was picked',
+    async () => {
+      const here = project({ agent: writesOneFile });
+      await beginPlan(here, [
+        { id: 'E', type: 'epic' },
+        { id: 'e1', epic_id: 'E' },
+        { id: 'e2', epic_id: 'E' },
+        { id: 't3', blocked_by: ['e1', 'e2'] },
+      ]);
+      here.write('repo/secret.txt', 'token\n');
+      here.git('add', 'secret.txt');
+      here.git('commit', '-qm', 'with a secret');
+      await here.drover(['run', '--epic', 'E', '--land', 'review']);
+      here.git('reset', '-q', '--hard', 'HEAD~1');
+      await here.drover(['run']);
+      const reason = (await here.task('t3')).blocked_reason ?? '';
+      const commits = /; run git cherry-pick -m 1 (\w+) (\w+) on main/.exec(reason);
+      assert.ok(commits !== null, reason);
+      here.git('cherry-pick', '-m', '1', commits[1] ?? '');
+      await here.drover(['run']);
+      assert.equal((await here.task('t3')).status, 'blocked', 'half of it is not enough');
+      here.git('cherry-pick', '-m', '1', commits[2] ?? '');
+      const done = await here.drover(['run']);
+      assert.equal((await here.task('t3')).status, 'completed', done.stderr);
+      assert.equal(here.read('repo/t3.txt'), 'work of t3\n');
+      assert.equal(here.read('repo/secret.txt'), '', 'what was taken out stays out');
+    },
+  );
 
-  test('work that a rebase has given other commits still counts for those that wait for it', async () => {
-    const here = project({ agent: `if [ $id = t2 ]; then test -e t1.txt; fi; ${writesOneFile}` });
-    await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
-    await here.expect(0, ['pause', 't2']);
-    await here.drover(['run']);
-    const first = here.git('rev-parse', 'main~1');
-    here.git('switch', '-q', '-c', 'theirs', first);
-    here.write('repo/upstream.txt', 'upstream\n');
-    here.git('add', 'upstream.txt');
-    here.git('commit', '-qm', 'upstream');
-    here.git('switch', '-q', 'main');
-    here.git('rebase', '-q', 'theirs');
-    await here.expect(0, ['unpause', 't2']);
-    await here.expect(0, ['run']);
-    assert.equal((await here.task('t2')).status, 'completed');
-    assert.deepEqual(landedTasks(here), ['t1', 't2']);
-    const found = (await here.task('t1')).landed_sha ?? '';
-    assert.equal(here.sh(here.root, `git merge-base --is-ancestor ${found} main`), 0);
-  });
+  soakTest(
+    'work that a rebase has given other commits still counts for those that wait for it',
+    async () => {
+      const here = project({ agent: `if [ $id = t2 ]; then test -e t1.txt; fi; ${writesOneFile}` });
+      await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
+      await here.expect(0, ['pause', 't2']);
+      await here.drover(['run']);
+      const first = here.git('rev-parse', 'main~1');
+      here.git('switch', '-q', '-c', 'theirs', first);
+      here.write('repo/upstream.txt', 'upstream\n');
+      here.git('add', 'upstream.txt');
+      here.git('commit', '-qm', 'upstream');
+      here.git('switch', '-q', 'main');
+      here.git('rebase', '-q', 'theirs');
+      await here.expect(0, ['unpause', 't2']);
+      await here.expect(0, ['run']);
+      assert.equal((await here.task('t2')).status, 'completed');
+      assert.deepEqual(landedTasks(here), ['t1', 't2']);
+      const found = (await here.task('t1')).landed_sha ?? '';
+      assert.equal(here.sh(here.root, `git merge-base --is-ancestor ${found} main`), 0);
+    },
+  );
 
-  test('one history without the base leaves the others of its batch alone', async () => {
+  soakTest('one history without the base leaves the others of its batch alone', async () => {
     const here = project({
       agent: `
 read -r line < ../../go

@@ -7,6 +7,7 @@ import { landedTasks } from './support/history.ts';
 import { beginPlan, importPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const recorded = `echo "$id" >> ../../executions\n${writesOneFile}`;
 
@@ -65,36 +66,39 @@ suite('several runs', function () {
     assert.deepEqual(executed(here).toSorted(), ['e1', 'e2', 't1', 'w1']);
   });
 
-  test('W4: a run is not 100 % where a part of the work is on the line of an epic alone', async () => {
-    const here = project({
-      agent: `if [ "$id" = B ] && [ ! -e ../../well ]; then cat > /dev/null; exit 9; fi\n${recorded}`,
-    });
-    await beginPlan(here, [
-      { id: 'E', type: 'epic' },
-      { id: 'A', epic_id: 'E' },
-      { id: 'B', epic_id: 'E', max_attempts: 1 },
-    ]);
-    await here.expect(1, ['run', '--epic', 'E']);
-    here.write('well', '');
-    await here.expect(0, ['retry', 'B']);
-    const { code, stderr } = await here.drover(['run']);
-    assert.equal(code, 2, stderr);
-    assert.match(stderr, /The work of A is only on drover\/epic\/E, not on main\./);
-    assert.match(stderr, /drover run --epic E/);
-    const status = await here.status();
-    assert.deepEqual([status.counts.completed, status.progress], [2, 99]);
-    assert.equal(status.epics[0]?.progress, 99);
-    // The same applies to runs that land each task separately.
-    const byTask = await here.drover(['run', '--epic', 'E', '--land', 'task']);
-    assert.equal(byTask.code, 2, byTask.stderr);
-    assert.match(byTask.stderr, /Run "drover run --epic E --land epic" to land it\./);
-    await here.expect(0, ['run', '--epic', 'E']);
-    assert.equal(here.read('repo/A.txt') + here.read('repo/B.txt'), 'work of A\nwork of B\n');
-    assert.deepEqual([(await here.status()).progress], [100]);
-    await here.expect(0, ['run']);
-  });
+  soakTest(
+    'W4: a run is not 100 % where a part of the work is on the line of an epic alone',
+    async () => {
+      const here = project({
+        agent: `if [ "$id" = B ] && [ ! -e ../../well ]; then cat > /dev/null; exit 9; fi\n${recorded}`,
+      });
+      await beginPlan(here, [
+        { id: 'E', type: 'epic' },
+        { id: 'A', epic_id: 'E' },
+        { id: 'B', epic_id: 'E', max_attempts: 1 },
+      ]);
+      await here.expect(1, ['run', '--epic', 'E']);
+      here.write('well', '');
+      await here.expect(0, ['retry', 'B']);
+      const { code, stderr } = await here.drover(['run']);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /The work of A is only on drover\/epic\/E, not on main\./);
+      assert.match(stderr, /drover run --epic E/);
+      const status = await here.status();
+      assert.deepEqual([status.counts.completed, status.progress], [2, 99]);
+      assert.equal(status.epics[0]?.progress, 99);
+      // The same applies to runs that land each task separately.
+      const byTask = await here.drover(['run', '--epic', 'E', '--land', 'task']);
+      assert.equal(byTask.code, 2, byTask.stderr);
+      assert.match(byTask.stderr, /Run "drover run --epic E --land epic" to land it\./);
+      await here.expect(0, ['run', '--epic', 'E']);
+      assert.equal(here.read('repo/A.txt') + here.read('repo/B.txt'), 'work of A\nwork of B\n');
+      assert.deepEqual([(await here.status()).progress], [100]);
+      await here.expect(0, ['run']);
+    },
+  );
 
-  test('S2: a run with one worker has its turn beside a larger one', async () => {
+  soakTest('S2: a run with one worker has its turn beside a larger one', async () => {
     const here = project({
       agent: `case "$id" in b*) touch "../../begun-$id"; read -r line < ../../go;; esac\n${recorded}`,
     });

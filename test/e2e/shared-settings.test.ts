@@ -7,6 +7,7 @@ import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const waitsAtItsEnd = `
 cat > /dev/null
@@ -78,29 +79,32 @@ suite('git settings of the user while agents run', function () {
     assert.doesNotMatch(here.git('show', 'main:t1.txt'), /Colleague|nowhere/);
   });
 
-  test('an identity that only the environment has is used, unless a hook of git set it', async () => {
-    const env = {
-      GIT_AUTHOR_NAME: 'In Container',
-      GIT_AUTHOR_EMAIL: 'container@example.org',
-      GIT_COMMITTER_NAME: 'In Container',
-      GIT_COMMITTER_EMAIL: 'container@example.org',
-    };
-    for (const [more, author] of [
-      [{}, 'In Container <container@example.org>'],
-      [{ GIT_INDEX_FILE: '/nowhere/index' }, 'Drover <drover@localhost>'],
-    ] as const) {
-      const here = project({
-        agent: 'cat > /dev/null; echo "work" > "$id.txt"',
-        isEachProcess: true,
-      });
-      await beginPlan(here, ['t1']);
-      here.git('config', '--global', '--unset', 'user.name');
-      here.git('config', '--global', '--unset', 'user.email');
-      await here.expect(0, ['run'], { env: { ...env, ...more } });
-      assert.equal(here.git('log', '-1', '--format=%an <%ae>', 'main'), author);
-      assert.equal(here.git('log', '-1', '--format=%cn <%ce>', 'main'), author);
-    }
-  });
+  soakTest(
+    'an identity that only the environment has is used, unless a hook of git set it',
+    async () => {
+      const env = {
+        GIT_AUTHOR_NAME: 'In Container',
+        GIT_AUTHOR_EMAIL: 'container@example.org',
+        GIT_COMMITTER_NAME: 'In Container',
+        GIT_COMMITTER_EMAIL: 'container@example.org',
+      };
+      for (const [more, author] of [
+        [{}, 'In Container <container@example.org>'],
+        [{ GIT_INDEX_FILE: '/nowhere/index' }, 'Drover <drover@localhost>'],
+      ] as const) {
+        const here = project({
+          agent: 'cat > /dev/null; echo "work" > "$id.txt"',
+          isEachProcess: true,
+        });
+        await beginPlan(here, ['t1']);
+        here.git('config', '--global', '--unset', 'user.name');
+        here.git('config', '--global', '--unset', 'user.email');
+        await here.expect(0, ['run'], { env: { ...env, ...more } });
+        assert.equal(here.git('log', '-1', '--format=%an <%ae>', 'main'), author);
+        assert.equal(here.git('log', '-1', '--format=%cn <%ce>', 'main'), author);
+      }
+    },
+  );
 
   test('core.bare of an agent: never set again by Drover, and refused with its cure', async () => {
     const here = project({ agent: waitsAtItsEnd });

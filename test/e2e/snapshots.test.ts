@@ -10,6 +10,7 @@ import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 /** The first time it leaves half of its work and waits to be killed; the next time it finds that and completes it. */
 const halves = `
@@ -146,7 +147,7 @@ cp mine.txt again.txt
     assert.match(here.read('prompt-held-2'), /What Your Directory Already Holds/);
   });
 
-  test('V5: a branch that a person has checked out as well stays', async () => {
+  soakTest('V5: a branch that a person has checked out as well stays', async () => {
     const here = project({
       agent:
         'cat > /dev/null\necho x > x.txt\ngit worktree add -q -f ../../person "drover/$id/$attempt"\n',

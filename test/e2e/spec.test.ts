@@ -179,7 +179,7 @@ suite('a design becomes a plan', function () {
     await assertEmpty(here);
   });
 
-  test('a plan kept for editing is what import takes', async () => {
+  soakTest('a plan kept for editing is what import takes', async () => {
     const here = await begin([submits(goodPlan)]);
     const shown = await here.expect(0, ['spec', 'docs/design.md', '--out', 'plan.jsonl']);
     assert.match(shown, /Build counts[\s\S]*drover import plan\.jsonl/);
@@ -281,7 +281,7 @@ suite('a design becomes a plan', function () {
     });
   }
 
-  test('a model that takes no forced tool is asked without', async () => {
+  soakTest('a model that takes no forced tool is asked without', async () => {
     const here = await begin([{ ...submits(goodPlan), faults: [{ http: 400, times: 1 }] }]);
     await here.expect(0, ['spec', 'docs/design.md', '--yes']);
     assert.deepEqual(

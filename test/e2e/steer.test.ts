@@ -11,6 +11,7 @@ import { beginPlan, importPlan } from './support/plan.ts';
 import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 /** Starts, prints that, and waits for its own barrier. */
 const waits = `
@@ -144,7 +145,7 @@ suite('steering a run', function () {
     assert.equal((await here.drover(['answer', asked.id, 'no'])).code, 3);
   });
 
-  test('a hint to an agent that takes none while it runs says when it is told', async () => {
+  soakTest('a hint to an agent that takes none while it runs says when it is told', async () => {
     const here = project({
       agent: `cat > "../../prompt-$attempt"; read -r line < ../../go; [ "$attempt" != 1 ] || exit 3; echo x > x`,
     });
@@ -210,16 +211,19 @@ suite('steering a run', function () {
     assert.match(here.read('prompt-b-1'), /Other words for b\./);
   });
 
-  test('a plan that was never run is not resumed, and the answer names the command that starts it', async () => {
-    const here = project();
-    await beginPlan(here, ['a', 'b']);
-    assert.match(
-      await here.expect(0, ['resume']),
-      /no run was ever started; 2 tasks are ready, "drover run" starts them/,
-    );
-    const { run } = await here.json<{ run: unknown }>(['resume']);
-    assert.equal(run, null);
-  });
+  soakTest(
+    'a plan that was never run is not resumed, and the answer names the command that starts it',
+    async () => {
+      const here = project();
+      await beginPlan(here, ['a', 'b']);
+      assert.match(
+        await here.expect(0, ['resume']),
+        /no run was ever started; 2 tasks are ready, "drover run" starts them/,
+      );
+      const { run } = await here.json<{ run: unknown }>(['resume']);
+      assert.equal(run, null);
+    },
+  );
 
   test('Ctrl-C pauses cleanly with 130, and resume goes on with the same run', async () => {
     const here = project({ agent: waits });
@@ -270,7 +274,7 @@ suite('steering a run', function () {
     assert.equal(here.backendPid(), null);
   });
 
-  test('a detached run goes on by itself; the next command sees it to its end', async () => {
+  soakTest('a detached run goes on by itself; the next command sees it to its end', async () => {
     const here = project({ agent: writesOneFile });
     await beginPlan(here, ['a', 'b']);
     await here.expect(0, ['run', '--detach']);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sized } from '../tier.ts';
+import { sized, soakTest } from '../tier.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
@@ -83,7 +83,7 @@ suite('several commands at once', function () {
     assert.deepEqual([...executed(here)].sort(), ['t1', 't2']);
   });
 
-  test('a second run of another epic adds its scope', async () => {
+  soakTest('a second run of another epic adds its scope', async () => {
     const here = project({ agent: `read -r line < ../../go; ${recorded}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, [
@@ -138,7 +138,7 @@ suite('commands of different versions', function () {
     assert.deepEqual(executed(here), ['t1', 't2', 't3']);
   });
 
-  test('an older backend at work goes on, and serves the newer command', async () => {
+  soakTest('an older backend at work goes on, and serves the newer command', async () => {
     const here = project({ agent: `read -r line < ../../go; ${recorded}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1']);

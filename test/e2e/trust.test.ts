@@ -9,6 +9,7 @@ import { eventually } from './support/eventually.ts';
 import { beginPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 /** A gate that says who asked for it. */
 const gate = (name: string): string => `[gate]\ncommand = "echo ${name} >> $HOME/gate.log"\n`;
@@ -146,7 +147,7 @@ echo "Be rude." > docs/AGENTS.md
     assert.equal(here.git('show', 'main:docs/AGENTS.md'), 'Be rude.');
   });
 
-  test('the list of protected files is a setting', async () => {
+  soakTest('the list of protected files is a setting', async () => {
     const here = project({
       agent:
         'cat > /dev/null\necho x > AGENTS.md\nmkdir -p deploy\necho "$id" > "deploy/$id.txt"\n',

@@ -9,6 +9,7 @@ import { landedTasks } from './support/history.ts';
 import { panelClient } from './support/panel-client.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 function ofType(events: readonly EventView[], type: string): readonly EventView[] {
   return events.filter((event) => event.type === type);
@@ -85,7 +86,7 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     assert.ok(said.length >= 5, said.join(' '));
   });
 
-  test('a gate that changes tracked files is asked twice, and says so', async () => {
+  soakTest('a gate that changes tracked files is asked twice, and says so', async () => {
     const here = project({ files: { 'made.txt': 'old\n' } });
     await beginPlan(here, ['t1']);
     await here.expect(0, ['run', '--gate', 'echo asked >> ../../asked; echo new > made.txt']);
@@ -154,16 +155,19 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     assert.deepEqual(landedTasks(here), ['t1', 't2']);
   });
 
-  test('a retried task whose base was mended outside of git starts, and so do the others', async () => {
-    const here = project({ files: { 'made.txt': 'x\n' } });
-    await beginPlan(here, ['t1', 't2']);
-    const gate = 'test -e ../../service';
-    await here.expect(2, ['run', '--gate', gate]);
-    writeFileSync(join(here.folder, 'service'), 'up\n');
-    await here.expect(0, ['retry', 't1']);
-    await here.expect(0, ['run', '--gate', gate]);
-    assert.deepEqual([...landedTasks(here)].sort(), ['t1', 't2']);
-  });
+  soakTest(
+    'a retried task whose base was mended outside of git starts, and so do the others',
+    async () => {
+      const here = project({ files: { 'made.txt': 'x\n' } });
+      await beginPlan(here, ['t1', 't2']);
+      const gate = 'test -e ../../service';
+      await here.expect(2, ['run', '--gate', gate]);
+      writeFileSync(join(here.folder, 'service'), 'up\n');
+      await here.expect(0, ['retry', 't1']);
+      await here.expect(0, ['run', '--gate', gate]);
+      assert.deepEqual([...landedTasks(here)].sort(), ['t1', 't2']);
+    },
+  );
 
   test('a gate that one task alone was given is its goal: red on the base excuses nothing', async () => {
     const here = project({
@@ -232,7 +236,7 @@ case $id in mends) git rm -q broken ;; *) echo "$id" > "$id.txt" ;; esac
     assert.match(readFileSync(log ?? '', 'utf8'), /adds two numbers[^]*at frame 2999/);
   });
 
-  test("its events name their tasks, and are among each task's", async () => {
+  soakTest("its events name their tasks, and are among each task's", async () => {
     const here = project({ settings: '[protect]\nportable_names = false\n' });
     await beginPlan(here, ['t1', { id: 'T1', max_attempts: 1 }]);
     await here.expect(1, ['run', '--workers', '1', '--gate', 'test ! -e T1.txt']);
@@ -246,28 +250,31 @@ case $id in mends) git rm -q broken ;; *) echo "$id" > "$id.txt" ;; esac
     assert.deepEqual(passed?.data['task_ids'], ['t1']);
   });
 
-  test('the checks before a run test a commit that a person made since the last landing', async () => {
-    const here = project({
-      agent: writesOneFile,
-      settings: '[gate]\ncommand = "test ! -e red.txt"\n',
-    });
-    await beginPlan(here, ['t1']);
-    await here.expect(0, ['run']);
-    const client = await panelClient(here);
-    try {
-      const said = async (): Promise<string> => {
-        const { checks } = await client.call('preflight', {});
-        return checks.find(({ name }) => name === 'gate')?.message ?? '';
-      };
-      assert.match(await said(), /passes on main/);
-      here.write('repo/red.txt', 'red');
-      here.git('add', 'red.txt');
-      here.git('commit', '-qm', 'red');
-      assert.match(await said(), /^It is not known yet whether/);
-      assert.equal((await client.call('gate.test', {})).outcome, 'red');
-      assert.match(await said(), /fails on main/);
-    } finally {
-      client.close();
-    }
-  });
+  soakTest(
+    'the checks before a run test a commit that a person made since the last landing',
+    async () => {
+      const here = project({
+        agent: writesOneFile,
+        settings: '[gate]\ncommand = "test ! -e red.txt"\n',
+      });
+      await beginPlan(here, ['t1']);
+      await here.expect(0, ['run']);
+      const client = await panelClient(here);
+      try {
+        const said = async (): Promise<string> => {
+          const { checks } = await client.call('preflight', {});
+          return checks.find(({ name }) => name === 'gate')?.message ?? '';
+        };
+        assert.match(await said(), /passes on main/);
+        here.write('repo/red.txt', 'red');
+        here.git('add', 'red.txt');
+        here.git('commit', '-qm', 'red');
+        assert.match(await said(), /^It is not known yet whether/);
+        assert.equal((await client.call('gate.test', {})).outcome, 'red');
+        assert.match(await said(), /fails on main/);
+      } finally {
+        client.close();
+      }
+    },
+  );
 });

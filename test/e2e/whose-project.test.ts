@@ -20,7 +20,7 @@ import { beginPlan, importPlan } from './support/plan.ts';
 import { isProcessAlive } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
-import { sized } from '../tier.ts';
+import { sized, soakTest } from '../tier.ts';
 
 interface DoctorAnswer {
   readonly checks: readonly { readonly name: string; readonly message: string }[];
@@ -78,7 +78,7 @@ suite('whose project', function () {
       assert.deepEqual([...landedTasks(here, 'main')].sort(), ['t1', 't2']);
     });
 
-    test('init after git clean -ffdx says "already" and has the plan', async () => {
+    soakTest('init after git clean -ffdx says "already" and has the plan', async () => {
       const here = project();
       await beginPlan(here, ['t1']);
       here.git('clean', '-q', '-ffdx');
@@ -153,7 +153,7 @@ suite('whose project', function () {
       assert.deepEqual(landedTasks(here, 'main'), ['t1']);
     });
 
-    test('a copy of an idle project is a project of its own', async () => {
+    soakTest('a copy of an idle project is a project of its own', async () => {
       const here = project();
       await beginPlan(here, ['t1']);
       await here.expect(0, ['run']);
@@ -198,7 +198,7 @@ suite('whose project', function () {
     });
   });
 
-  test('S4: a linked worktree finds the project, and init there says "already"', async () => {
+  soakTest('S4: a linked worktree finds the project, and init there says "already"', async () => {
     const here = project();
     await beginPlan(here, ['t1']);
     here.git('worktree', 'add', '-q', '../linked', '-b', 'feature');
@@ -224,20 +224,23 @@ suite('whose project', function () {
     assert.match(refused.stderr, /HEAD is detached/);
   });
 
-  test('A3: a project behind a symbolic link has its worktrees and loses its landed branches', async () => {
-    const here = project();
-    symlinkSync(here.folder, join(here.folder, 'link'));
-    const root = join(here.folder, 'link', 'repo');
-    await here.expect(0, ['-C', root, 'init']);
-    await here.expect(0, ['-C', root, 'add', 'One']);
-    await here.expect(0, ['-C', root, 'run']);
-    const [slot] = await here.json<readonly WorktreeView[]>(['-C', root, 'worktree', 'list']);
-    assert.equal(slot?.status, 'free');
-    assert.equal(slot.path, join(here.folder, 'repo.worktrees', 'slot-1'));
-    assert.equal(here.git('branch', '--list', 'drover/*'), '');
-  });
+  soakTest(
+    'A3: a project behind a symbolic link has its worktrees and loses its landed branches',
+    async () => {
+      const here = project();
+      symlinkSync(here.folder, join(here.folder, 'link'));
+      const root = join(here.folder, 'link', 'repo');
+      await here.expect(0, ['-C', root, 'init']);
+      await here.expect(0, ['-C', root, 'add', 'One']);
+      await here.expect(0, ['-C', root, 'run']);
+      const [slot] = await here.json<readonly WorktreeView[]>(['-C', root, 'worktree', 'list']);
+      assert.equal(slot?.status, 'free');
+      assert.equal(slot.path, join(here.folder, 'repo.worktrees', 'slot-1'));
+      assert.equal(here.git('branch', '--list', 'drover/*'), '');
+    },
+  );
 
-  test('A4: worktrees around a bare repository have one project', async () => {
+  soakTest('A4: worktrees around a bare repository have one project', async () => {
     const here = project();
     here.gitIn(here.folder, 'clone', '-q', '--bare', 'repo', 'all.git');
     const one = join(here.folder, 'one');

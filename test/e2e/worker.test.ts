@@ -15,6 +15,7 @@ import { droverProgram } from './support/program.ts';
 import type { Project } from './support/project.ts';
 import { type RunningProgram, startProgram } from './support/run-program.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const waitsAtTheDoor = `
 cat > /dev/null
@@ -195,22 +196,25 @@ suite('drover worker', function () {
     assert.equal((await next.ended).code, 0);
   });
 
-  test('it does not end when there is nothing to do, and gives back when a drain takes too long', async () => {
-    const { here } = await fleet();
-    const worker = here.start(['worker', '--json', '--drain-timeout', '1s']);
-    await note(worker, 'ready');
-    await eventually('it beats when a backend would have gone', async () => {
-      const [atlas] = await machines(here);
-      return atlas !== undefined && atlas.heard_at >= atlas.joined_at + 5;
-    });
-    const id = await here.add('One');
-    await here.expect(0, ['run', '--detach']);
-    await note(worker, 'begun');
-    worker.signal('SIGTERM');
-    assert.deepEqual((await note(worker, 'giving_back')).tasks, [id]);
-    assert.equal((await worker.ended).code, 2);
-    assert.equal((await here.task(id)).attempts, 0);
-  });
+  soakTest(
+    'it does not end when there is nothing to do, and gives back when a drain takes too long',
+    async () => {
+      const { here } = await fleet();
+      const worker = here.start(['worker', '--json', '--drain-timeout', '1s']);
+      await note(worker, 'ready');
+      await eventually('it beats when a backend would have gone', async () => {
+        const [atlas] = await machines(here);
+        return atlas !== undefined && atlas.heard_at >= atlas.joined_at + 5;
+      });
+      const id = await here.add('One');
+      await here.expect(0, ['run', '--detach']);
+      await note(worker, 'begun');
+      worker.signal('SIGTERM');
+      assert.deepEqual((await note(worker, 'giving_back')).tasks, [id]);
+      assert.equal((await worker.ended).code, 2);
+      assert.equal((await here.task(id)).attempts, 0);
+    },
+  );
 
   test('says that the database is away, and goes on when it is back', async () => {
     const { here, door } = await fleet();
@@ -251,88 +255,95 @@ suite('drover worker', function () {
     door.open();
   });
 
-  test('labels decide on which of two machines a task runs; what both do lands on the remote', async () => {
-    const { here } = await fleet();
-    // The worktrees of both lie elsewhere, so each has its own way to the door; this agent needs none.
-    const agent = join(here.folder, 'agent.sh');
-    writeFileSync(agent, '#!/bin/sh\ncat > /dev/null\nhostname > "$DROVER_TASK_ID.txt"\n');
-    const atlas = here.start(['worker', '--json', '--agents', '1']);
-    await note(atlas, 'ready');
-    const box = boxOf(here)();
-    await note(box, 'ready');
-    const trained = await here.add('Train', '--label', 'needs:gpu');
-    const tested = await here.add('Test it', '--blocked-by', trained, '--label', 'needs:gpu');
-    const others = [await here.add('One'), await here.add('Two'), await here.add('Three')];
-    await here.expect(0, ['run', '--workers', '2'], { timeoutMs: 100_000 });
-    const { tasks } = await here.status();
-    assert.deepEqual(
-      tasks.map((task) => [task.id, task.status, task.attempts]),
-      [trained, tested, ...others].map((id) => [id, 'completed', 0]),
-    );
-    for (const id of [trained, tested]) await note(box, 'begun', (begun) => begun.task_id === id);
-    const remote = join(here.folder, 'remote.git');
-    const files = here.gitIn(remote, 'ls-tree', '--name-only', 'main').split('\n');
-    for (const { id } of tasks) assert.ok(files.includes(`${id}.txt`), `${id} in ${files.join()}`);
-    for (const worker of [atlas, box]) {
-      worker.signal('SIGTERM');
-      assert.equal((await worker.ended).code, 0);
-    }
-    assert.deepEqual(
-      (await machines(here)).map(({ name, state }) => [name, state]),
-      [
-        ['atlas', 'left'],
-        ['box', 'left'],
-      ],
-    );
-  });
+  soakTest(
+    'labels decide on which of two machines a task runs; what both do lands on the remote',
+    async () => {
+      const { here } = await fleet();
+      // The worktrees of both lie elsewhere, so each has its own way to the door; this agent needs none.
+      const agent = join(here.folder, 'agent.sh');
+      writeFileSync(agent, '#!/bin/sh\ncat > /dev/null\nhostname > "$DROVER_TASK_ID.txt"\n');
+      const atlas = here.start(['worker', '--json', '--agents', '1']);
+      await note(atlas, 'ready');
+      const box = boxOf(here)();
+      await note(box, 'ready');
+      const trained = await here.add('Train', '--label', 'needs:gpu');
+      const tested = await here.add('Test it', '--blocked-by', trained, '--label', 'needs:gpu');
+      const others = [await here.add('One'), await here.add('Two'), await here.add('Three')];
+      await here.expect(0, ['run', '--workers', '2'], { timeoutMs: 100_000 });
+      const { tasks } = await here.status();
+      assert.deepEqual(
+        tasks.map((task) => [task.id, task.status, task.attempts]),
+        [trained, tested, ...others].map((id) => [id, 'completed', 0]),
+      );
+      for (const id of [trained, tested]) await note(box, 'begun', (begun) => begun.task_id === id);
+      const remote = join(here.folder, 'remote.git');
+      const files = here.gitIn(remote, 'ls-tree', '--name-only', 'main').split('\n');
+      for (const { id } of tasks)
+        assert.ok(files.includes(`${id}.txt`), `${id} in ${files.join()}`);
+      for (const worker of [atlas, box]) {
+        worker.signal('SIGTERM');
+        assert.equal((await worker.ended).code, 0);
+      }
+      assert.deepEqual(
+        (await machines(here)).map(({ name, state }) => [name, state]),
+        [
+          ['atlas', 'left'],
+          ['box', 'left'],
+        ],
+      );
+    },
+  );
 
-  test('a local task, one on a remote worker and one of another machine run at once, and why says where', async () => {
-    const { here } = await fleet({ DROVER_REMOTE_PROVISIONER: 'process' });
-    const gate = makeBarrier(here.folder, 'gate');
-    doors.push(gate);
-    here.write('home/wait', gate.wait);
-    const agent = `#!/bin/sh
+  soakTest(
+    'a local task, one on a remote worker and one of another machine run at once, and why says where',
+    async () => {
+      const { here } = await fleet({ DROVER_REMOTE_PROVISIONER: 'process' });
+      const gate = makeBarrier(here.folder, 'gate');
+      doors.push(gate);
+      here.write('home/wait', gate.wait);
+      const agent = `#!/bin/sh
 cat > /dev/null
 echo "$DROVER_TASK_ID" >> '${here.folder}/begun.txt'
 . '${here.folder}/home/wait'
 case $PWD in */.drover/remote/workers/*) place=worker;; *) place=worktree;; esac
 echo "$place" > "$DROVER_TASK_ID.txt"
 `;
-    writeFileSync(join(here.folder, 'agent.sh'), agent);
-    const atlas = here.start(['worker', '--json', '--agents', '2', '--label', 'disk']);
-    await note(atlas, 'ready');
-    const box = boxOf(here)();
-    await note(box, 'ready');
-    const home = await here.add('Here', '--label', 'needs:disk');
-    const far = await here.add('Far', '--label', 'needs:disk', '--runs-on', 'remote');
-    const away = await here.add('Away', '--label', 'needs:gpu');
-    await here.expect(0, ['run', '--detach', '--workers', '3']);
-    const begun = (): readonly string[] => here.read('begun.txt').trim().split('\n');
-    await eventually('all three are at work', () => begun().length === 3, 60_000);
-    assert.match(await here.expect(0, ['why', home]), /is running on atlas for /);
-    const whyFar = await here.expect(0, ['why', far]);
-    assert.match(whyFar, /is running on atlas on a remote worker for /);
-    assert.match(whyFar, /It runs on a remote worker because the task says so\./);
-    assert.match(await here.expect(0, ['why', away]), /is running on box for /);
-    gate.open(3);
-    await eventually('all have landed', async () => {
-      const { tasks } = await here.status();
-      return tasks.every(({ status }) => status === 'completed');
-    });
-    const remote = join(here.folder, 'remote.git');
-    // The branch follows what has landed.
-    await eventually('the branch has followed', () => {
-      const names = here.gitIn(remote, 'ls-tree', '--name-only', 'main').split('\n');
-      return [home, far, away].every((id) => names.includes(`${id}.txt`));
-    });
-    const placeOf = (id: string): string => here.gitIn(remote, 'show', `main:${id}.txt`);
-    assert.deepEqual([home, far, away].map(placeOf), ['worktree', 'worker', 'worktree']);
-    for (const worker of [atlas, box]) {
-      worker.signal('SIGTERM');
-      assert.equal((await worker.ended).code, 0);
-    }
-    assert.deepEqual(await here.json(['remote', 'list']).then(leftWorkers), []);
-  });
+      writeFileSync(join(here.folder, 'agent.sh'), agent);
+      const atlas = here.start(['worker', '--json', '--agents', '2', '--label', 'disk']);
+      await note(atlas, 'ready');
+      const box = boxOf(here)();
+      await note(box, 'ready');
+      const home = await here.add('Here', '--label', 'needs:disk');
+      const far = await here.add('Far', '--label', 'needs:disk', '--runs-on', 'remote');
+      const away = await here.add('Away', '--label', 'needs:gpu');
+      await here.expect(0, ['run', '--detach', '--workers', '3']);
+      const begun = (): readonly string[] => here.read('begun.txt').trim().split('\n');
+      await eventually('all three are at work', () => begun().length === 3, 60_000);
+      assert.match(await here.expect(0, ['why', home]), /is running on atlas for /);
+      const whyFar = await here.expect(0, ['why', far]);
+      assert.match(whyFar, /is running on atlas on a remote worker for /);
+      assert.match(whyFar, /It runs on a remote worker because the task says so\./);
+      assert.match(await here.expect(0, ['why', away]), /is running on box for /);
+      gate.open(3);
+      await eventually('all have landed', async () => {
+        const { tasks } = await here.status();
+        return tasks.every(({ status }) => status === 'completed');
+      });
+      const remote = join(here.folder, 'remote.git');
+      // The branch follows what has landed.
+      await eventually('the branch has followed', () => {
+        const names = here.gitIn(remote, 'ls-tree', '--name-only', 'main').split('\n');
+        return [home, far, away].every((id) => names.includes(`${id}.txt`));
+      });
+      const placeOf = (id: string): string => here.gitIn(remote, 'show', `main:${id}.txt`);
+      assert.deepEqual([home, far, away].map(placeOf), ['worktree', 'worker', 'worktree']);
+      for (const worker of [atlas, box]) {
+        worker.signal('SIGTERM');
+        assert.equal((await worker.ended).code, 0);
+      }
+      assert.deepEqual(await here.json(['remote', 'list']).then(leftWorkers), []);
+    },
+  );
 
   test('refuses with one sentence what it cannot work with', async () => {
     const { here } = await fleet();

@@ -20,6 +20,7 @@ import type { Machine } from './support/machine.ts';
 import { useFleets } from './support/suite-fleets.ts';
 import { storyOf } from './support/story.ts';
 import { startWorkers } from './support/workers.ts';
+import { soakTest } from '../tier.ts';
 
 /** Until a listing of the remote has not come, and another machine has taken the landing up. */
 const standStillMaxMs = 60_000;
@@ -110,36 +111,39 @@ suite('a fleet whose lander cannot reach git', function () {
     }
   });
 
-  test('a worker that drains releases what it cannot push, and its agent does not run again', async () => {
-    const here = await fleet({
-      machines: ['north'],
-      agent: waitingAgent,
-      settings: fleetSettings,
-      isPlain: true,
-    });
-    const north = here.machine('north');
-    const proxy = await gitThroughProxy(here, north);
-    try {
-      await importEpic(north, [{ id: 'F-1', blockedBy: [] }]);
-      const worker = north.start(['worker', '--agents', '1']);
-      await eventually('it is in the fleet', () => isListed(here));
-      await north.expect(0, ['run', '--detach']);
-      await eventually('its agent runs', () => isAtStep(here, 'agent'));
-      proxy.stall();
-      writeFileSync(join(here.folder, 'ledger.go'), '');
-      await eventually('its push hangs', () => isAtStep(here, 'commit'));
-      worker.signal('SIGTERM');
-      assert.equal((await worker.ended).code, 2);
-      const [task] = await here.query('SELECT status, attempts::int AS attempts FROM tasks');
-      assert.deepEqual(task, { status: 'ready', attempts: 0 });
-      proxy.goOn();
-      await north.startWorker(['--agents', '1']);
-      await eventually('it lands', async () => (await completedCount(here)) === 1);
-      assert.deepEqual(completedRuns(here), [{ task: 'F-1', attempt: 1, machine: 'north' }]);
-    } finally {
-      proxy.close();
-    }
-  });
+  soakTest(
+    'a worker that drains releases what it cannot push, and its agent does not run again',
+    async () => {
+      const here = await fleet({
+        machines: ['north'],
+        agent: waitingAgent,
+        settings: fleetSettings,
+        isPlain: true,
+      });
+      const north = here.machine('north');
+      const proxy = await gitThroughProxy(here, north);
+      try {
+        await importEpic(north, [{ id: 'F-1', blockedBy: [] }]);
+        const worker = north.start(['worker', '--agents', '1']);
+        await eventually('it is in the fleet', () => isListed(here));
+        await north.expect(0, ['run', '--detach']);
+        await eventually('its agent runs', () => isAtStep(here, 'agent'));
+        proxy.stall();
+        writeFileSync(join(here.folder, 'ledger.go'), '');
+        await eventually('its push hangs', () => isAtStep(here, 'commit'));
+        worker.signal('SIGTERM');
+        assert.equal((await worker.ended).code, 2);
+        const [task] = await here.query('SELECT status, attempts::int AS attempts FROM tasks');
+        assert.deepEqual(task, { status: 'ready', attempts: 0 });
+        proxy.goOn();
+        await north.startWorker(['--agents', '1']);
+        await eventually('it lands', async () => (await completedCount(here)) === 1);
+        assert.deepEqual(completedRuns(here), [{ task: 'F-1', attempt: 1, machine: 'north' }]);
+      } finally {
+        proxy.close();
+      }
+    },
+  );
 });
 
 async function gitThroughProxy(fleet: Fleet, machine: Machine): Promise<Proxy> {

@@ -7,6 +7,7 @@ import { useProjects } from '../e2e/support/suite-projects.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import type { FakeIssue } from '../doubles/fake-github/bodies.ts';
 import { type FakeGithub, startFakeGithub } from '../doubles/fake-github/fake-github.ts';
+import { soakTest } from '../tier.ts';
 
 const slug = 'acme/shop';
 const token = 'ghp_dummy';
@@ -85,28 +86,31 @@ suite('import github', function () {
     );
   });
 
-  test('what waits for an issue that is not imported stays out until it can wait for it', async () => {
-    fake.issues.push(
-      issue(1, { labels: ['x'], blockedBy: [`${slug}#9`] }),
-      issue(2, { labels: ['x'] }),
-      issue(9),
-    );
-    const here = await begin();
-    const first = await here.json<Imported>(['import', 'github', 'label:x', '--yes']);
-    assert.deepEqual(first.left_out, [
-      { id: 'gh-1', title: 'Issue 1', waits_for: ['acme/shop#9'] },
-    ]);
-    assert.deepEqual(
-      (await here.status()).tasks.map(({ id }) => id),
-      ['gh-2'],
-    );
-    await here.expect(0, ['import', 'github', '9', '--yes']);
-    const second = await here.json<Imported>(['import', 'github', 'label:x', '--yes']);
-    assert.deepEqual(second.left_out, []);
-    assert.deepEqual((await here.task('gh-1')).blocked_by, ['gh-9']);
-  });
+  soakTest(
+    'what waits for an issue that is not imported stays out until it can wait for it',
+    async () => {
+      fake.issues.push(
+        issue(1, { labels: ['x'], blockedBy: [`${slug}#9`] }),
+        issue(2, { labels: ['x'] }),
+        issue(9),
+      );
+      const here = await begin();
+      const first = await here.json<Imported>(['import', 'github', 'label:x', '--yes']);
+      assert.deepEqual(first.left_out, [
+        { id: 'gh-1', title: 'Issue 1', waits_for: ['acme/shop#9'] },
+      ]);
+      assert.deepEqual(
+        (await here.status()).tasks.map(({ id }) => id),
+        ['gh-2'],
+      );
+      await here.expect(0, ['import', 'github', '9', '--yes']);
+      const second = await here.json<Imported>(['import', 'github', 'label:x', '--yes']);
+      assert.deepEqual(second.left_out, []);
+      assert.deepEqual((await here.task('gh-1')).blocked_by, ['gh-9']);
+    },
+  );
 
-  test('a backend that runs without a token reads with that of the caller', async () => {
+  soakTest('a backend that runs without a token reads with that of the caller', async () => {
     fake.issues.push(issue(1));
     const here = await begin(false);
     here.start(['server', '--socket', join(here.folder, 'own.sock')]);

@@ -8,7 +8,7 @@ import { drawSchedule } from './schedule.ts';
 /** In the soak each job has this many of its own, from its seed on. */
 export const schedulesPerJob = 25;
 
-const count = sized(15, schedulesPerJob);
+const count = sized(6, schedulesPerJob);
 const first = sized(1, testSeed * schedulesPerJob);
 const atOnce = 3;
 

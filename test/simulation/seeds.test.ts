@@ -6,7 +6,7 @@ import { sized } from '../tier.ts';
 import { runSeed } from './run-seed.ts';
 import { simulate } from './simulate.ts';
 
-const seeds = sized(200, 2_000);
+const seeds = sized(60, 2_000);
 
 suite('simulation', function () {
   this.timeout(2_400_000);
@@ -28,7 +28,7 @@ suite('simulation', function () {
     });
   }
 
-  for (const seed of sized([16, 193], [1, 7, 16, 38, 193])) {
+  for (const seed of sized([193], [1, 7, 16, 38, 193])) {
     test(`seed ${seed} gives the same history again`, async () => {
       const [one, two] = [await runSeed(seed), await runSeed(seed)];
       assert.equal(one.feedHash, two.feedHash);

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { schemaVersion } from '../../server/store/schema/schema.ts';
 import { removeFolder } from '../remove-folder.ts';
 import { type TestDatabases, testDatabases } from './databases.ts';
+import { droverProgram } from '../e2e/support/program.ts';
 
 interface Case {
   readonly name: string;
@@ -63,8 +64,6 @@ const cases: readonly Case[] = [
   },
 ];
 
-const root = resolve(import.meta.dirname, '../..');
-
 suite('postgres: drover doctor', function () {
   this.timeout(60_000);
 
@@ -73,20 +72,16 @@ suite('postgres: drover doctor', function () {
       const given = await url(await testDatabases());
       const folder = mkdtempSync(join(tmpdir(), 'drover-doctor-'));
       mkdirSync(join(folder, '.drover'));
-      const ended = spawnSync(
-        process.execPath,
-        [join(root, 'server/cli/main.ts'), 'doctor', '--json'],
-        {
-          cwd: folder,
-          encoding: 'utf8',
-          env: {
-            PATH: process.env['PATH'] ?? '',
-            HOME: folder,
-            DBOS_SYSTEM_DATABASE_URL: given,
-            DROVER_AGENT_TYPE: 'demo',
-          },
+      const ended = spawnSync(process.execPath, [droverProgram(), 'doctor', '--json'], {
+        cwd: folder,
+        encoding: 'utf8',
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          HOME: folder,
+          DBOS_SYSTEM_DATABASE_URL: given,
+          DROVER_AGENT_TYPE: 'demo',
         },
-      );
+      });
       removeFolder(folder);
       assert.equal(ended.status, ok ? 0 : 3, ended.stderr);
       const report = JSON.parse(ended.stdout) as {

@@ -4,12 +4,11 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { acquireExclusive } from '../../server/store/sqlite/exclusive.ts';
 import { removeFolder } from '../remove-folder.ts';
 import { testDatabases } from './databases.ts';
-
-const root = resolve(import.meta.dirname, '../..');
+import { droverProgram } from '../e2e/support/program.ts';
 
 interface Ended {
   readonly status: number | null;
@@ -28,7 +27,7 @@ async function inProject(body: (folder: string, drover: Drover) => Promise<void>
       env,
     });
   const drover: Drover = (words, url) =>
-    spawnSync(process.execPath, [join(root, 'server/cli/main.ts'), ...words], {
+    spawnSync(process.execPath, [droverProgram(), ...words], {
       cwd: folder,
       encoding: 'utf8',
       env: url === undefined ? env : { ...env, DBOS_SYSTEM_DATABASE_URL: url },

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, type Row } from './support/check.ts';
-import { table } from './support/lanes.ts';
+import { shareOf, table } from './support/lanes.ts';
 
 /** `run` with this `.drover.toml`. */
 function toml(title: string, text: string | Buffer, ...words: Row['words']): Row {
@@ -123,6 +123,6 @@ const variables: readonly Row[] = [
   },
 ];
 
-table('.drover.toml', files, check);
-table('keys that nobody knows', warnings, check);
-table('variables of the environment', variables, check);
+table('.drover.toml', shareOf(files), check);
+table('keys that nobody knows', shareOf(warnings), check);
+table('variables of the environment', shareOf(variables), check);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { check, type Row } from './support/check.ts';
 import { chownAll, mountSmallDisk, nobody } from './support/disks.ts';
-import { table } from './support/lanes.ts';
+import { shareOf, table } from './support/lanes.ts';
 import type { Place } from './support/place.ts';
 
 const demo = { env: { DROVER_AGENT_TYPE: 'demo' } };
@@ -227,5 +227,5 @@ const locked: readonly Row[] = [
 // Only here a small disk can be made in a moment.
 const disks = process.platform === 'linux' ? full : [];
 
-table('damaged databases', damaged, check);
+table('damaged databases', shareOf(damaged), check);
 table('databases that cannot be written', [...locked, ...permissions, ...disks], check);

@@ -14,6 +14,8 @@ const flood = sized(384, 1024) * megabyte;
  */
 const floodOnDiskMax = (flood / 4) * 3;
 
+const gateFlood = sized(128, 256) * megabyte;
+
 /** Far more than is read at once, and than Drover keeps. */
 const endlessLine = sized(64, 1024) * megabyte;
 
@@ -74,13 +76,13 @@ const agents: readonly EndingRow[] = [
     status: 'completed',
     words: [],
   },
-  {
+  ...forSoak({
     title: 'an agent that kills itself',
     agent: 'kill -KILL $$',
     code: 1,
     status: 'failed',
     words: [/signal 9|SIGKILL/],
-  },
+  }),
   {
     title: 'an agent that removes its worktree',
     agent: 'cat > /dev/null; rm -rf "$PWD"',
@@ -121,14 +123,14 @@ const commands: readonly EndingRow[] = [
     status: 'blocked',
     words: ['The gate already fails on main', 'gate', '1 s', 'timeout'],
   },
-  {
+  ...forSoak({
     title: 'a gate that is not there',
     agent: good,
     toml: '[gate]\ncommand = "no-such-gate --all"',
     code: 2,
     status: 'blocked',
     words: ['The gate already fails on main', 'no-such-gate --all', '127', 'not found'],
-  },
+  }),
   {
     title: 'a gate that is red',
     agent: good,
@@ -140,11 +142,11 @@ const commands: readonly EndingRow[] = [
   {
     title: 'a gate that floods',
     agent: good,
-    toml: '[gate]\ncommand = "yes | head -c 268435456"',
+    toml: `[gate]\ncommand = "yes | head -c ${gateFlood}"`,
     code: 0,
     status: 'completed',
     words: [],
-    diskBytesMax: 96 * megabyte,
+    diskBytesMax: (gateFlood / 8) * 3,
   },
   {
     title: 'a setup that fails',
@@ -162,14 +164,14 @@ const commands: readonly EndingRow[] = [
     status: 'blocked',
     words: ['setup', '127', 'no-such-setup'],
   }),
-  {
+  ...forSoak({
     title: 'a setup that never ends',
     agent: good,
     toml: '[setup]\ncommand = "sleep 1000"\ntimeout = "1s"',
     code: 2,
     status: 'blocked',
     words: ['setup', '1 s', 'timeout'],
-  },
+  }),
 ];
 
 table('agents that end badly', agents, checkEnding);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { removeFolder } from '../../remove-folder.ts';
 import { check, type Row } from './support/check.ts';
 import { nodeProgram } from './support/command.ts';
-import { table } from './support/lanes.ts';
+import { shareOf, table } from './support/lanes.ts';
 import { git, type Place } from './support/place.ts';
 
 const demo = { env: { DROVER_AGENT_TYPE: 'demo' } };
@@ -217,7 +217,7 @@ const agents: readonly Row[] = [
   },
 ];
 
-table('runs that cannot begin', wishes, check);
-table('git', gits, check);
+table('runs that cannot begin', shareOf(wishes), check);
+table('git', shareOf(gits), check);
 table('repositories', repositories, check);
-table('agents', agents, check);
+table('agents', shareOf(agents), check);

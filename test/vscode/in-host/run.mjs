@@ -35,10 +35,10 @@ const withTrust = {
  * git, or null for none; `second`: a second repository in the same window.
  */
 const plans = {
-  project: { suites: ['project'], isSetUp: true },
+  // Two in one window: the first one sets the repository up.
+  project: { suites: ['fresh+project'], isSetUp: false },
   // A window closes with running agents, another one opens.
   reload: { suites: ['leave', 'return'], isSetUp: true },
-  fresh: { suites: ['fresh'], isSetUp: false },
   untrusted: {
     suites: ['untrusted'],
     isSetUp: true,

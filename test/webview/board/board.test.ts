@@ -5,7 +5,7 @@ import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts
 import { runLines } from '../../doubles/reports.ts';
 import { checkAxe } from '../support/axe.ts';
 import { boardOf, largeBoard, numbered, smallBoard } from '../support/boards.ts';
-import { themeNames } from '../support/themes.ts';
+import { stateThemes } from '../support/themes.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
 
 /** Of the page: the picture of the graph is moved or scaled otherwise. */
@@ -53,7 +53,7 @@ suite('webview: board', () => {
     await view.page.mouse.move(...(await middleOf(`.node[data-id=${to}]`)), { steps: 5 });
   };
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`the graph has no violation: ${theme}`, async () => {
       view = await openWebview('board', { theme, memory: { mode: 'graph' } });
       await option(/^Print the tree/).click();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { TaskView } from '../../../server/protocol/views.ts';
 import { checkAxe } from '../support/axe.ts';
 import { smallBoard } from '../support/boards.ts';
-import { themeNames } from '../support/themes.ts';
+import { stateThemes } from '../support/themes.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
 
 suite('webview: inbox', () => {
@@ -19,7 +19,7 @@ suite('webview: inbox', () => {
     await item(/^Permission: Print the tree/).waitFor();
   };
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`shows what waits, oldest first: ${theme}`, async () => {
       view = await openWebview('inbox', { theme, state: { board: smallBoard() } });
       await item(/^Permission/).waitFor();

@@ -11,7 +11,7 @@ import { checkAxe } from '../support/axe.ts';
 import { boardOf, smallBoard } from '../support/boards.ts';
 import { type FakeHost, Refusal } from '../support/fake-host.ts';
 import { hostState } from '../support/host-state.ts';
-import { themeNames } from '../support/themes.ts';
+import { stateThemes } from '../support/themes.ts';
 import {
   openWebview,
   screenshot,
@@ -83,7 +83,7 @@ suite('webview: run', () => {
       return element?.getAttribute('aria-label') ?? '';
     });
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`a run in full has no violation: ${theme}`, async () => {
       await open(smallRun(), { theme, viewport: { width: 1_280, height: 1_400 } });
       await bar(/^Print the tree, attempt 1/).click();
@@ -203,7 +203,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`what a search has found has no violation: ${theme}`, async () => {
       await open(smallRun(), { theme, viewport: { width: 1_280, height: 800 } });
       await view.page.getByRole('searchbox', { name: /^Search runs/ }).fill('Cart total');

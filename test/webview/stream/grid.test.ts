@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { questionView, taskView } from '../../doubles/views.ts';
 import { checkAxe } from '../support/axe.ts';
 import { boardOf, numbered } from '../support/boards.ts';
-import { type ThemeName, themeNames } from '../support/themes.ts';
+import { type ThemeName, stateThemes } from '../support/themes.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
 import { FakeLog, outputLine, outputLines } from './fake-log.ts';
 
@@ -48,7 +48,7 @@ suite('webview: grid', () => {
     });
   }
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`shows every agent with its last lines: ${theme}`, async () => {
       await open(16, theme);
       await tile('Task number 15').waitFor();

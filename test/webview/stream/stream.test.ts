@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { questionView, taskView } from '../../doubles/views.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { checkAxe } from '../support/axe.ts';
-import { themeNames } from '../support/themes.ts';
+import { stateThemes } from '../support/themes.ts';
 import { screenshot } from '../support/webview-page.ts';
 import { attemptView, taskId } from './attempt-view.ts';
 import { at, FakeLog, outputLine, outputLines } from './fake-log.ts';
@@ -35,7 +35,7 @@ suite('webview: stream', () => {
   const lineShown = (index: number): Promise<void> =>
     view.page.getByText(`line ${index}`, { exact: false }).first().waitFor();
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`shows a conversation with something of every kind: ${theme}`, async () => {
       view = await openStream(new FakeLog(richConversation()), {
         theme,

@@ -18,6 +18,14 @@ export const themeNames: readonly ThemeName[] = sized<readonly ThemeName[]>(
   allThemes,
 );
 
+/**
+ * Of tests of one page's states; `accessibility.test.ts` shows every page in all of `themeNames`.
+ */
+export const stateThemes: readonly ThemeName[] = sized<readonly ThemeName[]>(
+  ['Dark 2026'],
+  allThemes,
+);
+
 export interface ThemeFixture {
   /** Custom properties on the root element. */
   readonly variables: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import type { Locator } from '../../vscode/host/browser.ts';
 import { answerReads } from '../support/answers.ts';
 import { checkAxe } from '../support/axe.ts';
 import { boardOf, numbered } from '../support/boards.ts';
-import { themeNames } from '../support/themes.ts';
+import { stateThemes } from '../support/themes.ts';
 import {
   openWebview,
   screenshot,
@@ -92,7 +92,7 @@ suite('webview: images, files and selections in a description', () => {
       { kind, files, texts },
     );
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`an image that the project keeps is shown, one of the web is not: ${theme}`, async () => {
       const missing = `${'cd'.repeat(32)}.png`;
       await open(

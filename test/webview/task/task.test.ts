@@ -9,7 +9,7 @@ import { answerReads } from '../support/answers.ts';
 import { boardOf, numbered } from '../support/boards.ts';
 import type { FakeHost } from '../support/fake-host.ts';
 import { hostState } from '../support/host-state.ts';
-import { themeNames } from '../support/themes.ts';
+import { stateThemes } from '../support/themes.ts';
 import {
   openWebview,
   screenshot,
@@ -236,7 +236,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`says all that the task is, where no agent has worked on it yet: ${theme}`, async () => {
       await open({}, { theme });
       const { page } = view;

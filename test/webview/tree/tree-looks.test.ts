@@ -5,7 +5,7 @@ import { runView } from '../../doubles/views.ts';
 import { checkAxe } from '../support/axe.ts';
 import { boardOf, largeBoard, numbered, smallBoard } from '../support/boards.ts';
 import { pixelsOf } from '../support/pixels.ts';
-import { themeNames } from '../support/themes.ts';
+import { stateThemes } from '../support/themes.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
 
 suite('webview: looks of the tree', () => {
@@ -104,7 +104,7 @@ suite('webview: looks of the tree', () => {
     await view.close();
   });
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`a selected row of finished work is readable, also without the keyboard: ${theme}`, async () => {
       const board = smallBoard();
       const done = board.tasks.find(({ status }) => status === 'completed');
@@ -148,7 +148,7 @@ suite('webview: looks of the tree', () => {
     await view.close();
   });
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`a bar shows its share: ${theme}`, async () => {
       const tasks = [1, 2].map((n) => ({ id: `t${n}`, title: `Task ${n}`, epic_id: 'half' }));
       const [first, ...others] = numbered(tasks);

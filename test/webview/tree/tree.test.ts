@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { EpicView, TaskView } from '../../../server/protocol/views.ts';
 import { largeBoard, smallBoard } from '../support/boards.ts';
 import { checkAxe } from '../support/axe.ts';
-import { themeNames } from '../support/themes.ts';
+import { stateThemes } from '../support/themes.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
 
 suite('webview: tree', () => {
@@ -31,7 +31,7 @@ suite('webview: tree', () => {
   const taskOf = (id: string): TaskView =>
     smallBoard().tasks.find((task) => task.id === id) as TaskView;
 
-  for (const theme of themeNames) {
+  for (const theme of stateThemes) {
     test(`shows epics, tasks and sub-tasks: ${theme}`, async () => {
       view = await openWebview('tree', { theme, state: { board: smallBoard() } });
       await row(/^Print the tree asks you/).waitFor();
