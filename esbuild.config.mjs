@@ -2,6 +2,7 @@
 // Code's extension host) and the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date,
 // `--production` leaves out source maps, `--command` all but the `drover` command, `--outdir=<folder>` puts them elsewhere.
 import { build, context } from 'esbuild';
+import { basename } from 'node:path';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { bundledPackages } from './build/bundled-packages.mjs';
 import { commandPrograms, copiedBundles, programBundles } from './build/bundled-programs.mjs';
@@ -34,6 +35,11 @@ const webviews = Object.fromEntries(
     `webview/${name}/main.ts`,
   ]),
 );
+/** What only a browser loads. */
+const browserScripts = {
+  'panel-api': 'webview/web/panel-api.ts',
+  worker: 'webview/web/worker.ts',
+};
 
 /** @param {Record<string, string>} entries */
 const existing = (entries) =>
@@ -48,10 +54,19 @@ function keepSecondBundleApart(build) {
 
 const shared = { bundle: true, metafile: true, sourcemap: !isProduction, logLevel: 'warning' };
 
+const ofPages = {
+  ...shared,
+  outdir: `${outdir}/webview`,
+  platform: 'browser',
+  target: 'es2024',
+  minify: isProduction,
+};
 /** @type {import('esbuild').BuildOptions[]} */
 const ofCommand = [
   { ...shared, ...programBundles(existing(programs), outdir) },
   { ...shared, ...copiedBundles(existing(copied), outdir) },
+  { ...ofPages, format: 'esm', entryPoints: existing({ ...webviews, web: 'webview/web/main.ts' }) },
+  { ...ofPages, format: 'iife', entryPoints: existing(browserScripts) },
 ];
 /** @type {import('esbuild').BuildOptions[]} */
 const ofExtension = [
@@ -73,15 +88,6 @@ const ofExtension = [
       js: "const droverModuleUrl = require('node:url').pathToFileURL(__filename).href;",
     },
   },
-  {
-    ...shared,
-    entryPoints: existing(webviews),
-    outdir: `${outdir}/webview`,
-    platform: 'browser',
-    target: 'es2024',
-    format: 'esm',
-    minify: isProduction,
-  },
 ];
 
 const bundles = isCommandOnly ? ofCommand : [...ofCommand, ...ofExtension];
@@ -101,12 +107,19 @@ if (!isCommandOnly) {
   for (const name of guidePages) {
     writeFileSync(`${outdir}/guide/${name}`, guidePage(readFileSync(`docs/${name}`, 'utf8')));
   }
-  mkdirSync(`${outdir}/webview`, { recursive: true });
-  copyFileSync('node_modules/@vscode/codicons/dist/codicon.ttf', `${outdir}/webview/codicon.ttf`);
+}
+mkdirSync(`${outdir}/webview`, { recursive: true });
+for (const file of [
+  'node_modules/@vscode/codicons/dist/codicon.ttf',
+  'webview/web/theme.css',
+  'webview/web/page.css',
+  'media/icon.svg',
+]) {
+  copyFileSync(file, `${outdir}/webview/${basename(file)}`);
 }
 // What is shipped of others, for its licences and the bill of materials.
-const fonts = isCommandOnly ? [] : ['node_modules/@vscode/codicons'];
-const packages = [...new Set([...bundledPackages(metafiles), ...fonts])].sort();
+const font = 'node_modules/@vscode/codicons';
+const packages = [...new Set([...bundledPackages(metafiles), font])].sort();
 if (!isWatching) {
   writeFileSync(`${outdir}/bundled-packages.json`, `${JSON.stringify(packages, null, 1)}\n`);
 }

@@ -11,7 +11,7 @@ import { BackendFailure, toFailure } from './backend/failure.ts';
 import { allHandlers } from './commands/all.ts';
 import { Commands, type CommandPlace } from './commands/commands.ts';
 import type { CommandContext } from './commands/context.ts';
-import { changedBy } from './commands/decided.ts';
+import { changedBy } from '../server/protocol/decided.ts';
 import { pageSubject } from './commands/page-choices.ts';
 import { askRemote } from './commands/remote.ts';
 import { decide, ownVariables, seeToRun } from './commands/runs.ts';

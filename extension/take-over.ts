@@ -4,7 +4,7 @@
 
 import * as vscode from 'vscode';
 import { withProject, type CommandContext, type Handlers } from './commands/context.ts';
-import { changedBy } from './commands/decided.ts';
+import { changedBy } from '../server/protocol/decided.ts';
 import { pickTask } from './commands/pick.ts';
 import { goOn } from './commands/runs.ts';
 import type { Messages } from './notices/messages.ts';

@@ -29,6 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server/sandbox': ['server/core', 'server/platform'],
   'server/workers': ['server/core', 'server/files', 'server/platform'],
   'server/forge': ['server/core', 'server/platform'],
+  'server/web': ['server/core', 'server/files', 'server/protocol'],
   'server/workflows': [
     'server/core',
     'server/durable/port',

@@ -6,7 +6,7 @@
 import type { LogOutputChannel } from 'vscode';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import type { Connection } from '../../webview/messages/messages.ts';
-import { type BoardChange, BoardStore } from '../project/board-store.ts';
+import { type BoardChange, BoardStore } from '../../server/protocol/board-store.ts';
 import { reasonOfRefusal, unavailable } from '../project/unavailable.ts';
 import type { BackendAccess } from './access.ts';
 import { BackendFailure, toFailure } from './failure.ts';
@@ -47,10 +47,9 @@ export class BackendLink {
   constructor(options: LinkOptions) {
     this.#options = options;
     const { onChange, log } = options;
-    this.#store = new BoardStore({
-      onChange,
-      onFailure: (error) => log.warn(`The board could not be read: ${toFailure(error).message}`),
-    });
+    const onFailure = (error: unknown): void =>
+      log.warn(`The board could not be read: ${toFailure(error).message}`);
+    this.#store = new BoardStore({ onChange, onFailure }, { wait: pause });
   }
 
   get connection(): Connection {
@@ -114,7 +113,7 @@ export class BackendLink {
     for (;;) {
       const delayMs = this.#reconnecting.nextDelayMs();
       if (delayMs === null) return new BackendFailure('gone', 'The backend could not be reached.');
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      await pause(delayMs);
       if (attempt !== this.#attempt) return null;
       const failure = await this.#tryOnce(attempt);
       if (failure === null || attempt !== this.#attempt) return null;
@@ -176,6 +175,8 @@ export class BackendLink {
     void this.#tryAll();
   }
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const refuse: BackendRequest = () =>
   Promise.reject(new BackendFailure('gone', 'Not connected to the backend.'));

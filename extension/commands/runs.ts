@@ -4,6 +4,13 @@ import type * as vscode from 'vscode';
 import { isOneOf } from '../../server/core/one-of.ts';
 import { landModes, type LandMode } from '../../server/core/plan/task.ts';
 import { runnableStatuses } from '../../server/core/plan/state.ts';
+import {
+  type Changed,
+  isLeftAlone,
+  nothingNamed,
+  runAfterDecision,
+  runLikeLast,
+} from '../../server/protocol/decided.ts';
 import type { RunOptions } from '../../server/protocol/requests/runs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { BackendFailure, toFailure } from '../backend/failure.ts';
@@ -12,7 +19,6 @@ import { remoteVariables } from '../project/remote-secrets.ts';
 import { fleetVariables, secretVariables } from '../project/secrets.ts';
 import { settingVariables } from '../project/settings-table.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
-import { type Changed, nothingNamed, runAfterDecision, tasksAgain } from './decided.ts';
 import { pickEpic, pickTasks } from './pick.ts';
 import { askPreflight, type RunScope, scopeParams } from './preflight.ts';
 import { chosenFor, withSettings, type RunChoices } from './run-choices.ts';
@@ -207,14 +213,10 @@ export async function goOn(
   const last = project.board?.run ?? null;
   if (last === null) return null;
   const epic = last.epic_id === null ? null : (about.epic ?? last.epic_id);
-  const tasks = tasksAgain(project.board, about);
-  const scope = tasks !== null ? { tasks } : epic === null ? {} : { epic };
   return await project.request('run.start', {
-    ...scope,
     ...chosenFor(extension.workspaceState, project.root, epic),
+    ...runLikeLast(project.board, about),
     land: epic === last.epic_id ? last.land : await landOfEpic(project, epic, last.land),
-    target: last.target_branch,
-    workers: last.workers,
     env: await runEnvironment(extension.secrets, project),
   });
 }
@@ -240,9 +242,7 @@ export async function seeToRun(
   about: Changed = nothingNamed,
 ): Promise<boolean> {
   const last = project.board?.run ?? null;
-  const isOfIt = last?.epic_id === null || about.epic === null || last?.epic_id === about.epic;
-  const covers = isOfIt && about.ids.every((id) => last?.tasks?.includes(id) ?? true);
-  if (last === null || (last.active && covers)) return false;
+  if (last === null || !isLeftAlone(project.board, about)) return false;
   try {
     const started = await goOn(extension, project, about);
     if (started === null || started.joined) return false;

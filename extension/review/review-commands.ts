@@ -8,7 +8,7 @@ import {
   type Handlers,
 } from '../commands/context.ts';
 import { pickTask } from '../commands/pick.ts';
-import { changedBy } from '../commands/decided.ts';
+import { changedBy } from '../../server/protocol/decided.ts';
 import { decide, seeToRun } from '../commands/runs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import type { Messages } from '../notices/messages.ts';

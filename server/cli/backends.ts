@@ -8,6 +8,7 @@ import type { Client } from '../protocol/api.ts';
 import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
 import type { RemoteList, RemotePreview, RemoteTest } from '../protocol/remote-views.ts';
+import type { RunningWeb, WebRequest } from '../protocol/web/wire.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
 
 /**
@@ -100,6 +101,8 @@ export interface RemoteRequest {
 }
 
 export interface Backends {
+  /** Serves the page of this user's projects until it is closed. */
+  readonly startWeb: (request: WebRequest) => Promise<RunningWeb>;
   readonly listRemote: (request: RemoteRequest) => Promise<RemoteList>;
   /** Makes no worker and sends nothing. */
   readonly previewRemote: (request: RemoteRequest) => Promise<RemotePreview>;

@@ -10,6 +10,7 @@ import { createMask } from '../agents/kit/log/masking.ts';
 import { Refusal, type Result } from '../core/failure.ts';
 import type { Answer, Client, Params, StatusSnapshot } from '../protocol/api.ts';
 import type { SpecPlanView } from '../protocol/spec-plan.ts';
+import type { RunningWeb, WebRequest } from '../protocol/web/wire.ts';
 import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import type { BackendOptions } from './backend.ts';
 import type { DoctorRequest } from '../doctor/check.ts';
@@ -68,6 +69,16 @@ export async function initProject(folder: string, env: Environment): Promise<Ini
 
 export async function openSqlforge(from: string, env: NodeJS.ProcessEnv): Promise<SqlforgeProject> {
   return (await import('../agents/drover-code/sqlforge-project.ts')).openSqlforge(from, env);
+}
+
+export async function startWeb(request: WebRequest): Promise<RunningWeb> {
+  const open = async (root: string): Promise<Client> => {
+    const { env } = request;
+    const client = await openClient({ root, need: 'engine', env, settingsFlags: {} });
+    if (client === null) throw new Refusal('backend', 'The backend could not be started.');
+    return client;
+  };
+  return await (await import('../web/start-web.ts')).startWeb({ ...request, openClient: open });
 }
 
 export async function runBackend(options: BackendOptions): Promise<void> {

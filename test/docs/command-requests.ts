@@ -200,6 +200,7 @@ export const otherCommands: Readonly<Record<string, string>> = {
   worker: 'is a backend itself',
   server: 'is a backend itself',
   'worker-runtime': 'serves another protocol',
+  web: 'serves pages that make requests',
   doctor: 'works where no backend does',
   trust: 'asks the person at the terminal',
   mcp: 'offers requests as tools',

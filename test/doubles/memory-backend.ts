@@ -207,6 +207,7 @@ export function memoryBackend(
         checks: [],
         agents: [],
       }),
+      startWeb: async () => ({ url: 'http://127.0.0.1:1/#token=t', close: async () => {} }),
       runBackend: async () => {},
       runWorker: async () => {},
       runWorkerRuntime: async () => {},

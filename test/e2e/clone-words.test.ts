@@ -56,6 +56,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   server: ['server stop'],
   'worker-runtime': ['worker-runtime --listen 127.0.0.1:0'],
   worker: ['worker'],
+  web: ['web --listen 0.0.0.0:0'],
   completion: ['completion bash'],
   remote: ['remote list', 'remote test', 'remote preview', 'remote destroy x'],
   webhooks: ['webhooks list', 'webhooks test', 'webhooks retry'],

@@ -81,6 +81,13 @@ function suites(): readonly Suite[] {
       ...medium,
       after: ['build', 'forge-schemas'],
     },
+    {
+      ...realProcesses,
+      name: 'web',
+      specs: ['test/web'],
+      ...long,
+      after: ['build', 'vscode-host'],
+    },
     { ...realProcesses, name: 'neighbours', specs: ['test/neighbours', 'test/replay'], ...long },
     { ...realProcesses, name: 'end-to-end', specs: ['test/e2e'], ...long },
     // Several machines with all of their processes: more than one fleet at once would miss its deadlines.

@@ -49,6 +49,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   defineSqlforge(program, host);
   defineMigrate(program, host);
   defineServer(program, host);
+  defineWeb(program, host);
   defineWorkerRuntime(program, host);
 
   const completion = define(program, 'completion', 'Print a shell completion script', [
@@ -147,6 +148,24 @@ function defineServer(program: Command, host: ProgramHost): void {
   stop
     .option('-f, --force', 'Stop even while tasks are running (they are released first)')
     .action(calls(host, stop, async () => (await load()).serverStop));
+}
+
+function defineWeb(program: Command, host: ProgramHost): void {
+  const web = define(program, 'web', 'Show the board in a browser, also on a phone', [
+    'web',
+    'web --listen :8443 --tls-cert cert.pem --tls-key key.pem',
+    'web --listen 127.0.0.1:8800 --behind-proxy https://drover.example.com',
+  ]);
+  web
+    .addOption(
+      new Option('--listen <address>', 'Address as host:port')
+        .argParser(address)
+        .default({ host: '127.0.0.1', port: 0 }, '127.0.0.1 and a free port'),
+    )
+    .option('--tls-cert <file>', 'Certificate (PEM) for other addresses than those of this machine')
+    .option('--tls-key <file>', 'Its private key (PEM)')
+    .option('--behind-proxy <url>', 'Address of the proxy with TLS that people use')
+    .action(calls(host, web, async () => (await import('../commands/web.ts')).web));
 }
 
 function defineWorkerRuntime(program: Command, host: ProgramHost): void {

@@ -1,7 +1,7 @@
 // Which run a person's decision starts, where no active one carries it on.
 
 import assert from 'node:assert/strict';
-import { changedBy, runAfterDecision, tasksAgain } from '../../../extension/commands/decided.ts';
+import { changedBy, runAfterDecision, tasksAgain } from '../../../server/protocol/decided.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { epicView, questionView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 

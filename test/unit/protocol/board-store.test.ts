@@ -1,7 +1,7 @@
 // The board follows the feed: in frames, without a gap, and never for a connection that is gone.
 
 import assert from 'node:assert/strict';
-import { BoardStore, type BoardSource } from '../../../extension/project/board-store.ts';
+import { BoardStore, type BoardSource } from '../../../server/protocol/board-store.ts';
 import type { BoardChanges } from '../../../server/protocol/panel-views.ts';
 import type { StatusSnapshot } from '../../../server/protocol/views.ts';
 import { snapshotOf, taskView } from '../../doubles/views.ts';

@@ -1,8 +1,9 @@
 // Which run must start after a person has decided something, because no active run carries it on.
 // Pure.
 
-import { epicLinePrefix } from '../../server/core/plan/outcome.ts';
-import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
+import { epicLinePrefix } from '../core/plan/outcome.ts';
+import type { RunOptions } from './requests/runs.ts';
+import type { StatusSnapshot, TaskView } from './views.ts';
 
 /** The changed tasks, and their epic if they are all of one. */
 export interface Changed {
@@ -49,6 +50,28 @@ export function tasksAgain(
   const known = new Set(board.tasks.map(({ id }) => id));
   const again = [...open.map(({ id }) => id), ...ids.filter((id) => !known.has(id))];
   return again.length === 0 ? null : again;
+}
+
+/** Whether no active run works on what was changed. False before the first run, too. */
+export function isLeftAlone(board: StatusSnapshot | null, about: Changed): boolean {
+  const last = board?.run ?? null;
+  if (last === null) return false;
+  const isOfIt = last.epic_id === null || about.epic === null || last.epic_id === about.epic;
+  const covers = isOfIt && about.ids.every((id) => last.tasks?.includes(id) ?? true);
+  return !last.active || !covers;
+}
+
+/** The options of a run like the last one that works on what was changed; null: there was none. */
+export function runLikeLast(
+  board: StatusSnapshot | null,
+  about: Changed,
+): Pick<RunOptions, 'tasks' | 'epic' | 'land' | 'target' | 'workers'> | null {
+  const last = board?.run ?? null;
+  if (last === null) return null;
+  const epic = last.epic_id === null ? null : (about.epic ?? last.epic_id);
+  const tasks = tasksAgain(board, about);
+  const scope = tasks !== null ? { tasks } : epic === null ? {} : { epic };
+  return { ...scope, land: last.land, target: last.target_branch, workers: last.workers };
 }
 
 /** A sub-task and a candidate continue as their task. */

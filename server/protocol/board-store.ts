@@ -1,10 +1,10 @@
 // The board as the backend has it, kept by applying its changes in order. Pure: it asks through the
 // function it is given.
 
-import type { Notifications } from '../../server/protocol/api.ts';
-import { applyChanges } from '../../server/protocol/board.ts';
-import type { BoardChanges } from '../../server/protocol/panel-views.ts';
-import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import type { Notifications } from './api.ts';
+import { applyChanges } from './board.ts';
+import type { BoardChanges } from './panel-views.ts';
+import type { StatusSnapshot } from './views.ts';
 
 export interface BoardSource {
   snapshot(): Promise<StatusSnapshot>;
@@ -28,10 +28,6 @@ export interface Delay {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-const systemDelay: Delay = {
-  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-};
-
 /** After a question that failed: whatever kept it from being answered may have passed. */
 const retryMs = 1_000;
 
@@ -44,7 +40,7 @@ export class BoardStore {
   /** Who is being asked for changes. */
   #asked: BoardSource | null = null;
 
-  constructor(options: BoardStoreOptions, delay: Delay = systemDelay) {
+  constructor(options: BoardStoreOptions, delay: Delay) {
     this.#options = options;
     this.#delay = delay;
   }

@@ -1,0 +1,148 @@
+// One panel in a frame of its own, with the bundle that VS Code shows: answers what it asks and
+// pushes what has changed.
+
+import { isOneOf } from '../../server/core/one-of.ts';
+import { packTasks } from '../../server/protocol/packed-tasks.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import {
+  type Ask,
+  type FromWebview,
+  type HostActionName,
+  type HostState,
+  type Pushed,
+  type Reply,
+  type ToWebview,
+  type WebviewAction,
+  type WebviewName,
+  webviewRequests,
+} from '../messages/messages.ts';
+import { AskFailure } from '../shared/asks.ts';
+import type { OpenProject, ProjectNews } from './open-project.ts';
+
+export type PanelName = Exclude<WebviewName, 'plan'>;
+
+export interface PanelPlace {
+  readonly name: PanelName;
+  /** A task with its attempt, or an epic. */
+  readonly id: string | null;
+  readonly attempt: number | null;
+}
+
+export interface PanelSurroundings {
+  readonly project: OpenProject;
+  readonly action: (name: HostActionName, params: object) => Promise<unknown>;
+  /** Carries out a person's decision, and starts a run if what follows needs one. */
+  readonly decided: (id: string, request: () => Promise<unknown>) => Promise<unknown>;
+  readonly agents: readonly string[];
+}
+
+export class PanelFrame {
+  readonly element: HTMLIFrameElement;
+  readonly place: PanelPlace;
+  readonly #around: PanelSurroundings;
+  readonly #onMessage: (event: MessageEvent<FromWebview>) => void;
+  /** Packing a board takes a while: later messages wait for their turn. */
+  #posts: Promise<void> = Promise.resolve();
+  #isListening = false;
+  selection: readonly string[] = [];
+
+  constructor(place: PanelPlace, title: string, around: PanelSurroundings) {
+    this.place = place;
+    this.#around = around;
+    this.element = document.createElement('iframe');
+    this.element.title = title;
+    this.element.className = 'panel';
+    const { id, attempt } = place;
+    const { root } = around.project.project;
+    const subject = encodeURIComponent(JSON.stringify({ id, attempt, root }));
+    this.element.src = `/panel/${place.name}#${subject}`;
+    this.#onMessage = (event) => {
+      if (event.source === this.element.contentWindow && event.origin === location.origin) {
+        this.#take(event.data);
+      }
+    };
+    window.addEventListener('message', this.#onMessage);
+  }
+
+  dispose(): void {
+    window.removeEventListener('message', this.#onMessage);
+    this.element.remove();
+  }
+
+  hear(news: ProjectNews): void {
+    if (!this.#isListening) return;
+    if (news.kind === 'changes') this.#post({ type: 'changes', changes: news.changes });
+    else this.#postState();
+  }
+
+  /** The panel carries it out itself, on these tasks and epics. */
+  do(action: WebviewAction, ids: readonly string[] = this.selection): void {
+    this.#post({ type: 'do', action, ids });
+  }
+
+  #take(message: FromWebview): void {
+    if (message.type === 'selection') this.selection = message.ids;
+    if (message.type !== 'asks') return;
+    for (const ask of message.asks) {
+      void this.#answer(ask).then((reply) => this.#post({ type: 'replies', replies: [reply] }));
+    }
+  }
+
+  async #answer(message: Ask): Promise<Reply> {
+    const { ask } = message;
+    try {
+      return { ask, ok: true, result: await this.#resultFor(message) };
+    } catch (error) {
+      const kind = error instanceof AskFailure ? error.kind : 'failed';
+      return { ask, ok: false, error: { kind, message: (error as Error).message } };
+    }
+  }
+
+  async #resultFor({ to, name, params }: Ask): Promise<unknown> {
+    const { project, action, decided } = this.#around;
+    if (to === 'host') {
+      if (name !== 'hello') return await action(name, params as object);
+      this.#isListening = true;
+      this.#postState();
+      return {};
+    }
+    if (!isOneOf(webviewRequests, name)) throw new AskFailure('refused', 'Not for panels.');
+    const request = (): Promise<unknown> => project.request(name, params as never);
+    const { id } = params as { readonly id?: unknown };
+    const decides = (name === 'approve' || name === 'answer') && typeof id === 'string';
+    return decides ? await decided(id, request) : await request();
+  }
+
+  #postState(): void {
+    const { project, agents } = this.#around;
+    const { name, id, attempt } = this.place;
+    const { board, connection } = project;
+    const reduceMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const state: Omit<HostState, 'board'> = {
+      webview: name,
+      connection,
+      subject: { id, attempt },
+      agents,
+      settings: { showPreflight: true, reduceMotion },
+    };
+    const packed = board === null ? Promise.resolve(null) : boardBytes(board);
+    this.#posts = this.#posts.then(async () => {
+      this.#send({ type: 'state', state, board: await packed });
+    });
+  }
+
+  #post(message: Exclude<ToWebview, Pushed & { type: 'state' }>): void {
+    this.#posts = this.#posts.then(() => this.#send(message));
+  }
+
+  #send(message: ToWebview): void {
+    this.element.contentWindow?.postMessage(message, location.origin);
+  }
+}
+
+/** As the extension packs it. */
+async function boardBytes(board: StatusSnapshot): Promise<Uint8Array> {
+  const json = JSON.stringify({ ...board, tasks: packTasks(board.tasks) });
+  const packed = new Blob([json]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(packed).arrayBuffer());
+}
