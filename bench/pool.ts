@@ -2,7 +2,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openGitAdapter } from '../server/git/adapter.ts';
+import { openGitAdapter } from '../server/git/repository/adapter.ts';
 import type { Bench } from './bench.ts';
 import { engineRun } from './engine-figures.ts';
 import { median, short, type Figure } from './figures.ts';

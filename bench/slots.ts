@@ -1,9 +1,9 @@
 // A slot of a fresh repository, as a part of the benchmark uses it in a process of its own.
 
 import { join } from 'node:path';
-import { openGitAdapter } from '../server/git/adapter.ts';
+import { openGitAdapter } from '../server/git/repository/adapter.ts';
 import type { GitResult } from '../server/git/port.ts';
-import type { LocalRepository } from '../server/git/repository.ts';
+import type { LocalRepository } from '../server/git/local-port.ts';
 import { GitShells } from '../server/git/process/shells.ts';
 import { copyOf, git, repositoryOf, type RunFolder } from './repositories.ts';
 

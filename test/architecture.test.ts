@@ -3,8 +3,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { measureGitHouse } from './git-house.ts';
 import { readSources, root } from './source-files.ts';
 import type { Store, Tx } from '../server/store/port.ts';
+
+/** Of `server/git`. They may only fall: `node bin/node24.mjs test/git-house.ts` prints the figures. */
+const gitMost = { lines: 14706, rooms: 10, arrows: 27, floors: 6 };
 
 const projectRooms = ['server/project', 'server/core', 'server/protocol', 'server/store'];
 
@@ -314,6 +318,31 @@ suite('architecture', () => {
       IsNever<Tx['deleteFrom']>,
     ] = [true, true, true, true, true];
     assert.equal(closed.length, 5);
+  });
+
+  test('the rooms of git lie in a few floors, and every arrow between them goes down', () => {
+    const { lines, rooms, arrows, floors, upward } = measureGitHouse(sources);
+    assert.deepEqual(upward, []);
+    const figures = { lines, rooms: rooms.length, arrows: arrows.length, floors };
+    for (const [name, value] of Object.entries(figures)) {
+      const most = gitMost[name as keyof typeof gitMost];
+      assert.ok(value <= most, `${value} ${name}, at most ${most}:\n${arrows.join('\n')}`);
+    }
+    const file = (path: string, ...imports: readonly string[]): (typeof sources)[number] => ({
+      path: `server/git/${path}`,
+      text: '',
+      imports: imports.map((one) => `server/git/${one}`),
+    });
+    const planted = [
+      file('a/x.ts', 'b/x.ts', 'port.ts'),
+      file('b/x.ts'),
+      file('port.ts', 'b/x.ts'),
+    ];
+    const found = measureGitHouse(planted);
+    assert.deepEqual(found.arrows, ['a → b']);
+    assert.equal(found.floors, 2);
+    assert.deepEqual(found.upward, ['server/git/port.ts imports server/git/b/x.ts']);
+    assert.equal(measureGitHouse([...planted, file('b/y.ts', 'a/x.ts')]).floors, Infinity);
   });
 
   test('no file is longer than 400 lines', () => {

@@ -9,9 +9,9 @@ import { agentEnvironment, commandEnvironment } from '../agents/kit/process/envi
 import { type InventoryEntry, lookForAgents } from '../agents/inventory.ts';
 import type { AgentKind } from '../core/plan/task.ts';
 import { Refusal } from '../core/failure.ts';
-import { openGitAdapter } from '../git/adapter.ts';
+import { openGitAdapter } from '../git/repository/adapter.ts';
 import { droverVersion } from '../protocol/version.ts';
-import type { LocalRepository } from '../git/repository.ts';
+import type { LocalRepository } from '../git/local-port.ts';
 import type { StoreTables } from '../store/port.ts';
 import { otlpEndpointOf } from '../core/settings/telemetry-settings.ts';
 import { readExporter, traceExporter } from '../store/feed/exporters.ts';

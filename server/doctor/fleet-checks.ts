@@ -1,7 +1,7 @@
 // The checks of `drover doctor` for a fleet: its database, its git remote and its machines.
 
 import { formatDuration } from '../core/format.ts';
-import { openGitAdapter } from '../git/adapter.ts';
+import { openGitAdapter } from '../git/repository/adapter.ts';
 import type { MachineView } from '../protocol/api.ts';
 import type { LiveSettings } from '../project/live-settings.ts';
 import type { Check, DoctorRequest } from './check.ts';
@@ -45,7 +45,7 @@ async function fleetRemoteCheck(root: string, live: LiveSettings): Promise<reado
   const opened = await openGitAdapter().open(root);
   // Already reported.
   if (!opened.ok) return [];
-  const { checkRemote } = await import('../git/shared/check.ts');
+  const { checkRemote } = await import('../git/remote/check.ts');
   const checked = await checkRemote(opened.value, { remote, branchPrefix, machineId: 'doctor' });
   if (!checked.ok) return [{ name, ok: false, message: checked.error.message }];
   const notes = checked.value.notes.map((note) => `; ${note}`).join('');

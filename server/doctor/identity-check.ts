@@ -1,8 +1,8 @@
 // Names the identity that Drover's commits will bear, before there is one.
 
 import { droverEmail } from '../git/process/identity.ts';
-import { readSignatures } from '../git/read/signatures.ts';
-import type { LocalRepository } from '../git/repository.ts';
+import { readSignatures } from '../git/process/signatures.ts';
+import type { LocalRepository } from '../git/local-port.ts';
 
 /** One line of `drover doctor`. */
 interface IdentityCheck {

@@ -1,6 +1,6 @@
 // Names the user's settings of git that differ in the sandbox.
 
-import { openGitAdapter } from '../git/adapter.ts';
+import { openGitAdapter } from '../git/repository/adapter.ts';
 import { lentNames } from '../git/lent/lent-settings.ts';
 
 /** One line of `drover doctor`, or none if no setting differs. */

@@ -2,8 +2,8 @@
 // database names. After a restore of one of them, it may not.
 
 import { formatCount } from '../core/format.ts';
-import { openGitAdapter } from '../git/adapter.ts';
-import { missingOnRemote } from '../git/shared/missing-commits.ts';
+import { openGitAdapter } from '../git/repository/adapter.ts';
+import { missingOnRemote } from '../git/remote/missing-commits.ts';
 import { namedCommits } from '../store/history/named-commits.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { storeSources } from '../project/store-sources.ts';

@@ -1,16 +1,11 @@
 // What the subjects of the git layer share about one repository: where it is, how git is run in it,
 // and its few locks.
 
-import type { IgnoreRules } from './files/ignore-rules.ts';
-import type { GitObjects } from './ask/objects.ts';
-import type { Conversation } from './process/conversation.ts';
-import type { PackedRefs } from './files/packed-refs.ts';
-import type { TouchedPaths } from './read/touched-paths.ts';
-import type { GitCommand } from './process/process.ts';
+import type { Result } from '../core/failure.ts';
 import type { Trash } from '../files/trash.ts';
+import type { Conversation, GitCommand, GitOutput } from './git-command.ts';
 import type { Sha } from './sha.ts';
 import type { Signature } from './slot-port.ts';
-import type { GitOutput } from './process/run-once.ts';
 
 export interface RunOptions extends Omit<GitCommand, 'args' | 'cwd' | 'urgent'> {
   /**
@@ -20,6 +15,28 @@ export interface RunOptions extends Omit<GitCommand, 'args' | 'cwd' | 'urgent'> 
   readonly at?: string;
   /** False: report a lock of another process immediately. */
   readonly waitForLocks?: boolean;
+}
+
+export interface CommitObject {
+  readonly tree: Sha;
+  readonly parents: readonly Sha[];
+}
+
+export interface GitObject {
+  readonly kind: string;
+  readonly content: Buffer;
+}
+
+/** Objects of the repository, read by one git process that stays, and what is known of them. */
+export interface KnownObjects {
+  /** Returns null if the repository does not have it. */
+  read(sha: Sha): Promise<Result<GitObject | null, GitOutput>>;
+  known(sha: Sha): CommitObject | null;
+  /** Returns null if there is no such commit, or git could not be asked. */
+  commit(sha: Sha): Promise<CommitObject | null>;
+  remember(sha: Sha, commit: CommitObject): void;
+  answer(question: string): boolean | undefined;
+  rememberAnswer(question: string, answer: boolean): void;
 }
 
 /** The cone that was last set up in a slot, by its path. */
@@ -60,15 +77,12 @@ export interface RepositoryContext {
   readonly idBytes: 20 | 32;
   /** Age from which a lock in a slot counts as left behind by a killed process. */
   readonly staleLockMs: number;
-  readonly packedRefs: PackedRefs;
-  readonly objects: GitObjects;
+  readonly objects: KnownObjects;
   /** The git process that moves refs which have no log. */
   readonly refMoves: Conversation;
   readonly cones: KnownCones;
   /** The end of each chain of snapshots, as this process has written it. */
   readonly snapshotStates: KnownStates;
-  readonly touched: TouchedPaths;
-  readonly ignores: IgnoreRules;
   readonly trash: Trash;
   /**
    * Added to the environment of processes that talk to other machines, so that they never prompt.

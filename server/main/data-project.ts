@@ -3,7 +3,7 @@
 
 import { readCheckoutHead, type CheckoutHead } from '../git/refs/head-from-files.ts';
 import type { GitRepository } from '../git/port.ts';
-import type { LocalRepository } from '../git/repository.ts';
+import type { LocalRepository } from '../git/local-port.ts';
 import { openPlan } from '../project/open-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from '../project/live-settings.ts';
 import { noOutput } from '../output/agent-output.ts';

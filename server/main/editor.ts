@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { openGitAdapter } from '../git/adapter.ts';
+import { openGitAdapter } from '../git/repository/adapter.ts';
 import { isNewEnough, parseVersion } from '../git/process/version.ts';
 import { protocolVersion } from '../protocol/api.ts';
 import type {

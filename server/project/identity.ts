@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { Refusal } from '../core/failure.ts';
-import type { LocalRepository } from '../git/repository.ts';
+import type { LocalRepository } from '../git/local-port.ts';
 import type { Store } from '../store/port.ts';
 import {
   forgetSlotsOfOthers,
@@ -15,7 +15,7 @@ import {
   type RepositoryRow,
   writeRepository,
 } from '../store/rows/repository-rows.ts';
-import { commonDirOf } from '../git/files/common-dir.ts';
+import { commonDirOf } from '../git/refs/common-dir.ts';
 import { makeHome } from './kept-plan.ts';
 import {
   gitHomeIn,

@@ -1,8 +1,8 @@
 // Opens a repository, or refuses in git's place.
 
 import { Refusal } from '../core/failure.ts';
-import { openGitAdapter, type GitAdapterOptions } from '../git/adapter.ts';
-import type { LocalRepository } from '../git/repository.ts';
+import { openGitAdapter, type GitAdapterOptions } from '../git/repository/adapter.ts';
+import type { LocalRepository } from '../git/local-port.ts';
 
 export async function openRepositoryAt(
   root: string,

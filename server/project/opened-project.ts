@@ -1,8 +1,8 @@
 // An opened project, as everything that works on it sees it.
 
 import type { GitRepository } from '../git/port.ts';
-import type { SharedWork } from '../git/shared/old-work.ts';
-import type { LocalRepository } from '../git/repository.ts';
+import type { SharedWork } from '../git/remote/old-work.ts';
+import type { LocalRepository } from '../git/local-port.ts';
 import type { Store } from '../store/port.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { AgentOutput } from '../output/agent-output.ts';

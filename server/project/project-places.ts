@@ -4,7 +4,7 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { processStartTime } from '../agents/kit/process/process-list.ts';
-import { checkoutBeside, commonDirOf } from '../git/files/common-dir.ts';
+import { checkoutBeside, commonDirOf } from '../git/refs/common-dir.ts';
 import { isOpenToOthers, openToOthers } from '../files/open-to-others.ts';
 import { readText } from '../files/small-files.ts';
 import type { BackendAddress } from '../protocol/api.ts';

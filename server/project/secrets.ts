@@ -4,7 +4,7 @@ import { createMask, type Mask } from '../agents/kit/log/masking.ts';
 import { type KnownSecret, knownSecrets } from '../agents/secrets/known-secrets.ts';
 import { protectedAmong } from '../core/plan/protected-paths.ts';
 import type { WebhookEndpoint } from '../core/settings/webhook-endpoints.ts';
-import type { GitAdapterOptions } from '../git/adapter.ts';
+import type { GitAdapterOptions } from '../git/repository/adapter.ts';
 import type { LiveSettings } from './live-settings.ts';
 
 /**

@@ -5,7 +5,7 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bytesOfRefs, type KeptRef, listKeptRefs, removeKeptRefs } from '../git/refs/old-refs.ts';
-import type { SharedSnapshot, SharedWork } from '../git/shared/old-work.ts';
+import type { SharedSnapshot, SharedWork } from '../git/remote/old-work.ts';
 import type { PruneReport } from '../protocol/prune-report.ts';
 import {
   closedEpics,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseNameStatus } from '../../server/git/read/contents.ts';
+import { parseNameStatus } from '../../server/git/ask/contents.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import { type Fixture, makeFixture, valueOf } from './fixture.ts';
 

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Conversation } from '../../server/git/process/conversation.ts';
+import type { Conversation } from '../../server/git/git-command.ts';
 import { openGitProcesses } from '../../server/git/process/process.ts';
 import { programOnPath } from '../../server/files/program-path.ts';
 import { makeFixture, type Fixture } from './fixture.ts';

@@ -2,7 +2,7 @@
 
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openGitAdapter } from '../../server/git/adapter.ts';
+import { openGitAdapter } from '../../server/git/repository/adapter.ts';
 import type { GitResult } from '../../server/git/port.ts';
 
 const [root = '', slots = '', home = ''] = process.argv.slice(2);

@@ -19,7 +19,7 @@ import {
   openGitAdapter,
   type BinaryGitAdapter,
   type GitAdapterOptions,
-} from '../../server/git/adapter.ts';
+} from '../../server/git/repository/adapter.ts';
 import type { GitRepository, GitResult } from '../../server/git/port.ts';
 import { removeFolder } from '../remove-folder.ts';
 

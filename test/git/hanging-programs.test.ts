@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openGitProcesses, type GitProcesses } from '../../server/git/process/process.ts';
 import { GitShells } from '../../server/git/process/shells.ts';
-import { openRemote } from '../../server/git/shared/remote.ts';
+import { openRemote } from '../../server/git/remote/remote.ts';
 import { makeFixture, type Fixture } from './fixture.ts';
 import { makeFleet, openMachine } from './shared-fixture.ts';
 

@@ -8,7 +8,7 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
-import { checkRemote } from '../../server/git/shared/check.ts';
+import { checkRemote } from '../../server/git/remote/check.ts';
 import { removeFolder } from '../remove-folder.ts';
 import { makeFleet, openMachine } from './shared-fixture.ts';
 import {

@@ -9,6 +9,7 @@ import {
   rmSync,
   symlinkSync,
   writeFileSync,
+  readdirSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
@@ -278,7 +279,7 @@ suite('git: leftovers', () => {
     assert.throws(() => fixture.gitIn(fixture.home, 'rev-parse', '-q', '--verify', 'HEAD'));
   });
 
-  test('a repository in place of the .git file is kept by its commits', async () => {
+  test('a repository in place of the .git file is kept beside the worktree', async () => {
     rmSync(join(task.path, '.git'));
     inSlot('init', '-q', '-b', 'own', '.');
     inSlot('config', 'user.email', 'x@y');
@@ -289,7 +290,12 @@ suite('git: leftovers', () => {
     const own = inSlot('rev-parse', 'HEAD');
     const done = valueOf(await commit());
     assert.equal(filesOf(done.commit).includes('one.txt'), true);
-    assert.equal(fixture.git('for-each-ref', '--contains', own, '--format=x').length > 0, true);
+    const beside = readdirSync(fixture.slots).find((name) => name.startsWith('s0.kept-')) ?? '';
+    const repositoryThere = join(fixture.slots, beside, 'git');
+    assert.equal(
+      fixture.gitIn(fixture.home, '--git-dir', repositoryThere, 'rev-parse', 'own'),
+      own,
+    );
   });
 
   test('runs no hook and signs nothing unless it is told to', async () => {

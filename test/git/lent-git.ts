@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LentGit } from '../../server/git/lent/lent-folder.ts';
+import type { LentGit } from '../../server/git/local-port.ts';
 
 /** Without the sandbox, which mounts the lent folder in place of the shared one: for git that is its `commondir`. */
 export function gitInside(

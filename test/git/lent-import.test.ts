@@ -6,8 +6,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { randomBytes } from 'node:crypto';
-import type { LentGit } from '../../server/git/lent/lent-folder.ts';
-import type { LocalRepository } from '../../server/git/repository.ts';
+import type { LentGit } from '../../server/git/local-port.ts';
+import type { LocalRepository } from '../../server/git/local-port.ts';
 import { makeFixture, startTask, type Task, valueOf, type Fixture } from './fixture.ts';
 import { gitInside } from './lent-git.ts';
 

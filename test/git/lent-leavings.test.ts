@@ -16,9 +16,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { LentGit } from '../../server/git/lent/lent-folder.ts';
-import { slotNotes } from '../../server/git/files/slot-notes.ts';
-import type { LocalRepository } from '../../server/git/repository.ts';
+import type { LentGit } from '../../server/git/local-port.ts';
+import { slotNotes } from '../../server/git/refs/slot-notes.ts';
+import type { LocalRepository } from '../../server/git/local-port.ts';
 import { removeFolder } from '../remove-folder.ts';
 import {
   leftoversOf,

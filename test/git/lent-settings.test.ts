@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LocalRepository } from '../../server/git/repository.ts';
+import type { LocalRepository } from '../../server/git/local-port.ts';
 import { lentNames } from '../../server/git/lent/lent-settings.ts';
 import { makeFixture, startTask, type Task, valueOf, type Fixture } from './fixture.ts';
 import { gitInside } from './lent-git.ts';

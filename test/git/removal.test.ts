@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { BinaryGitAdapter } from '../../server/git/adapter.ts';
+import type { BinaryGitAdapter } from '../../server/git/repository/adapter.ts';
 import type { GitRepository, RemoveOutcome } from '../../server/git/port.ts';
 import { removeFolder } from '../remove-folder.ts';
 import { kindOf, makeFixture, startTask, valueOf, type Fixture, type Task } from './fixture.ts';

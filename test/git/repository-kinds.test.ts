@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openGitAdapter } from '../../server/git/adapter.ts';
+import { openGitAdapter } from '../../server/git/repository/adapter.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import {
   leftoversOf,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { eventually } from '../e2e/support/eventually.ts';
-import type { CarriedPack, Carrier } from '../../server/git/shared/carried-work.ts';
+import type { CarriedPack, Carrier } from '../../server/git/remote/carried-work.ts';
 import { leftoversOf, valueOf } from './fixture.ts';
 import { type Fleet, type Machine, makeFleet } from './shared-fixture.ts';
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { checkRemote } from '../../server/git/shared/check.ts';
-import { remoteFailure, withoutCredentials } from '../../server/git/shared/remote-failures.ts';
+import { checkRemote } from '../../server/git/remote/check.ts';
+import { remoteFailure, withoutCredentials } from '../../server/git/remote/remote-failures.ts';
 import { kindOf, valueOf } from './fixture.ts';
 import { type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { missingOnRemote } from '../../server/git/shared/missing-commits.ts';
+import { missingOnRemote } from '../../server/git/remote/missing-commits.ts';
 import { kindOf, leftoversOf, snapshotRef, valueOf } from './fixture.ts';
 import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
 

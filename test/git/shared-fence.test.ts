@@ -1,7 +1,7 @@
 // Who lands on a line that several machines share: an owner that was replaced cannot, whatever else would fit.
 
 import assert from 'node:assert/strict';
-import { fenceRef } from '../../server/git/shared/names.ts';
+import { fenceRef } from '../../server/git/remote/names.ts';
 import { kindOf, valueOf } from './fixture.ts';
 import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
 import { sized } from '../tier.ts';

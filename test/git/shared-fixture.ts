@@ -6,13 +6,13 @@ import { once } from 'node:events';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { GitAdapterOptions } from '../../server/git/adapter.ts';
-import type { LocalRepository } from '../../server/git/repository.ts';
+import type { GitAdapterOptions } from '../../server/git/repository/adapter.ts';
+import type { LocalRepository } from '../../server/git/local-port.ts';
 import {
   createSharedRepository,
   type SharedOptions,
   type SharedRepository,
-} from '../../server/git/shared/shared-repository.ts';
+} from '../../server/git/remote/shared-repository.ts';
 import { freePort } from '../free-port.ts';
 import { type Fixture, makeFixture, valueOf } from './fixture.ts';
 

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type GitFailure, type GitResult, GitRefusal } from '../../server/git/port.ts';
-import { openRemote } from '../../server/git/shared/remote.ts';
+import { openRemote } from '../../server/git/remote/remote.ts';
 import { kindOf, leftoversOf, valueOf } from './fixture.ts';
 import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Snapshot } from '../../server/git/snapshot-port.ts';
-import type { SharedOptions } from '../../server/git/shared/shared-repository.ts';
+import type { SharedOptions } from '../../server/git/remote/shared-repository.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { valueOf } from './fixture.ts';
 import { type Fleet, type Machine, makeFleet } from './shared-fixture.ts';

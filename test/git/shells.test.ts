@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gitEnvironment, shortened } from '../../server/git/process/environment.ts';
 import { programOnPath } from '../../server/files/program-path.ts';
-import { runOnce, type GitOutput, type GitRequest } from '../../server/git/process/run-once.ts';
+import { runOnce, type GitRequest } from '../../server/git/process/run-once.ts';
+import { type GitOutput } from '../../server/git/git-command.ts';
 import { GitShells, shellScript } from '../../server/git/process/shells.ts';
 import { removeFolder } from '../remove-folder.ts';
 

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { openGitAdapter } from '../../server/git/adapter.ts';
+import { openGitAdapter } from '../../server/git/repository/adapter.ts';
 import type { GitRepository, GitResult } from '../../server/git/port.ts';
 import {
   kindOf,

@@ -108,7 +108,7 @@ suite('git: folders that cannot be read', () => {
 
 /** Asked in a process of its own. */
 function ignoredWorkWithoutPrivileges(root: string, ignored: string): string {
-  const module = new URL('../../server/git/read/ignored-files.ts', import.meta.url).href;
+  const module = new URL('../../server/git/keep/ignored-files.ts', import.meta.url).href;
   const path = Buffer.from(ignored).toString('latin1');
   const status = JSON.stringify({ entries: [{ kind: 'ignored', path }] });
   const script = `import { ignoredWork } from '${module}';

@@ -1,24 +1,15 @@
 // Objects of the repository, read by one git process that stays. Commits never change, so they are
 // cached up to a limit, and so is who descends from whom.
 
+import type { CommitObject, GitObject, KnownObjects } from '../context.ts';
 import { err, ok, type Result } from '../../core/failure.ts';
-import type { Conversation } from '../process/conversation.ts';
-import type { GitOutput } from '../process/run-once.ts';
+import type { Conversation } from '../git-command.ts';
+import type { GitOutput } from '../git-command.ts';
 import { isSha, type Sha } from '../sha.ts';
-
-export interface CommitObject {
-  readonly tree: Sha;
-  readonly parents: readonly Sha[];
-}
-
-interface GitObject {
-  readonly kind: string;
-  readonly content: Buffer;
-}
 
 const maxRemembered = 10_000;
 
-export class GitObjects {
+export class GitObjects implements KnownObjects {
   readonly #git: Conversation;
   readonly #commits = new Map<Sha, CommitObject>();
   readonly #answers = new Map<string, boolean>();

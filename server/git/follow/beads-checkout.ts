@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBeadsFile } from '../../core/exchange/beads-merge.ts';
-import { blobText, mergeBeads, writeBlob } from './beads-files.ts';
+import { blobText, mergeBeads, writeBlob } from '../ask/beads-files.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { FollowStep } from './names.ts';
 import { splitZero } from '../../files/path-bytes.ts';

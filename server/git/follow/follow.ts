@@ -3,9 +3,9 @@
 
 import { ok } from '../../core/failure.ts';
 import type { WrongFiles } from '../../core/work/wrong-state.ts';
-import { firstParentCount, isAncestor } from '../read/ancestry.ts';
+import { firstParentCount, isAncestor } from '../ask/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
-import { refuse } from '../process/failures.ts';
+import { refuse } from '../failures.ts';
 import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
 import { type KeepCheckout, moveCheckout, obstacleAt } from './checkout.ts';
 import { cureFiles, lookAtCheckouts } from './look.ts';

@@ -7,7 +7,7 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../sha.ts';
 import type { GitResult } from '../port.ts';
-import { failureOf } from '../process/failures.ts';
+import { failureOf } from '../failures.ts';
 
 /**
  * Above it a pack is kept as one file, below it as loose objects, which are flushed like any other.

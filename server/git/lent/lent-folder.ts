@@ -2,43 +2,23 @@
 // borrowed from the repository, and new ones stay here until they are imported. It is mounted in
 // place of the shared git folder.
 
+import type { LentGit } from '../local-port.ts';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { refuse } from '../process/failures.ts';
-import { ownWorktree } from '../work/own-worktree.ts';
-import { forgetShared } from '../work/shared-leavings.ts';
+import { refuse } from '../failures.ts';
+import { ownWorktree } from '../keep/own-worktree.ts';
+import { forgetShared } from '../keep/shared-leavings.ts';
 import type { GitResult } from '../port.ts';
 import { readRef } from '../refs/refs.ts';
 import { exists, factsOf, readText } from '../../files/small-files.ts';
 import { lentConfiguration } from './lent-settings.ts';
 import { lentNoteName, takeBack, type LentNote } from './taken-back.ts';
 import { fixedNotes, noteDigests } from './note-digests.ts';
-import { lentName } from '../files/told-place.ts';
+import { lentName } from '../refs/told-place.ts';
 import { writePlain } from '../../files/plain-folder.ts';
 import { readHead } from '../refs/worktree-heads.ts';
-
-/** Folders and files of the machine, and where a confined program is to see them. */
-export interface LentGit {
-  /** The path of the shared git folder, which `folder` takes the place of. */
-  readonly commonDir: string;
-  readonly folder: string;
-  /**
-   * Private folder of the worktree: HEAD, index. The program sees it below the shared folder, as
-   * usual.
-   */
-  readonly gitDir: string;
-  /** Files in it that the program may read only. */
-  readonly fixedFiles: readonly string[];
-  /** A folder in it that the program is not to see: it has the same files elsewhere. */
-  readonly hidden: string;
-  readonly objects: string;
-  readonly objectsAt: string;
-  /** Object folders that the repository itself borrows from. */
-  readonly alternates: readonly string[];
-  readonly largeFiles: string | null;
-}
 
 /** `path`: a worktree of ours. Commits that an earlier program left there are imported first. */
 export async function lendGit(

@@ -5,9 +5,9 @@ import { isAbsolute, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { readPlain, writeNew } from '../../files/small-files.ts';
-import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
-import { failureOf } from '../process/failures.ts';
+import { failureOf } from '../failures.ts';
 
 /**
  * The settings that decide how files and commits look. No remote, no address, no credential

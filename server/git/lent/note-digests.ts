@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exists, readPlain } from '../../files/small-files.ts';
-import { slotNotes } from '../files/slot-notes.ts';
+import { slotNotes } from '../refs/slot-notes.ts';
 
 /** By name; a name that is missing had no file. */
 export type NoteDigests = Readonly<Record<string, string>>;

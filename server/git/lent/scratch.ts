@@ -2,7 +2,7 @@
 
 import { basename, join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { LinkedWorktree } from '../refs/worktree-link.ts';
 
 /**
  * Where the objects of a confined program are packed. Not in the worktree's private folder, where

@@ -1,20 +1,21 @@
 // Repositories that an agent has made inside its worktree: their commits are fetched before their
 // `.git` goes.
 
+import { setAside } from '../keep/own-worktree.ts';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf } from '../process/failures.ts';
-import { copyOfHistory } from './nested-copy.ts';
+import { failureOf } from '../failures.ts';
+import { copyOfHistory } from '../refs/copied-store.ts';
 import { shown, type PathBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { factsOf } from '../../files/small-files.ts';
 import { updateRefs } from '../refs/refs.ts';
-import { appendSnapshot } from '../work/work-chain.ts';
-import { linkedWorktrees } from '../files/worktree-link.ts';
-import { forgetMissing } from '../work/worktree-metadata.ts';
+import { appendSnapshot } from '../keep/work-chain.ts';
+import { linkedWorktrees } from '../refs/worktree-link.ts';
+import { forgetMissing } from '../keep/worktree-metadata.ts';
 import type { Sha } from '../sha.ts';
 
 /** Fetches every ref and HEAD of the repository at `folder`, and keeps them as snapshots. */
@@ -129,12 +130,6 @@ async function keepNestedWorktree(
   if (!inner) return ok(undefined);
   const forgotten = await forgetMissing(context, inner);
   return forgotten.ok ? ok(undefined) : forgotten;
-}
-
-/** Moves a file or folder out of a worktree, to a folder beside it that Drover never deletes. */
-export async function setAside(path: string, worktree: string): Promise<void> {
-  const folder = await mkdtemp(`${worktree}.kept-`);
-  await rename(path, join(folder, 'git'));
 }
 
 /**

@@ -5,15 +5,15 @@ import { readdir, mkdir, rm, rmdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf } from '../process/failures.ts';
+import { failureOf } from '../failures.ts';
 import { ownIdentity } from '../process/identity.ts';
-import { copyOfStore } from './nested-copy.ts';
+import { copyOfStore } from '../refs/copied-store.ts';
 import { keepHistoryOf } from './nested.ts';
 import { bytesOf, type PathBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
-import { forgetSetup } from '../work/setup-note.ts';
+import { forgetSetup } from '../keep/setup-note.ts';
 import { exists, factsOf } from '../../files/small-files.ts';
-import type { ParsedStatus } from '../read/status-format.ts';
+import type { ParsedStatus } from '../ask/status-format.ts';
 import {
   eachSubmodule,
   gitDirNamedBy,
@@ -26,7 +26,7 @@ import {
   placeOf,
   submoduleAt,
 } from './submodules.ts';
-import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
 
 /** Submodules with edits, or on a commit that nothing but this worktree holds. */

@@ -7,16 +7,16 @@ import { rm, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf } from '../process/failures.ts';
-import { unwatchedEntries } from '../read/unwatched.ts';
-import { intoIndex } from '../files/into-index.ts';
-import { bareStore, copyOfStore, type CopyOfHistory } from './nested-copy.ts';
+import { failureOf } from '../failures.ts';
+import { unwatchedEntries } from '../ask/unwatched.ts';
+import { intoIndex } from '../ask/into-index.ts';
+import { bareStore, copyOfStore, type CopyOfHistory } from '../refs/copied-store.ts';
 import { shown, splitZero, type PathBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
-import { slotNotes } from '../files/slot-notes.ts';
+import { slotNotes } from '../refs/slot-notes.ts';
 import { exists, factsOf, namesIn, readText } from '../../files/small-files.ts';
-import { copyIndex } from '../snapshot/own-index.ts';
-import type { LinkedWorktree } from '../files/worktree-link.ts';
+import { copyIndex } from '../ask/own-index.ts';
+import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
 
 /** The commit of another repository that an index names at a path. */

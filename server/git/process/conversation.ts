@@ -7,21 +7,17 @@ import type { Socket } from 'node:net';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { BoundedBuffer } from '../../platform/bounded-buffer.ts';
 import { Ending, signalGroup } from '../../platform/ending.ts';
-import { gitOutput, limitsOf, type GitOutput, type GitRequest } from './run-once.ts';
+import { gitOutput, limitsOf, type GitRequest } from './run-once.ts';
+import { type GitOutput } from '../git-command.ts';
+import type { Conversation, Question } from '../git-command.ts';
 import { thisPlatform } from '../../platform/this-platform.ts';
-
-export interface Question<T> {
-  readonly input: string | Uint8Array;
-  /** Returns null until the output holds the whole answer. */
-  readonly read: (output: Buffer) => T | null;
-}
 
 const idleMs = 10_000;
 /** A question is answered from memory or a few files, so a process that takes longer hangs. */
 const answerMs = 60_000;
 const maxErrorBytes = 64 * 1024;
 
-export class Conversation {
+export class ProcessConversation implements Conversation {
   readonly #start: () => Promise<GitRequest>;
   #process: TalkingProcess | null = null;
   #turn: Promise<unknown> = Promise.resolve();

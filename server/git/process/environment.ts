@@ -4,6 +4,7 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { isOfGitCommand } from '../../core/work/git-variables.ts';
 import { absoluteEntries } from '../../files/program-path.ts';
+import { settings } from '../git-command.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -141,8 +142,3 @@ export const withoutHooks: readonly string[] = settings({
   'core.hooksPath': '/dev/null',
   'commit.gpgSign': 'false',
 });
-
-/** Turns settings into `-c key=value` arguments. */
-export function settings(values: Readonly<Record<string, string>>): string[] {
-  return Object.entries(values).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-}

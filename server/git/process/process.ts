@@ -2,34 +2,11 @@
 // bounded number at once.
 
 import { ownSettings, withoutHooks } from './environment.ts';
-import { Conversation } from './conversation.ts';
-import { runOnce, type GitOutput, type GitRequest } from './run-once.ts';
+import type { Conversation, GitCommand } from '../git-command.ts';
+import { ProcessConversation } from './conversation.ts';
+import { runOnce, type GitRequest } from './run-once.ts';
+import { type GitOutput } from '../git-command.ts';
 import { Semaphore } from '../../core/work/semaphore.ts';
-
-export interface GitCommand {
-  readonly args: readonly string[];
-  readonly cwd: string;
-  /** Written to git's standard input. */
-  readonly input?: string | Uint8Array;
-  /** Added to the environment of this one process. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-  /** Goes before what is not urgent, where several wait for their turn. */
-  readonly urgent?: boolean;
-  /** Lets the hooks and the signing of the user run. */
-  readonly userHooks?: boolean;
-  readonly timeoutMs?: number;
-  /**
-   * It speaks with another machine, so it gets the user's whole environment, as hooks of the user
-   * do: programs for keys and passwords are the user's own.
-   */
-  readonly network?: boolean;
-  /**
-   * What goes beyond the bound of the output is dropped (and the process ended) instead of being an
-   * error.
-   */
-  readonly truncate?: boolean;
-}
 
 export interface GitProcesses {
   readonly run: (command: GitCommand) => Promise<GitOutput>;
@@ -68,7 +45,7 @@ export function openGitProcesses(options: GitProcessOptions): GitProcesses {
   };
   return {
     run: (command) => semaphore.run(() => start(command), command.urgent),
-    converse: (command) => new Conversation(async () => requestOf(options, await command())),
+    converse: (command) => new ProcessConversation(async () => requestOf(options, await command())),
   };
 }
 

@@ -1,7 +1,7 @@
 // Runs one git process to its end, with bounded output and bounded time. Knows nothing of
 // repositories.
 
-import type { ProgramProblem } from '../../platform/ending.ts';
+import type { GitOutput, GitProblem } from '../git-command.ts';
 import { runToEnd, type OutputLimits, type ProgramEnd } from '../../platform/run-to-end.ts';
 
 /** One git process, fully described. */
@@ -19,17 +19,6 @@ export interface GitRequest {
   readonly truncate: boolean;
   /** It talks to other machines, or runs programs of the user: it may leave processes behind. */
   readonly mayLeaveOthers: boolean;
-}
-
-/** Why git has no exit code of its own. */
-export type GitProblem = ProgramProblem;
-
-export interface GitOutput {
-  /** -1 if it has none. */
-  readonly code: number;
-  readonly stdout: Buffer;
-  readonly stderr: string;
-  readonly problem: GitProblem | null;
 }
 
 export async function runOnce(request: GitRequest, signal: AbortSignal | null): Promise<GitOutput> {

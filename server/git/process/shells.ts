@@ -11,7 +11,8 @@ import type { Socket } from 'node:net';
 import { BoundedBuffer } from '../../platform/bounded-buffer.ts';
 import { Ending, signalGroup } from '../../platform/ending.ts';
 import type { RunElsewhere } from './process.ts';
-import { gitOutput, limitsOf, noOutput, type GitOutput, type GitRequest } from './run-once.ts';
+import { gitOutput, limitsOf, noOutput, type GitRequest } from './run-once.ts';
+import { type GitOutput } from '../git-command.ts';
 import { thisPlatform } from '../../platform/this-platform.ts';
 
 /**

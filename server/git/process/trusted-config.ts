@@ -4,7 +4,7 @@
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { settings } from './environment.ts';
+import { settings } from '../git-command.ts';
 import type { ListedConfig } from './listed-config.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Which git this is, and whether it is new enough.
 
 import { err, ok } from '../../core/failure.ts';
-import { failureOf, refuse } from './failures.ts';
+import { failureOf, refuse } from '../failures.ts';
 import type { GitProcesses } from './process.ts';
 import type { GitResult } from '../port.ts';
 

@@ -5,7 +5,7 @@ import { headRoot } from '../../core/work/ref-names.ts';
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSha } from '../sha.ts';
-import { PackedRefs } from '../files/packed-refs.ts';
+import { PackedRefs } from './packed-refs.ts';
 import { readText } from '../../files/small-files.ts';
 import { isFullRef } from './refs.ts';
 

@@ -3,7 +3,7 @@
 import { approvedRoot, workRoot } from '../../core/work/ref-names.ts';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf } from '../process/failures.ts';
+import { failureOf } from '../failures.ts';
 import type { GitResult } from '../port.ts';
 import { updateRefs } from './refs.ts';
 import { isSha, type Sha } from '../sha.ts';

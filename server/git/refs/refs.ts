@@ -1,17 +1,20 @@
 // Refs: read from their files where possible, moved by git, several at once in one transaction.
 
+import { MadeOnce } from '../../core/made-once.ts';
+import { PackedRefs } from './packed-refs.ts';
 import { droverRefRoot, headRoot } from '../../core/work/ref-names.ts';
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf, gitFailure, lockFileOf, refuse } from '../process/failures.ts';
-import { waitForOwnLock } from '../files/own-locks.ts';
+import { failureOf, gitFailure, lockFileOf, refuse } from '../failures.ts';
+import { waitForOwnLock } from './own-locks.ts';
 import type { GitResult } from '../port.ts';
 import { readText } from '../../files/small-files.ts';
 import { isSha, type Sha } from '../sha.ts';
 import { moveRefs, transactionText, type RefChange } from './transactions.ts';
 
 const maxSymbolicSteps = 5;
+const packedRefs = new MadeOnce<RepositoryContext, PackedRefs>();
 
 /** A branch name, with or without `refs/heads/`, as a full ref. */
 export function branchRef(branch: string): string {
@@ -87,7 +90,8 @@ async function symbolicTarget(context: RepositoryContext, ref: string): Promise<
  */
 function readRefFile(context: RepositoryContext, ref: string): string | null {
   const loose = (): string | null => readText(join(context.commonDir, ref))?.trim() ?? null;
-  return loose() ?? context.packedRefs.find(ref) ?? loose();
+  const packed = packedRefs.of(context, () => new PackedRefs(context.commonDir));
+  return loose() ?? packed.find(ref) ?? loose();
 }
 
 async function readRefByGit(context: RepositoryContext, ref: string): Promise<Sha | null> {

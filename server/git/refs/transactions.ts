@@ -1,6 +1,6 @@
 // Moves refs by one git process that stays: each transaction is all or nothing, in git's own locks.
 
-import type { Conversation } from '../process/conversation.ts';
+import type { Conversation } from '../git-command.ts';
 import type { Sha } from '../sha.ts';
 
 export interface RefChange {

@@ -5,10 +5,10 @@ import { headRoot } from '../../core/work/ref-names.ts';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { finalRef } from './refs.ts';
-import { parseWorktreeList } from '../read/worktree-list-format.ts';
+import { parseWorktreeList } from './worktree-list-format.ts';
 import { namesIn, readText } from '../../files/small-files.ts';
 import { isSha } from '../sha.ts';
-import { type LinkedWorktree, worktreesOf } from '../files/worktree-link.ts';
+import { type LinkedWorktree, worktreesOf } from './worktree-link.ts';
 
 export type Operation = 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect';
 

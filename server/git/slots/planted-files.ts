@@ -13,17 +13,17 @@ import {
   type PathBytes,
   shown,
 } from '../../files/path-bytes.ts';
-import { traceOf } from '../files/setup-traces.ts';
+import { traceOf } from '../keep/setup-traces.ts';
 import { exists, factsOf } from '../../files/small-files.ts';
-import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
-import { isInCache, isMovedIn } from '../read/ignored-files.ts';
-import type { ParsedStatus } from '../read/status-format.ts';
+import { isInCache, isMovedIn } from '../keep/ignored-files.ts';
+import type { ParsedStatus } from '../ask/status-format.ts';
 import { readRef } from '../refs/refs.ts';
 import { headOf } from '../refs/worktree-heads.ts';
-import { keepState } from '../snapshot/snapshot.ts';
-import { readNote } from '../work/setup-note.ts';
-import { ignoredByAttempt, workStartMs } from '../work/work-start.ts';
+import { keepState } from '../keep/snapshot.ts';
+import { readNote } from '../keep/setup-note.ts';
+import { ignoredByAttempt, workStartMs } from '../keep/work-start.ts';
 
 /** Removes them, once those that no tool creates again are kept. `ignored`: as git lists them. */
 export async function dropPlanted(

@@ -4,22 +4,22 @@
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { cannotRead, gitFailure } from '../process/failures.ts';
-import { ignoredWork } from '../read/ignored-files.ts';
-import { keepDropped } from '../work/dropped-commits.ts';
-import { relink } from '../work/own-worktree.ts';
+import { cannotRead, gitFailure } from '../failures.ts';
+import { ignoredWork } from '../keep/ignored-files.ts';
+import { keepDropped } from '../keep/dropped-commits.ts';
+import { relink } from '../keep/own-worktree.ts';
 import type { GitResult, RemoveOutcome, RemoveRequest } from '../port.ts';
 import { keepFound, readableStatus, watchEverything } from './slot-emptying.ts';
 import { labelOfSlot } from './slot-marks.ts';
-import { dropStaleLocks } from '../files/stale-locks.ts';
+import { dropStaleLocks } from '../refs/stale-locks.ts';
 import { exists, factsOf, readText } from '../../files/small-files.ts';
 import {
   canonicalPath,
   findWorktree,
   writeMetadata,
   type LinkedWorktree,
-} from '../files/worktree-link.ts';
-import { forgetMissing, retire } from '../work/worktree-metadata.ts';
+} from '../refs/worktree-link.ts';
+import { forgetMissing, retire } from '../keep/worktree-metadata.ts';
 
 export async function removeWorktree(
   context: RepositoryContext,
@@ -55,8 +55,7 @@ async function removeAt(
       return removeLinked(context, request, found.worktree);
     }
     case 'unlinked': {
-      const linked = await relink(context, found.worktree);
-      return linked.ok ? removeLinked(context, request, linked.value) : linked;
+      return removeLinked(context, request, await relink(found.worktree));
     }
     case 'linked':
       return removeLinked(context, request, found.worktree);

@@ -3,16 +3,16 @@
 
 import { dirname } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
-import { isAncestor } from '../read/ancestry.ts';
+import { isAncestor } from '../ask/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf, refuse } from '../process/failures.ts';
+import { failureOf, refuse } from '../failures.ts';
 import type { GitResult } from '../port.ts';
 import { branchName, branchRef, readRef } from '../refs/refs.ts';
-import { chainCommit, labelOfBranch } from '../work/work-chain.ts';
+import { chainCommit, labelOfBranch } from '../keep/work-chain.ts';
 import { worktreeHeads, type WorktreeHead } from '../refs/worktree-heads.ts';
-import { forgetMissing } from '../work/worktree-metadata.ts';
+import { forgetMissing } from '../keep/worktree-metadata.ts';
 import { exists } from '../../files/small-files.ts';
-import { findWorktree } from '../files/worktree-link.ts';
+import { findWorktree } from '../refs/worktree-link.ts';
 import type { SlotRequest } from '../slot-port.ts';
 
 export async function freeBranch(

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { absoluteBytes, type PathBytes, splitZero } from '../../files/path-bytes.ts';
-import { stampOfIndex, type LinkedWorktree } from '../files/worktree-link.ts';
+import { stampOfIndex, type LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import type { Sha } from '../sha.ts';
-import { failureOf } from '../process/failures.ts';
-import { dropIndex, type HeldIndex } from '../snapshot/snapshot.ts';
-import type { GitOutput } from '../process/run-once.ts';
+import { failureOf } from '../failures.ts';
+import { dropIndex, type HeldIndex } from '../keep/snapshot.ts';
+import type { GitOutput } from '../git-command.ts';
 
 /** `changed`: files were written since the snapshot, and are still in the slot. */
 export type Cleared = 'cleared' | 'changed';

@@ -4,8 +4,8 @@
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { readText, removeEntry, writeNew } from '../../files/small-files.ts';
-import { slotNotes } from '../files/slot-notes.ts';
-import type { LinkedWorktree } from '../files/worktree-link.ts';
+import { slotNotes } from '../refs/slot-notes.ts';
+import type { LinkedWorktree } from '../refs/worktree-link.ts';
 
 const configName = 'config.worktree';
 

@@ -3,10 +3,10 @@
 import { basename, join } from 'node:path';
 import { branchName } from '../refs/refs.ts';
 import { readText, removeEntry, writeNew } from '../../files/small-files.ts';
-import { slotNotes } from '../files/slot-notes.ts';
-import { lengthOfLog } from '../work/dropped-commits.ts';
-import { labelOfBranch } from '../work/work-chain.ts';
-import { folderNow, type LinkedWorktree } from '../files/worktree-link.ts';
+import { slotNotes } from '../refs/slot-notes.ts';
+import { lengthOfLog } from '../keep/dropped-commits.ts';
+import { labelOfBranch } from '../keep/work-chain.ts';
+import { folderNow, type LinkedWorktree } from '../refs/worktree-link.ts';
 import type { SlotRequest } from '../slot-port.ts';
 
 const gateOwner = '(gate)';

@@ -1,16 +1,17 @@
 // Prepares a slot for its next user: created if missing, repaired if damaged, emptied without
 // losing a former user's work.
 
+import { ignoreRules } from '../ask/ignore-rules.ts';
 import { dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf, refuse } from '../process/failures.ts';
+import { failureOf, refuse } from '../failures.ts';
 import type { GitResult } from '../port.ts';
 import { isSha } from '../sha.ts';
 import type { PathBytes } from '../../files/path-bytes.ts';
-import { relink } from '../work/own-worktree.ts';
+import { relink } from '../keep/own-worktree.ts';
 import { branchName, branchRef, isBranchName, readRef } from '../refs/refs.ts';
-import { noteShared } from '../work/shared-leavings.ts';
+import { noteShared } from '../keep/shared-leavings.ts';
 import { freeBranch } from './slot-branch.ts';
 import { createSlot } from './slot-creation.ts';
 import { isRefusal, removeUnhidden } from './slot-clearing.ts';
@@ -19,16 +20,16 @@ import { dropPlanted } from './planted-files.ts';
 import { isGateSlot, isNewUser, labelOfSlot, markUse } from './slot-marks.ts';
 import { restoreConfig } from './slot-config.ts';
 import { adjustSparse } from './sparse.ts';
-import { forgetMissing, retire } from '../work/worktree-metadata.ts';
+import { forgetMissing, retire } from '../keep/worktree-metadata.ts';
 import { headOf } from '../refs/worktree-heads.ts';
-import { slotNotes } from '../files/slot-notes.ts';
+import { slotNotes } from '../refs/slot-notes.ts';
 import { exists } from '../../files/small-files.ts';
 import {
   canonicalPath,
   findWorktree,
   writeMetadata,
   type LinkedWorktree,
-} from '../files/worktree-link.ts';
+} from '../refs/worktree-link.ts';
 import type { SlotOutcome, SlotRequest } from '../slot-port.ts';
 
 export async function prepareSlot(
@@ -62,10 +63,8 @@ async function prepareAt(
     case 'linked':
       return reuse(context, request, found.worktree);
     case 'unlinked': {
-      const linked = await relink(context, found.worktree);
-      if (!linked.ok) return linked;
       context.cones.forget(request.path);
-      return reuse(context, request, linked.value);
+      return reuse(context, request, await relink(found.worktree));
     }
     case 'orphaned':
       await writeMetadata(found.worktree, request.sha);
@@ -189,7 +188,7 @@ async function switchSlot(
   if (!freed.ok) return freed;
   const sparse = await adjustSparse(context, worktree, request.sparse);
   if (!sparse.ok) return sparse;
-  const ignoresBefore = context.ignores.fingerprint(worktree.path);
+  const ignoresBefore = ignoreRules(context).fingerprint(worktree.path);
   const { isForced } = found;
   const how = isForced ? ['-q', '--discard-changes'] : ['-q'];
   const output = await context.git(
@@ -200,7 +199,7 @@ async function switchSlot(
     if (!isForced && isRefusal(output)) return ok('refused');
     return err(failureOf(output, `prepare ${worktree.path}`));
   }
-  const hasNewRules = context.ignores.changedSince(worktree.path, ignoresBefore);
+  const hasNewRules = ignoreRules(context).changedSince(worktree.path, ignoresBefore);
   const cleaned = await cleanSlot(context, request, worktree, { ...found, hasNewRules });
   return cleaned.ok ? ok('switched') : cleaned;
 }

@@ -3,11 +3,11 @@
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf } from '../process/failures.ts';
+import { failureOf } from '../failures.ts';
 import type { GitResult } from '../port.ts';
 import { readText } from '../../files/small-files.ts';
 import { forgetConfig, noteConfig } from './slot-config.ts';
-import { type LinkedWorktree } from '../files/worktree-link.ts';
+import { type LinkedWorktree } from '../refs/worktree-link.ts';
 
 const everything = '(everything)';
 

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { parseListed } from '../../../server/git/process/listed-config.ts';
 import { parseCommit } from '../../../server/git/ask/objects.ts';
-import { parseMergeTree } from '../../../server/git/follow/merges.ts';
+import { parseMergeTree } from '../../../server/git/ask/merges.ts';
 import { bytesOf, shown, splitZero, zeroEnded } from '../../../server/files/path-bytes.ts';
-import { isNestedRepository, parseStatus } from '../../../server/git/read/status-format.ts';
+import { isNestedRepository, parseStatus } from '../../../server/git/ask/status-format.ts';
 import { isNewEnough, parseVersion } from '../../../server/git/process/version.ts';
-import { parseWorktreeList } from '../../../server/git/read/worktree-list-format.ts';
+import { parseWorktreeList } from '../../../server/git/refs/worktree-list-format.ts';
 
 const sha = 'a'.repeat(40);
 

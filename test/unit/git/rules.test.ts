@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { gitEnvironment, networkVariables } from '../../../server/git/process/environment.ts';
-import { failureOf, isPassingRace, lockFileOf } from '../../../server/git/process/failures.ts';
+import { failureOf, isPassingRace, lockFileOf } from '../../../server/git/failures.ts';
 import { refusalReason } from '../../../server/git/follow/checkout.ts';
-import { isHeldFileName } from '../../../server/git/read/held-files.ts';
+import { isHeldFileName } from '../../../server/git/keep/held-files.ts';
 import { identityVariables, missingIdentity } from '../../../server/git/process/identity.ts';
-import { isReproducible } from '../../../server/git/read/ignored-files.ts';
+import { isReproducible } from '../../../server/git/keep/ignored-files.ts';
 import { commitMessage } from '../../../server/git/refs/messages.ts';
 import { isFullRef } from '../../../server/git/refs/refs.ts';
-import { rescueRefFor } from '../../../server/git/shared/kept-refs.ts';
+import { rescueRefFor } from '../../../server/git/remote/kept-refs.ts';
 import { KeyedMutex, Semaphore } from '../../../server/core/work/semaphore.ts';
 
 suite('git rules', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { err, ok } from '../../../server/core/failure.ts';
-import { gitFailure } from '../../../server/git/process/failures.ts';
+import { gitFailure } from '../../../server/git/failures.ts';
 import type { GitRepository } from '../../../server/git/port.ts';
 import type { CommitLeftoversOutcome } from '../../../server/git/slot-port.ts';
 import { withUndecided } from '../../../server/workflows/kit/merge-check.ts';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { err, ok } from '../../../server/core/failure.ts';
-import { gitFailure } from '../../../server/git/process/failures.ts';
+import { gitFailure } from '../../../server/git/failures.ts';
 import { keptCaches } from '../../../server/workflows/landing/gate-caches.ts';
 import { tablesOf } from '../../tables.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { err } from '../../../server/core/failure.ts';
-import { gitFailure } from '../../../server/git/process/failures.ts';
+import { gitFailure } from '../../../server/git/failures.ts';
 import { runGate, type GateQuestion } from '../../../server/workflows/landing/gate.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { err, failure, ok } from '../../../server/core/failure.ts';
 import type { DurableRun } from '../../../server/durable/port.ts';
-import { gitFailure } from '../../../server/git/process/failures.ts';
+import { gitFailure } from '../../../server/git/failures.ts';
 import { claimTask } from '../../../server/store/work/claims.ts';
 import type { Claim, LandingRow, Tx } from '../../../server/store/port.ts';
 import { executeTask } from '../../../server/workflows/attempt/execute-task.ts';

@@ -1,0 +1,171 @@
+// Reads the commits and files between two commits.
+
+import { touchedPaths } from './touched-paths.ts';
+import { join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf, refuse } from '../failures.ts';
+import { shown, splitZero } from '../../files/path-bytes.ts';
+import { GitRefusal, type GitResult, type LineCommit } from '../port.ts';
+import { exists } from '../../files/small-files.ts';
+import { isSha, type Sha } from '../sha.ts';
+
+const maxSubjects = 10_000;
+
+/**
+ * A diff beyond the bound of an answer is cut. Settings and programs of the user do not change its
+ * form.
+ */
+export async function diff(
+  context: RepositoryContext,
+  from: Sha,
+  to: Sha,
+): Promise<GitResult<string>> {
+  const args = [
+    'diff-tree',
+    '-r',
+    '-p',
+    '-M',
+    '--no-color',
+    '--no-ext-diff',
+    '--no-textconv',
+    from,
+    to,
+  ];
+  const output = await between(context, from, to, args, true);
+  return output.ok ? ok(output.value.toString('utf8')) : output;
+}
+
+export async function changedPaths(
+  context: RepositoryContext,
+  from: Sha,
+  to: Sha,
+  counting: string | null = null,
+): Promise<GitResult<readonly string[]>> {
+  const known = counting === null ? touchedPaths(context).of(from, to) : null;
+  if (known !== null) return ok(known);
+  // A renamed file has as many of a text as before.
+  const how = counting === null ? ['--no-renames'] : ['--find-renames', `-S${counting}`];
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-textconv', ...how, from, to];
+  const output = await between(context, from, to, args);
+  return output.ok ? ok(splitZero(output.value).map(shown)) : output;
+}
+
+/**
+ * The oldest commit on the first-parent line of HEAD; null before the first one, and where the
+ * history is cut off.
+ */
+export async function rootCommit(context: RepositoryContext): Promise<Sha | null> {
+  const output = await context.git(['rev-list', '--first-parent', '--max-parents=0', 'HEAD']);
+  const sha = output.stdout.toString('latin1').trim();
+  const isCutOff = exists(join(context.commonDir, 'shallow'));
+  return output.code === 0 && isSha(sha) && !isCutOff ? sha : null;
+}
+
+/** Letter case is passed over: a file system may do that, too. Unknown counts as yes. */
+export async function tracksAny(
+  context: RepositoryContext,
+  paths: readonly string[],
+): Promise<boolean> {
+  const names = paths.map((path) => `:(icase,literal)${path}`);
+  const output = await context.git(['ls-files', '-z', '--', ...names], { truncate: true });
+  return output.code !== 0 || output.stdout.length > 0;
+}
+
+export async function subjects(
+  context: RepositoryContext,
+  from: Sha,
+  to: Sha,
+  limit: number,
+): Promise<GitResult<readonly string[]>> {
+  const count = Math.max(0, Math.min(maxSubjects, Math.floor(limit)));
+  const args = [
+    'rev-list',
+    `--max-count=${count}`,
+    '--no-commit-header',
+    '--format=%h %s',
+    `${from}..${to}`,
+  ];
+  const output = await between(context, from, to, args);
+  if (!output.ok) return output;
+  return ok(
+    output.value
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line !== ''),
+  );
+}
+
+const fieldsOfCommit = 5;
+
+/** Reads records of `%H %P %T %s %(trailers)`, every field ended by a zero byte. */
+export function parseLineCommits(output: Buffer): LineCommit[] {
+  const fields = output.toString('utf8').split('\0');
+  const commits: LineCommit[] = [];
+  for (let at = 0; at + fieldsOfCommit <= fields.length; at += fieldsOfCommit) {
+    const [sha = '', parents = '', tree = '', subject = '', trailers = ''] = fields.slice(
+      at,
+      at + fieldsOfCommit,
+    );
+    commits.push({
+      sha: sha.trim(),
+      parents: parents.split(' ').filter((parent) => parent !== ''),
+      tree,
+      subject,
+      trailers: trailers.split('\n').filter((line) => line !== ''),
+    });
+  }
+  return commits;
+}
+
+export async function lineCommits(
+  context: RepositoryContext,
+  from: Sha | null,
+  to: Sha,
+  limit: number,
+  which: 'first-parent' | 'all' = 'first-parent',
+): Promise<GitResult<readonly LineCommit[]>> {
+  if (!isSha(to) || (from !== null && !isSha(from))) {
+    return refuse('unknown_ref', `"${from}" and "${to}" must be full commit ids.`);
+  }
+  const output = await context.git([
+    'rev-list',
+    ...(which === 'all' ? [] : ['--first-parent']),
+    `--max-count=${Math.max(0, Math.min(maxSubjects, Math.floor(limit)))}`,
+    '--no-commit-header',
+    '--format=%H%x00%P%x00%T%x00%s%x00%(trailers:only,unfold)%x00',
+    from === null ? to : `${from}..${to}`,
+  ]);
+  if (output.code !== 0) return err(failureOf(output, `check the line of ${to}`));
+  return ok(parseLineCommits(output.stdout));
+}
+
+export async function mergeBase(
+  context: RepositoryContext,
+  one: Sha,
+  two: Sha,
+): Promise<Sha | null> {
+  if (!isSha(one) || !isSha(two)) return null;
+  const output = await context.git(['merge-base', one, two]);
+  const sha = output.stdout.toString('utf8').split('\n', 1)[0]?.trim() ?? '';
+  if (output.code === 0 && isSha(sha)) return sha;
+  if (output.code === 1 && output.problem === null) return null;
+  const failed = failureOf(output, `find what ${one} and ${two} share`);
+  if (failed.kind === 'unknown_ref') return null;
+  throw new GitRefusal(failed);
+}
+
+async function between(
+  context: RepositoryContext,
+  from: Sha,
+  to: Sha,
+  args: readonly string[],
+  truncate = false,
+): Promise<GitResult<Buffer>> {
+  for (const sha of [from, to]) {
+    if (!isSha(sha)) return refuse('unknown_ref', `"${sha}" must be a full commit id.`);
+  }
+  const output = await context.git(args, { truncate });
+  if (output.code === 0) return ok(output.stdout);
+  return err(failureOf(output, `compare ${from} with ${to}`));
+}

@@ -1,0 +1,77 @@
+// An agent may end anywhere: on another branch, detached, on a branch without a commit. Its work
+// has to end on its own branch.
+
+import { err, ok } from '../../core/failure.ts';
+import { isAncestor } from '../ask/ancestry.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf } from '../failures.ts';
+import type { GitResult } from '../port.ts';
+import type { RefChange } from '../refs/transactions.ts';
+import { branchName, branchRef, readRef, updateRefs } from '../refs/refs.ts';
+import type { ParsedStatus } from '../ask/status-format.ts';
+import { chainCommit, labelOfBranch } from './work-chain.ts';
+import type { LinkedWorktree } from '../refs/worktree-link.ts';
+import type { Sha } from '../sha.ts';
+
+export interface Standing {
+  /** The commit on which the leftovers are committed. */
+  readonly head: Sha;
+  /** The branch is ahead of HEAD: the commits on HEAD must be merged into this commit of it. */
+  readonly mergeInto: Sha | null;
+}
+
+export interface AttachRequest {
+  readonly branch: string;
+  readonly base: Sha;
+}
+
+export function standsOn(status: ParsedStatus, branch: string): boolean {
+  return status.head !== null && status.branch === branchName(branch);
+}
+
+/**
+ * Puts HEAD on the branch without touching index or files. What the branch held and HEAD does not
+ * is rescued first.
+ */
+export async function attachToBranch(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  status: ParsedStatus,
+  request: AttachRequest,
+): Promise<GitResult<Standing>> {
+  const ref = branchRef(request.branch);
+  const old = await readRef(context, ref);
+  const head = status.head ?? old ?? request.base;
+  if (old !== null && old !== head && (await isAncestor(context, head, old))) {
+    return detachedBehind(context, worktree, head, old);
+  }
+  const changes: RefChange[] = [];
+  if (old !== head) {
+    if (old !== null && !(await isAncestor(context, old, head))) {
+      const kept = await chainCommit(context, old, labelOfBranch(request.branch), 'agent');
+      if (!kept.ok) return kept;
+    }
+    changes.push({ ref, next: head, old });
+  }
+  const moved = await updateRefs(context, changes, 'drover: take the work of the agent');
+  if (!moved.ok) return moved;
+  const attached = await context.git(
+    ['symbolic-ref', '-m', 'drover: back to the branch of the attempt', 'HEAD', ref],
+    { at: worktree.path },
+  );
+  if (attached.code !== 0) return err(failureOf(attached, `put HEAD on ${request.branch}`));
+  return ok({ head, mergeInto: null });
+}
+
+/** The agent checked out an older commit: that must not drop its newer ones. */
+async function detachedBehind(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  head: Sha,
+  old: Sha,
+): Promise<GitResult<Standing>> {
+  const args = ['update-ref', '--no-deref', '-m', 'drover: detach', 'HEAD', head];
+  const detached = await context.git(args, { at: worktree.path });
+  if (detached.code !== 0) return err(failureOf(detached, `detach HEAD in ${worktree.path}`));
+  return ok({ head, mergeInto: old });
+}

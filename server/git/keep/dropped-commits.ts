@@ -1,0 +1,86 @@
+// Commits that an agent has made in its slot and then left behind: by a reset, an amend or a rebase
+// of its own. Only the log of the slot's HEAD leads to them, and it goes with the slot. They may
+// hold what a person had written there, so they become snapshots of the attempt.
+
+import { join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { factsOf, readPlain, readText } from '../../files/small-files.ts';
+import { slotNotes } from '../refs/slot-notes.ts';
+import type { LinkedWorktree } from '../refs/worktree-link.ts';
+import type { GitResult } from '../port.ts';
+import { failureOf } from '../failures.ts';
+import { liesOnLine } from '../ask/ancestry.ts';
+import { isSha, type Sha } from '../sha.ts';
+import { chainCommit } from './work-chain.ts';
+
+/** Newest commits of the log that are read. */
+const looksMax = 200;
+/** The log of a slot grows by a line with each of its users. */
+const logBytesMax = 16 * 1024 * 1024;
+/** Snapshots that one call makes. */
+const keptMax = 20;
+
+export function lengthOfLog({ gitDir }: LinkedWorktree): number {
+  return factsOf(join(gitDir, 'logs', 'HEAD'))?.size ?? 0;
+}
+
+/** They have a chain of their own, whose end is never a state that an attempt continues from. */
+function droppedLabel(label: string): string {
+  return label.endsWith('/dropped') ? label : `${label}/dropped`;
+}
+
+/**
+ * Keeps what the present user of a slot has committed there and no ref holds. `head`: the commit of
+ * the slot's HEAD. Where the user has only added commits, this costs no process.
+ */
+export async function keepDropped(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  head: Sha | null,
+  label: string,
+): Promise<GitResult<void>> {
+  const made: Sha[] = [];
+  for (const sha of commitsInLog(worktree)) {
+    const isHeld = head !== null && (sha === head || (await liesOnLine(context, sha, head)));
+    if (!isHeld) made.push(sha);
+  }
+  if (made.length === 0) return ok(undefined);
+  const held = ['--not', ...(head === null ? [] : [head]), '--all'];
+  const output = await context.git([
+    'rev-list',
+    '--topo-order',
+    '--parents',
+    '--ignore-missing',
+    ...made,
+    ...held,
+  ]);
+  // A commit that a person has pruned can't be kept; the work that is there can.
+  if (output.problem !== null) return err(failureOf(output, `read the log of ${worktree.path}`));
+  if (output.code !== 0) return ok(undefined);
+  const lines = output.stdout.toString('utf8').split('\n');
+  const below = new Set(lines.flatMap((line) => line.split(' ').slice(1)));
+  const listed = new Set(lines.map((line) => line.split(' ', 1)[0]));
+  const tips = made.filter((sha) => listed.has(sha) && !below.has(sha)).slice(0, keptMax);
+  for (const tip of tips.toReversed()) {
+    const kept = await chainCommit(context, tip, droppedLabel(label), 'agent', 'dropped');
+    if (!kept.ok) return kept;
+  }
+  return ok(undefined);
+}
+
+/** What HEAD has been since the slot has its present user, the newest first. */
+function commitsInLog(worktree: LinkedWorktree): readonly Sha[] {
+  const log = readPlain(join(worktree.gitDir, 'logs', 'HEAD'), logBytesMax);
+  if (log === null) return [];
+  const noted = Number(readText(join(worktree.gitDir, slotNotes.log)) ?? 0);
+  // A log that is shorter by now was shortened by a gc.
+  const since = noted > 0 && noted <= log.length ? log.subarray(noted) : log;
+  const found = since
+    .toString('latin1')
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(' ', 2)[1] ?? '')
+    .filter((sha) => isSha(sha) && !/^0+$/.test(sha));
+  return [...new Set(found.reverse())].slice(0, looksMax);
+}

@@ -1,0 +1,93 @@
+// Restores a snapshot in a slot: its files and what was staged, on top of the slot's commit.
+
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf } from '../failures.ts';
+import { merge } from '../ask/merges.ts';
+import { ownWorktree } from './own-worktree.ts';
+import type { GitResult } from '../port.ts';
+import type { RestoreOutcome, RestoreRequest, SnapshotView } from '../snapshot-port.ts';
+import { readRef } from '../refs/refs.ts';
+import { isDirty } from './snapshot.ts';
+import { readStatus } from '../ask/status.ts';
+import { readSnapshot, workRef, type SnapshotFacts } from './work-chain.ts';
+import type { Sha } from '../sha.ts';
+
+/** The last snapshot of an attempt, or null. */
+export async function lastSnapshot(
+  context: RepositoryContext,
+  label: string,
+): Promise<GitResult<SnapshotView | null>> {
+  const commit = await readRef(context, workRef(label));
+  if (commit === null) return ok(null);
+  return snapshotAt(context, commit);
+}
+
+export async function snapshotAt(
+  context: RepositoryContext,
+  commit: Sha,
+): Promise<GitResult<SnapshotView>> {
+  const facts = await readSnapshot(context, commit);
+  return facts.ok ? ok(viewOf(facts.value)) : facts;
+}
+
+export function viewOf(facts: SnapshotFacts): SnapshotView {
+  const { commit, reason, author, timeMs, head, branch } = facts;
+  return { commit, label: attemptIn(facts.label), reason, author, timeMs, head, branch };
+}
+
+/** Without what tells one chain of an attempt from another. */
+function attemptIn(label: string): string {
+  return /^[^/]+\/\d+(?=\/)/.exec(label)?.[0] ?? label;
+}
+
+/** The slot has to hold nothing but its HEAD: what else is in it is refused, never overwritten. */
+export async function restoreSnapshot(
+  context: RepositoryContext,
+  request: RestoreRequest,
+): Promise<GitResult<RestoreOutcome>> {
+  const worktree = await ownWorktree(context, request.path);
+  if (!worktree.ok) return worktree;
+  const at = worktree.value.path;
+  const facts = await readSnapshot(context, request.commit);
+  if (!facts.ok) return facts;
+  const status = await readStatus(context, at);
+  if (!status.ok) return status;
+  if (isDirty(status.value)) return ok({ kind: 'occupied' });
+  const onto = status.value.head;
+  if (onto === null) return ok({ kind: 'occupied' });
+  const target = await treesOnto(context, facts.value, onto);
+  if (!target.ok) return target;
+  if (target.value === null) return ok({ kind: 'conflict' });
+  const { tree, indexTree } = target.value;
+  const written = await context.git(['read-tree', '-m', '-u', 'HEAD', tree], { at });
+  if (written.code !== 0) return err(failureOf(written, `restore a snapshot in ${at}`));
+  const staged = await context.git(['read-tree', '-m', indexTree ?? 'HEAD'], { at });
+  if (staged.code !== 0) return err(failureOf(staged, `restore what was staged in ${at}`));
+  return ok({ kind: 'restored' });
+}
+
+/**
+ * Exactly as it was on its own commit; on another one, its changes since its own: people may have
+ * rewritten the commits below, down to the first. Null: it conflicts with the current files.
+ */
+async function treesOnto(
+  context: RepositoryContext,
+  facts: SnapshotFacts,
+  onto: Sha,
+): Promise<GitResult<{ readonly tree: Sha; readonly indexTree: Sha | null } | null>> {
+  const { head, tree, indexTree, label } = facts;
+  if (head === onto) return ok({ tree, indexTree });
+  // A branch without a commit: its files have no base to compare with.
+  if (head === null) return ok(null);
+  const merged = await merge(context, {
+    tip: onto,
+    commit: facts.commit,
+    base: head,
+    subject: `drover: restore a snapshot of ${label}`,
+    trailers: [],
+  });
+  if (!merged.ok) return merged;
+  if (merged.value.kind === 'conflict') return ok(null);
+  return ok({ tree: merged.value.tree, indexTree: null });
+}

@@ -1,0 +1,231 @@
+// Sealed copies of setup states, beside the slots: what the setup made of the manifests of a tree
+// is installed once and copied into every other slot and gate folder. Only what can be moved is
+// sealed: `node_modules`, and lock files that git ignores, which name their own folder nowhere. A
+// Python environment names it in every script, and a copy of it would run another task's code. What
+// a gate has installed for a candidate counts only for slots whose commit holds the candidate's.
+
+import { randomUUID } from 'node:crypto';
+import { lstatSync, readlinkSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { isSetupInput } from '../../core/work/setup-inputs.ts';
+import type { RepositoryContext } from '../context.ts';
+import { foldersAbove, shown, type PathBytes } from '../../files/path-bytes.ts';
+import { programOnPath } from '../../files/program-path.ts';
+import { runToEnd } from '../../platform/run-to-end.ts';
+import { tracesOf } from '../keep/setup-traces.ts';
+import { isAncestor } from '../ask/ancestry.ts';
+import { isSha, type Sha } from '../sha.ts';
+import { exists } from '../../files/small-files.ts';
+import type { LinkedWorktree } from '../refs/worktree-link.ts';
+import type { Traces } from '../slot-port.ts';
+import { thisPlatform } from '../../platform/this-platform.ts';
+
+const statesName = '.drover-setups';
+const manifestEnding = '.manifest';
+/** States kept; the one used longest ago goes first. */
+const statesMax = 3;
+const entriesMax = 300_000;
+const copyMaxMs = 600_000;
+const looksAtOnce = 1_000;
+
+interface SetupToSeal {
+  readonly fingerprint: string;
+  /** Folders that hold all that the setup made. */
+  readonly roots: readonly PathBytes[];
+  readonly made: Traces;
+  /** The candidate for which a gate has made it; null: it was made for a commit of the line. */
+  readonly of: Sha | null;
+}
+
+interface StatePlace {
+  readonly folder: string;
+  readonly state: string;
+  readonly manifest: string;
+}
+
+function placeOf(
+  worktree: LinkedWorktree,
+  { fingerprint, of }: Pick<SetupToSeal, 'fingerprint' | 'of'>,
+): StatePlace {
+  const folder = join(dirname(worktree.path), statesName);
+  const name = fingerprint.slice(0, 32);
+  const state = join(folder, of === null ? name : `${name}-${of}`);
+  return { folder, state, manifest: `${state}${manifestEnding}` };
+}
+
+/** Where the state that may be used at this commit is, if it exists. */
+async function usablePlace(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  { fingerprint, head }: { readonly fingerprint: string; readonly head: Sha | null },
+): Promise<StatePlace> {
+  const own = placeOf(worktree, { fingerprint, of: null });
+  if (head === null || exists(own.manifest)) return own;
+  const prefix = `${basename(own.state)}-`;
+  for (const name of await readdir(own.folder).catch((): string[] => [])) {
+    if (!name.startsWith(prefix) || !name.endsWith(manifestEnding)) continue;
+    const of = name.slice(prefix.length, -manifestEnding.length);
+    if (isSha(of) && (await isAncestor(context, of, head)))
+      return placeOf(worktree, { fingerprint, of });
+  }
+  return own;
+}
+
+/** Entries that git does not track and in which the setup made something. */
+export function rootsOf(entries: readonly PathBytes[], made: Traces): readonly PathBytes[] {
+  const roots = new Set<PathBytes>();
+  const known = new Set(entries);
+  for (const path of made.keys()) {
+    for (const each of [path, ...foldersAbove(path)]) if (known.has(each)) roots.add(each);
+  }
+  return [...roots];
+}
+
+/** A lock file that git ignores is written by the installation, and belongs to it. */
+function isMovable(root: PathBytes): boolean {
+  const name = shown(root);
+  return (basename(name) === 'node_modules' || isSetupInput(name)) && !name.includes('\uFFFD');
+}
+
+/**
+ * Before a setup whose state is to be sealed: what earlier attempts may have changed must not be a
+ * part of it.
+ */
+export async function dropUnsealed(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  entries: readonly PathBytes[],
+): Promise<readonly PathBytes[]> {
+  const dropped = entries.filter(isMovable);
+  for (const root of dropped)
+    await context.trash.take(join(worktree.path, shown(root)), worktree.path);
+  return dropped;
+}
+
+/**
+ * Keeps a copy of what the setup has just made, where it can be moved. A failure costs the next
+ * slot an installation.
+ */
+export async function sealSetup(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  setup: SetupToSeal,
+): Promise<void> {
+  const { roots, made } = setup;
+  if (roots.length === 0 || !roots.every(isMovable) || made.size > entriesMax) return;
+  const { folder, state, manifest } = placeOf(worktree, setup);
+  if (exists(manifest) && exists(state)) return;
+  const staging = `${state}.new-${randomUUID()}`;
+  try {
+    if (await leadsToItself(worktree, setup)) return;
+    await mkdir(staging, { recursive: true });
+    for (const root of roots) {
+      if (!(await copyTree(join(worktree.path, shown(root)), join(staging, shown(root))))) return;
+    }
+    await rm(state, { recursive: true, force: true });
+    const traces = await tracesOf({ path: staging }, roots, []);
+    await rename(staging, state);
+    await writeFile(manifest, manifestText(roots, traces), 'latin1');
+    await removeOldest(context, worktree, folder);
+  } catch {
+    await rm(manifest, { force: true });
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Puts the sealed state of this fingerprint into a worktree at this commit. Null: there is none, or
+ * it was changed.
+ */
+export async function copySealed(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  wanted: { readonly fingerprint: string; readonly head: Sha | null },
+): Promise<Traces | null> {
+  const { state, manifest } = await usablePlace(context, worktree, wanted);
+  const text = await readFile(manifest, 'latin1').catch(() => null);
+  if (text === null) return null;
+  try {
+    const roots = (text.split('\0\0', 1)[0] ?? '').split('\0');
+    const sealed = await tracesOf({ path: state }, roots, []);
+    if (manifestText(roots, sealed) !== text) {
+      await rm(manifest, { force: true });
+      return null;
+    }
+    for (const root of roots) {
+      const to = join(worktree.path, shown(root));
+      await context.trash.take(to, worktree.path);
+      if (!(await copyTree(join(state, shown(root)), to))) return null;
+    }
+    const now = new Date();
+    await utimes(manifest, now, now);
+    return await tracesOf(worktree, roots, []);
+  } catch {
+    return null;
+  }
+}
+
+function manifestText(roots: readonly PathBytes[], traces: Traces): string {
+  const lines = [...traces].map(([path, trace]) => `${path}\0${trace}`).sort();
+  return `${roots.join('\0')}\0\0${lines.join('\0')}`;
+}
+
+/** With all times; the blocks are shared where the file system can do that. */
+async function copyTree(from: string, to: string): Promise<boolean> {
+  await mkdir(dirname(to), { recursive: true });
+  return (await run('cp', [...thisPlatform.copyTreeOptions, '--', from, to], dirname(from))) === 0;
+}
+
+async function run(name: string, args: readonly string[], cwd: string): Promise<number> {
+  const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' };
+  const { problem, code } = await runToEnd({
+    program: programOnPath(name, env),
+    args,
+    cwd,
+    env,
+    input: null,
+    maxOutputBytes: 64 * 1024,
+    timeoutMs: copyMaxMs,
+    signal: null,
+  });
+  return problem === null ? (code ?? -1) : -1;
+}
+
+/** Whether a file holds the folder's path, or a link leads to it by a whole path or out of it. */
+async function leadsToItself(worktree: LinkedWorktree, setup: SetupToSeal): Promise<boolean> {
+  let looked = 0;
+  for (const [path, trace] of setup.made) {
+    if (trace === '') continue;
+    const file = join(worktree.path, shown(path));
+    if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+      const target = readlinkSync(file);
+      const end = resolve(dirname(file), target);
+      if (isAbsolute(target) || !end.startsWith(`${worktree.path}/`)) return true;
+    }
+    looked += 1;
+    if (looked % looksAtOnce === 0) await yieldToEventLoop();
+  }
+  const roots = setup.roots.map(shown);
+  const found = await run('grep', ['-rqF', '-e', worktree.path, '--', ...roots], worktree.path);
+  // Neither found nor absent: it is not known to be movable.
+  return found !== 1;
+}
+
+async function removeOldest(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  folder: string,
+): Promise<void> {
+  const manifests = (await readdir(folder)).filter((name) => name.endsWith(manifestEnding));
+  const dated = await Promise.all(
+    manifests.map(async (name) => ({ name, atMs: (await stat(join(folder, name))).mtimeMs })),
+  );
+  dated.sort((one, other) => other.atMs - one.atMs);
+  for (const { name } of dated.slice(statesMax)) {
+    await rm(join(folder, name), { force: true });
+    await context.trash.take(join(folder, name.slice(0, -manifestEnding.length)), worktree.path);
+  }
+}
