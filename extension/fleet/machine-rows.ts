@@ -50,10 +50,11 @@ function machineRow(machine: MachineView, tasks: readonly RunningTask[], nowMs: 
   const { id, name, state, note, lands } = machine;
   const isAlive = state === 'working' || state === 'draining';
   const isHeld = isAlive && note !== null;
+  const landing = isAlive ? landingsOf(machine) : [];
   const facts = [
     ...(state === 'working' ? [] : [state]),
     ...(isAlive ? [agentsOf(machine)] : [`heard ${heardAgo(machine)} ago`]),
-    ...(lands ? ['lands'] : []),
+    ...(landing.length > 0 ? landing : lands ? ['lands'] : []),
   ];
   const ofNote = treeRow({
     id: `note ${id}`,
@@ -78,6 +79,12 @@ function machineRow(machine: MachineView, tasks: readonly RunningTask[], nowMs: 
 
 function agentsOf({ agents, agents_max: most }: MachineView): string {
   return most === 0 && agents === 0 ? 'no agents' : `${agents}/${formatCount(most, 'agent')}`;
+}
+
+function landingsOf({ landing = [] }: MachineView): readonly string[] {
+  return landing.map(({ branch, since_ago_ms: ms }) => {
+    return `landing on ${branch} for ${formatDuration(Math.max(1_000, ms))}`;
+  });
 }
 
 function heardAgo({ heard_ago_ms: ms }: MachineView): string {

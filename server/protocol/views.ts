@@ -296,8 +296,10 @@ export interface MachineView {
   readonly agents_max: number;
   /** Agents that it can run now. */
   readonly room: number;
-  /** It runs gates and lands work now. */
+  /** It may run gates and land work now. */
   readonly lands: boolean;
+  /** Landings that it has started and not ended. Absent in an older backend. */
+  readonly landing?: readonly LandingView[];
   readonly version: string;
   /** Why it takes less than it could. */
   readonly note: string | null;
@@ -305,6 +307,13 @@ export interface MachineView {
   readonly heard_at: number;
   /** By the database's clock, which may differ from that of who asks. */
   readonly heard_ago_ms: number;
+}
+
+export interface LandingView {
+  readonly branch: string;
+  /** Unix seconds. */
+  readonly since: number;
+  readonly since_ago_ms: number;
 }
 
 export interface ImportResultView {

@@ -78,6 +78,12 @@ export function machineTable(
         return name === 'STATE' ? paint(tones[machine.state], text) : text;
       }),
     );
+    for (const { branch, since_ago_ms: ms } of machine.landing ?? []) {
+      const isAlive = machine.state === 'working' || machine.state === 'draining';
+      const words = isAlive ? 'landing on' : 'stopped while landing on';
+      const landing = `${words} ${plainLine(branch)}, started ${durationText(ms / 1000)} ago`;
+      lines.push(wrap(`  ${landing}`, width, '  '));
+    }
     if (machine.note !== null) lines.push(wrap(`  ${plainLine(machine.note)}`, width, '  '));
   }
   return lines;

@@ -30,6 +30,17 @@ export async function readLander(db: Reads, branch: string): Promise<LineLander 
   return row ?? null;
 }
 
+/** Landings that have not ended, of all machines, oldest first. */
+export async function openLanders(db: Reads): Promise<readonly LineLander[]> {
+  return db
+    .selectFrom('line_landers')
+    .selectAll()
+    .where('ended_ms', 'is', null)
+    .orderBy('since_ms')
+    .orderBy('branch')
+    .execute();
+}
+
 /**
  * The machine starts or continues this landing. Machines take turns at landing; the feed reports
  * only that a machine continues the landing of another one.

@@ -4,6 +4,7 @@
 import type { MachineState } from '../../core/work/machines.ts';
 import type { MachineView } from '../../protocol/api.ts';
 import { busyByMachine, nowMs } from './machines.ts';
+import { openLanders } from './line-landers.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import type { MachineTable } from '../schema/machine-tables.ts';
 
@@ -34,6 +35,7 @@ export async function readMachines(
     .execute();
   if (rows.length === 0) return [];
   const busy = await busyByMachine(db);
+  const landers = await openLanders(db);
   const names = namesOf(rows);
   const views = rows.map((row): MachineView => {
     const state = stateOf(row, row.now_ms);
@@ -50,6 +52,13 @@ export async function readMachines(
       agents_max: row.agents_max,
       room: row.room,
       lands: (state === 'working' || state === 'draining') && row.lands === 1,
+      landing: landers
+        .filter(({ machine }) => machine === row.id)
+        .map(({ branch, since_ms: since }) => ({
+          branch,
+          since: Math.floor(since / 1000),
+          since_ago_ms: Math.max(0, row.now_ms - since),
+        })),
       version: row.version,
       note: row.note,
       joined_at: Math.floor(row.joined_at_ms / 1000),

@@ -10,6 +10,8 @@ import {
 } from '../../core/work/machines.ts';
 import { whyNoLander } from '../../core/work/landers.ts';
 import { lastAttempt, staysOn } from '../work/claims.ts';
+import { formatDuration } from '../../core/format.ts';
+import { readLander } from '../fleet/line-landers.ts';
 import { liveMachines } from '../fleet/machines.ts';
 import { readMachines } from '../fleet/machine-views.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
@@ -52,6 +54,24 @@ export async function whyNotLanding(db: Db, gateNeeds: readonly string[]): Promi
     views.map((view) => ({ ...view, busy: view.agents })),
   );
   return sentence === null ? [] : [sentence];
+}
+
+/** Which machine lands on the branch, and since when; or how long ago the last landing ended. */
+export async function whyLander(db: Db, branch: string, nowMs: number): Promise<string[]> {
+  const lander = await readLander(db, branch);
+  if (lander === null || lander.since_ms > nowMs) return [];
+  const machine = (await readMachines(db, 0, true)).find(({ id }) => id === lander.machine);
+  const name = machine?.name ?? lander.machine;
+  if (lander.ended_ms !== null) {
+    const ago = formatDuration(nowMs - lander.ended_ms);
+    return [`The last landing on ${branch} ended ${ago} ago, on ${name}.`];
+  }
+  const lasts = formatDuration(nowMs - lander.since_ms);
+  return machine?.state === 'working' || machine?.state === 'draining'
+    ? [`${name} is landing on ${branch}, and started ${lasts} ago.`]
+    : [
+        `${name} was landing on ${branch} when it stopped; another machine that can land continues.`,
+      ];
 }
 
 /**

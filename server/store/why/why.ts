@@ -19,7 +19,7 @@ import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
 import { whyEpic } from './why-epic.ts';
 import { whyGate } from './why-gate.ts';
-import { whyCutOff, whyLost, whyNotLanding } from './why-machine.ts';
+import { whyCutOff, whyLander, whyLost, whyNotLanding } from './why-machine.ts';
 import { whyOnWorker } from './why-place.ts';
 import { whyNotStarted } from './why-ready.ts';
 import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
@@ -149,7 +149,11 @@ async function openQuestion(db: Db, id: string): Promise<string[]> {
   });
 }
 
-async function landingPlace(db: Db, row: TaskRow, { gateNeeds }: WhyFacts): Promise<string[]> {
+async function landingPlace(
+  db: Db,
+  row: TaskRow,
+  { gateNeeds, nowMs }: WhyFacts,
+): Promise<string[]> {
   const own = await db
     .selectFrom('landings')
     .select(['position', 'line'])
@@ -168,6 +172,7 @@ async function landingPlace(db: Db, row: TaskRow, { gateNeeds }: WhyFacts): Prom
   const ahead = before.n === 0 ? 'it is the next one' : `${before.n} others land before it`;
   return [
     `Its work is finished and waits to land on ${own.line}; ${ahead}.`,
+    ...(await whyLander(db, own.line, nowMs)),
     ...(await whyNotLanding(db, gateNeeds)),
   ];
 }

@@ -16,6 +16,7 @@ suite('a fleet on the command line', () => {
       labels: ['gpu', 'os=linux'],
       agents: 3,
       note: 'This machine is low on resources: 100 MB.',
+      landing: [{ branch: 'main', since: 1_700_000_000, since_ago_ms: 95_000 }],
     }),
     machine({ id: 'ba9876543210', name: 'hera\u001b[2J', state: 'draining', agents: 1 }),
     machine({ id: 'ffff', name: 'zeus', state: 'dead', lands: false, heard_ago_ms: 3_700_000 }),

@@ -6,6 +6,7 @@ import { readAttempts } from '../../../server/store/work/attempts.ts';
 import { readBoard } from '../../../server/store/board/board.ts';
 import { readTaskViews } from '../../../server/store/board/board-changes.ts';
 import { unmetWants } from '../../../server/store/board/machine-wants.ts';
+import { beginLander, endLander } from '../../../server/store/fleet/line-landers.ts';
 import { forgetMachines, keepsHouse } from '../../../server/store/fleet/machines.ts';
 import { readMachines } from '../../../server/store/fleet/machine-views.ts';
 import { showTask } from '../../../server/store/board/show.ts';
@@ -134,6 +135,53 @@ suite('machines', () => {
     const named = async (id: string): Promise<boolean> =>
       (await why(project.store.db, id, facts)).includes(`leto: ${note}`);
     assert.deepEqual([await named(A), await named(B), await named(C)], [false, true, true]);
+  });
+
+  test('the list and why name the machine that lands, and since when; later, how long ago', async () => {
+    await machine('m-atlas', { name: 'atlas' });
+    await machine('m-leto', { name: 'leto' });
+    const { A = '' } = await addTasks(project, [{ title: 'A' }]);
+    await atWork(A, 'm-atlas', 'land');
+    const { store } = project;
+    await tablesOf(store.db)
+      .insertInto('landings')
+      .values({
+        task_id: A,
+        epoch: 1,
+        attempt: 1,
+        line: 'main',
+        commit_sha: 'c',
+        state: 'queued',
+        queued_at_ms: testStartMs,
+      })
+      .execute();
+    const role = { branch: 'main', machine: 'm-leto', workflow: 'w' };
+    await beginLander(store, role);
+    const facts = { agentKind: 'claude', gateNeeds: [], agents: noFallback, hasBackend: true };
+    const said = async (nowMs: number): Promise<string> =>
+      (await why(store.db, A, { ...facts, nowMs })).join('\n');
+    assert.match(
+      await said(testStartMs + 90_000),
+      /^leto is landing on main, and started 1 min 30 s ago/mu,
+    );
+    const landing = async () =>
+      (await readMachines(store.db, 0)).map((one) => [
+        one.name,
+        one.landing?.map(({ branch }) => branch),
+      ]);
+    assert.deepEqual(await landing(), [
+      ['atlas', []],
+      ['leto', ['main']],
+    ]);
+    await endLander(store.db, store.sources, role);
+    assert.match(
+      await said(testStartMs + 60_000),
+      /^The last landing on main ended 1 min ago, on leto/mu,
+    );
+    assert.deepEqual(await landing(), [
+      ['atlas', []],
+      ['leto', []],
+    ]);
   });
 
   test('two of one name are told apart, and one that nobody knows is told by its id', async () => {
