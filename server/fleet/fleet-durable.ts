@@ -22,7 +22,7 @@ export async function openFleetDurable(
     takeOverAfterMs: Math.round(takeOverAfterMs * ownStopPart),
     applicationVersion: releaseOf(compatibilityOf(project.live.environment)),
     limitsOf: sharedQueueLimits(project.machineId, {
-      lands: () => project.fleet?.role.lands === true,
+      lands: (line) => project.fleet?.role.lands === true && !project.fleet.role.released.has(line),
       leads: () => project.fleet?.role.leads === true,
     }),
     crashPoint: (_workflow, step) => {

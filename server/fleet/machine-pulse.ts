@@ -9,12 +9,19 @@ import { Refusal } from '../core/failure.ts';
 import { formatDuration } from '../core/format.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { aliveAs, aliveUntilMs, beatMachine, leaveFleet } from '../store/fleet/machines.ts';
+import { forgetDrainOrder } from '../store/fleet/machine-orders.ts';
 import { reportMachines } from '../store/fleet/machine-events.ts';
 import { MachinePlace } from './machine-place.ts';
 import { hostFacts } from '../platform/host-facts.ts';
 import { worktreesOf } from '../project/project-places.ts';
 import type { FleetRole, Project } from '../project/opened-project.ts';
-import { busyByMachine, liveMachines, othersLand } from '../store/port.ts';
+import {
+  busyByMachine,
+  type DrainOrder,
+  type LiveMachine,
+  liveMachines,
+  othersLand,
+} from '../store/port.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';
 
 /** Beats in the time after which a machine counts as dead: a few may be lost. */
@@ -42,6 +49,8 @@ const skewToldMs = 2_000;
 export class MachinePulse {
   readonly #project: Project;
   readonly #engine: Engine;
+  /** Called with each heartbeat while a person's order is in force. */
+  onDrainOrder: (order: DrainOrder) => void = () => {};
   #isDraining = false;
   #over = false;
   #timer: NodeJS.Timeout | null = null;
@@ -67,6 +76,7 @@ export class MachinePulse {
         `The machine "${present}" works in this fleet under the same number ${machineId}: this project's folder was copied from it. Remove .drover/machine here and start again.`,
       );
     }
+    await store.transaction((tx) => forgetDrainOrder(tx, machineId));
     await this.#beat();
     const { fleet } = this.#project;
     if (fleet !== null) fleet.role.knowsDead = () => this.#knowsDead();
@@ -143,7 +153,8 @@ export class MachinePulse {
     const remoteHold = this.#remoteHold();
     const note = remoteHold ?? hostHold(facts, machine, busy);
     const compatibility = compatibilityOf(live.environment);
-    const leading = await this.#leadingNumber(compatibility, fleet.agents);
+    const machines = await liveMachines(store.db);
+    const leading = this.#leadingNumber(machines, compatibility, fleet.agents);
     const ageNote = leading > compatibility ? olderNote : null;
     const isHeld = note !== null || ageNote !== null;
     const room = isHeld ? Math.min(busy, fleet.agents) : fleet.agents;
@@ -171,7 +182,12 @@ export class MachinePulse {
     await (clock === undefined ? say() : clock.comparing(say));
     this.#noteBeat(fleet.takeOverAfterMs);
     await reportMachines(store, this.#knowsDead());
+    const order = machines.find(({ id }) => id === machineId)?.drainOrder ?? null;
+    if (order !== null) this.onDrainOrder(order);
     const leads = leading === compatibility && !(remoteHold !== null && (await this.#isReplaced()));
+    // If no other machine can land now, this one does.
+    const { released } = this.#project.fleet?.role ?? {};
+    if (released?.isEmpty === false && !(await othersLand(store.db, machineId))) released.clear();
     this.#setRole({ lands, leads });
   }
 
@@ -198,9 +214,12 @@ export class MachinePulse {
   }
 
   /** The compatibility number of the machines that assign work, including this one. */
-  async #leadingNumber(compatibility: number, agentsMax: number): Promise<number> {
-    const { store, machineId } = this.#project;
-    const others = (await liveMachines(store.db)).filter(({ id }) => id !== machineId);
+  #leadingNumber(
+    machines: readonly LiveMachine[],
+    compatibility: number,
+    agentsMax: number,
+  ): number {
+    const others = machines.filter(({ id }) => id !== this.#project.machineId);
     const own = { compatibility, isDraining: this.#isDraining, agentsMax };
     return leadingNumber([...others, own]) ?? compatibility;
   }

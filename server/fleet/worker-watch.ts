@@ -1,22 +1,11 @@
-// What a worker adds to a backend: it reports the tasks that start and end on this machine, and at
-// a signal it drains: it starts nothing new, waits for running work, and releases it when that
-// takes too long or a second signal comes.
+// What a worker adds to a backend: it reports the tasks that start and end on this machine, and it
+// drains at a signal, and releases its tasks at a second one.
 
 import type { EventView } from '../protocol/api.ts';
 import type { WorkerNote, WorkerOptions } from '../protocol/worker-notes.ts';
 import { droverVersion } from '../protocol/version.ts';
-import { isDrained, type MachineWork, machineWork } from '../store/port.ts';
-import { giveBack } from '../workflows/person/give-back.ts';
-import type { Engine } from '../workflows/kit/engine-ports.ts';
-import type { MachinePulse } from './machine-pulse.ts';
-import type { Project } from '../project/opened-project.ts';
-
-export interface WatchedWorker {
-  readonly project: Project;
-  readonly engine: Engine;
-  readonly pulse: MachinePulse;
-  readonly leave: (reason: string) => void;
-}
+import { type MachineWork, machineWork } from '../store/port.ts';
+import { type DrainedMachine, MachineDrain } from './machine-drain.ts';
 
 /**
  * A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this
@@ -26,14 +15,11 @@ const sameSignalMs = 250;
 const lookAgainMs = 2_000;
 /** What happens within this time on any machine of the fleet is read at once. */
 const gatherMs = 100;
-const drainOver = 'the end of the drain';
-/** By then, another machine has the work if it could be sent to one. */
-const unpushedMaxMs = 20_000;
 /** Events that are read at once. */
 const pageSize = 500;
 
 export class WorkerWatch {
-  readonly #worker: WatchedWorker;
+  readonly #worker: DrainedMachine;
   readonly #request: Pick<WorkerOptions, 'drainMaxMs' | 'tell'>;
   /**
    * The epoch of the last reported work, by task: running work, or work that ended a short while
@@ -42,8 +28,7 @@ export class WorkerWatch {
   readonly #told = new Map<string, { readonly work: MachineWork; isOver: boolean }>();
   #seq = 0;
   #firstSignalMs: number | null = null;
-  #isGivingBack = false;
-  #givenBack: readonly string[] = [];
+  readonly #drain: MachineDrain;
   #looking: Promise<void> = Promise.resolve();
   #isAsked = false;
   #soon: NodeJS.Timeout | undefined;
@@ -51,9 +36,14 @@ export class WorkerWatch {
   #isOver = false;
   readonly #stops: (() => void)[] = [];
 
-  constructor(worker: WatchedWorker, request: Pick<WorkerOptions, 'drainMaxMs' | 'tell'>) {
+  constructor(worker: DrainedMachine, request: Pick<WorkerOptions, 'drainMaxMs' | 'tell'>) {
     this.#worker = worker;
     this.#request = request;
+    const notes = {
+      draining: () => this.#tell({ type: 'draining', tasks: this.#running() }),
+      givingBack: () => this.#tell({ type: 'giving_back', tasks: this.#running() }),
+    };
+    this.#drain = new MachineDrain(worker, notes, request.drainMaxMs);
   }
 
   async begin(): Promise<void> {
@@ -80,8 +70,9 @@ export class WorkerWatch {
   async end(): Promise<void> {
     this.#isOver = true;
     for (const stop of this.#stops) stop();
+    this.#drain.end();
     await this.#looking;
-    this.#tell({ type: 'over', given_back: this.#givenBack });
+    this.#tell({ type: 'over', given_back: this.#drain.givenBack });
   }
 
   #report(error: unknown, where: string): void {
@@ -130,7 +121,7 @@ export class WorkerWatch {
       this.#seq = events.at(-1)?.seq ?? this.#seq;
       isMore = events.length === pageSize;
     }
-    if (this.#firstSignalMs !== null && !this.#isGivingBack) await this.#endWhenDrained();
+    if (this.#drain.hasBegun) await this.#drain.look();
   }
 
   /** `isClaimed`: it started since the last check, although it may have ended as well. */
@@ -168,57 +159,13 @@ export class WorkerWatch {
     const now = Date.now();
     if (this.#firstSignalMs === null) {
       this.#firstSignalMs = now;
-      this.#drain().catch((error: unknown) => this.#report(error, 'draining'));
-    } else if (now - this.#firstSignalMs > sameSignalMs) {
-      this.#giveBack('a second signal');
+      if (!this.#drain.hasBegun) return this.#drain.begin();
     }
+    if (now - this.#firstSignalMs > sameSignalMs) this.#drain.giveBack('a second signal');
   }
 
-  async #drain(): Promise<void> {
-    const tasks = [...this.#told].flatMap(([id, { isOver }]) => (isOver ? [] : [id]));
-    this.#tell({ type: 'draining', tasks });
-    const { drainMaxMs } = this.#request;
-    if (drainMaxMs !== null) {
-      const timer = setTimeout(() => this.#giveBack(drainOver), drainMaxMs);
-      this.#stops.push(() => clearTimeout(timer));
-    }
-    await this.#worker.pulse.drain();
-    this.#look();
-  }
-
-  async #endWhenDrained(): Promise<void> {
-    const { pulse, project, leave } = this.#worker;
-    if (!pulse.isDraining) return;
-    const { store, machineId } = project;
-    if ((await pulse.busy()) > 0) {
-      if (await this.#isOnlyUnpushed()) this.#giveBack('the git remote does not answer');
-      return;
-    }
-    if (await store.transaction((tx) => isDrained(tx, machineId))) leave('drained');
-  }
-
-  /** Only the git remote is left to wait for, and it may never answer again. */
-  async #isOnlyUnpushed(): Promise<boolean> {
-    const { store, machineId, git } = this.#worker.project;
-    const sinceMs = git.sharedRemote?.awaySinceMs ?? null;
-    if (sinceMs === null || Date.now() - sinceMs < unpushedMaxMs) return false;
-    const work = await machineWork(store.db, machineId);
-    return work.every(({ isAtWork, usesRemote }) => !isAtWork || usesRemote);
-  }
-
-  #giveBack(reason: string): void {
-    if (this.#isGivingBack || this.#isOver) return;
-    this.#isGivingBack = true;
-    const { engine, project, leave } = this.#worker;
-    const { name } = project.live.settings.fleet;
-    const tasks = [...this.#told].flatMap(([id, { isOver }]) => (isOver ? [] : [id]));
-    this.#tell({ type: 'giving_back', tasks });
-    giveBack(engine, `its machine ${name} was stopped`)
-      .then((ids) => {
-        this.#givenBack = ids;
-      })
-      .catch((error: unknown) => this.#report(error, 'giving tasks back'))
-      .finally(() => leave(reason));
+  #running(): readonly string[] {
+    return [...this.#told].flatMap(([id, { isOver }]) => (isOver ? [] : [id]));
   }
 }
 

@@ -36,7 +36,7 @@ import { type ProjectPlaces, worktreesOf } from '../project/project-places.ts';
 import { openProject } from './open-project.ts';
 import { maskOf } from '../project/secrets.ts';
 import { tellTroubles } from '../fleet/worker-troubles.ts';
-import { WorkerWatch } from '../fleet/worker-watch.ts';
+import { watchMachine } from '../fleet/watch-machine.ts';
 import { proveEarly } from '../confinement/sandbox-state.ts';
 import { adoptWorktrees, startUpkeep } from '../upkeep/upkeep.ts';
 import { exportTelemetry } from '../telemetry/export.ts';
@@ -103,11 +103,9 @@ export async function runBackend(options: BackendOptions): Promise<void> {
     served.heal().catch((error: unknown) => host.engine.report(error, 'listening again'));
   }, idleLookMs);
   const leave = (reason: string): void => life.leave(reason);
-  const watch =
-    request === undefined || pulse === null
-      ? null
-      : new WorkerWatch({ project, engine: host.engine, pulse, leave }, request);
-  await watch?.begin();
+  const leaveUnused = (reason: string): void => life.leaveUnused(reason);
+  const watched = { project, engine: host.engine, pulse, leave, leaveUnused };
+  const endWatch = await watchMachine(watched, request);
   await life.over();
   if (life.isLost && project.fleet === null) await writeBack(project.store.db);
   clearInterval(healing);
@@ -122,7 +120,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await host.close();
   await pulse?.leave();
   await served.close(life.reason);
-  await watch?.end();
+  await endWatch();
   // Of the database's file, the git folder may have the only name left; of its log there is none.
   if (life.isLost && project.fleet === null) await writeBack(project.store.db);
   await project.close();
@@ -200,6 +198,11 @@ class BackendLife {
   leave(reason: string): void {
     if (this.reason === '') this.reason = reason;
     this.#end.resolve();
+  }
+
+  /** With clients it stays: they would start the next backend. */
+  leaveUnused(reason: string): void {
+    if (this.#clients === 0) this.leave(reason);
   }
 
   /** Beside tasks and clients, what the backend does not end for while it is true. */

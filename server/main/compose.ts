@@ -27,7 +27,12 @@ import { workFiles } from '../files/work-files.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 import type { HostDurable } from '../fleet/host-durable.ts';
 import { agentEnvironment, commandEnvironment } from '../agents/kit/process/environment.ts';
-import type { Engine, WorkPlaces, WorkSettings } from '../workflows/kit/engine-ports.ts';
+import type {
+  Engine,
+  EngineDeps,
+  WorkPlaces,
+  WorkSettings,
+} from '../workflows/kit/engine-ports.ts';
 
 export interface EngineHost {
   readonly engine: Engine;
@@ -76,12 +81,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
   const mask = (text: string): string => maskOf(live)(text);
   const engine = createEngine({
     machineId: project.machineId,
-    compatibility: {
-      number: compatibilityOf(live.environment),
-      leads: () => project.fleet?.role.leads !== false,
-    },
-    lands: () => project.fleet?.role.lands !== false,
-    knowsDead: () => project.fleet?.role.knowsDead() !== false,
+    ...rolesOf(project),
     store,
     durable,
     git,
@@ -112,6 +112,21 @@ export async function composeEngine(project: Project, report: Report): Promise<E
   });
   const close = (): Promise<void> => opened.close();
   return { engine, durable, close, agentTokens, confinement, remote, engineWith };
+}
+
+function rolesOf({
+  fleet,
+  live,
+}: Project): Pick<EngineDeps, 'compatibility' | 'knowsDead' | 'lands' | 'standBack'> {
+  return {
+    compatibility: {
+      number: compatibilityOf(live.environment),
+      leads: () => fleet?.role.leads !== false,
+    },
+    lands: () => fleet?.role.lands !== false,
+    standBack: (line) => fleet?.role.released.add(line),
+    knowsDead: () => fleet?.role.knowsDead() !== false,
+  };
 }
 
 function workPlaces({ places, live }: Project): WorkPlaces {

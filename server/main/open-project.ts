@@ -6,6 +6,7 @@ import type { GitRepository } from '../git/port.ts';
 import type { SettingsView } from '../project/accepted-settings.ts';
 import { GitShells } from '../git/process/shells.ts';
 import { openPlan } from '../project/open-plan.ts';
+import { ReleasedLines } from '../project/released-lines.ts';
 import { restorePlan } from '../project/kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from '../project/live-settings.ts';
 import { noOutput } from '../output/agent-output.ts';
@@ -51,7 +52,8 @@ export async function openProject(
       shells.close();
     };
     const openRepository = async (): Promise<GitRepository> => parts.git;
-    const role: FleetRole = { lands: false, leads: false, knowsDead: () => true };
+    const released = new ReleasedLines();
+    const role: FleetRole = { lands: false, leads: false, released, knowsDead: () => true };
     const fleet = { url, shown, checkRemote, clock, role, work };
     return { ...parts, local, openRepository, fleet, places, live, close: closeAll };
   }

@@ -7,12 +7,15 @@ import type { Store } from '../store/port.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { AgentOutput } from '../output/agent-output.ts';
 import type { ProjectPlaces } from './project-places.ts';
+import type { ReleasedLines } from './released-lines.ts';
 
 export type Report = (error: unknown, where: string) => void;
 
 /** What this machine does for its fleet now, besides running agents; the pulse keeps it. */
 export interface FleetRole {
   lands: boolean;
+  /** Branches on which it does not land although it could. */
+  readonly released: ReleasedLines;
   /** It assigns work: no machine that takes some has a newer release. */
   leads: boolean;
   /** Whether it has been in touch for long enough to know which machines are dead. */

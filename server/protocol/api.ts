@@ -94,6 +94,8 @@ export const dataRequests = [
   'diff',
   'questions',
   'machines.list',
+  'machines.drain',
+  'line.release',
   'worktree.list',
   'board.changes',
   'attempts',

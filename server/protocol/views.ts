@@ -316,6 +316,25 @@ export interface LandingView {
   readonly since_ago_ms: number;
 }
 
+/** What `drover machines drain` asked for. */
+export interface DrainAnswer {
+  readonly id: string;
+  readonly name: string;
+  /** Running there now. */
+  readonly agents: number;
+  /** It was draining already. */
+  readonly was_draining: boolean;
+  /** No other machine takes tasks. */
+  readonly is_last: boolean;
+}
+
+/** The machine that was asked to release the landing on a branch. */
+export interface ReleaseAnswer {
+  readonly branch: string;
+  readonly id: string;
+  readonly name: string;
+}
+
 export interface ImportResultView {
   readonly imported: { readonly epics: number; readonly tasks: number };
   readonly unchanged: number;

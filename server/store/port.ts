@@ -254,6 +254,7 @@ export {
   adoptPlaces,
   busyByMachine,
   databaseNowMs,
+  type DrainOrder,
   type LiveMachine,
   liveMachines,
   machineName,
@@ -262,7 +263,7 @@ export {
   othersLand,
 } from './fleet/machines.ts';
 export { isDrained, type MachineWork, machineWork } from './fleet/machine-work.ts';
-export { beginLander, endLander } from './fleet/line-landers.ts';
+export { beginLander, endLander, readLander } from './fleet/line-landers.ts';
 export { refreshReadiness } from './status/readiness.ts';
 export { addTask, insertBlockers } from './plan/tasks.ts';
 export {

@@ -17,7 +17,7 @@ import { settingsOf } from './kit/run-settings.ts';
 import { type EngineOfRun, engineOfRun } from './kit/engine-of-run.ts';
 import { agentQueueOf, machineOfQueue } from './kit/placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run/run-epic.ts';
-import { isLandQueue, landWorkflow, limitLandQueue } from './attempt/submission.ts';
+import { landWorkflow, limitLandQueue, lineOfQueue } from './attempt/submission.ts';
 import type { DurableRun, QueueLimits } from '../durable/port.ts';
 import {
   allLines,
@@ -91,12 +91,13 @@ function register<Input, Output>(
  */
 export function sharedQueueLimits(
   machineId: string,
-  role: { readonly lands: () => boolean; readonly leads: () => boolean },
+  role: { readonly lands: (line: string) => boolean; readonly leads: () => boolean },
 ): (queue: string) => QueueLimits | undefined {
   return (queue) => {
     if (queue === runQueue) return role.leads() ? undefined : { perProcess: 0 };
-    if (isLandQueue(queue))
-      return role.lands() ? { concurrency: 1 } : { concurrency: 1, perProcess: 0 };
+    const line = lineOfQueue(queue);
+    if (line !== null)
+      return role.lands(line) ? { concurrency: 1 } : { concurrency: 1, perProcess: 0 };
     const machine = machineOfQueue(queue);
     return machine === null || machine === machineId ? undefined : { perProcess: 0 };
   };

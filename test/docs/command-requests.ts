@@ -166,6 +166,12 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     },
   },
   machines: { request: 'machines.list', lines: [['--all']] },
+  'machines drain': {
+    request: 'machines.drain',
+    lines: [words('atlas --now')],
+    others: { '--wait': 'waits for the end of the drain' },
+  },
+  'fleet release': { request: 'line.release', lines: [['main']] },
   'worktree list': { request: 'worktree.list', lines: [[]] },
   'worktree prune': { request: 'worktree.prune', lines: [words('--dry-run --force')] },
   prune: { request: 'prune', lines: [['--dry-run']] },

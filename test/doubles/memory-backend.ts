@@ -43,6 +43,8 @@ const servedNames = [
   'diff',
   'questions',
   'machines.list',
+  'machines.drain',
+  'line.release',
   'run.start',
   'run.resume',
   'run.stop',

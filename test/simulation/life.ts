@@ -79,6 +79,7 @@ export class Life {
       machineId: '',
       compatibility: { number: 1, leads: () => true },
       lands: () => true,
+      standBack: () => {},
       knowsDead: () => true,
       useRun: async () => {},
       isPassing: () => false,

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { calls, collect, define, duration, wholeNumber, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/fleet.ts');
+const loadOrders = async () => await import('../commands/fleet-orders.ts');
 
 export function defineFleetCommands(program: Command, host: ProgramHost): void {
   const worker = define(
@@ -42,13 +43,24 @@ Exit codes: 0 no tasks were released, 2 tasks were released, 3 refused.`,
   machines
     .option('--all', 'Include machines not seen for more than a week')
     .action(calls(host, machines, async () => (await load()).machines));
+  machines.helpCommand(false);
+  const drain = define(machines, 'drain <name>', 'Have a machine take no new work, then leave', [
+    'machines drain atlas',
+    'machines drain atlas --wait',
+    'machines drain atlas --now',
+  ]);
+  drain
+    .option('--wait', 'Wait until nothing runs there any more')
+    .option('--now', 'Stop its agents and release its tasks to other machines; no attempt is used')
+    .action(calls(host, drain, async () => (await loadOrders()).drainMachine));
   defineFleetDatabase(program, host);
 }
 
 function defineFleetDatabase(program: Command, host: ProgramHost): void {
-  const fleet = define(program, 'fleet', "Set up the fleet's database, as its owner", [
+  const fleet = define(program, 'fleet', "Set up the fleet's database, or release a branch", [
     'fleet prepare',
     'fleet grant drover_worker',
+    'fleet release main',
   ]);
   fleet.helpCommand(false);
   const prepare = define(fleet, 'prepare', 'Create or upgrade the tables', ['fleet prepare']);
@@ -60,4 +72,11 @@ function defineFleetDatabase(program: Command, host: ProgramHost): void {
   grant
     .option('--sql', 'Print the SQL without running it')
     .action(calls(host, grant, async () => (await load()).fleetGrant));
+  const release = define(
+    fleet,
+    'release <branch>',
+    'Have the machine that lands on a branch release it to another machine',
+    ['fleet release main', 'fleet release drover/epic/epic-2m8x'],
+  );
+  release.action(calls(host, release, async () => (await loadOrders()).releaseLine));
 }

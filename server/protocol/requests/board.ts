@@ -1,8 +1,15 @@
-// Requests that only read: the state now and earlier, the feed, the logs, the machines.
+// The state now and earlier, the feed, the logs; the machines, and orders to them.
 
 import type { BoardChanges } from '../panel-views.ts';
 import type { Subscribed } from '../run-views.ts';
-import type { EventView, LogPageView, MachineView, StatusSnapshot } from '../views.ts';
+import type {
+  DrainAnswer,
+  EventView,
+  LogPageView,
+  MachineView,
+  ReleaseAnswer,
+  StatusSnapshot,
+} from '../views.ts';
 import { flag, id, integer, number, optional, type ParamsOf, place, text } from './fields.ts';
 
 /**
@@ -58,6 +65,10 @@ export const boardShapes = {
    * are gone for longer than a week.
    */
   'machines.list': { all: optional(flag) },
+  /** Has a machine of the fleet take no new work. `now`: its running tasks are released. */
+  'machines.drain': { machine: text, now: optional(flag) },
+  /** Has the machine that lands on a branch release it to another one. */
+  'line.release': { line: text },
 };
 
 export interface BoardAnswers {
@@ -72,4 +83,6 @@ export interface BoardAnswers {
   'log.prompt': { task_id: string; attempt: number; prompt: string };
   spending: { day: string; usd: number };
   'machines.list': readonly MachineView[];
+  'machines.drain': DrainAnswer;
+  'line.release': ReleaseAnswer;
 }

@@ -1,5 +1,5 @@
-// Requests that change nothing: the snapshot, the feed, questions, worktrees, and why a task is not
-// running.
+// The snapshot, the feed, questions, worktrees, why a task is not running, and the machines with
+// the orders to them.
 
 import { isHandedOver } from '../../core/plan/task.ts';
 import { whyNoLander } from '../../core/work/landers.ts';
@@ -23,6 +23,7 @@ import {
   taskById,
   textList,
 } from '../../store/port.ts';
+import { orderDrain, orderRelease } from '../../store/fleet/machine-orders.ts';
 import { readMachines } from '../../store/fleet/machine-views.ts';
 import { readAtOneMoment } from '../../store/rows/one-moment.ts';
 import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/board/snapshot.ts';
@@ -36,6 +37,8 @@ type InspectRequests =
   | 'events.read'
   | 'questions'
   | 'machines.list'
+  | 'machines.drain'
+  | 'line.release'
   | 'worktree.list';
 
 const eventsDefault = 1_000;
@@ -160,6 +163,8 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
       const { takeOverAfterMs } = deps.settings().fleet;
       return readAtOneMoment(store.db, (db) => readMachines(db, takeOverAfterMs, all === true));
     },
+    'machines.drain': (wanted) => store.transaction((tx) => orderDrain(tx, store.sources, wanted)),
+    'line.release': ({ line }) => store.transaction((tx) => orderRelease(tx, store.sources, line)),
     'worktree.list': async () => deps.worktrees(),
   };
 }

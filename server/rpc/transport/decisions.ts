@@ -62,6 +62,8 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   'task.take_over': 'person',
   'task.give_back': 'person',
   'plan.restore': 'person',
+  'machines.drain': 'person',
+  'line.release': 'person',
   reset: 'person',
   'epic.add': 'person',
   'epic.edit': 'person',

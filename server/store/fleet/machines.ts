@@ -26,6 +26,8 @@ export interface MachineBeat {
   readonly remoteAwayForMs: number | null;
 }
 
+export type DrainOrder = 'drain' | 'release';
+
 export interface LiveMachine {
   readonly id: string;
   readonly name: string;
@@ -37,6 +39,8 @@ export interface LiveMachine {
   readonly compatibility: number;
   /** The shared remote does not answer it. */
   readonly isCutOff: boolean;
+  /** A person asked it to drain; `release`: at once, without waiting for its tasks. */
+  readonly drainOrder: DrainOrder | null;
 }
 
 /** Unix milliseconds by the database's clock: those of the machines may differ. */
@@ -104,7 +108,7 @@ export async function liveMachines(db: Reads): Promise<readonly LiveMachine[]> {
   const rows = await db
     .selectFrom('machines')
     .select(['id', 'name', 'labels', 'state', 'agents_max', 'room', 'lands', 'compatibility'])
-    .select('remote_away_since_ms as awaySinceMs')
+    .select(['remote_away_since_ms as awaySinceMs', 'drain_order'])
     .where('state', '!=', 'left')
     .where('alive_until_ms', '>', nowMs(db))
     .orderBy('id')
@@ -119,6 +123,7 @@ export async function liveMachines(db: Reads): Promise<readonly LiveMachine[]> {
     lands: row.lands === 1,
     compatibility,
     isCutOff: row.awaySinceMs !== null,
+    drainOrder: row.drain_order as DrainOrder | null,
   }));
 }
 

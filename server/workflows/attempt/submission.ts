@@ -206,8 +206,10 @@ export function baseGateQueue(line: string): string {
   return `${landPrefix}${line} base`;
 }
 
-export function isLandQueue(queue: string): boolean {
-  return queue.startsWith(landPrefix);
+/** The line that a queue lands on, or whose tip it tests; null for another queue. */
+export function lineOfQueue(queue: string): string | null {
+  if (!queue.startsWith(landPrefix)) return null;
+  return queue.slice(landPrefix.length).split(' ')[0] ?? null;
 }
 
 interface QueuedLanding {

@@ -142,6 +142,8 @@ export interface EngineDeps {
   readonly compatibility: { readonly number: number; readonly leads: () => boolean };
   /** Whether this machine runs gates and lands work now. */
   readonly lands: () => boolean;
+  /** This machine of a fleet does not start landings on the line for some minutes. */
+  readonly standBack: (line: string) => void;
   /** Whether a machine without a heartbeat is dead, as far as this one can tell now. */
   readonly knowsDead: () => boolean;
   readonly store: Store;

@@ -31,7 +31,7 @@ import { endLeftAgent } from '../landing/orphan-commands.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { ownFilesFailure } from '../kit/full-disk.ts';
 import { machineOfQueue } from '../kit/placement.ts';
-import { isLandQueue } from '../attempt/submission.ts';
+import { lineOfQueue } from '../attempt/submission.ts';
 
 interface OwnedRow {
   readonly id: string;
@@ -90,7 +90,7 @@ function isInReach(
   if (engine.machineId === '') return true;
   const own = machineOfQueue(info.queue);
   // One that runs is looked after by its process, or given up by it.
-  const needsLander = info.state === 'pending' && isLandQueue(info.queue);
+  const needsLander = info.state === 'pending' && lineOfQueue(info.queue) !== null;
   const { compatibility: number } = info;
   if (own === null && (number === null || number === engine.compatibility.number)) return true;
   return machines.some(
