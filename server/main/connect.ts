@@ -72,9 +72,10 @@ export async function openSqlforge(from: string, env: NodeJS.ProcessEnv): Promis
 }
 
 export async function startWeb(request: WebRequest): Promise<RunningWeb> {
-  const open = async (root: string): Promise<Client> => {
-    const { env } = request;
-    const client = await openClient({ root, need: 'engine', env, settingsFlags: {} });
+  const { env } = request;
+  const open = async (root: string, device?: string): Promise<Client> => {
+    const named = device === undefined ? {} : { device };
+    const client = await openClient({ root, need: 'engine', env, settingsFlags: {}, ...named });
     if (client === null) throw new Refusal('backend', 'The backend could not be started.');
     return client;
   };
@@ -112,10 +113,12 @@ export interface OpenClientOptions {
   readonly need: 'data' | 'engine' | 'existing';
   readonly env: NodeJS.ProcessEnv;
   readonly settingsFlags: Record<string, unknown>;
+  /** The browser that a person uses. */
+  readonly device?: string;
 }
 
 export async function openClient(options: OpenClientOptions): Promise<Client | null> {
-  const running = await connectRunning(options.root);
+  const running = await connectRunning(options.root, options.device);
   if (running !== null) return withEnvironment(running, options);
   switch (options.need) {
     case 'existing':
@@ -135,7 +138,7 @@ async function startOne(options: OpenClientOptions): Promise<Client> {
   if (folder?.isSymbolicLink() === true) (await openLocal(options)).close();
   await refuseUnreadableSettings(options);
   try {
-    return await startBackend(options, () => connectRunning(options.root));
+    return await startBackend(options, () => connectRunning(options.root, options.device));
   } catch (error) {
     // With a full disk, a backend that cannot start cannot report it: so it is checked here.
     if (error instanceof Refusal && error.kind === 'backend') (await openLocal(options)).close();
@@ -155,12 +158,12 @@ async function refuseUnreadableSettings({ root, env }: OpenClientOptions): Promi
 }
 
 /** The running backend, or null. An older one that exits counts as not running. */
-export async function connectRunning(root: string): Promise<Client | null> {
+export async function connectRunning(root: string, device?: string): Promise<Client | null> {
   const address = runningAddress(root);
   if (address === null) return null;
   const { connectSocket, ConnectFailure } = await import('./wire.ts');
   try {
-    return await connectSocket(address);
+    return await connectSocket(address, device === undefined ? {} : { device });
   } catch (error) {
     if (
       error instanceof ConnectFailure &&

@@ -6,7 +6,7 @@
 import { userInfo } from 'node:os';
 import { maskDeep, type Mask } from '../agents/kit/log/masking.ts';
 import type { Params, RequestName } from '../protocol/api.ts';
-import { actingAs } from '../store/feed/actor.ts';
+import { actingAs, currentDevice } from '../store/feed/actor.ts';
 import type { RequestHandlers } from '../rpc/transport/local.ts';
 
 const taskWords = ['title', 'description', 'accept', 'labels'] as const;
@@ -82,8 +82,11 @@ export function servedHandlers(
     };
   }
   for (const [name, handler] of Object.entries(served)) {
-    served[name] = (params) =>
-      actingAs({ person: userName(), machine: machine() }, () => handler(params));
+    served[name] = (params) => {
+      const device = currentDevice();
+      const place = { machine: machine(), ...(device !== null && { device }) };
+      return actingAs({ person: userName(), ...place }, () => handler(params));
+    };
   }
   return served as unknown as RequestHandlers;
 }

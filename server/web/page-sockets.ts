@@ -143,7 +143,10 @@ export class PageSockets {
     }
     const link = this.#options.links.get(project);
     if (link === undefined) throw new WebFailure('gone', 'This project is not open here.');
-    return await link.request(name as RequestName, params as Params<RequestName>);
+    const asked = params as Params<RequestName>;
+    return needed === 'see'
+      ? await link.request(name as RequestName, asked)
+      : await link.requestFrom(device.name, name as RequestName, asked);
   }
 }
 

@@ -9,7 +9,7 @@ import type { WebConnection, WebProject } from '../protocol/web/wire.ts';
 export interface ProjectLinkOptions {
   readonly project: WebProject;
   /** Starts the backend if none runs. */
-  readonly open: (root: string) => Promise<Client>;
+  readonly open: (root: string, device?: string) => Promise<Client>;
   readonly onConnection: (connection: WebConnection) => void;
   /** The feed has reached this number. */
   readonly onFeed: (seq: number) => void;
@@ -28,6 +28,8 @@ export class ProjectLink {
   readonly #options: ProjectLinkOptions;
   #connection: WebConnection = { kind: 'connecting' };
   #client: Client | null = null;
+  /** By name of the device, for what is done in it. */
+  readonly #own = new Map<string, Promise<Client>>();
   #seq = 0;
   #retryMs = retryMinMs;
   #timer: NodeJS.Timeout | null = null;
@@ -58,9 +60,26 @@ export class ProjectLink {
 
   /** Throws as the client does, and WebFailure. */
   async request<N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>> {
-    const client = this.#client;
-    if (client === null) throw new WebFailure('gone', 'Not connected to the backend.');
-    return await client.call(name, params);
+    if (this.#client === null) throw new WebFailure('gone', 'Not connected to the backend.');
+    return await this.#client.call(name, params);
+  }
+
+  /** The same; its events name the device. */
+  async requestFrom<N extends RequestName>(
+    device: string,
+    name: N,
+    params: Params<N>,
+  ): Promise<Answer<N>> {
+    if (this.#client === null) throw new WebFailure('gone', 'Not connected to the backend.');
+    const opened = this.#own.get(device) ?? this.#options.open(this.project.root, device);
+    this.#own.set(device, opened);
+    try {
+      return await (await opened).call(name, params);
+    } catch (error) {
+      // A connection that ended is opened again by the next request.
+      if (!(error instanceof ErrorOfKind)) this.#own.delete(device);
+      throw error;
+    }
   }
 
   close(): void {
@@ -68,6 +87,17 @@ export class ProjectLink {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#client?.close();
     this.#client = null;
+    this.#closeOwn();
+  }
+
+  #closeOwn(): void {
+    for (const opened of this.#own.values()) {
+      void opened.then(
+        (client) => client.close(),
+        () => {},
+      );
+    }
+    this.#own.clear();
   }
 
   async #open(): Promise<void> {
@@ -100,6 +130,7 @@ export class ProjectLink {
   #lost(client: Client | null): void {
     if (client === null || client !== this.#client || this.#isClosed) return;
     this.#client = null;
+    this.#closeOwn();
     this.#say({ kind: 'connecting' });
     this.#later();
   }

@@ -16,7 +16,8 @@ import { ProjectLink } from './project-link.ts';
 import { startWebServer } from './web-server.ts';
 
 export interface WebOptions extends WebRequest {
-  readonly openClient: (root: string) => Promise<Client>;
+  /** `device`: the name of the browser that a person uses. */
+  readonly openClient: (root: string, device?: string) => Promise<Client>;
 }
 
 const firstLinkMs = 10 * 60_000;

@@ -51,6 +51,11 @@ suite('the page of drover web', function () {
     assert.equal((await run.ended).code, 0);
     await inbox.getByText('Nothing waits for you.').waitFor();
     assert.equal((await here.task(id)).status, 'completed');
+    const [device] = JSON.parse(here.read('home/.local/state/drover/web/devices.json')) as [
+      { name: string },
+    ];
+    const byPhone = await here.events('--by', device.name);
+    assert.ok(byPhone.some(({ task_id: task }) => task === id));
     assert.deepEqual(problems, []);
     await web.stop();
   });

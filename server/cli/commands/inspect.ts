@@ -170,8 +170,8 @@ function isWanted(event: EventView, { type, task, by }: EventsOptions): boolean 
 }
 
 function isBy({ data }: EventView, name: string): boolean {
-  const actor = data['actor'] as { person?: unknown; machine?: unknown } | undefined;
-  return actor?.person === name || actor?.machine === name;
+  const actor = Object(data['actor']) as Readonly<Record<string, unknown>>;
+  return [actor['person'], actor['machine'], actor['device']].includes(name);
 }
 
 async function readEvents(

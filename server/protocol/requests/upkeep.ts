@@ -7,7 +7,8 @@ import type { WebhookList, WebhookTestResult } from '../webhook-views.ts';
 import { flag, number, optional, text, texts } from './fields.ts';
 
 export const upkeepShapes = {
-  hello: { token: text, client: text, version: text, protocol: number },
+  /** `device`: the browser that a person uses, for the events of what they do. */
+  hello: { token: text, client: text, version: text, protocol: number, device: optional(text) },
   'worktree.list': {},
   'worktree.prune': { dry_run: optional(flag), force: optional(flag) },
   /** Removes history that is older than the settings of retention allow. */

@@ -36,6 +36,8 @@ export interface ConnectOptions {
   /** Who calls, for the backend's own log: `cli`, `vscode`. */
   readonly client?: string;
   readonly version?: string;
+  /** The browser that a person uses. */
+  readonly device?: string;
 }
 
 /** Connects and greets. Throws ConnectFailure when no connection comes about. */
@@ -99,7 +101,9 @@ async function greet(socket: Socket, token: string, options: ConnectOptions): Pr
     setTimeout(() => setImmediate(reject, failure), helloWaitMs).unref();
   });
   try {
-    const params = { token, client: options.client ?? 'cli', version, protocol: protocolVersion };
+    const { client: caller = 'cli', device } = options;
+    const named = device === undefined ? {} : { device };
+    const params = { token, client: caller, version, protocol: protocolVersion, ...named };
     const answer = await Promise.race([client.call('hello', params), late]);
     if (answer.leaving) {
       throw new ConnectFailure('leaving', 'The running backend is older and is shutting down.');

@@ -25,6 +25,7 @@ import {
   readParams,
 } from '../../protocol/requests/read.ts';
 import { compareVersions } from '../../protocol/version.ts';
+import { onDevice } from '../../store/feed/actor.ts';
 import { boardFeed } from './board-feed.ts';
 import { toResponseError, valueOf } from './errors.ts';
 import { FeedPump, type Feed } from './feed.ts';
@@ -51,6 +52,7 @@ const requestsAtOnceMax = 256;
  * answer.
  */
 /** Of a peer that does not read its answer. */
+const deviceCharsMax = 60;
 const lastWordsMs = 1_000;
 /** A client that reads nothing cannot block a backend that wants to exit. */
 const leaveWaitMs = 500;
@@ -113,6 +115,7 @@ class GreetedConnection implements ServedConnection {
   #isLanguageClient = false;
   /** Set: an agent is at the other end, and nothing but these is served. */
   #agentHandlers: AgentHandlers | null = null;
+  #device: string | null = null;
   #pump: FeedPump | null = null;
   /** Follows when the greeting's answer has been written, or cannot be. */
   #afterAnswer: (() => void) | null = null;
@@ -226,7 +229,8 @@ class GreetedConnection implements ServedConnection {
     if (name === 'subscribe') return await this.#subscribe(shaped(name, raw));
     const { handlers } = this.#options;
     const handler = handlers[name] as (params: unknown) => Promise<unknown>;
-    return await handler.call(handlers, shaped(name, raw));
+    const call = (): Promise<unknown> => handler.call(handlers, shaped(name, raw));
+    return await (this.#device === null ? call() : onDevice(this.#device, call));
   }
 
   /** Found out once, and only where it matters. */
@@ -245,6 +249,7 @@ class GreetedConnection implements ServedConnection {
       }
     }
     this.#state = 'open';
+    this.#device = params.device?.slice(0, deviceCharsMax) ?? null;
     clearTimeout(this.#greeting);
     this.#guard.allow(this.#agentHandlers === null ? messageBytesMax : agentMessageBytesMax);
     onOpen();
