@@ -74,9 +74,7 @@ export async function fleetTablesProblem(url: string): Promise<string | null> {
 }
 
 async function urlOf({ root, env }: FleetDatabaseRequest): Promise<string> {
-  const live = await LiveSettings.load(root, env, {});
-  const [problem] = live.loaded.problems;
-  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const live = await LiveSettings.loadValid(root, env);
   const url = live.settings.fleetDatabaseUrl;
   if (url !== null) return url;
   throw new Refusal(

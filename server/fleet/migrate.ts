@@ -47,9 +47,7 @@ async function refuseWhileWorking({ db }: Store): Promise<void> {
 /** The source refuses everything but a move back afterwards. */
 export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
   const { root, direction } = options;
-  const live = await LiveSettings.load(root, options.env, {});
-  const [problem] = live.loaded.problems;
-  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const live = await LiveSettings.loadValid(root, options.env);
   const url = options.url ?? live.settings.fleetDatabaseUrl;
   if (url === null) {
     throw new Refusal(

@@ -2,10 +2,11 @@
 // private socket.
 
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { processStartTime } from '../agents/kit/process/process-list.ts';
 import { Refusal } from '../core/failure.ts';
+import { replaceFile } from '../files/write-whole.ts';
 import { type BackendAddress, protocolVersion } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import type { WorkerOptions } from '../protocol/worker-notes.ts';
@@ -322,7 +323,7 @@ async function serve(
     isOfRun: async (peer) =>
       !(await isIdle(host.engine)) && (await isPeerOfRun(peer, projectMark(project.places.root))),
   });
-  writeAddress(project.places.address, address);
+  replaceFile(project.places.address, JSON.stringify(address));
   return {
     address,
     heal: async () => {
@@ -357,13 +358,6 @@ function newAddress(project: Project, socket: string | undefined): BackendAddres
     protocol: protocolVersion,
     root: project.places.root,
   };
-}
-
-/** Written beside and renamed: a reader sees all of it or nothing. */
-function writeAddress(path: string, address: BackendAddress): void {
-  const fresh = `${path}.${process.pid}`;
-  writeFileSync(fresh, JSON.stringify(address), { mode: 0o600 });
-  renameSync(fresh, path);
 }
 
 function backendLog(project: Project): (error: unknown, where: string) => void {

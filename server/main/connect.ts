@@ -4,28 +4,15 @@
 import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import { secretValues } from '../agents/kit/process/environment.ts';
 import { createMask } from '../agents/kit/log/masking.ts';
-import { Refusal, type Result } from '../core/failure.ts';
+import { Refusal } from '../core/failure.ts';
 import type { Answer, Client, Params, StatusSnapshot } from '../protocol/api.ts';
-import type { SpecPlanView } from '../protocol/spec-plan.ts';
 import type { RunningWeb, WebRequest } from '../protocol/web/wire.ts';
-import type { WorkerOptions } from '../protocol/worker-notes.ts';
-import type { BackendOptions } from './backend.ts';
-import type { DoctorRequest } from '../doctor/check.ts';
-import type { Doctor } from '../doctor/doctor.ts';
-import type * as FleetDatabase from '../fleet/fleet-database.ts';
-import type { InitResult } from '../project/init.ts';
 import type { Environment, SettingFlags } from '../project/live-settings.ts';
 import { maskRequest } from './served-handlers.ts';
-import type { MigrateOptions, MigrateReport } from '../fleet/migrate.ts';
 import { tokensIn } from '../core/forge/tokens.ts';
 import { projectFolderName, runningAddress } from '../project/project-places.ts';
-import type { PlanFromSpecOptions } from '../planning/plan-from-spec.ts';
-import type { ProbeView } from '../confinement/probe-confinement.ts';
-import type * as RemoteWorkers from '../remote/remote-workers.ts';
-import type { SqlforgeProject } from '../agents/drover-code/sqlforge-project.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
 import type { TrustRequest } from '../project/trust.ts';
 
@@ -34,13 +21,42 @@ export { findProject } from '../project/project-places.ts';
 // Loads only what a command needs: no engine to read the plan, no database if a backend answers, no
 // socket client if none does.
 
-export async function doctor(root: string | null, request?: DoctorRequest): Promise<Doctor> {
-  return await (await import('../doctor/doctor.ts')).doctor(root, request);
+/** A function of a module that is loaded when it is first called. */
+function late<Args extends unknown[], Answer>(
+  load: () => Promise<(...args: Args) => Promise<Answer>>,
+): (...args: Args) => Promise<Answer> {
+  return async (...args) => await (await load())(...args);
 }
 
-export async function probeConfinement(root: string): Promise<readonly ProbeView[]> {
-  return await (await import('../confinement/probe-confinement.ts')).probeConfinement(root);
-}
+const remote = async () => await import('../remote/remote-workers.ts');
+const fleetDatabase = async () => await import('../fleet/fleet-database.ts');
+
+export const doctor = late(async () => (await import('../doctor/doctor.ts')).doctor);
+export const probeConfinement = late(
+  async () => (await import('../confinement/probe-confinement.ts')).probeConfinement,
+);
+export const listRemote = late(async () => (await remote()).listRemote);
+export const previewRemote = late(async () => (await remote()).previewRemote);
+export const testRemote = late(async () => (await remote()).testRemote);
+export const destroyRemote = late(async () => (await remote()).destroyRemote);
+export const initProject = late(async () => (await import('../project/init.ts')).initProject);
+export const openSqlforge = late(async () => {
+  const { openSqlforge: open } = await import('../agents/drover-code/sqlforge-project.ts');
+  return async (from: string, env: NodeJS.ProcessEnv) => open(from, env);
+});
+export const runBackend = late(async () => (await import('./backend.ts')).runBackend);
+export const runWorker = late(async () => (await import('./worker.ts')).runWorker);
+export const runWorkerRuntime = late(
+  async () => (await import('../remote/worker-runtime.ts')).runWorkerRuntime,
+);
+export const prepareFleet = late(async () => (await fleetDatabase()).prepareFleet);
+export const grantFleet = late(async () => (await fleetDatabase()).grantFleet);
+export const planFromSpec = late(
+  async () => (await import('../planning/plan-from-spec.ts')).planFromSpec,
+);
+export const migrateProject = late(
+  async () => (await import('../fleet/migrate.ts')).migrateProject,
+);
 
 export async function trustSettings(request: TrustRequest): Promise<TrustReport> {
   const report = await (await import('../project/trust.ts')).trustSettings(request);
@@ -49,26 +65,6 @@ export async function trustSettings(request: TrustRequest): Promise<TrustReport>
   await running?.call('status', {});
   running?.close();
   return report;
-}
-
-export const listRemote: typeof RemoteWorkers.listRemote = async (request) =>
-  (await import('../remote/remote-workers.ts')).listRemote(request);
-
-export const previewRemote: typeof RemoteWorkers.previewRemote = async (request) =>
-  (await import('../remote/remote-workers.ts')).previewRemote(request);
-
-export const testRemote: typeof RemoteWorkers.testRemote = async (request, accept) =>
-  (await import('../remote/remote-workers.ts')).testRemote(request, accept);
-
-export const destroyRemote: typeof RemoteWorkers.destroyRemote = async (request, name, force) =>
-  (await import('../remote/remote-workers.ts')).destroyRemote(request, name, force);
-
-export async function initProject(folder: string, env: Environment): Promise<InitResult> {
-  return await (await import('../project/init.ts')).initProject(folder, env);
-}
-
-export async function openSqlforge(from: string, env: NodeJS.ProcessEnv): Promise<SqlforgeProject> {
-  return (await import('../agents/drover-code/sqlforge-project.ts')).openSqlforge(from, env);
 }
 
 export async function startWeb(request: WebRequest): Promise<RunningWeb> {
@@ -80,32 +76,6 @@ export async function startWeb(request: WebRequest): Promise<RunningWeb> {
     return client;
   };
   return await (await import('../web/start-web.ts')).startWeb({ ...request, openClient: open });
-}
-
-export async function runBackend(options: BackendOptions): Promise<void> {
-  await (await import('./backend.ts')).runBackend(options);
-}
-
-export async function runWorker(wanted: WorkerOptions): Promise<void> {
-  await (await import('./worker.ts')).runWorker(wanted);
-}
-
-export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<void> {
-  await (await import('../remote/worker-runtime.ts')).runWorkerRuntime(request);
-}
-
-export const prepareFleet: typeof FleetDatabase.prepareFleet = async (request) =>
-  (await import('../fleet/fleet-database.ts')).prepareFleet(request);
-
-export const grantFleet: typeof FleetDatabase.grantFleet = async (request) =>
-  (await import('../fleet/fleet-database.ts')).grantFleet(request);
-
-export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
-  return await (await import('../planning/plan-from-spec.ts')).planFromSpec(options);
-}
-
-export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
-  return await (await import('../fleet/migrate.ts')).migrateProject(options);
 }
 
 export interface OpenClientOptions {
@@ -152,8 +122,7 @@ async function refuseUnreadableSettings({ root, env }: OpenClientOptions): Promi
     if (existsSync(file)) accessSync(file, constants.R_OK);
   } catch {
     const { LiveSettings } = await import('../project/live-settings.ts');
-    const [problem] = (await LiveSettings.load(root, env, {})).loaded.problems;
-    if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+    await LiveSettings.loadValid(root, env);
   }
 }
 
@@ -193,15 +162,26 @@ export async function untilStopped(root: string): Promise<boolean> {
 const stopWaitMs = 30_000;
 const stopLookMs = 50;
 
+type Given = Readonly<Record<string, string>>;
+
+const definedIn = (env: NodeJS.ProcessEnv): Given =>
+  Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+
+/** What these requests get of the caller's environment. */
+const sentEnvironment: { readonly [name: string]: (env: NodeJS.ProcessEnv) => Given } = {
+  'run.start': definedIn,
+  'run.resume': definedIn,
+  'issues.plan': tokensIn,
+};
+
 /**
  * Runs get the caller's environment: the backend decides what agents may see of it. Its secrets are
  * removed from everything else.
  */
 function withEnvironment(client: Client, options: OpenClientOptions): Client {
   const { env } = options;
-  const given = Object.fromEntries(
-    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
   return {
     call: async (name, params) => {
       // Who starts something in the backend asks for tasks alone, and loads no settings for it.
@@ -209,17 +189,13 @@ function withEnvironment(client: Client, options: OpenClientOptions): Client {
         const snapshot = await client.call('status', params as Params<'status'>);
         return (await withOwnSettings(snapshot, options)) as Answer<typeof name>;
       }
-      if (name === 'issues.plan') {
-        const signedIn = { ...(params as Params<'issues.plan'>), env: tokensIn(given) };
-        return client.call(name, signedIn as typeof params);
-      }
-      if (name !== 'run.start' && name !== 'run.resume')
-        return client.call(
-          name,
-          maskRequest(name, params, () => createMask(secretValues(env))),
-        );
-      const more = { ...(params as Params<'run.start'>), env: given };
-      return client.call(name, more as typeof params);
+      const given = sentEnvironment[name]?.(env);
+      if (given !== undefined)
+        return client.call(name, { ...(params as object), env: given } as never);
+      return client.call(
+        name,
+        maskRequest(name, params, () => createMask(secretValues(env))),
+      );
     },
     follow: (after, onEvents, onEnd) => client.follow(after, onEvents, onEnd),
     close: () => client.close(),

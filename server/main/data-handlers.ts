@@ -1,12 +1,11 @@
 // Requests that are answered from the database and the repository, by a backend or by a command
 // itself.
 
-import { lstat, opendir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { readLog, readLogBefore } from '../agents/kit/log/event-log-reader.ts';
 import { onLogGrowth } from '../agents/kit/log/log-growth.ts';
 import { findInLog } from '../agents/kit/log/search-log.ts';
 import { maskDeep } from '../agents/kit/log/masking.ts';
+import { folderSize } from '../files/folder-size.ts';
 import { Refusal } from '../core/failure.ts';
 import { shownSettings } from '../core/settings/settings-resolve.ts';
 import type { WorktreeView } from '../protocol/api.ts';
@@ -110,6 +109,7 @@ export async function worktreeParts(
   project: DataProject,
 ): Promise<Parameters<typeof listWorktrees>[0]> {
   const { machineId, store } = project;
+  const sizeOf = async (path: string): Promise<number> => (await folderSize(path)).bytes;
   return { machineId, store, git: await project.openRepository(), sizeOf };
 }
 
@@ -125,28 +125,4 @@ export function worktreeView(facts: WorktreeFacts): WorktreeView {
     size_bytes: facts.sizeBytes,
     action: facts.action,
   };
-}
-
-/** Files to read before a size is reported as "at least". */
-const filesMax = 200_000;
-
-async function sizeOf(folder: string): Promise<number> {
-  let bytes = 0;
-  let files = 0;
-  const folders = [folder];
-  for (let next = folders.pop(); next !== undefined && files < filesMax; next = folders.pop()) {
-    try {
-      for await (const entry of await opendir(next)) {
-        const path = join(next, entry.name);
-        if (entry.isDirectory()) folders.push(path);
-        else {
-          files += 1;
-          bytes += (await lstat(path)).size;
-        }
-      }
-    } catch {
-      // Removed in the meantime, or not readable: the size counts only visible files.
-    }
-  }
-  return bytes;
 }

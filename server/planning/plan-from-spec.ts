@@ -36,9 +36,7 @@ const modelDefault = 'claude-opus-5-5';
 export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
   const { documents, signal, onNote } = options;
   checkSize(documents);
-  const live = await LiveSettings.load(options.root, options.env, {});
-  const [problem] = live.loaded.problems;
-  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const live = await LiveSettings.loadValid(options.root, options.env);
   const { source, model } = whoPlans(options, live);
   onNote(`Asking ${model.name} for a plan …`);
   const planOptions = { oneEpic: options.one_epic };

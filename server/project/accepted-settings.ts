@@ -1,8 +1,8 @@
 // Which settings of a repository a person has accepted: stored in git's own folder, which clones do
 // not copy and which a confined agent does not see.
 
-import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { readPlainFile } from '../config/plain-file.ts';
 import { projectFileName } from '../config/load.ts';
 import {
@@ -16,6 +16,9 @@ import {
   unacceptedAmong,
   withPowers,
 } from '../core/settings/accepted-settings.ts';
+import { replaceFile } from '../files/write-whole.ts';
+import { commonDirOf } from '../git/refs/common-dir.ts';
+import { gitHomeIn } from './project-places.ts';
 import type { UnacceptedView } from '../protocol/views.ts';
 import type { SettingEntry } from '../core/settings/settings-resolve.ts';
 
@@ -173,15 +176,13 @@ async function readAcceptance(root: string): Promise<Acceptance | null> {
   }
 }
 
-/** Written beside and renamed. Where git's folder cannot be written, each run accepts again. */
+/** If git's folder cannot be written, each run accepts again. */
 function writeAcceptance(root: string, acceptance: Acceptance): void {
   const path = recordPath(root);
   if (path === null) return;
-  const fresh = `${path}.${process.pid}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(fresh, JSON.stringify(acceptance), { mode: 0o600 });
-    renameSync(fresh, path);
+    replaceFile(path, JSON.stringify(acceptance));
   } catch {
     // A run in a checkout that cannot be written fails with a better sentence than this one.
   }
@@ -189,24 +190,6 @@ function writeAcceptance(root: string, acceptance: Acceptance): void {
 
 /** Null: the folder is not a checkout that can be recognized by its files. */
 function recordPath(root: string): string | null {
-  const git = join(root, '.git');
-  const facts = lstatSync(git, { throwIfNoEntry: false });
-  if (facts === undefined) return null;
-  const folder = facts.isDirectory() ? git : commonFolder(root, git);
-  return folder === null ? null : join(folder, 'drover', 'accepted-settings.json');
-}
-
-/** Of a linked worktree or a submodule, whose `.git` is a file. */
-function commonFolder(root: string, file: string): string | null {
-  try {
-    const named = /^gitdir: (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1]?.trim();
-    if (named === undefined) return null;
-    const own = isAbsolute(named) ? named : join(root, named);
-    const common = lstatSync(join(own, 'commondir'), { throwIfNoEntry: false });
-    return common === undefined
-      ? own
-      : join(own, readFileSync(join(own, 'commondir'), 'utf8').trim());
-  } catch {
-    return null;
-  }
+  const commonDir = commonDirOf(root);
+  return commonDir === null ? null : join(gitHomeIn(commonDir).folder, 'accepted-settings.json');
 }

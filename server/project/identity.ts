@@ -3,7 +3,7 @@
 // and a database of another project (docs/adr/0019).
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, lstatSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { Refusal } from '../core/failure.ts';
 import type { LocalRepository } from '../git/local-port.ts';
@@ -20,6 +20,7 @@ import { makeHome } from './kept-plan.ts';
 import {
   gitHomeIn,
   type GitHome,
+  isSameFolder,
   type ProjectIdentity,
   type ProjectPlaces,
   readIdentity,
@@ -228,11 +229,4 @@ function wrongProject(message: string): Refusal {
 
 function checkoutOf(commonDir: string): string {
   return basename(commonDir) === '.git' ? dirname(commonDir) : commonDir;
-}
-
-/** Through whatever path. */
-function isSameFolder(one: string, other: string): boolean {
-  if (one === other) return true;
-  const [first, second] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
-  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }

@@ -16,9 +16,9 @@ import { sampleToml } from '../config/sample.ts';
 import type { SettingKey } from '../core/settings/settings.ts';
 import type { SetupProposal } from '../core/work/gate-proposal.ts';
 import { Refusal } from '../core/failure.ts';
-import { openGitAdapter } from '../git/repository/adapter.ts';
 import type { LocalRepository } from '../git/local-port.ts';
 import { openStore } from '../store/open.ts';
+import { openRepositoryAt } from './open-repository.ts';
 import { storeSources } from './store-sources.ts';
 import { checkIdentity, markIdentity, refuseTracked } from './identity.ts';
 import { keepPlan, restorePlan } from './kept-plan.ts';
@@ -43,18 +43,15 @@ export interface InitResult {
 
 /** Makes a project of the repository that holds `folder`; a second call changes nothing. */
 export async function initProject(folder: string, environment: Environment): Promise<InitResult> {
-  const opened = await openGitAdapter({ environment }).open(folder);
-  if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
-  const { commonDir } = opened.value.facts;
-  const root = projectRootOf(commonDir) ?? opened.value.facts.root;
-  const live = await LiveSettings.load(root, environment, {});
-  const [problem] = live.loaded.problems;
-  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const local = await openRepositoryAt(folder, { environment });
+  const { commonDir } = local.facts;
+  const root = projectRootOf(commonDir) ?? local.facts.root;
+  const live = await LiveSettings.loadValid(root, environment);
   const places = placesOf(root, live.settings.databasePath);
   await restorePlan(places);
   const already = existsSync(places.database);
-  if (already) await refuseForeignPlan(places, opened.value);
-  else await refuseTracked({ places, openLocal: async () => opened.value });
+  if (already) await refuseForeignPlan(places, local);
+  else await refuseTracked({ places, openLocal: async () => local });
   const toml = join(root, '.drover.toml');
   const hasFile = existsSync(toml);
   try {
@@ -76,14 +73,14 @@ export async function initProject(folder: string, environment: Environment): Pro
   }
   const { store, close } = await openStore(places.database, storeSources);
   try {
-    await markIdentity({ places, store, openLocal: async () => opened.value });
+    await markIdentity({ places, store, openLocal: async () => local });
   } finally {
     await close();
   }
   keepPlan(places);
   const isAsked = !already && live.settings.fleetDatabaseUrl === null;
   const proposal = isAsked ? await proposeSetup(root, live, hasFile) : null;
-  return { root, database: places.database, already, warnings: opened.value.warnings, proposal };
+  return { root, database: places.database, already, warnings: local.warnings, proposal };
 }
 
 const workersMin = 3;

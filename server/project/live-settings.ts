@@ -74,6 +74,13 @@ export class LiveSettings {
     return new LiveSettings(root, environment, flags, await load(root, environment, flags, view));
   }
 
+  /** For a command that works with these settings alone: a problem is a refusal. */
+  static async loadValid(root: string, environment: Environment): Promise<LiveSettings> {
+    const live = await LiveSettings.load(root, environment, {});
+    refuseProblems(live.#loaded);
+    return live;
+  }
+
   /**
    * A copy with what a run would use that a person starts now: a preview of it, or a run that is
    * refused, changes nothing here. A problem is a refusal.

@@ -196,9 +196,14 @@ export function runningAddress(root: string): BackendAddress | null {
 
 /** A folder that was moved or copied contains the address of the backend of its former place. */
 function isFor(address: BackendAddress, root: string): boolean {
-  if (address.root === undefined || address.root === root) return true;
-  const [its, ours] = [address.root, root].map((path) => statSync(path, { throwIfNoEntry: false }));
-  return its !== undefined && its.ino === ours?.ino && its.dev === ours.dev;
+  return address.root === undefined || isSameFolder(address.root, root);
+}
+
+/** Through whatever path. */
+export function isSameFolder(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [first, second] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }
 
 export function isAlive(address: BackendAddress): boolean {

@@ -1,7 +1,6 @@
 // `drover trust`: what the repository's settings name, and a person's word for it.
 
 import { changedPowers, shownPower } from '../core/settings/accepted-settings.ts';
-import { Refusal } from '../core/failure.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
 import { acceptAll } from './accepted-settings.ts';
 import { type Environment, LiveSettings } from './live-settings.ts';
@@ -13,9 +12,7 @@ export interface TrustRequest {
 }
 
 export async function trustSettings({ root, env, accept }: TrustRequest): Promise<TrustReport> {
-  const live = await LiveSettings.load(root, env as Environment, {});
-  const [problem] = live.loaded.problems;
-  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const live = await LiveSettings.loadValid(root, env as Environment);
   const { judged } = live;
   const changed = new Set(
     changedPowers(judged.accepted ?? {}, judged.present).map(({ name }) => name),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bytesOfRefs, type KeptRef, listKeptRefs, removeKeptRefs } from '../git/refs/old-refs.ts';
 import type { SharedSnapshot, SharedWork } from '../git/remote/old-work.ts';
+import { folderSize } from '../files/folder-size.ts';
 import type { PruneReport } from '../protocol/prune-report.ts';
 import {
   closedEpics,
@@ -119,7 +120,7 @@ async function pruneLogs(project: PruneProject, run: PruneRun, beforeMs: number)
     for (const id of ids) {
       const folder = join(logs, id);
       if ((await lstat(folder).catch(() => null))?.isDirectory() !== true) continue;
-      const { count, bytes } = await sizeOf(folder);
+      const { count, bytes } = await folderSize(folder);
       removed.count += count;
       removed.bytes += bytes;
       if (!run.isDry) await rm(folder, { recursive: true, force: true });
@@ -145,18 +146,6 @@ async function pruneAttachments(
     if (!run.isDry) await rm(join(places.attachments, name), { force: true });
   }
   return removed;
-}
-
-async function sizeOf(folder: string): Promise<Removed> {
-  const size: Removed = { count: 0, bytes: 0 };
-  const names = await readdir(folder, { recursive: true }).catch((): string[] => []);
-  for (const name of names) {
-    const facts = await lstat(join(folder, name)).catch(() => null);
-    if (facts?.isFile() !== true) continue;
-    size.count += 1;
-    size.bytes += facts.size;
-  }
-  return size;
 }
 
 async function pruneRefs(project: PruneProject, run: PruneRun, beforeMs: number): Promise<Removed> {

@@ -1,15 +1,14 @@
 // A plan from the installed Claude Code, without a screen: for people who have a login there and no
 // key.
 
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
 import { jsonInText } from '../../core/prompt/spec-prompt.ts';
 import { planSchema } from '../../core/spec/spec-schema.ts';
-import { runMarker, startTimeOfNewChild } from '../kit/process/process-list.ts';
+import { runMarker } from '../kit/process/process-list.ts';
 import type { ProcessTable } from '../port.ts';
 import type { PlanAnswer, PlanModel, PlanQuestion } from './port.ts';
-import { thisPlatform } from '../../platform/this-platform.ts';
+import { type ProgramEnd, runToEnd } from '../../platform/run-to-end.ts';
 
 export interface ClaudeProgram {
   /** Full path. */
@@ -24,10 +23,8 @@ export interface ClaudeProgram {
 }
 
 const timeoutMs = 10 * 60_000;
-const endGraceMs = 2_000;
-/** How long the output is read after the exit. */
-const outputGraceMs = 2_000;
-const outputCharactersMax = 8 * 1024 * 1024;
+const killGraceMs = 2_000;
+const maxOutputBytes = 8 * 1024 * 1024;
 const reasonCharactersMax = 500;
 
 /**
@@ -60,7 +57,7 @@ export function createClaudeProgram(options: ClaudeProgram): PlanModel {
   return {
     name: options.model ?? 'Claude Code',
     ask: async (question, signal) => {
-      const ended = await runToEnd(options, promptOf(question), signal);
+      const ended = await run(options, promptOf(question), signal);
       const result = answerOf(ended);
       return result.ok
         ? result
@@ -74,87 +71,47 @@ function promptOf({ prompt, refused }: PlanQuestion): string {
   return `${prompt}\n\nYour first answer was:\n${refused.answer}\n\n${refused.complaint}`;
 }
 
-interface ProgramEnd {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly code: number | null;
-  readonly why: 'ended' | 'timed_out' | 'aborted' | 'not_started' | 'too_long';
-}
-
-async function runToEnd(
+async function run(
   { program, cwd, env, model, processes }: ClaudeProgram,
   prompt: string,
   signal: AbortSignal,
 ): Promise<ProgramEnd> {
-  if (signal.aborted) return { stdout: '', stderr: '', code: null, why: 'aborted' };
   const runId = `spec/${randomUUID()}`;
-  const child = spawn(program, programArguments(model), {
+  const end = await runToEnd({
+    program,
+    args: programArguments(model),
     cwd,
     env: { ...env, [runMarker]: runId },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: thisPlatform.hasProcessGroups,
-    windowsHide: true,
+    input: prompt,
+    signal,
+    timeoutMs,
+    killGraceMs,
+    maxOutputBytes,
   });
-  const agent =
-    child.pid === undefined
-      ? null
-      : { pid: child.pid, startTime: startTimeOfNewChild(child.pid) ?? '' };
-  const output = { stdout: '', stderr: '' };
-  let why: ProgramEnd['why'] = 'ended';
-  const end = (reason: ProgramEnd['why']): void => {
-    if (why !== 'ended') return;
-    why = reason;
-    // The second try below reports what could not be stopped.
-    const ended = processes.endTree(runId, agent, endGraceMs).catch(() => undefined);
-    void ended.then(() => {
-      child.stdout.destroy();
-      child.stderr.destroy();
-    });
-  };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (chunk: string) => {
-      if (why !== 'ended') return;
-      output[name] += chunk;
-      if (output[name].length > outputCharactersMax) end('too_long');
-    });
-  }
-  // A program that exits without reading closes its pipe; its exit code explains more.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(prompt);
-  const timer = setTimeout(() => end('timed_out'), timeoutMs);
-  const onAbort = (): void => end('aborted');
-  signal.addEventListener('abort', onAbort, { once: true });
-  const code = await new Promise<number | null>((resolve) => {
-    child.on('error', (error) => {
-      why = 'not_started';
-      output.stderr = error.message;
-      resolve(null);
-    });
-    child.on('close', resolve);
-    // A process that it left behind may hold the output open.
-    child.on('exit', (exitCode) => setTimeout(() => resolve(exitCode), outputGraceMs).unref());
-  });
-  clearTimeout(timer);
-  signal.removeEventListener('abort', onAbort);
-  await processes.endTree(runId, agent, 0);
-  return { ...output, code, why };
+  await processes.endTree(runId, null, 0);
+  return end;
 }
 
 function answerOf(ended: ProgramEnd): Result<PlanAnswer> {
-  switch (ended.why) {
+  switch (ended.problem) {
     case 'aborted':
       return err(failure('interrupted', 'The planning was interrupted.'));
-    case 'timed_out': {
+    case 'timeout': {
       const minutes = timeoutMs / 60_000;
       return err(
         failure('timeout', `Claude Code returned no plan within ${minutes} minutes; try again.`),
       );
     }
-    case 'too_long':
+    case 'too_much_output':
       return err(failure('agent_failed', 'Claude Code wrote more than a plan can hold.'));
-    case 'not_started':
-      return err(failure('agent_missing', `Claude Code cannot be started: ${ended.stderr}.`));
-    case 'ended':
+    case 'missing':
+      return err(
+        failure(
+          'agent_missing',
+          `Claude Code cannot be started: ${ended.stderr.toString('utf8')}.`,
+        ),
+      );
+    case null:
       return readResult(ended);
   }
 }
@@ -168,9 +125,9 @@ interface ResultLine {
 }
 
 function readResult({ stdout, stderr, code }: ProgramEnd): Result<PlanAnswer> {
-  const parsed = jsonInText(stdout);
+  const parsed = jsonInText(stdout.toString('utf8'));
   if (typeof parsed !== 'object' || parsed === null) {
-    const reason = short(stderr) || `exit code ${code}`;
+    const reason = short(stderr.toString('utf8')) || `exit code ${code}`;
     return err(failure('agent_failed', `Claude Code returned no plan: ${reason}.`));
   }
   const line = parsed as ResultLine;

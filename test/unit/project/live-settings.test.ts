@@ -12,7 +12,8 @@ suite('live settings', () => {
   setup(async () => {
     root = await mkdtemp(join(tmpdir(), 'drover-live-'));
     // What a person has accepted is kept in git's folder.
-    await mkdir(join(root, '.git'));
+    await mkdir(join(root, '.git', 'objects'), { recursive: true });
+    await writeFile(join(root, '.git', 'HEAD'), 'ref: refs/heads/main\n');
     await writeFile(join(root, '.drover.toml'), '[gate]\ncommand = "check"\n');
   });
   teardown(() => removeFolder(root));
