@@ -39,19 +39,6 @@ export interface KnownObjects {
   rememberAnswer(question: string, answer: boolean): void;
 }
 
-/** The cone that was last set up in a slot, by its path. */
-export interface KnownCones {
-  get(path: string): string | undefined;
-  set(path: string, cone: string): void;
-  forget(path: string): void;
-}
-
-/** The last snapshot under a ref, and a text that is the same for the same state. */
-export interface KnownStates {
-  get(ref: string): { readonly commit: Sha; readonly key: string } | undefined;
-  set(ref: string, state: { readonly commit: Sha; readonly key: string }): void;
-}
-
 /**
  * A secret in a content: what it is, for a sentence, and a text that is the same for the same
  * secret.
@@ -80,9 +67,8 @@ export interface RepositoryContext {
   readonly objects: KnownObjects;
   /** The git process that moves refs which have no log. */
   readonly refMoves: Conversation;
-  readonly cones: KnownCones;
-  /** The end of each chain of snapshots, as this process has written it. */
-  readonly snapshotStates: KnownStates;
+  /** The cone that was last set up in a slot, by its path. */
+  readonly cones: Map<string, string>;
   readonly trash: Trash;
   /**
    * Added to the environment of processes that talk to other machines, so that they never prompt.

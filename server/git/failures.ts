@@ -1,7 +1,8 @@
 // Converts git's output to a failure: a kind, whether a later try may work, and a sentence that
 // names the cause.
 
-import { err } from '../core/failure.ts';
+import { isSha, type Sha } from './sha.ts';
+import { err, ok } from '../core/failure.ts';
 import type { GitFailure, GitResult } from './port.ts';
 import type { GitOutput } from './git-command.ts';
 
@@ -140,4 +141,10 @@ function lastWords(text: string): string {
       /^(?:fatal|error):/.test(line) || /^(?:fatal|error):.*:$/.test(lines[at - 1] ?? ''),
   );
   return (reasons.length > 0 ? reasons : lines.slice(-6)).join(' ').slice(0, 600);
+}
+
+/** The id that git printed, or why it printed none. `doing` completes "Git could not …". */
+export function printedId(output: GitOutput, doing: string): GitResult<Sha> {
+  const id = output.stdout.toString('latin1').trim();
+  return output.code === 0 && isSha(id) ? ok(id) : err(failureOf(output, doing));
 }

@@ -6,10 +6,10 @@ import { isBeadsFile, mergeBeadsLines } from '../../core/exchange/beads-merge.ts
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { editedTree } from './edited-tree.ts';
-import { failureOf } from '../failures.ts';
+import { failureOf, printedId } from '../failures.ts';
 import { shown } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
-import { isSha, type Sha } from '../sha.ts';
+import type { Sha } from '../sha.ts';
 import type { MergeAnswer, MergeStages } from './merge-answer.ts';
 
 /**
@@ -73,6 +73,5 @@ export async function writeBlob(context: RepositoryContext, text: string): Promi
   const output = await context.git(['hash-object', '-w', '--stdin', '--no-filters'], {
     input: text,
   });
-  const blob = output.stdout.toString('utf8').trim();
-  return output.code === 0 && isSha(blob) ? ok(blob) : err(failureOf(output, 'write a file'));
+  return printedId(output, 'write a file');
 }

@@ -1,6 +1,7 @@
 // The contents of commits: which files differ between two of them, and one file's bytes at one of
 // them.
 
+import { makeCommit } from './make-commit.ts';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../failures.ts';
@@ -105,13 +106,7 @@ export async function revertOf(
   if (before === undefined) return refuse('unknown_ref', `Commit ${commit} has no parent here.`);
   const found = await treeOf(context, before);
   if (!found.ok) return found;
-  const tree = found.value;
-  const made = await context.git(['commit-tree', tree, '-p', commit, '-F', '-'], {
-    input: commitMessage(subject, trailers),
-    env: await context.identity(),
-  });
-  const sha = made.stdout.toString('utf8').trim();
-  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, `take back ${commit}`));
-  context.objects.remember(sha, { tree, parents: [commit] });
-  return ok(sha);
+  const message = commitMessage(subject, trailers);
+  const reverted = { tree: found.value, parents: [commit], message };
+  return makeCommit(context, reverted, `take back ${commit}`);
 }

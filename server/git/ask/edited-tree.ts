@@ -4,12 +4,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { err, ok } from '../../core/failure.ts';
+import { err } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf } from '../failures.ts';
+import { failureOf, printedId } from '../failures.ts';
 import { type PathBytes, zeroEnded } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
-import { isSha, type Sha } from '../sha.ts';
+import type { Sha } from '../sha.ts';
 
 export interface TreeEdits {
   readonly remove: readonly PathBytes[];
@@ -39,10 +39,7 @@ export async function editedTree(
       const done = await context.git([...args], { env, ...(input === undefined ? {} : { input }) });
       if (done.code !== 0) return err(failureOf(done, `make a tree like that of ${from}`));
     }
-    const written = await context.git(['write-tree'], { env });
-    const tree = written.stdout.toString('utf8').trim();
-    if (written.code !== 0 || !isSha(tree)) return err(failureOf(written, 'write the tree'));
-    return ok(tree);
+    return printedId(await context.git(['write-tree'], { env }), 'write the tree');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,5 +1,6 @@
 // Merges two commits without a checkout: merge-tree finds the tree, commit-tree makes the commit.
 
+import { makeCommit } from './make-commit.ts';
 import { err, ok } from '../../core/failure.ts';
 import { unportableNames } from './added-names.ts';
 import { liesOnLine, treeOf } from './ancestry.ts';
@@ -8,7 +9,7 @@ import { settleBeads } from './beads-files.ts';
 import { settleByPerson } from './settle-by-person.ts';
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../git-command.ts';
-import { failureOf, gitFailure } from '../failures.ts';
+import { failureOf, gitFailure, printedId } from '../failures.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
 import type { GitResult, Merge, MergeConflict, MergeRequest } from '../port.ts';
@@ -59,9 +60,9 @@ export async function merge(
   if (merged.value.kind === 'conflict') return ok(merged.value);
   const { tree } = merged.value;
   const parents = base === null ? [tip, commit] : [tip];
-  const made = await commitMerge(context, request, tree, parents);
+  const message = commitMessage(request.subject, request.trailers);
+  const made = await makeCommit(context, { tree, parents, message }, `commit a merge of ${commit}`);
   if (!made.ok) return made;
-  context.objects.remember(made.value, { tree, parents });
   const result: Merge = { kind: 'merged', commit: made.value, tree };
   // Work that started at the tip itself was checked when it was committed.
   if (request.portableNames !== true) return ok(result);
@@ -71,22 +72,6 @@ export async function merge(
   return ok(
     Object.keys(found.value).length === 0 ? result : { ...result, unportable: found.value },
   );
-}
-
-async function commitMerge(
-  context: RepositoryContext,
-  { commit, subject, trailers }: MergeRequest,
-  tree: Sha,
-  parents: readonly Sha[],
-): Promise<GitResult<Sha>> {
-  const message = commitMessage(subject, trailers);
-  const made = await context.git(
-    ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'],
-    { input: message, env: await context.identity() },
-  );
-  const sha = made.stdout.toString('utf8').trim();
-  if (made.code === 0 && isSha(sha)) return ok(sha);
-  return err(failureOf(made, `commit the merge of ${commit}`));
 }
 
 /**
@@ -121,8 +106,7 @@ async function standIn(
     ['commit-tree', tree.value, ...(parent === null ? [] : ['-p', parent]), '-m', 'stand-in'],
     { env: { ...(await context.identity()), GIT_AUTHOR_DATE: epoch, GIT_COMMITTER_DATE: epoch } },
   );
-  const sha = made.stdout.toString('utf8').trim();
-  return made.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(made, `stand in for ${commit}`));
+  return printedId(made, `stand in for ${commit}`);
 }
 
 /** Work that started at the tip itself needs no merge: its own tree is the result. */

@@ -1,6 +1,7 @@
 // Ignored files that an attempt wrote are kept by a snapshot beside its commit: the result of its
 // task may be among them.
 
+import { makeCommit } from '../ask/make-commit.ts';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
@@ -10,7 +11,7 @@ import { failureOf, refuse } from '../failures.ts';
 import { editedTree } from '../ask/edited-tree.ts';
 import type { ParsedStatus } from '../ask/status-format.ts';
 import { commitMessage } from '../refs/messages.ts';
-import { isSha, type Sha } from '../sha.ts';
+import type { Sha } from '../sha.ts';
 import type { IgnoredResults, WithIgnoredRequest } from '../slot-port.ts';
 import { keepState } from './snapshot.ts';
 import { secretsAmong } from './held-contents.ts';
@@ -60,14 +61,9 @@ export async function withIgnored(
   const entries = files.value.map(({ mode, sha, path }) => `${mode} blob ${sha}\t${path}`);
   const edited = await editedTree(context, commit, { remove: [], entries });
   if (!edited.ok) return edited;
-  const made = await context.git(['commit-tree', edited.value, '-p', commit, '-F', '-'], {
-    input: commitMessage(subject, trailers),
-    env: await context.identity(),
-  });
-  const sha = made.stdout.toString('utf8').trim();
-  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, 'commit the ignored files'));
-  context.objects.remember(sha, { tree: edited.value, parents: [commit] });
-  return ok(sha);
+  const message = commitMessage(subject, trailers);
+  const added = { tree: edited.value, parents: [commit], message };
+  return makeCommit(context, added, 'commit the ignored files');
 }
 
 interface KeptFile {

@@ -29,10 +29,10 @@ interface SharedState {
 }
 
 /** By the slot's path. */
-const states = new MadeOnce<RepositoryContext['snapshotStates'], Map<string, SharedState>>();
+const states = new MadeOnce<RepositoryContext, Map<string, SharedState>>();
 
 function statesIn(context: RepositoryContext): Map<string, SharedState> {
-  return states.of(context.snapshotStates, () => new Map());
+  return states.of(context, () => new Map());
 }
 
 function readState(context: RepositoryContext): SharedState {

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext, RunOptions } from '../context.ts';
-import { failureOf } from '../failures.ts';
+import { failureOf, printedId } from '../failures.ts';
 import { intoIndex } from '../ask/into-index.ts';
 import { ownWorktree } from './own-worktree.ts';
 import { shown, type PathBytes } from '../../files/path-bytes.ts';
@@ -277,7 +277,5 @@ async function beginIndex(
 }
 
 async function writeTree(context: RepositoryContext, inIndex: RunOptions): Promise<GitResult<Sha>> {
-  const output = await context.git(['write-tree'], inIndex);
-  const sha = output.stdout.toString('utf8').trim();
-  return output.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(output, 'make a snapshot'));
+  return printedId(await context.git(['write-tree'], inIndex), 'make a snapshot');
 }

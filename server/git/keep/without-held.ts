@@ -1,5 +1,6 @@
 // A commit's work without the files that must never land, and without the history that held them.
 
+import { makeCommit } from '../ask/make-commit.ts';
 import { err, ok } from '../../core/failure.ts';
 import { unportableNames } from '../ask/added-names.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -11,7 +12,7 @@ import { isAmongStored, secretNames } from './held-names.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
-import { isSha, type Sha } from '../sha.ts';
+import type { Sha } from '../sha.ts';
 import type { WithoutHeldRequest } from '../slot-port.ts';
 
 export interface RangeChanges {
@@ -144,12 +145,6 @@ async function squash(
   const tree = edited.value;
   const same = await context.git(['diff-tree', '--quiet', base, tree]);
   if (same.code === 0) return ok(null);
-  const made = await context.git(['commit-tree', tree, '-p', base, '-F', '-'], {
-    input: commitMessage(subject, trailers),
-    env: await context.identity(),
-  });
-  const sha = made.stdout.toString('utf8').trim();
-  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, 'commit what may land'));
-  context.objects.remember(sha, { tree, parents: [base] });
-  return ok(sha);
+  const message = commitMessage(subject, trailers);
+  return makeCommit(context, { tree, parents: [base], message }, 'commit what may land');
 }

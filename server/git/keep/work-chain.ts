@@ -1,6 +1,7 @@
 // The snapshots of one attempt: commits under one ref, each of them with the previous one as a
 // parent, so that none is ever lost.
 
+import { makeCommit } from '../ask/make-commit.ts';
 import { workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor, treeOf } from '../ask/ancestry.ts';
@@ -66,17 +67,14 @@ export async function appendSnapshot(
   return context.inTurn(ref, async () => {
     for (let race = 1; ; race += 1) {
       const previous = await readRef(context, ref);
-      if (previous !== null && (await holdsState(context, ref, previous, state, note))) {
+      if (previous !== null && (await holdsState(context, previous, state, note))) {
         return ok({ ref, commit: previous, isNew: false });
       }
       const commit = await commitOnto(context, state, note, previous);
       if (!commit.ok) return commit;
       const change = { ref, next: commit.value, old: previous };
       const moved = await updateRefs(context, [change], 'drover: snapshot');
-      if (moved.ok) {
-        context.snapshotStates.set(ref, { commit: commit.value, key: keyOf(state, note) });
-        return ok({ ref, commit: commit.value, isNew: true });
-      }
+      if (moved.ok) return ok({ ref, commit: commit.value, isNew: true });
       if (moved.error.kind !== 'stale' || race === racesMax) return moved;
     }
   });
@@ -122,17 +120,13 @@ function keyOf(state: WorkState, { alongside }: SnapshotNote): string {
 
 async function holdsState(
   context: RepositoryContext,
-  ref: string,
   tip: Sha,
   state: WorkState,
   note: SnapshotNote,
 ): Promise<boolean> {
-  const known = context.snapshotStates.get(ref);
-  if (known?.commit === tip) return known.key === keyOf(state, note);
   const facts = await readSnapshot(context, tip);
   if (!facts.ok) return false;
   const key = keyOf(facts.value, { ...note, alongside: facts.value.alongside });
-  context.snapshotStates.set(ref, { commit: tip, key });
   return key === keyOf(state, note);
 }
 
@@ -160,27 +154,15 @@ async function commitState(
   if (state.head !== null) parents.push(state.head);
   if (previous !== null) parents.push(previous);
   if (state.indexTree !== null && state.indexTree !== state.tree) {
-    const base = state.head === null ? [] : ['-p', state.head];
-    const staged = await commitTree(context, state.indexTree, base, 'drover: what was staged\n');
+    const base = state.head === null ? [] : [state.head];
+    const index = { tree: state.indexTree, parents: base, message: 'drover: what was staged\n' };
+    const staged = await makeCommit(context, index, 'make a snapshot');
     if (!staged.ok) return staged;
     parents.push(staged.value);
   }
   parents.push(...note.alongside.filter((sha) => !parents.includes(sha)));
   const message = messageFor(state, note, previous);
-  const arguments_ = parents.flatMap((parent) => ['-p', parent]);
-  return commitTree(context, state.tree, arguments_, message);
-}
-
-async function commitTree(
-  context: RepositoryContext,
-  tree: Sha,
-  parents: readonly string[],
-  message: string,
-): Promise<GitResult<Sha>> {
-  const args = ['commit-tree', tree, ...parents, '-F', '-'];
-  const output = await context.git(args, { input: message, env: await context.identity() });
-  const sha = output.stdout.toString('utf8').trim();
-  return output.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(output, 'make a snapshot'));
+  return makeCommit(context, { tree: state.tree, parents, message }, 'make a snapshot');
 }
 
 function messageFor(state: WorkState, note: SnapshotNote, previous: Sha | null): string {

@@ -1,6 +1,7 @@
 // Repositories that an agent has made inside its worktree: their commits are fetched before their
 // `.git` goes.
 
+import { treeOf } from '../ask/ancestry.ts';
 import { setAside } from '../keep/own-worktree.ts';
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -110,9 +111,9 @@ async function keepTips(
   alongside: readonly Sha[],
   label: string,
 ): Promise<GitResult<void>> {
-  const tree = await context.git(['rev-parse', '--verify', '-q', `${head}^{tree}`]);
-  if (tree.code !== 0) return err(failureOf(tree, `read ${head}`));
-  const state = { tree: tree.stdout.toString('utf8').trim(), head, branch: null, indexTree: null };
+  const tree = await treeOf(context, head);
+  if (!tree.ok) return tree;
+  const state = { tree: tree.value, head, branch: null, indexTree: null };
   const note = { label, reason: 'nested', author: 'agent', worktree: null, skipped: [] } as const;
   const kept = await appendSnapshot(context, state, { ...note, alongside });
   return kept.ok ? ok(undefined) : kept;

@@ -5,7 +5,7 @@ import { readdir, mkdir, rm, rmdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf } from '../failures.ts';
+import { failureOf, printedId } from '../failures.ts';
 import { ownIdentity } from '../process/identity.ts';
 import { copyOfStore } from '../refs/copied-store.ts';
 import { keepHistoryOf } from './nested.ts';
@@ -27,7 +27,7 @@ import {
   submoduleAt,
 } from './submodules.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
-import { isSha, type Sha } from '../sha.ts';
+import type { Sha } from '../sha.ts';
 
 /** Submodules with edits, or on a commit that nothing but this worktree holds. */
 export async function heldSubmodules(
@@ -205,8 +205,9 @@ async function keepStore(
       input: 'drover: edits inside a submodule\n',
       env: ownIdentity,
     });
-    tip = made.stdout.toString('utf8').trim();
-    if (made.code !== 0 || !isSha(tip)) return err(failureOf(made, failed));
+    const edits = printedId(made, failed);
+    if (!edits.ok) return edits;
+    tip = edits.value;
   }
   const tips = ['--exclude=refs/remotes/*', '--all', ...(tip === null ? [] : [tip])];
   const list = ['rev-list', '--max-count=1', ...tips, '--not', '--remotes'];

@@ -45,5 +45,5 @@ export async function dropEntry(
   if ((await readdir(adminRoot).catch(() => ['unknown'])).length === 0) {
     await rmdir(adminRoot).catch(() => undefined);
   }
-  context.cones.forget(worktree.path);
+  context.cones.delete(worktree.path);
 }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
-import { failureOf, gitFailure, refuse } from '../failures.ts';
+import { failureOf, gitFailure, refuse, printedId } from '../failures.ts';
 import type { GitFailure, GitResult } from '../port.ts';
 import type { LocalRepository } from '../local-port.ts';
 import { exists } from '../../files/small-files.ts';
@@ -147,9 +147,7 @@ async function commitOn(
 ): Promise<GitResult<Sha>> {
   const args = ['commit-tree', '-p', parent, '-m', message, `${parent}^{tree}`];
   const written = await local.context.git(args, { env: await local.context.identity() });
-  return written.code === 0
-    ? ok(written.stdout.toString('utf8').trim())
-    : err(failureOf(written, 'write a commit'));
+  return printedId(written, 'write a commit');
 }
 
 async function checkName(local: LocalRepository, name: string): Promise<GitResult<void>> {

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf, gitFailure } from '../failures.ts';
+import { printedId } from '../failures.ts';
 import type { GitResult } from '../port.ts';
 import type { RefChange } from '../refs/transactions.ts';
 import { fenceRef } from './names.ts';
@@ -111,8 +111,6 @@ export class Fences {
     this.#count += 1;
     const input = `${this.#words}count ${this.#count}\n`;
     const output = await this.#context.git(['hash-object', '-w', '--stdin'], { input });
-    const sha = output.stdout.toString('utf8').trim();
-    if (output.code !== 0) return err(failureOf(output, 'write the mark of a line'));
-    return sha === '' ? err(gitFailure('failed', 'Git gave no id for the mark.')) : ok(sha);
+    return printedId(output, 'write the mark of a line');
   }
 }

@@ -66,7 +66,6 @@ import type { KeyedMutex } from '../../core/work/semaphore.ts';
 import { chainCommit } from '../keep/work-chain.ts';
 import { canonicalPath, linkedWorktrees } from '../refs/worktree-link.ts';
 import { parseWorktreeList } from '../refs/worktree-list-format.ts';
-import type { Sha } from '../sha.ts';
 import { repositoryConversation, repositoryRunner, type RunnerDeps } from './repository-runner.ts';
 
 export interface RepositoryDeps {
@@ -163,7 +162,6 @@ class RepositoryState {
 
 function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryContext {
   const { place, mutex } = deps;
-  const remembered = memories();
   const runner = runnerDeps(deps, state);
   return {
     commonDir: place.commonDir,
@@ -173,7 +171,7 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
     ownRefsAreLogged: place.config.get('core.logallrefupdates')?.toLowerCase() === 'always',
     staleLockMs: deps.staleLockMs,
-    ...remembered,
+    cones: new Map(),
     trash: new Trash(),
     networkVariables: networkVariables(deps.inherited, place.config),
     checkoutSettings: deps.checkoutSettings,
@@ -275,28 +273,6 @@ function operations(
     mergeBase: (one, two) => mergeBase(context, one, two),
     subjects: (from, to, limit) => subjects(context, from, to, limit),
     ownLine: () => Promise.resolve(ok(undefined)),
-  };
-}
-
-/** Attempts of one life of a process whose last snapshot is remembered. */
-const statesMax = 1_000;
-
-function memories(): Pick<RepositoryContext, 'cones' | 'snapshotStates'> {
-  const cones = new Map<string, string>();
-  const states = new Map<string, { readonly commit: Sha; readonly key: string }>();
-  return {
-    cones: {
-      get: (path) => cones.get(path),
-      set: (path, cone) => cones.set(path, cone),
-      forget: (path) => cones.delete(path),
-    },
-    snapshotStates: {
-      get: (ref) => states.get(ref),
-      set: (ref, state) => {
-        if (states.size >= statesMax) states.clear();
-        states.set(ref, state);
-      },
-    },
   };
 }
 

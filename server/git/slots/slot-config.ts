@@ -31,5 +31,5 @@ export async function restoreConfig(
   if ((readText(file) ?? '') === noted) return;
   if (noted === '') await removeEntry(file);
   else await writeNew(file, noted);
-  context.cones.forget(worktree.path);
+  context.cones.delete(worktree.path);
 }

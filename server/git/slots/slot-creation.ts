@@ -24,7 +24,7 @@ export async function createSlot(
   request: SlotRequest,
   keptRef: string | null,
 ): Promise<GitResult<SlotOutcome>> {
-  context.cones.forget(request.path);
+  context.cones.delete(request.path);
   const added = await context.exclusively(() => register(context, request));
   if (!added.ok) return added;
   const worktree = added.value;

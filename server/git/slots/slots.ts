@@ -63,12 +63,12 @@ async function prepareAt(
     case 'linked':
       return reuse(context, request, found.worktree);
     case 'unlinked': {
-      context.cones.forget(request.path);
+      context.cones.delete(request.path);
       return reuse(context, request, await relink(found.worktree));
     }
     case 'orphaned':
       await writeMetadata(found.worktree, request.sha);
-      context.cones.forget(request.path);
+      context.cones.delete(request.path);
       return reuse(context, request, found.worktree);
     case 'missing': {
       const forgotten = await forgetMissing(context, found.worktree);
