@@ -86,12 +86,6 @@ export interface LineCommit {
   readonly trailers: readonly string[];
 }
 
-export interface PeoplesTip {
-  readonly sha: Sha;
-  /** The move made the commit, as `git commit` does; others go to a commit that is there. */
-  readonly isMade: boolean;
-}
-
 export type FollowOutcome =
   /** The target branch now is at the landing tip; `wrong`: its checkout is not. */
   | { readonly kind: 'followed'; readonly sha: Sha; readonly wrong?: WrongFiles }
@@ -267,8 +261,6 @@ export interface GitRepository {
    * still wrong.
    */
   cure(branch: string, wrong: WrongFiles): Promise<GitResult<WrongFiles | null>>;
-  /** Where people moved the branch since it was at a commit, or as far back as its log goes. */
-  peoplesTips(branch: string, since: Sha | null): Promise<readonly PeoplesTip[]>;
   /**
    * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the
    * value `from` (`stale` otherwise) and never under a worktree that has it checked out: there it

@@ -20,7 +20,7 @@ import {
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { writeBack } from '../store/sqlite/write-back.ts';
 import { isIdle, launchEngine, stopRuns } from '../workflows/engine.ts';
-import { LineFollowing } from '../workflows/run/keep-following.ts';
+import { LineTending } from '../workflows/run/tending.ts';
 import { followFleetRequests } from '../workflows/kit/requests-from-fleet.ts';
 import { agentDoor } from '../agent-tools/agent-tools.ts';
 import { composeEngine, type EngineHost } from './compose.ts';
@@ -92,7 +92,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await pulse?.begin();
   await adoptWorktrees(project);
   await launchEngine(host.engine);
-  const following = new LineFollowing(host.engine).begin();
+  const following = new LineTending(host.engine).begin();
   const stopHearing = followFleetRequests(host.engine);
   host.remote.begin();
   const telemetry = await exportTelemetry(project, report);

@@ -153,41 +153,43 @@ export {
   markEpicLanded,
   sendEpicBack,
 } from './plan/epic-landing.ts';
-export { countsInScope, movingInScope, type Scope } from './work/scope.ts';
+export { countsInScope, movingInScope } from './work/scope.ts';
+export type { Scope } from './rows/scope.ts';
 export { epicsOfTasks, scopeOfRun, withBlockers } from './work/run-scope.ts';
 export { flagsWithTasks, tasksOfRun, wholeRun, widenRun } from './work/runs.ts';
 export { freshenBlocked, freshFields } from './status/fresh-start.ts';
 export {
-  allLines,
   endLanding,
-  expectFollow,
   forgetLanding,
   landingOf,
-  landOnLine,
-  setLandedTip,
   noteLandedAgain,
   openLandings,
   queueLanding,
-  readLine,
   takeLandings,
-  writeLine,
 } from './work/landings.ts';
 export {
+  allLines,
   droppedTips,
   holdLine,
-  isNotedTip,
+  includeBranch,
+  landOnLine,
   noteDropped,
-  noteTaken,
-  noteTip,
+  noteTried,
+  readLine,
+  recordLine,
+  setPending,
   setWrongStates,
-  takenAmong,
+  type TriedMerge,
+  triedMerge,
   wrongStates,
-} from './feed/line-tips.ts';
+} from './lines/lines.ts';
+export { isNotedTip, noteTip } from './lines/tips.ts';
 export { approvedPlan, decidePlan, lastPlan, proposePlan } from './status/plans.ts';
 export {
   epicsToStart,
   heldScopes,
   readHolds,
+  setBlockCause,
   setHolds,
   tasksHeldBy,
   type Hold,
@@ -217,7 +219,14 @@ export {
   type LeftAttempt,
 } from './work/left-attempts.ts';
 export { setEpicLine } from './plan/epics.ts';
-export { delayStart, type TaskBehind, tasksBehindLines, waitsForRuns } from './work/base-waits.ts';
+export {
+  type AwaitedCommit,
+  awaitedCommits,
+  epicWaits,
+  forgetArrival,
+  noteArrivals,
+  waitsForRuns,
+} from './lines/arrivals.ts';
 export {
   addKeptRef,
   keptCommits,

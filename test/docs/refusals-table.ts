@@ -19,7 +19,8 @@ const meanings: { readonly [K in OwnKind]: string } = {
   too_long: 'An agent sent a text over the limit',
   too_many: 'An agent exceeded a limit of its requests, or the project has too many images',
   depth: 'Sub-tasks can be at most two levels deep',
-  cycle: 'The task would wait for itself',
+  cycle:
+    'The task would wait for itself, or an epic that lands as a whole waits for one that waits for it',
   file: 'A file cannot be read or written, or has the wrong kind',
   id_taken: 'A sub-task with that number already exists',
   needs_answer: 'A question needs a terminal, or `--yes`',

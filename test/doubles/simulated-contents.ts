@@ -1,7 +1,7 @@
 // What can be read of commits in the simulated repository.
 
 import { err, ok } from '../../server/core/failure.ts';
-import type { GitRepository, GitResult, PeoplesTip } from '../../server/git/port.ts';
+import type { GitRepository, GitResult } from '../../server/git/port.ts';
 import type { SnapshotView } from '../../server/git/snapshot-port.ts';
 import type { PortCalls } from './port-calls.ts';
 import { changedBetween } from './simulated-git-objects.ts';
@@ -150,7 +150,6 @@ export class SimulatedContents {
   }
 
   /** No person of a simulation removes a commit that an agent has merged. */
-  peoplesTips = (): Promise<readonly PeoplesTip[]> => Promise.resolve([]);
 
   mergeBase(one: Sha, two: Sha): Promise<Sha | null> {
     return this.#calls.run('git.mergeBase', () => this.#repository.objects.mergeBase(one, two));

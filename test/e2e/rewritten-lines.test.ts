@@ -44,7 +44,7 @@ suite('landing: history that people rewrite', function () {
     ...sized({}, { 'a fast-forward': 'git merge -q main' }),
   };
   for (const [how, merge] of Object.entries(merging))
-    test(`a commit that an agent had brought in by ${how} does not come back once it is amended away`, async () => {
+    test(`work into which an agent has brought by ${how} a commit that is amended away then is held, and names it`, async () => {
       const agent = `cat > /dev/null; read -r line < ../../go; ${merge}; : > ../../merged; read -r line < ../../go; echo work > "$id.txt"`;
       const here = project({ agent });
       const barrier = makeBarrier(here.folder, 'go');
@@ -55,6 +55,8 @@ suite('landing: history that people rewrite', function () {
       here.git('add', 'secret.txt');
       here.git('commit', '-qm', 'with a secret');
       const secret = here.git('rev-parse', 'HEAD');
+      const seen = (): boolean => here.git('rev-parse', 'refs/drover/land/main') === secret;
+      await eventually('Drover has seen it on the branch', seen);
       barrier.open();
       await eventually('it is merged', () => existsSync(join(here.folder, 'merged')));
       here.git('rm', '-q', 'secret.txt');
@@ -64,10 +66,14 @@ suite('landing: history that people rewrite', function () {
       barrier.open();
       const done = await run.ended;
       barrier.close();
-      assert.equal(done.code, 0, done.stdout.slice(-2000));
-      assert.deepEqual(landedTasks(here), ['t1']);
+      assert.equal(done.code, 2, done.stdout.slice(-2000));
+      const task = await here.task('t1');
+      assert.deepEqual([task.status, task.review_kind], ['needs_review', 'unmerged']);
+      const named = `brings back commit ${secret.slice(0, 12)}`;
+      assert.ok((await here.drover(['why', 't1'])).stdout.includes(named));
       assert.equal(here.git('ls-tree', '-r', '--name-only', 'main').includes('secret.txt'), false);
-      assert.equal(here.sh(here.root, `git merge-base --is-ancestor ${secret} main`), 1);
+      await here.expect(0, ['approve', 't1']);
+      await eventually('it lands on a person’s word', () => landedTasks(here).includes('t1'));
       assert.equal(here.git('show', 'main:t1.txt'), 'work');
       assert.equal(here.git('show', 'main:plain.txt'), 'plain');
     });

@@ -143,7 +143,10 @@ suite('several runs', function () {
       const status = async (): Promise<string> => (await here.task('a2')).status;
       await eventually('the first run works', async () => (await status()) === 'in_progress');
       const second = here.start(['run', '--epic', 'EB', '--json']);
-      await eventually('b1 waits', async () => (await here.task('b1')).next_attempt_at !== null);
+      const waits = /b1 starts when that line holds its commit/;
+      const why = async (): Promise<boolean> =>
+        waits.test((await here.drover(['why', 'b1'])).stdout);
+      await eventually('b1 waits', why);
       assert.equal((await here.task('b1')).status, 'ready');
       barrier.open(1);
       assert.equal((await first.ended).code, 0);

@@ -16,11 +16,12 @@ import {
   wrongStates,
 } from '../../server/store/port.ts';
 import type { Engine } from '../../server/workflows/kit/engine-ports.ts';
-import { followLine } from '../../server/workflows/lines/follow-line.ts';
-import { moveLine } from '../../server/workflows/lines/line-holds.ts';
-import { headOn, syncLine } from '../../server/workflows/lines/lines.ts';
-import { landedWith, ownBase } from '../../server/workflows/lines/own-range.ts';
-import { checkWrongStates } from '../../server/workflows/lines/wrong-states.ts';
+import { followLine, tendLine } from '../../server/workflows/line/follow.ts';
+import { landedWith } from '../../server/workflows/line/landed.ts';
+import { landingHead, syncLine } from '../../server/workflows/line/line.ts';
+import { moveLine } from '../../server/workflows/line/move.ts';
+import { ownBase, ownBaseOfLine, removedInWork } from '../../server/workflows/line/range.ts';
+import { checkWrongStates } from '../../server/workflows/line/wrong-states.ts';
 import { followTarget } from '../../server/workflows/person/follow-target.ts';
 import { memoryStore, type TestStore } from '../unit/store/memory-store.ts';
 import { landedOn, makeFixture, valueOf, type Fixture } from './fixture.ts';
@@ -76,11 +77,12 @@ suite('git: commits that a person removed', () => {
     files: Readonly<Record<string, string>>,
     isRecorded = true,
   ): Promise<string> {
-    const tip = await sync();
-    const head = await headOn(engine, 'main', tip);
-    if (!head.ok) assert.fail(head.error.message);
-    const landed = await landedOn(fixture, repository, head.value, files, attemptTrailers(id, 1));
-    valueOf(await moveLine(engine, 'main', { next: landed, old: tip, reason: 'drover: land' }));
+    const found = await landingHead(engine, 'main');
+    if (!found.ok) assert.fail(found.error.message);
+    const { tip: old, head, includes } = found.value;
+    const next = await landedOn(fixture, repository, head, files, attemptTrailers(id, 1));
+    valueOf(await moveLine(engine, 'main', { next, old, reason: 'drover: land', includes }));
+    const landed = next;
     if (isRecorded) await project.store.transaction((tx) => landOnLine(tx, 'main', landed));
     return landed;
   }
@@ -104,9 +106,9 @@ suite('git: commits that a person removed', () => {
     assert.equal(pending, 1);
     assert.match(reason, /^main was rewritten/);
     assert.equal(shaOf('main'), before);
-    const head = await headOn(engine, 'main', shaOf(landingRef('main')));
+    const head = await landingHead(engine, 'main');
     assert.ok(head.ok);
-    assert.equal(filesOf(head.value), 'README.md\nsrc/a.txt\nsrc/b.txt\nt1.txt');
+    assert.equal(filesOf(head.value.head), 'README.md\nsrc/a.txt\nsrc/b.txt\nt1.txt');
   });
 
   test('is not landed work where the process died before it recorded what the line took in', async () => {
@@ -218,7 +220,7 @@ suite('git: commits that a person removed', () => {
       const dropped = order === 'older first' ? [one, other] : [other, one];
       for (const sha of dropped)
         await project.store.transaction((tx) => noteDropped(tx, 'main', sha));
-      const base = await ownBase(engine, 'main', { head: first, commit: work, base: null });
+      const base = await ownBaseOfLine(engine, 'main', { head: first, commit: work });
       const merged = valueOf(
         await repository.merge({ tip: first, commit: work, base, subject: 'x', trailers: [] }),
       );
@@ -230,7 +232,7 @@ suite('git: commits that a person removed', () => {
   /** What lands of the work, which began at a commit, once the person is done. */
   async function landedFiles(work: string, base: string): Promise<string> {
     const head = await sync();
-    const own = await ownBase(engine, 'main', { head, commit: work, base });
+    const own = await ownBase(engine, { head, commit: work, base });
     const merged = valueOf(
       await repository.merge({ tip: head, commit: work, base: own, subject: 'x', trailers: [] }),
     );
@@ -239,9 +241,10 @@ suite('git: commits that a person removed', () => {
   }
 
   for (const how of ['a fast-forward', 'a merge'])
-    test(`does not come back with work that had brought it in by ${how}, before Drover saw it`, async () => {
+    test(`is named if work in flight has brought it in by ${how}`, async () => {
       const first = await sync();
       const secret = commit('secret.txt', 'secret\n');
+      await sync();
       fixture.git('checkout', '-q', '--detach', how === 'a merge' ? first : secret);
       if (how === 'a merge') {
         commit('own.txt', 'own\n');
@@ -250,12 +253,58 @@ suite('git: commits that a person removed', () => {
       const work = commit('work.txt', 'work\n');
       fixture.git('checkout', '-q', 'main');
       amendAway('secret.txt');
-      const own = how === 'a merge' ? 'own.txt\n' : '';
-      assert.equal(
-        await landedFiles(work, first),
-        `README.md\n${own}plain.txt\nsrc/a.txt\nsrc/b.txt\nwork.txt`,
-      );
+      const head = await sync();
+      const removed = (base: string) => removedInWork(engine, 'main', { head, commit: work, base });
+      assert.equal(await removed(first), secret);
+      assert.equal(await removed(secret), null, 'work that began on it lands its own change');
+      fixture.git('merge', '-q', '--no-edit', secret);
+      const again = { head: await sync(), commit: work, base: first };
+      assert.equal(await removedInWork(engine, 'main', again), null, 'it is back');
     });
+
+  test('stays out however often people amend and reset beside work that waits', async () => {
+    const first = await sync();
+    commit('dropped.txt', 'dropped\n');
+    await land('t1', { 't1.txt': 'work\n' });
+    const never = { ...engine, settings: () => ({ follow: 'never' }) } as unknown as Engine;
+    const tend = (which = never) => tendLine(which, 'main', async () => null);
+    assert.equal((await tend()).pending, 1);
+    const here = 'README.md\nsrc/a.txt\nsrc/b.txt\nt1.txt';
+    commit('taken-0.txt', 'taken in\n');
+    for (const round of [1, 2]) {
+      await tend();
+      assert.ok(filesOf(landingRef('main')).includes(`taken-${round - 1}.txt`));
+      fixture.git('mv', `taken-${round - 1}.txt`, `taken-${round}.txt`);
+      commit(`plain-${round}.txt`, 'plain\n', '--amend');
+      await tend();
+      const files = filesOf(landingRef('main'));
+      assert.equal(files.includes(`taken-${round - 1}.txt`), false);
+      assert.ok(files.includes(`taken-${round}.txt`) && files.includes('t1.txt'));
+    }
+    fixture.git('reset', '-q', '--hard', first);
+    assert.equal((await tend(engine)).pending, 0);
+    assert.equal(filesOf('main'), here);
+    assert.equal(shaOf('main~1'), first);
+  });
+
+  test('a branch moves to a tested commit of landings and of people, made once', async () => {
+    commit('secret.txt', 'secret\n');
+    await land('t1', { 't1.txt': 'work\n' });
+    amendAway('secret.txt');
+    const seen: string[] = [];
+    const red = await tendLine(engine, 'main', async ({ commit: made }) => {
+      seen.push(made);
+      return 'red';
+    });
+    assert.deepEqual(red, { pending: 1, reason: 'red' });
+    const end = await tendLine(engine, 'main', async ({ commit: made }) => {
+      seen.push(made);
+      return null;
+    });
+    assert.deepEqual(end, { pending: 0, reason: null });
+    assert.deepEqual(seen, [shaOf('main'), shaOf('main')]);
+    assert.equal(filesOf('main'), 'README.md\nplain.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt');
+  });
 
   test('is not work in flight that they have only tried on the branch', async () => {
     const first = await sync();
@@ -302,7 +351,8 @@ suite('git: commits that a person removed', () => {
     test('is not reported once the user has brought it back', async () => {
       fixture.git('merge', '-q', '--ff-only', landed);
       await sync();
-      await checkWrongStates(engine, await allLines(project.store.db), 1);
+      const [line] = await allLines(project.store.db);
+      if (line !== undefined) await checkWrongStates(engine, line, null, 1);
       assert.deepEqual(await reported(), []);
     });
   });

@@ -53,9 +53,9 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'bring-back-what-was-taken-out': {
     seed: 21,
     breaks: ['came-back', 'blamed'],
-    file: 'server/workflows/lines/own-range.ts',
-    find: '  return withMerged(engine, whole, { head, commit });',
-    replace: '  return withMerged.length > 9 ? whole : null;',
+    file: 'server/workflows/line/range.ts',
+    find: '  if (base === null || (await git.isAncestor(base, head))) return null;',
+    replace: '  if (base === null || git !== null) return null;',
     often: ['amend-a-secret-away', 'amend'],
   },
   'every-gate-is-green': {
@@ -115,7 +115,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'land-an-epic-again': {
     seed: 2,
     breaks: ['again', 'stuck', 'not-landed'],
-    file: 'server/workflows/lines/own-range.ts',
+    file: 'server/workflows/line/landed.ts',
     find: '    if (held === sha || (await engine.git.isAncestor(sha, held))) return commit;',
     replace: '    if (held === sha && held === target) return commit;',
     often: ['amend', 'epic'],

@@ -11,7 +11,7 @@ import { sqliteDialect } from '../../server/store/sqlite/driver.ts';
 import { createStore } from '../../server/store/store.ts';
 import type { Store, StoreTables, Tx } from '../../server/store/port.ts';
 import { createEngine, launchEngine } from '../../server/workflows/engine.ts';
-import { LineFollowing } from '../../server/workflows/run/keep-following.ts';
+import { LineTending } from '../../server/workflows/run/tending.ts';
 import type { PortCalls } from '../doubles/port-calls.ts';
 import { SimulatedDriver, SimulatedProcessTable } from '../doubles/simulated-driver.ts';
 import { SimulatedGit } from '../doubles/simulated-git.ts';
@@ -40,7 +40,7 @@ export class Life {
   /** Whose agents may ask for something, by the log of their part. */
   readonly scopes = new Map<string, AgentScope>();
   readonly onDeath: (() => void)[] = [];
-  #following: LineFollowing | null = null;
+  #following: LineTending | null = null;
 
   constructor(world: World, number: number) {
     this.id = `backend-${number}`;
@@ -155,7 +155,7 @@ export class Life {
 
   async launch(): Promise<void> {
     await launchEngine(this.engine);
-    this.#following = new LineFollowing(this.engine).begin();
+    this.#following = new LineTending(this.engine).begin();
     this.launched = true;
   }
 

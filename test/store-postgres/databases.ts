@@ -34,7 +34,7 @@ export const tables = [
   'runs',
   'lines',
   'line_tips',
-  'taken_tips',
+  'arrivals',
   'landings',
   'gate_verdicts',
   'accounts',

@@ -179,13 +179,10 @@ async function fillTheRest(
     .insertInto('line_tips')
     .values({ branch: 'main', sha: 'a', at_ms: 1 })
     .execute();
+  await tablesOf(tx).insertInto('arrivals').values({ line: 'main', sha: 'b' }).execute();
   await tablesOf(tx)
     .insertInto('line_landers')
     .values({ branch: 'main', machine: 'm1', workflow: 'w', since_ms: 5, ended_ms: 6 })
-    .execute();
-  await tablesOf(tx)
-    .insertInto('taken_tips')
-    .values({ branch: 'main', sha: 'a', at_ms: 1 })
     .execute();
   await tablesOf(tx)
     .insertInto('landings')

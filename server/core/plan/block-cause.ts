@@ -9,6 +9,8 @@ export interface MissingBase {
   readonly line: string;
   /** Null if all commits are there, and the line cannot be merged with its parent. */
   readonly sha: string | null;
+  /** Tips of the line and its target at the last look for the commit; absent: never looked. */
+  readonly seen?: string;
 }
 
 /**

@@ -55,7 +55,7 @@ export const reviewKinds = [
   'no_changes', // the agent ended well, a commit was expected, and there is none
   'held_files', // files that look like secrets or are too large were not committed
   'protected', // files that decide what programs do later were changed
-  'unmerged', // the work adds conflict marks, or undoes both changes of a conflict
+  'unmerged', // conflict marks, both changes of a conflict undone, or a removed commit brought back
   'plan', // a plan waits for an approval
   'candidate', // one of several, has passed the gate, and waits for the choice
 ] as const;

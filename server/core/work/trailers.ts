@@ -5,11 +5,6 @@ const keys = {
   attempt: 'Drover-Attempt',
   epic: 'Drover-Epic',
   undo: 'Drover-Undo',
-  /**
-   * In the first commit that was brought over onto a rewritten branch: its parent is that branch's
-   * tip.
-   */
-  onto: 'Drover-Onto',
   /** In a commit that was brought over onto a rewritten branch: the landing that it repeats. */
   was: 'Drover-Was',
   /** In a commit that holds the changes of a line, whose own commits it cannot have as parents. */

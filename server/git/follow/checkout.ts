@@ -65,6 +65,8 @@ export async function moveCheckout(
     return { kind: 'refused', reason: known.reason };
   const kept = await keep(owner);
   if (!kept.ok) return { kind: 'refused', reason: kept.error.message };
+  // A snapshot takes a while: people may have moved the branch back in the meantime.
+  if ((await readRef(context, ref)) !== step.from) return { kind: 'stale' };
   const said = await mergeForward(context, ref, owner, step);
   const present = await readRef(context, ref);
   if (present === step.to)

@@ -341,7 +341,6 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     // The branch is the remote's, which has neither a checkout nor a log of it.
     lookAfter: () => Promise.resolve(null),
     cure: () => Promise.resolve(ok(null)),
-    peoplesTips: () => Promise.resolve([]),
     // On the remote, no worktree has it checked out.
     moveBranch: async (branch, next, from) => {
       const moved = await shared.updateRefs(

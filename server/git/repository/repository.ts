@@ -17,7 +17,6 @@ import {
   readFacts,
   type RepositoryPlace,
 } from './repository-facts.ts';
-import { peoplesTips } from '../ask/people-tips.ts';
 import { cure, follow, lookAfter, moveBranch } from '../follow/follow.ts';
 import type { KeepCheckout } from '../follow/checkout.ts';
 import { changedFiles, fileAt, namesAtRoot, revertOf } from '../ask/contents.ts';
@@ -257,7 +256,6 @@ function operations(
     follow: (target, tip, mode, seen) => follow(context, target, tip, { mode, seen, keep }),
     lookAfter: (branch, from, to) => lookAfter(context, branch, from, to),
     cure: (branch, wrong) => cure(context, branch, wrong, keep),
-    peoplesTips: (branch, since) => peoplesTips(context, branch, since),
     moveBranch: (branch, next, from) => moveBranch(context, branch, { next, from }, keep),
     canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),
     diff: (from, to) => diff(context, from, to),

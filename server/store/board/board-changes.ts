@@ -2,7 +2,7 @@
 // feed names the tasks that were touched, and what follows from them (who waits for them, who is
 // above them) is read beside them.
 
-import { readLine } from '../work/landings.ts';
+import { readLine } from '../lines/lines.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import type { BoardChanges } from '../../protocol/panel-views.ts';

@@ -1,7 +1,6 @@
 // The state of everything at one event number: what `drover status --json` prints and the panels
 // start from.
 
-import { readLine } from '../work/landings.ts';
 import { sql } from 'kysely';
 import type {
   ConfigValueView,
@@ -18,7 +17,7 @@ import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import { stuckViews } from './stuck.ts';
 import type { EpicRow, LineRow, RunRow } from '../schema/tables.ts';
 import { unlandedScopes } from '../status/unlanded.ts';
-import { wrongStates } from '../feed/line-tips.ts';
+import { readLine, wrongStates } from '../lines/lines.ts';
 import {
   addCount,
   countOne,

@@ -27,7 +27,7 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'runs', key: ['id'] },
   { table: 'lines', key: ['branch'] },
   { table: 'line_tips', key: ['branch', 'sha'] },
-  { table: 'taken_tips', key: ['branch', 'sha'] },
+  { table: 'arrivals', key: ['line', 'sha'] },
   { table: 'base_gates', key: ['line'] },
   { table: 'landings', key: ['position'] },
   { table: 'gate_verdicts', key: ['tree_sha', 'command'] },

@@ -1,4 +1,46 @@
-// The statements that add to the tables of lines.
+// The tables of lines, and the statements that add to them.
+
+import type { Defaulted } from './column-values.ts';
+
+/** One row per landing line (branch). */
+export interface LineTable {
+  branch: string;
+  landed_sha: string;
+  /** The state of the branch that the line includes; null = the branch was never seen. */
+  followed_sha: Defaulted<string | null>;
+  pending: Defaulted<number>;
+  pending_reason: Defaulted<string | null>;
+  /** For an epic's line: the branch it started from. */
+  parent_branch: Defaulted<string | null>;
+  /** Why nothing starts and nothing lands on it until a person has chosen; null = it is free. */
+  held_reason: Defaulted<string | null>;
+  held_since_ms: Defaulted<number | null>;
+  /**
+   * JSON list, newest last: tips that people have taken out of the branch. Their commits never come
+   * back with a task.
+   */
+  dropped: Defaulted<string>;
+  /** JSON list of `WrongState`. */
+  wrong: Defaulted<string>;
+  /** JSON of a `TriedMerge`. */
+  tried: Defaulted<string | null>;
+}
+
+/**
+ * Values that Drover has given, or was about to give, to the landing ref of a line: any other value
+ * is another hand's.
+ */
+export interface LineTipTable {
+  branch: string;
+  sha: string;
+  at_ms: number;
+}
+
+/** Commits of blockers that landed on another line, and that the line holds by now. */
+export interface ArrivalTable {
+  line: string;
+  sha: string;
+}
 
 /** The eighth version: tips that Drover wrote into the refs of its lines, and held lines. */
 export const lineStatements: readonly string[] = [
@@ -13,4 +55,19 @@ export const lineStatements: readonly string[] = [
 /** States of branches and checkouts that are reported until a person cures them. */
 export const wrongStateStatements: readonly string[] = [
   `ALTER TABLE lines ADD COLUMN wrong TEXT NOT NULL DEFAULT '[]'`,
+];
+
+/**
+ * The 25th version: `followed_sha` alone says which state of the branch a line includes, and a
+ * merge that was tried is remembered with its line. Commits that arrived from other lines decide
+ * which tasks can start.
+ */
+export const oneTruthStatements: readonly string[] = [
+  `ALTER TABLE lines ADD COLUMN tried TEXT`,
+  `UPDATE lines SET followed_sha = (
+    SELECT t.sha FROM taken_tips t WHERE t.branch = lines.branch ORDER BY t.at_ms DESC LIMIT 1)
+    WHERE pending > 0 AND EXISTS (SELECT 1 FROM taken_tips t WHERE t.branch = lines.branch)`,
+  `DROP TABLE taken_tips`,
+  `CREATE TABLE arrivals (line TEXT NOT NULL, sha TEXT NOT NULL, PRIMARY KEY (line, sha)) WITHOUT ROWID`,
+  `CREATE INDEX tasks_landed_on ON tasks(landed_on) WHERE landed_on IS NOT NULL`,
 ];

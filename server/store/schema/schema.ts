@@ -1,6 +1,6 @@
 // Creates the tables. The public design schema comes first, unchanged; our additions follow.
 
-import { lineStatements, wrongStateStatements } from './line-tables.ts';
+import { lineStatements, oneTruthStatements, wrongStateStatements } from './line-tables.ts';
 import { type Kysely, sql } from 'kysely';
 import { causeOfOldReason, storedCause } from '../../core/plan/block-cause.ts';
 import { isPostgres } from './dialect.ts';
@@ -281,7 +281,7 @@ const machineReportStatements: readonly string[] = [
 ];
 
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 24;
+export const schemaVersion = 25;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -364,4 +364,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 22, name: 'states of checkouts that are reported', up: all(wrongStateStatements) },
   { version: 23, name: 'the settings of each run', up: all(runSettingsStatements) },
   { version: 24, name: 'what the feed reports of machines', up: all(machineReportStatements) },
+  { version: 25, name: 'one truth about each line', up: all(oneTruthStatements) },
 ];

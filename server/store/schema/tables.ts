@@ -15,6 +15,7 @@ import type {
 } from './column-values.ts';
 import type { PastTables } from './past-rows.ts';
 import type { SideTables } from './side-tables.ts';
+import type { ArrivalTable, LineTable, LineTipTable } from './line-tables.ts';
 import type { LineLanderTable, LogPartTable, MachineTable } from './machine-tables.ts';
 
 /** How the task is to be done: its agent, its gate, its tries. */
@@ -256,38 +257,6 @@ export interface RunTable {
   settings: Defaulted<string | null>;
 }
 
-/** One row per landing line (branch). */
-export interface LineTable {
-  branch: string;
-  landed_sha: string;
-  /** Last tip that the branch itself was seen to hold; null = never yet. */
-  followed_sha: Defaulted<string | null>;
-  pending: Defaulted<number>;
-  pending_reason: Defaulted<string | null>;
-  /** For an epic's line: the branch it started from. */
-  parent_branch: Defaulted<string | null>;
-  /** Why nothing starts and nothing lands on it until a person has chosen; null = it is free. */
-  held_reason: Defaulted<string | null>;
-  held_since_ms: Defaulted<number | null>;
-  /**
-   * JSON list, newest last: tips that people have taken out of the branch. Their commits never come
-   * back with a task.
-   */
-  dropped: Defaulted<string>;
-  /** JSON list of `WrongState`. */
-  wrong: Defaulted<string>;
-}
-
-/**
- * Values that Drover has given, or was about to give, to the landing ref of a line: any other value
- * is another hand's.
- */
-export interface LineTipTable {
-  branch: string;
-  sha: string;
-  at_ms: number;
-}
-
 export interface LandingTable {
   task_id: string;
   epoch: number;
@@ -366,8 +335,7 @@ export interface StoreTables extends PastTables, SideTables {
   lines: LineTable;
   /** Tips that Drover has written into the refs of its lines. */
   line_tips: LineTipTable;
-  /** Commits at which people had a branch when its line included them. */
-  taken_tips: LineTipTable;
+  arrivals: ArrivalTable;
   landings: LandingTable;
   gate_verdicts: GateVerdictTable;
   accounts: AccountTable;

@@ -1,7 +1,7 @@
 // Why nothing new starts now: written by the dispatcher when it changes, read by `why` and
 // `status`.
 
-import { type BlockCause, readBlockCause } from '../../core/plan/block-cause.ts';
+import { type BlockCause, readBlockCause, storedCause } from '../../core/plan/block-cause.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import type { HoldRow, Reads, Tx } from '../schema/tables.ts';
 
@@ -74,4 +74,14 @@ export async function tasksHeldBy<K extends BlockCause['kind']>(
     const cause = readBlockCause(stored);
     return cause?.kind === kind ? [{ id, cause: cause as Extract<BlockCause, { kind: K }> }] : [];
   });
+}
+
+/** For a task that stays blocked: more is known of its cause. */
+export async function setBlockCause(tx: Tx, taskId: string, cause: BlockCause): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ blocked_by: storedCause(cause) })
+    .where('id', '=', taskId)
+    .where('status', '=', 'blocked')
+    .execute();
 }

@@ -1,7 +1,7 @@
 // Completed work that is on the line of an epic and not yet on the epic's target.
 
 import { epicLinePrefix } from '../../core/plan/outcome.ts';
-import type { Scope } from '../work/scope.ts';
+import type { Scope } from '../rows/scope.ts';
 import type { Reads } from '../schema/tables.ts';
 
 /**

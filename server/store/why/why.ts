@@ -6,14 +6,13 @@ import { ownedStatuses } from '../../core/plan/state.ts';
 import { isLeftOutByGit, whyNotPortable } from '../../core/plan/portable-names.ts';
 import { byHandPhase } from '../../core/plan/task.ts';
 import { describeWrongState } from '../../core/work/wrong-state.ts';
-import { wrongStates } from '../feed/line-tips.ts';
+import { readLine, wrongStates } from '../lines/lines.ts';
 import { epicById, taskById, taskOrRefuse } from '../rows/find-rows.ts';
 import { machineNames } from '../fleet/machine-views.ts';
 import { type Db, readAtOneMoment, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 import { rootOf } from '../status/transition.ts';
 import { lastAttempt } from '../work/claims.ts';
-import { readLine } from '../work/landings.ts';
 import { whyCandidates } from './why-candidates.ts';
 import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
@@ -241,7 +240,7 @@ function whyReview(row: TaskRow, facts: WhyFacts): string[] {
       ];
     case 'unmerged':
       return [
-        `${id} needs a review: it ${row.verdict_reason ?? 'leaves lines unmerged'}. Landing it as it is would revert what has landed, or land the marks.`,
+        `${id} needs a review: it ${row.verdict_reason ?? 'leaves lines unmerged'}. Landing it as it is would revert what has landed, land the marks, or bring back the commit.`,
         decide,
       ];
     case 'no_changes':

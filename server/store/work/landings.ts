@@ -1,13 +1,7 @@
 // The landing queue's rows: what waits to be merged into which line, and what became of it.
 
 import type { StoreSources } from '../feed/feed.ts';
-import type { LandingRow, LineRow, Reads, Tx } from '../schema/tables.ts';
-
-/**
- * Written whenever a line has moved; its hold, the commits dropped from it and its wrong states
- * are written separately.
- */
-export type LineState = Omit<LineRow, 'held_reason' | 'held_since_ms' | 'dropped' | 'wrong'>;
+import type { LandingRow, Reads, Tx } from '../schema/tables.ts';
 
 export interface NewLanding {
   readonly taskId: string;
@@ -95,68 +89,6 @@ export async function endLanding(
     .returning('commit_sha')
     .executeTakeFirst();
   return row?.commit_sha ?? null;
-}
-
-export async function allLines(db: Reads): Promise<readonly LineRow[]> {
-  return db.selectFrom('lines').selectAll().execute();
-}
-
-export async function readLine(tx: Reads, branch: string): Promise<LineRow | null> {
-  const row = await tx
-    .selectFrom('lines')
-    .selectAll()
-    .where('branch', '=', branch)
-    .executeTakeFirst();
-  return row ?? null;
-}
-
-/**
- * Work has landed on a line. An epic whose line it is has something to land, also where it has
- * landed before.
- */
-export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<void> {
-  await setLandedTip(tx, branch, sha);
-  await tx
-    .updateTable('epics')
-    .set({ landing_state: null })
-    .where('branch', '=', branch)
-    .where('landing_state', '=', 'landed')
-    .execute();
-}
-
-/** The line's tip; how far its branch follows stays as it was. */
-export async function setLandedTip(tx: Tx, branch: string, sha: string): Promise<void> {
-  const line = await readLine(tx, branch);
-  await writeLine(tx, {
-    branch,
-    landed_sha: sha,
-    followed_sha: line?.followed_sha ?? null,
-    pending: line?.pending ?? 0,
-    pending_reason: line?.pending_reason ?? null,
-    parent_branch: line?.parent_branch ?? null,
-  });
-}
-
-/**
- * Marks a line as one that its branch has to follow, before it moves: the mark survives a crash.
- */
-export async function expectFollow(tx: Tx, branch: string): Promise<void> {
-  await tx
-    .updateTable('lines')
-    .set({ pending: 1 })
-    .where('branch', '=', branch)
-    .where('pending', '=', 0)
-    .execute();
-}
-
-export async function writeLine(tx: Tx, line: LineState): Promise<void> {
-  const { branch, ...rest } = line;
-  await tx
-    .insertInto('lines')
-    .values(line)
-    .onConflict((conflict) => conflict.column('branch').doUpdateSet(rest))
-    .execute();
-  void branch;
 }
 
 /** Landings that wait or are under way, on any line. */

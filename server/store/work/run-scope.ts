@@ -4,7 +4,7 @@
 import type { Reads, RunRow, TaskRow } from '../schema/tables.ts';
 import { epicsOfOthers } from './run-shares.ts';
 import { tasksOfRun } from './runs.ts';
-import type { Scope } from './scope.ts';
+import type { Scope } from '../rows/scope.ts';
 
 /** The scope of a run beside the other active ones. */
 export async function scopeOfRun(
@@ -17,6 +17,7 @@ export async function scopeOfRun(
     epicId: run.epic_id,
     exceptEpics: epicsOfOthers(active, run),
     tasks: named === null ? null : await withBlockers(db, named),
+    on: { line: run.line, target: run.target_branch },
   };
 }
 

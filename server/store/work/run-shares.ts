@@ -5,7 +5,7 @@ import { handedOver } from '../../core/plan/task.ts';
 import { limitedAccounts } from './accounts.ts';
 import type { Reads, RunRow, TaskRow } from '../schema/tables.ts';
 import { tasksOfRun } from './runs.ts';
-import type { Scope } from './scope.ts';
+import type { Scope } from '../rows/scope.ts';
 
 /**
  * Epics that other active runs have to themselves: a run of everything leaves their tasks alone.

@@ -1,17 +1,10 @@
 // The tasks in the scope of a run: how many there are in each status, and how many can still move.
 
+import { tasksBehind } from '../lines/arrivals.ts';
+import type { Scope } from '../rows/scope.ts';
 import { isUnblocked } from './startable.ts';
 import type { Reads } from '../schema/tables.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
-
-export interface Scope {
-  /** Null: tasks of every epic and of none. */
-  readonly epicId: string | null;
-  /** Epics whose tasks are not in it. */
-  readonly exceptEpics: readonly string[];
-  /** Only these tasks; null: all that are left. */
-  readonly tasks: readonly string[] | null;
-}
 
 /** Tasks of the scope by status, sub-tasks included. */
 export async function countsInScope(
@@ -40,7 +33,7 @@ export async function countsInScope(
  */
 export async function movingInScope(
   db: Reads,
-  { epicId, exceptEpics, tasks }: Scope,
+  { epicId, exceptEpics, tasks, on }: Scope,
   options: {
     readonly canStart: boolean;
     readonly heldEpics: readonly string[];
@@ -65,6 +58,7 @@ export async function movingInScope(
                   eb.and([eb('status', '=', 'waiting'), isUnblocked(eb)]),
                 ]),
                 eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...heldEpics])]),
+                ...(on === undefined ? [] : [eb('id', 'not in', tasksBehind(db, on))]),
               ]),
             ]
           : []),

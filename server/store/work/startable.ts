@@ -1,6 +1,8 @@
 // Tasks that may start now, in their order.
 
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { tasksBehind } from '../lines/arrivals.ts';
+import type { RunLine } from '../rows/scope.ts';
 import type { Reads, StoreTables, TaskRow } from '../schema/tables.ts';
 
 export interface Startable {
@@ -22,6 +24,25 @@ export interface Startable {
   readonly blocked_by: string | null;
 }
 
+const startableColumns = [
+  'id',
+  'status',
+  'agent',
+  'model',
+  'fallback',
+  'fallback_from',
+  'best_of',
+  'candidate_of',
+  'labels',
+  'epoch',
+  'runs_on',
+  'epic_id',
+  'test_mode',
+  'test_scope',
+  'test_command',
+  'blocked_by',
+] as const;
+
 /**
  * Tasks that may start now, best first: those back from a limit, then by priority, chain, and the
  * order people gave.
@@ -33,6 +54,8 @@ export async function startableTasks(
     readonly exceptEpics?: readonly string[];
     /** Only these; null: all of the scope. */
     readonly tasks?: readonly string[] | null;
+    /** Where they land; absent: wherever. */
+    readonly on?: RunLine;
     /** Tasks that the run leaves alone. */
     readonly except?: readonly string[];
     readonly nowMs: number;
@@ -41,56 +64,46 @@ export async function startableTasks(
     readonly anywhere?: boolean;
   },
 ): Promise<Startable[]> {
-  const { exceptEpics = [], tasks = null, except = [] } = options;
+  const { exceptEpics = [], tasks = null, except = [], on } = options;
   const base = tx
     .selectFrom('tasks')
-    .select([
-      'id',
-      'status',
-      'agent',
-      'model',
-      'fallback',
-      'fallback_from',
-      'best_of',
-      'candidate_of',
-      'labels',
-      'epoch',
-      'runs_on',
-      'epic_id',
-      'test_mode',
-      'test_scope',
-      'test_command',
-      'blocked_by',
-    ])
+    .select(startableColumns)
     .where('parent_id', 'is', null)
     .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId))
     .$if(tasks !== null, (query) => query.where('id', 'in', tasks ?? []))
     .$if(except.length > 0, (query) => query.where('id', 'not in', [...except]))
+    .$if(on !== undefined, (query) =>
+      on === undefined ? query : query.where('id', 'not in', tasksBehind(tx, on)),
+    )
     .$if(options.anywhere === true, (query) => query.where('labels', 'not like', '%"needs:%'))
     .$if(exceptEpics.length > 0, (query) =>
       query.where((eb) =>
         eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),
       ),
     );
-  const waiting = base
-    .where('status', '=', 'waiting')
-    .where('waiting_until_ms', '<=', options.nowMs)
-    .where(isUnblocked)
-    .orderBy('priority', 'desc')
-    .orderBy('chain', 'desc')
-    .orderBy('position')
-    .limit(options.limit)
-    .execute();
-  const ready = base
-    .where('status', '=', 'ready')
-    .where((eb) =>
-      eb.or([eb('next_attempt_at_ms', 'is', null), eb('next_attempt_at_ms', '<=', options.nowMs)]),
-    )
-    .orderBy('priority', 'desc')
-    .orderBy('chain', 'desc')
-    .orderBy('position')
-    .limit(options.limit)
-    .execute();
+  const best = (query: typeof base) =>
+    query
+      .orderBy('priority', 'desc')
+      .orderBy('chain', 'desc')
+      .orderBy('position')
+      .limit(options.limit)
+      .execute();
+  const waiting = best(
+    base
+      .where('status', '=', 'waiting')
+      .where('waiting_until_ms', '<=', options.nowMs)
+      .where(isUnblocked),
+  );
+  const ready = best(
+    base
+      .where('status', '=', 'ready')
+      .where((eb) =>
+        eb.or([
+          eb('next_attempt_at_ms', 'is', null),
+          eb('next_attempt_at_ms', '<=', options.nowMs),
+        ]),
+      ),
+  );
   return (await Promise.all([waiting, ready])).flat().map((row) => ({
     ...row,
     status: row.status === 'waiting' ? 'waiting' : 'ready',

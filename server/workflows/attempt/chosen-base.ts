@@ -1,7 +1,7 @@
 // The commit that an attempt starts from: one that holds what all blockers of its task have landed.
 
 import type { Failure } from '../../core/failure.ts';
-import type { MissingBase } from '../../core/plan/block-cause.ts';
+import { type MissingBase, storedCause } from '../../core/plan/block-cause.ts';
 import { landingRef } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';
 import {
@@ -9,15 +9,18 @@ import {
   blockersOf,
   type Claim,
   familyOf,
+  forgetArrival,
   lastAttempt,
+  setAttempt,
   taskById,
+  type Tx,
 } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { findAgain } from '../lines/landed-again.ts';
-import { baseContaining, containsAll } from '../lines/lines.ts';
+import { findAgain } from '../line/landed.ts';
+import { baseContaining, containsAll, isInReach, tipsOfLine } from '../line/open-line.ts';
+import { missingBase } from '../line/advice.ts';
 import { storedChoice } from './earlier-work.ts';
-import { isOnLine } from './line-waits.ts';
-import { missingBaseSentence } from './missing-base-sentence.ts';
+import { stoppedInstead } from './stops.ts';
 
 /** A blocker's commit is not in any base this line can offer; `reason` names it. */
 export interface NoBase {
@@ -78,17 +81,18 @@ export async function chooseBase(
   if (!isSecond && (await findAgain(engine, line, landed)))
     return chooseBase(engine, claim, await baseFacts(engine, claim), line, true);
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';
+  const seen = await tipsOfLine(engine, line);
   for (const { id, sha, landed_on } of landed) {
     if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
     const blocker = { id, sha, landedOn: landed_on };
-    const reason = await missingBaseSentence(engine, claim.taskId, blocker, line);
+    const reason = await missingBase(engine, claim.taskId, blocker, line);
     // Where the line's parent has it, no run brings it: the two can't be merged.
-    const isNear = await isOnLine(engine, line, sha);
-    const cause = { kind: 'missing_base', line, sha } as const;
+    const isNear = await isInReach(engine, line, sha);
+    const cause = { kind: 'missing_base', line, sha, seen } as const;
     return { kind: 'no_base', reason, cause, landedOn: isNear ? null : landed_on };
   }
   const reason = `${line} and its parent can't be merged; merge them by hand`;
-  const cause = { kind: 'missing_base', line, sha: null } as const;
+  const cause = { kind: 'missing_base', line, sha: null, seen } as const;
   return { kind: 'no_base', reason, cause, landedOn: null };
 }
 
@@ -120,4 +124,34 @@ async function resetBlocker(
 async function baseOfCandidates(engine: Uses<'store'>, taskId: string): Promise<Sha | null> {
   const row = await taskById(engine.store.db, taskId);
   return row === null || row.candidate_of === null ? null : row.base_sha;
+}
+
+/**
+ * The task was claimed before its base was known to lack a commit. It is blocked for a person,
+ * unless it only has to wait: for a blocker that was reset, or one that landed on another line.
+ */
+export async function returnWithoutBase(
+  engine: Uses<'clock' | 'store'>,
+  tx: Tx,
+  claim: Claim,
+  { reason, cause, landedOn, isReset = false }: Omit<NoBase, 'kind'>,
+): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
+  await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
+  const fence = { taskId: claim.taskId, epoch: claim.epoch, runId: claim.runId };
+  const isElsewhere = landedOn !== null && landedOn !== cause.line && cause.sha !== null;
+  if (isElsewhere) await forgetArrival(tx, cause.line, cause.sha);
+  if (isReset || isElsewhere) {
+    const set = { phase: null };
+    const event = 'task.returned';
+    await engine.store.transition(tx, { ...fence, to: 'ready', event, data: { reason }, set });
+    return;
+  }
+  await engine.store.transition(tx, {
+    ...fence,
+    to: 'blocked',
+    event: 'task.blocked',
+    data: { reason },
+    set: { blocked_reason: reason, last_error: reason, blocked_by: storedCause(cause) },
+  });
 }

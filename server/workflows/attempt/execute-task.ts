@@ -19,7 +19,7 @@ import {
 } from '../../store/port.ts';
 import { gateCandidate } from './candidates.ts';
 import { blockTask, giveBack, recordFailure } from './attempt-ends.ts';
-import { waitForBase } from './missing-base.ts';
+import { returnWithoutBase } from './chosen-base.ts';
 import { endLeftAgent } from '../landing/orphan-commands.ts';
 import { passingFailure } from '../kit/git-trouble.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
@@ -164,7 +164,7 @@ async function recordPlace(
   outcome: PlaceOutcome,
 ): Promise<void> {
   const { store } = engine;
-  if (outcome.kind === 'no_base') return waitForBase(engine, tx, claim, outcome);
+  if (outcome.kind === 'no_base') return returnWithoutBase(engine, tx, claim, outcome);
   if (outcome.kind === 'cut_off') {
     await noteCutOff(tx, engine.machineId);
     await releaseSlot(tx, 'task', claim.taskId);

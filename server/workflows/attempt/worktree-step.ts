@@ -8,6 +8,7 @@ import { ownedStatuses } from '../../core/plan/state.ts';
 import { GitRefusal } from '../../git/port.ts';
 import {
   type AttemptRow,
+  baseOfAttemptBranch,
   type Claim,
   foreseeLease,
   lastAttempt,
@@ -21,8 +22,7 @@ import {
 import { gitFailed, orElse, whileAway } from '../kit/git-trouble.ts';
 import { baseFacts, chooseBase, type NoBase } from './chosen-base.ts';
 import { type EarlierCommit, restoreEarlier, startOfAttempt } from './earlier-work.ts';
-import { baseOfBranch } from '../lines/landed-again.ts';
-import { ownBase } from '../lines/own-range.ts';
+import { ownBase } from '../line/range.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { enterPhase } from '../kit/phases.ts';
 import { setupRunId } from '../kit/run-ids.ts';
@@ -261,7 +261,7 @@ async function startOn(
   earlier: EarlierCommit,
   line: string,
 ): Promise<Sha | null> {
-  const own = { line, base: await baseOfBranch(engine, earlier.branch) };
+  const own = { line, base: await baseOfAttemptBranch(engine.store.db, earlier.branch) };
   return ontoBase(engine, attempt, base, earlier.commit, own);
 }
 
@@ -317,7 +317,7 @@ async function ontoBase(
   const merged = await engine.git.merge({
     tip: base,
     commit: earlier,
-    base: await ownBase(engine, own.line, { head: base, commit: earlier, base: own.base }),
+    base: await ownBase(engine, { head: base, commit: earlier, base: own.base }),
     subject: `${attempt.task_id}: go on from ${attempt.continues_from ?? attempt.branch}`,
     trailers: [],
   });

@@ -22,7 +22,7 @@ import {
 import { baseGateQueue, gateOfRun } from '../attempt/submission.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { syncLine } from '../lines/lines.ts';
+import { syncLine } from '../line/line.ts';
 import { type GateVerdict, runGate } from './gate.ts';
 import { readRedBase, redBaseWords } from './red-base.ts';
 

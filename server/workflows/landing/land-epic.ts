@@ -22,9 +22,10 @@ import { gateFailure } from './gate.ts';
 import { gitFailed, handingOver, orElse, whileAway } from '../kit/git-trouble.ts';
 import { asLander } from './lander.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
-import { handMerge, handPick, isPicked } from '../lines/hand-merge.ts';
-import { headOn, syncLine } from '../lines/lines.ts';
-import { landedWith, ownBase } from '../lines/own-range.ts';
+import { handMerge, handPick, isPicked } from '../line/advice.ts';
+import { landedWith } from '../line/landed.ts';
+import { landingHead, syncLine } from '../line/line.ts';
+import { ownBaseOfLine } from '../line/range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -165,15 +166,13 @@ async function buildEpic(
 ): Promise<BuiltEpic> {
   const owned = await own();
   if (!owned.ok) return notBuilt(gitFailed(owned.error));
-  const tip = await syncLine(engine, input.target);
-  if (!tip.ok) return notBuilt(tip.error);
-  const head = await headOn(engine, input.target, tip.value);
-  if (!head.ok) return notBuilt(head.error);
+  const found = await landingHead(engine, input.target);
+  if (!found.ok) return notBuilt(found.error);
+  const { tip, head, includes } = found.value;
   const epic = await epicById(engine.store.db, input.epicId);
-  const work = { head: head.value, commit: input.tip, base: null };
-  const base = await ownBase(engine, input.line, work);
+  const base = await ownBaseOfLine(engine, input.line, { head, commit: input.tip });
   const merged = await engine.git.merge({
-    tip: head.value,
+    tip: head,
     commit: input.tip,
     base,
     subject: `drover: ${input.epicId} ${firstLineOf(epic?.title ?? '')}`,
@@ -185,7 +184,7 @@ async function buildEpic(
   if (!merged.ok) return notBuilt(gitFailed(merged.error));
   if (merged.value.kind === 'conflict') {
     const files = merged.value.files.join(', ');
-    const target = { branch: input.target, tip: head.value };
+    const target = { branch: input.target, tip: head };
     const line = { branch: input.line, tip: input.tip };
     // Where people have taken out what the line is based on, nothing is to be merged into it.
     const advice =
@@ -201,7 +200,7 @@ async function buildEpic(
   }
   return {
     kind: 'built',
-    candidate: { tip: tip.value, commit: merged.value.commit, tree: merged.value.tree },
+    candidate: { tip, includes, commit: merged.value.commit, tree: merged.value.tree },
   };
 }
 

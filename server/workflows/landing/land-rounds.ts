@@ -7,8 +7,8 @@ import type { Sha } from '../../git/sha.ts';
 import type { Tx } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { orElse } from '../kit/git-trouble.ts';
-import { followLine } from '../lines/follow-line.ts';
-import { moveOnto } from '../lines/line-holds.ts';
+import { followLine } from '../line/follow.ts';
+import { isOnLine, moveLine } from '../line/move.ts';
 import { isWithinReach } from './landing-rows.ts';
 
 /** On top of the line's tip. */
@@ -16,6 +16,8 @@ export interface LineMerge {
   readonly tip: Sha;
   readonly commit: Sha;
   readonly tree: Sha;
+  /** The state of the branch that it includes, if the tip does not. */
+  readonly includes?: Sha | null;
 }
 
 export interface LineWork<Built> {
@@ -55,7 +57,7 @@ export async function landInRounds<Built>(
     if ((await work.isHeld?.(merge)) === true) return { kind: 'held', tree: merge.tree, round };
     const moved = await run.step(`merged:${round}`, () =>
       orElse(
-        () => moveOnto(engine, work.line, merge, work.reason),
+        () => moveOnto(engine, work, merge),
         () => false,
       ),
     );
@@ -65,4 +67,14 @@ export async function landInRounds<Built>(
     return { kind: 'landed', round };
   }
   return { kind: 'moving', round: roundsMax };
+}
+
+/** Moves the line onto the merge, once. False: it has moved elsewhere in the meantime. */
+async function moveOnto(
+  engine: Uses<'git' | 'store'>,
+  { line, reason }: Pick<LineWork<unknown>, 'line' | 'reason'>,
+  { tip: old, commit: next, includes = null }: LineMerge,
+): Promise<boolean> {
+  if (await isOnLine(engine, line, { tip: old, commit: next })) return true;
+  return (await moveLine(engine, line, { next, old, reason, as: 'owner', includes })).ok;
 }

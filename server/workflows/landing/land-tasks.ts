@@ -5,7 +5,7 @@
 import { failure, type Failure } from '../../core/failure.ts';
 import type { RedBase } from '../../core/plan/block-cause.ts';
 import type { DurableRun } from '../../durable/port.ts';
-import type { GitFailure, GitResult } from '../../git/port.ts';
+import type { GitResult } from '../../git/port.ts';
 import {
   endLanding,
   landOnLine,
@@ -17,23 +17,16 @@ import {
 } from '../../store/port.ts';
 import { gitFailed, handingOver, orElse, whileAway } from '../kit/git-trouble.ts';
 import { asLander } from './lander.ts';
-import { returnLanding } from './landing-returns.ts';
-import {
-  type LandingBatch,
-  type Merged,
-  type Moved,
-  nothingBuilt,
-  type Unmergeable,
-} from './landing-batch.ts';
-import { isLanding, landedBefore, mergeRow, namesRefused, whyUnmergeable } from './landing-rows.ts';
-import { followLine } from '../lines/follow-line.ts';
-import { isOnLine, moveLine } from '../lines/line-holds.ts';
-import { headOn, syncLine } from '../lines/lines.ts';
+import { returnLanding, reviewLanding } from './landing-returns.ts';
+import { type HeldWork, type LandingBatch, type Moved, nothingBuilt } from './landing-batch.ts';
+import { buildBatch } from './build-batch.ts';
+import { isLanding } from './landing-rows.ts';
+import { followLine } from '../line/follow.ts';
+import { isOnLine, moveLine } from '../line/move.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine } from '../kit/engine-ports.ts';
 import { settleStopIn } from '../attempt/stops.ts';
 import { readRedBase, waitForLine } from './red-base.ts';
-import { testBatch } from './test-batch.ts';
 import type { Sha } from '../../git/sha.ts';
 
 export interface LandInput {
@@ -107,6 +100,8 @@ class Landing {
     }
     for (const [index, { row, failure: reason }] of (batch.unmergeable ?? []).entries())
       await this.#giveBack([row], `${path}.m${index}`, reason);
+    for (const [index, held] of (batch.held ?? []).entries())
+      await this.#review(held, `${path}.h${index}`);
     const merged = batch.merged.map((item) => item.row);
     await this.#decide(batch, merged, path, rebuilds);
     await this.land(batch.deferred, `${path}d`, rebuilds);
@@ -195,53 +190,12 @@ class Landing {
   }
 
   async #build(rows: readonly LandingRow[], stop: AbortSignal): Promise<LandingBatch> {
-    const problem = (found: GitFailure): LandingBatch => ({
-      ...nothingBuilt,
-      problem: gitFailed(found),
-    });
     const owned = await this.#own();
-    if (!owned.ok) return problem(owned.error);
-    const synced = await syncLine(this.#engine, this.#input.line);
-    if (!synced.ok) return { ...nothingBuilt, problem: synced.error };
-    const tip = synced.value;
-    // Without a gate on this batch, people's new commits are left to landings that test them.
-    const isGated = rows.some((row) => row.gate_command !== null);
-    const start = isGated ? await headOn(this.#engine, this.#input.line, tip) : synced;
-    if (!start.ok) return { ...nothingBuilt, problem: start.error };
-    const merged: Merged[] = [];
-    const conflicts: { row: LandingRow; files: readonly string[] }[] = [];
-    const deferred: LandingRow[] = [];
-    const unmergeable: Unmergeable[] = [];
-    let head = start.value;
-    for (const row of rows) {
-      const there = await landedBefore(this.#engine, row, head);
-      if (there !== null) {
-        merged.push({ row, ...there });
-        continue;
-      }
-      const result = await mergeRow(this.#engine, row, this.#input.line, head);
-      if (!result.ok) {
-        const alone = await whyUnmergeable(this.#engine, row, this.#input.line, head);
-        if (alone === null) return problem(result.error);
-        unmergeable.push({ row, failure: alone });
-        continue;
-      }
-      const refused = result.value.kind === 'merged' ? namesRefused(result.value) : null;
-      if (refused !== null) {
-        unmergeable.push({ row, failure: refused });
-      } else if (result.value.kind === 'merged') {
-        merged.push({ row, commit: result.value.commit, tree: result.value.tree });
-        head = result.value.commit;
-      } else if (head === start.value) {
-        conflicts.push({ row, files: result.value.files });
-      } else {
-        deferred.push(row);
-      }
-    }
-    const base = { line: this.#input.line, commit: start.value };
-    const verdict = await testBatch(this.#engine, merged, base, this.#startMs, stop);
-    if (verdict.kind === 'aborted' && this.#run.signal.aborted) throw this.#run.signal.reason;
-    return { tip, merged, conflicts, deferred, unmergeable, verdict, problem: null };
+    if (!owned.ok) return { ...nothingBuilt, problem: gitFailed(owned.error) };
+    const how = { line: this.#input.line, redSinceMs: this.#startMs };
+    const batch = await buildBatch(this.#engine, rows, how, stop);
+    if (batch.verdict.kind === 'aborted' && this.#run.signal.aborted) throw this.#run.signal.reason;
+    return batch;
   }
 
   async #merge(batch: LandingBatch, path: string, rebuilds: number): Promise<void> {
@@ -287,7 +241,8 @@ class Landing {
     }
     const ids = batch.merged.map((item) => item.row.task_id).join(' ');
     const reason = `drover: land ${ids}`.slice(0, 200);
-    const move = { next, old: batch.tip, reason, as: 'owner' } as const;
+    const { tip: old, includes = null } = batch;
+    const move = { next, old, reason, as: 'owner', includes } as const;
     const moved = await moveLine(this.#engine, this.#input.line, move);
     // A machine that is gone has merged it, or a person has pruned it: it is merged again.
     if (!moved.ok)
@@ -357,6 +312,12 @@ class Landing {
 
   async #returnRed(row: LandingRow, path: string, reason: Failure): Promise<void> {
     await this.#run.commit(`returned:${path}`, (tx) => this.#fail(tx, row, reason, 'failed'));
+  }
+
+  async #review({ row, reason }: HeldWork, path: string): Promise<void> {
+    await this.#run.commit(`returned:${path}`, (tx) =>
+      reviewLanding(this.#engine, tx, this.#claimOf(row), reason),
+    );
   }
 
   async #waitForLine(

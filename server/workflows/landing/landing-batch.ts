@@ -17,15 +17,25 @@ export interface Unmergeable {
   readonly failure: Failure;
 }
 
+/** Work that a person has to see before it lands. */
+export interface HeldWork {
+  readonly row: LandingRow;
+  readonly reason: string;
+}
+
 /** The result of one check of a batch; stored before anything moves. */
 export interface LandingBatch {
   readonly tip: Sha;
+  /** The state of the branch that it includes besides the tip. */
+  readonly includes?: Sha | null;
   readonly merged: readonly Merged[];
   readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
   /** Conflicts only with others of the batch: checked again once those have landed. */
   readonly deferred: readonly LandingRow[];
   /** What git cannot merge at all, such as a history without the base: each goes back alone. */
   readonly unmergeable?: readonly Unmergeable[];
+  /** Absent in steps of earlier releases. */
+  readonly held?: readonly HeldWork[];
   readonly verdict:
     | GateVerdict
     | { readonly kind: 'none' }

@@ -9,6 +9,7 @@ import {
   failAttempt,
   forgetLanding,
   goesOnAfter,
+  noOwner,
   setAttempt,
   taskOrRefuse,
   type Tx,
@@ -57,6 +58,39 @@ export async function returnLanding(
     goesOn: goesOn !== null,
     ...(files === null ? {} : { conflictFiles: files }),
     ...(next === null ? {} : { next }),
+  });
+}
+
+/** A person decides about work that no attempt can make right. */
+export async function reviewLanding(
+  engine: Uses<'clock' | 'store'>,
+  tx: Tx,
+  claim: AttemptInRun,
+  reason: string,
+): Promise<void> {
+  const { taskId, epoch, attempt, runId } = claim;
+  const commit = await endLanding(tx, claim, 'returned');
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const kind = 'unmerged';
+  await setAttempt(tx, taskId, attempt, {
+    failure_kind: kind,
+    ended_at_ms: engine.clock.now(),
+  });
+  await engine.store.transition(tx, {
+    taskId,
+    epoch,
+    runId,
+    to: 'needs_review',
+    event: 'task.needs_review',
+    data: { kind, files: [], reason },
+    set: {
+      ...noOwner,
+      review_kind: kind,
+      commit_sha: commit,
+      verdict: 'unknown',
+      verdict_reason: reason,
+      last_error: reason,
+    },
   });
 }
 

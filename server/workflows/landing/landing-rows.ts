@@ -6,7 +6,8 @@ import { attemptTrailers } from '../../core/work/trailers.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
 import { attemptOf, type LandingRow, taskById, type TaskRow } from '../../store/port.ts';
-import { broughtInBy, ownBase } from '../lines/own-range.ts';
+import { broughtInBy } from '../line/landed.ts';
+import { ownBase, removedInWork } from '../line/range.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { wordsOfMissing } from '../attempt/refused-work.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -40,26 +41,44 @@ export async function landedBefore(
 async function baseOfRow(
   engine: Uses<'git' | 'store'>,
   row: LandingRow,
-  line: string,
   head: Sha,
 ): Promise<Sha | null> {
   const attempt = await attemptOf(engine.store.db, row.task_id, row.attempt);
   const base = attempt?.base_sha ?? null;
-  return ownBase(engine, line, { head, commit: row.commit_sha, base });
+  return ownBase(engine, { head, commit: row.commit_sha, base });
+}
+
+/**
+ * The agent merged a commit that people removed from the branch since: whether the work is right
+ * without it is theirs to say. Returns null if there is none, or a person has approved the work.
+ */
+export async function whyHeld(
+  engine: Uses<'git' | 'store'>,
+  row: LandingRow,
+  line: string,
+  head: Sha,
+): Promise<string | null> {
+  const { db } = engine.store;
+  const { task_id: taskId, commit_sha: commit } = row;
+  const [attempt, task] = [await attemptOf(db, taskId, row.attempt), await taskById(db, taskId)];
+  if (task?.status === 'needs_review') return null;
+  const base = attempt?.base_sha ?? null;
+  const removed = await removedInWork(engine, line, { head, commit, base });
+  if (removed === null) return null;
+  return `brings back commit ${removed.slice(0, 12)}, which its agent merged and which was removed from the branch since`;
 }
 
 /** The row's work on top of `head`, as the one commit that its task is on the line. */
 export async function mergeRow(
   engine: Uses<'git' | 'settings' | 'store'>,
   row: LandingRow,
-  line: string,
   head: Sha,
 ): Promise<GitResult<Merge | MergeConflict>> {
   const title = await titleOf(engine, row.task_id);
   return engine.git.merge({
     tip: head,
     commit: row.commit_sha,
-    base: await baseOfRow(engine, row, line, head),
+    base: await baseOfRow(engine, row, head),
     portableNames: engine.settings().portableNames,
     subject: `drover: ${row.task_id} ${title}`,
     trailers: attemptTrailers(row.task_id, row.attempt),
@@ -73,7 +92,6 @@ export async function mergeRow(
 export async function whyUnmergeable(
   engine: Uses<'git' | 'store'>,
   row: LandingRow,
-  line: string,
   head: Sha,
 ): Promise<Failure | null> {
   const { commit_sha: commit, task_id: taskId, attempt } = row;
@@ -91,7 +109,7 @@ export async function whyUnmergeable(
   }
   if ((await engine.git.mergeBase(commit, head)) !== null) return null;
   // People amended the first commit of all away: the work merges with a base of its own.
-  if ((await baseOfRow(engine, row, line, head)) !== null) return null;
+  if ((await baseOfRow(engine, row, head)) !== null) return null;
   return failure(
     'agent_failed',
     `the work of ${row.task_id} is on an unrelated history, without the commit that it started from; it cannot be merged`,

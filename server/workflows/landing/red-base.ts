@@ -14,7 +14,7 @@ import {
 } from '../../store/port.ts';
 import { blockTask } from '../attempt/attempt-ends.ts';
 import { backToReview } from './landing-returns.ts';
-import { syncLine } from '../lines/lines.ts';
+import { syncLine } from '../line/line.ts';
 import type { Uses, AttemptInRun } from '../kit/engine-ports.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 

@@ -6,9 +6,9 @@ import { branchRef } from '../../core/work/ref-names.ts';
 import type { WrongState } from '../../core/work/wrong-state.ts';
 import { readLine, wrongStates } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { followAsOfNow } from '../lines/follow-line.ts';
-import { syncLine } from '../lines/lines.ts';
-import { forgetMovedBack, noteFiles } from '../lines/wrong-states.ts';
+import { followLine } from '../line/follow.ts';
+import { syncLine } from '../line/line.ts';
+import { forgetMovedBack, noteFiles } from '../line/wrong-states.ts';
 
 export interface TargetFollowed {
   readonly branch: string;
@@ -25,7 +25,7 @@ export async function followTarget(
 ): Promise<TargetFollowed> {
   const states = wrongStates(await readLine(engine.store.db, branch));
   for (const state of states) await cureState(engine, branch, state, leavesOut);
-  const { pending, reason } = await followAsOfNow(engine, branch);
+  const { pending, reason } = await followLine(engine, branch, 'now');
   const wrong = wrongStates(await readLine(engine.store.db, branch));
   return { branch, pending, reason, wrong };
 }

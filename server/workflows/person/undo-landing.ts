@@ -13,13 +13,13 @@ import { err, failure, type Failure, ok, Refusal } from '../../core/failure.ts';
 import { firstLineOf } from '../../core/format.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult, Merge } from '../../git/port.ts';
-import { reopenEpic, setLandedTip, type Tx } from '../../store/port.ts';
+import { recordLine, reopenEpic, type Tx } from '../../store/port.ts';
 import { waitFor } from './controls.ts';
 import { gateFailure } from '../landing/gate.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { asLander } from '../landing/lander.ts';
 import { landInRounds, type LineMerge } from '../landing/land-rounds.ts';
-import { headOn, syncLine } from '../lines/lines.ts';
+import { landingHead } from '../line/line.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { landQueue, limitLandQueue } from '../attempt/submission.ts';
@@ -153,15 +153,14 @@ async function buildUndo(
   engine: Uses<'git' | 'machineId' | 'store'>,
   input: UndoInput,
 ): Promise<Built> {
-  const tip = await syncLine(engine, input.line);
-  if (!tip.ok) return { kind: 'failed', failure: tip.error };
-  const head = await headOn(engine, input.line, tip.value);
-  if (!head.ok) return { kind: 'failed', failure: head.error };
+  const found = await landingHead(engine, input.line);
+  if (!found.ok) return { kind: 'failed', failure: found.error };
+  const { tip, head, includes } = found.value;
   let last: Merge | null = null;
   for (const revert of input.reverts) {
-    const strange = await whyNotRevertible(engine, input, head.value, revert);
+    const strange = await whyNotRevertible(engine, input, head, revert);
     if (strange !== null) return failedBuild(strange);
-    const taken = await takeBack(engine, input, last?.commit ?? head.value, revert.sha);
+    const taken = await takeBack(engine, input, last?.commit ?? head, revert.sha);
     if (!taken.ok) return failedBuild(taken.error);
     last = taken.value;
   }
@@ -169,13 +168,13 @@ async function buildUndo(
   // Several steps arrive as one: only the tested tree is ever the tip.
   if (input.reverts.length > 1) {
     const words = wordsOf(input);
-    const joined = await engine.git.merge({ tip: head.value, commit: last.commit, ...words });
+    const joined = await engine.git.merge({ tip: head, commit: last.commit, ...words });
     if (!joined.ok) return failedBuild(joined.error.message);
     if (joined.value.kind === 'conflict') return failedBuild(`${input.id} could not be undone`);
     last = joined.value;
   }
   const { commit, tree } = last;
-  return { kind: 'built', undone: { tip: tip.value, commit, tree } };
+  return { kind: 'built', undone: { tip, includes, commit, tree } };
 }
 
 /**
@@ -252,7 +251,7 @@ async function recordUndone(
   workflow: string,
 ): Promise<void> {
   const { line, epicId } = input;
-  await setLandedTip(tx, line, undone.commit);
+  await recordLine(tx, line, { landed: undone.commit });
   if (epicId !== null) {
     await reopenEpic(tx, epicId, undoneReason);
     const reverts = input.reverts.map(({ sha }) => sha);

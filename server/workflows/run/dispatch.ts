@@ -25,9 +25,8 @@ import { beginCandidates, settleAll } from '../attempt/candidates.ts';
 import { executeWorkflow, executeWorkflowId } from '../attempt/execute-task.ts';
 import { chooseAgent } from '../attempt/fallback.ts';
 import { startRules, type StartRules } from '../kit/holds.ts';
-import { type Arrived, arrivedCommits, waitForLines, type Waiting } from '../attempt/line-waits.ts';
 import { gateOf, gateOfRun } from '../attempt/submission.ts';
-import { releaseFromMissingBase } from '../attempt/missing-base.ts';
+import { noteArrived, releaseFromMissingBase } from './line-waits.ts';
 import { type BaseState, baseState, isLineAwaited } from '../landing/base-gate.ts';
 import { blockBeforeStart, releaseFromRedBase } from '../landing/red-base.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
@@ -140,25 +139,22 @@ export async function isStillFull(
 export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
   const { db } = engine.store;
   // Each waits for the database, and mostly finds nothing: side by side, that is one wait.
-  const [settled, fromRedBase, fromMissingBase, rules, { active, free }, stopped] =
+  const [settled, fromRedBase, fromMissingBase, arrived, rules, { active, free }, stopped] =
     await Promise.all([
       settleAll(engine),
       releaseFromRedBase(engine),
       releaseFromMissingBase(engine),
+      noteArrived(engine, run),
       startRules(engine),
       lookAtWorkers(engine, db, run),
       isStopped(db, run),
     ]);
-  const changed = settled + fromRedBase + fromMissingBase;
+  const changed = settled + fromRedBase + fromMissingBase + arrived;
   if (changed > 0) return { started: changed, full: false };
   if (free.own === 0) return { started: 0, full: true };
   if (rules.isHeld || stopped) return { started: 0, full: false };
   const look = { ...(await scopeOf(engine, db, run, active, rules)), limit: 1 };
-  const [startable, arrived] = await Promise.all([
-    startableTasks(db, look),
-    arrivedCommits(engine, active),
-  ]);
-  if (startable.length === 0) {
+  if ((await startableTasks(db, look)).length === 0) {
     // Asked again, its gate may be green now.
     if (await isLineAwaited(db, run.line)) await baseState(engine, run);
     return { started: 0, full: false };
@@ -167,7 +163,7 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
   for (const row of [run, ...active]) {
     if (!bases.has(row.id)) bases.set(row.id, await baseState(engine, row));
   }
-  return { started: await claimAndStart(engine, run, { rules, arrived, bases }), full: false };
+  return { started: await claimAndStart(engine, run, { rules, bases }), full: false };
 }
 
 async function scopeOf(
@@ -189,7 +185,6 @@ interface Round {
   readonly rules: StartRules;
   readonly bases: Looked['bases'];
   readonly active: readonly RunRow[];
-  readonly waiting: Waiting;
   readonly places: Placement;
   readonly remote: Awaited<ReturnType<typeof openRemotePlaces>>;
   readonly limited: Awaited<ReturnType<typeof limitedAccounts>>;
@@ -200,7 +195,6 @@ interface Round {
 /** What was found out before the transaction of the claims. */
 interface Looked {
   readonly rules: StartRules;
-  readonly arrived: Arrived;
   /** By run: of the tip that its tasks would start from. */
   readonly bases: ReadonlyMap<string, BaseState>;
 }
@@ -208,7 +202,7 @@ interface Looked {
 async function claimAndStart(
   engine: Engine,
   run: RunRow,
-  { rules, arrived, bases }: Looked,
+  { rules, bases }: Looked,
 ): Promise<number> {
   let opened = 0;
   const claims = await engine.store.transaction(async (tx) => {
@@ -221,9 +215,8 @@ async function claimAndStart(
       openRemotePlaces(engine, tx),
     ]);
     if (!isOn || stopped || free.own === 0) return 0;
-    const waiting = await waitForLines(engine, tx, active, arrived);
     const left = new Map(rules.free);
-    const found = { rules, bases, active, waiting, places, remote, limited, left };
+    const found = { rules, bases, active, places, remote, limited, left };
     const round: Round = { engine, tx, ...found };
     let taken = 0;
     for (const other of await starvingRuns(tx, run, active)) {
@@ -318,7 +311,7 @@ function heldByBase({ engine, bases }: Round, run: RunRow, task: Startable): Bas
 }
 
 async function readyTasksFor(
-  { engine, tx, rules, active, waiting, places, remote, limited }: Round,
+  { engine, tx, rules, active, places, remote, limited }: Round,
   run: RunRow,
   most: number,
   withoutAgent: readonly string[],
@@ -326,8 +319,7 @@ async function readyTasksFor(
   const isRemoteFull = remote.left === 0 ? 1 : 0;
   const limit = most + (limited.size + rules.free.size + isRemoteFull) * readySpare;
   const scope = await scopeOf(engine, tx, run, active, rules);
-  const except = [...(waiting.get(run.id) ?? []), ...withoutAgent];
-  const look = { ...scope, except, limit };
+  const look = { ...scope, except: withoutAgent, limit };
   const [first, others] = await Promise.all([
     startableTasks(tx, look),
     // Those that ask for a machine which has no room must not keep the others waiting.

@@ -1,9 +1,9 @@
-// A line that is gone although work has landed on it: the last landed commit restores it.
+// Branches that refuse a run: a target that is gone although work has landed on it, and a branch
+// whose name no branch of Drover can be below.
 
 import { Refusal } from '../../core/failure.ts';
-import type { Sha } from '../../git/sha.ts';
-import { type LineRow, readLine } from '../../store/port.ts';
-import { whyLost } from '../lines/line-holds.ts';
+import { branchRef } from '../../core/work/ref-names.ts';
+import { readLine } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /** A new first commit, or a new branch, would leave the landed work behind. */
@@ -20,13 +20,11 @@ export async function refuseLostBranch(
   );
 }
 
-/** An epic that continued from the target would lose what has landed on its own line only. */
-export async function refuseLostLine(
-  { git }: Uses<'git'>,
-  known: LineRow,
-  base: Sha,
-): Promise<void> {
-  const found = await git.resolve(known.landed_sha);
-  if (!found.ok || (await git.isAncestor(found.value, base))) return;
-  throw new Refusal('line_held', whyLost(known.branch, known));
+/** Every branch of Drover is below `drover/`. */
+export async function refuseBranchInTheWay({ git }: Uses<'git'>): Promise<void> {
+  if ((await git.readRef(branchRef('drover'))) === null) return;
+  throw new Refusal(
+    'branch_in_the_way',
+    'The branch drover conflicts with the branches drover/… that Drover creates. Rename it with "git branch -m drover <new name>" and run again.',
+  );
 }

@@ -22,13 +22,12 @@ import { dispatch, isStillFull, nextWakeMs } from './dispatch.ts';
 import { isPassingTrouble } from '../kit/git-trouble.ts';
 import { awaitsBaseGate } from '../landing/base-gate.ts';
 import { isOnTarget, startEpicLanding } from '../landing/land-epic.ts';
-import { isPicked } from '../lines/hand-merge.ts';
-import { followAsOfNow } from '../lines/follow-line.ts';
+import { isPicked } from '../line/advice.ts';
+import { followLine } from '../line/follow.ts';
 import { returnOrphans } from './orphans.ts';
-import { waitsForOtherRuns } from '../attempt/line-waits.ts';
-import { releaseFromMissingBase } from '../attempt/missing-base.ts';
+import { blockWaiting, releaseFromMissingBase, waitsForOtherRuns } from './line-waits.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
-import { landedWith } from '../lines/own-range.ts';
+import { landedWith } from '../line/landed.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { type ScopeState, scopeState } from '../kit/scope-state.ts';
@@ -134,7 +133,7 @@ export async function finishStopped(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   row: RunRow,
 ): Promise<void> {
-  const followed = await followAsOfNow(engine, row.target_branch);
+  const followed = await followLine(engine, row.target_branch, 'now');
   const unlanded = await unlandedWork(engine, row);
   await engine.store.transaction(async (tx) => {
     const now = await runById(tx, row.id);
@@ -234,6 +233,7 @@ async function goThrough(
       const waits =
         state.moving === 0 &&
         ((await awaitsBaseGate(engine, row)) || (await waitsForOtherRuns(engine, row)));
+      if (!waits && state.moving === 0 && (await blockWaiting(engine, row)) > 0) continue;
       if (!waits && state.moving === 0 && (await settled(engine, row, state))) {
         const summary = await finish(engine, run, row, ends);
         if (summary !== null) return summary;
@@ -280,7 +280,7 @@ async function finish(
   row: RunRow,
   ends: number,
 ): Promise<RunSummary | null> {
-  const followed = await followAsOfNow(engine, row.target_branch);
+  const followed = await followLine(engine, row.target_branch, 'now');
   await sweepBranches(engine);
   const unlanded = await unlandedWork(engine, row);
   return run.commit(ends === 0 ? 'finished' : `finished:${ends}`, async (tx) => {

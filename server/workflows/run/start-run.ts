@@ -1,7 +1,8 @@
 // The start of a run: its target, its line, its row; refused without a change if something is
 // missing.
 
-import { branchRef, landingRef } from '../../core/work/ref-names.ts';
+import { branchRef } from '../../core/work/ref-names.ts';
+import { epicCycle } from '../../core/line/epic-cycle.ts';
 import { agentChain } from '../../core/work/fallback.ts';
 import { Refusal } from '../../core/failure.ts';
 import { newId } from '../../core/ids.ts';
@@ -11,27 +12,24 @@ import {
   agentsNamed,
   askBaseGate,
   epicOrRefuse,
+  epicWaits,
   flagsWithTasks,
   insertRun,
   newestRun,
   reactivateRun,
-  readLine,
   type RunRow,
   scopeOfRun,
   setEpicLine,
   tasksOfRun,
   type Tx,
   widenRun,
-  writeLine,
 } from '../../store/port.ts';
-import { refuseLostBranch, refuseLostLine } from './lost-branch.ts';
+import { refuseBranchInTheWay, refuseLostBranch } from './lost-branch.ts';
 import { type AskedScope, covers, coveringRun, isCovered } from './asked-scope.ts';
-import { followLine } from '../lines/follow-line.ts';
-import { moveLine, moveLineAlone, whyNotOurs } from '../lines/line-holds.ts';
-import { syncLine } from '../lines/lines.ts';
+import { syncLine } from '../line/line.ts';
+import { clearStaleLines, openLine } from '../line/open-line.ts';
 import { runQueue, runWorkflow } from './run-epic.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
-import { clearStaleLines, refuseBranchInTheWay } from './stale-lines.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 
 export interface StartRunOptions extends AskedScope {
@@ -75,13 +73,8 @@ export async function startRun(
   if (!base.ok) throw new Refusal(base.error.kind, base.error.message);
   const line =
     land === 'task' || request.epicId === null ? target : `drover/epic/${request.epicId}`;
-  if (line !== target) {
-    await openEpicLine(engine, line, target, base.value);
-    // A hold that a person has just cured must not end the new run.
-    const synced = await syncLine(engine, line);
-    if (!synced.ok && synced.error.kind === 'line_held')
-      throw new Refusal('line_held', synced.error.message);
-  }
+  if (line !== target && request.epicId !== null) await refuseEpicCycle(engine, request.epicId);
+  if (line !== target) await openLine(engine, line, target, base.value);
   await use();
   const row: RunRow = {
     id: newId('run', engine.store.sources.random(8)),
@@ -291,6 +284,19 @@ export function refuseLandWithoutEpic({
   );
 }
 
+/** An epic lands as a whole only after every epic that a task of it waits for. */
+async function refuseEpicCycle({ store }: Uses<'store'>, epicId: string): Promise<void> {
+  const cycle = epicCycle(epicId, await epicWaits(store.db));
+  if (cycle === null) return;
+  const waits = cycle.map(
+    ({ epic, task, blocker, on }) => `${task} (${epic}) waits for ${blocker} (${on})`,
+  );
+  throw new Refusal(
+    'cycle',
+    `Epic ${epicId} cannot land as a whole, because epics wait for each other: ${waits.join(', ')}. Remove one of these blockers, or land each task by itself with --land task.`,
+  );
+}
+
 export async function chooseTarget(
   engine: Uses<'git' | 'places' | 'store'>,
   wanted: string | null,
@@ -349,44 +355,4 @@ async function worktreeAround(
 
 function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
-}
-
-/** The epic's own line starts at the target's tip, and is a branch that people can view. */
-async function openEpicLine(
-  engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
-  line: string,
-  target: string,
-  base: string,
-): Promise<void> {
-  const present = await engine.git.readRef(landingRef(line));
-  const branch = await engine.git.readRef(branchRef(line));
-  const before = await readLine(engine.store.db, line);
-  const foreign = present === null ? null : await whyNotOurs(engine, line, present, before);
-  if (foreign !== null) throw new Refusal('line_held', foreign);
-  if (present !== null && present !== base && (await engine.git.isAncestor(present, base))) {
-    // All of it has landed before: the epic continues from the current target.
-    const moved = await moveLineAlone(engine, line, base, present, 'drover: epic goes on');
-    if (moved.ok) return openEpicLine(engine, line, target, base);
-  }
-  const start = present ?? branch ?? base;
-  if (present === null) {
-    if (branch === null && before !== null) await refuseLostLine(engine, before, base);
-    const made = await moveLine(engine, line, { next: start, old: null, reason: 'drover: epic' });
-    if (!made.ok) throw new Refusal(made.error.kind, made.error.message);
-  }
-  await engine.store.transaction(async (tx) => {
-    const known = await readLine(tx, line);
-    await writeLine(tx, {
-      branch: line,
-      landed_sha: start,
-      followed_sha: known?.followed_sha ?? branch ?? start,
-      // Also where this process dies before the branch has come along: it is looked after until it
-      // has.
-      pending: known?.pending || (branch === start ? 0 : 1),
-      pending_reason: known?.pending_reason ?? null,
-      parent_branch: target,
-    });
-  });
-  // The branch moves as a target does: never under a worktree that has it checked out.
-  await followLine(engine, line);
 }

@@ -1,6 +1,8 @@
 // Why each task is blocked becomes data: what older versions wrote as sentences alone is taken over.
 
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import { oneTruthStatements } from '../../../server/store/schema/line-tables.ts';
 import { storeSteps } from '../../../server/store/schema/schema.ts';
 import { tablesOf } from '../../tables.ts';
 import { addTasks, memoryStore, type TestStore } from './memory-store.ts';
@@ -28,7 +30,6 @@ suite('store: causes from before they were data', () => {
       const tables = tablesOf(project.store.db);
       const row = { status: 'blocked', blocked_reason: reason, blocked_by: null } as const;
       await tables.updateTable('tasks').set(row).where('id', '=', id).execute();
-      await tables.schema.dropTable('taken_tips').execute();
       const tips = ['main', 'refs/heads/main'].map((branch) => ({ branch, sha: 'a', at_ms: 1 }));
       await tables.insertInto('line_tips').values(tips).execute();
       await storeSteps.find(({ version }) => version === 21)?.up(tables as never);
@@ -38,9 +39,34 @@ suite('store: causes from before they were data', () => {
         .executeTakeFirstOrThrow();
       const { kind, line } = JSON.parse(cause ?? '{}') as { kind?: string; line?: string };
       assert.equal([kind, line].filter((each) => each !== undefined).join(' '), wanted);
-      for (const table of ['line_tips', 'taken_tips'] as const) {
-        const found = await tables.selectFrom(table).select('branch').execute();
-        assert.deepEqual(found, [{ branch: 'main' }], table);
-      }
+      const left = await tables.selectFrom('line_tips').select('branch').execute();
+      assert.deepEqual(left, [{ branch: 'main' }]);
     });
+
+  test('a line that waits includes the state of its branch that was noted last', async () => {
+    const tables = tablesOf(project.store.db);
+    await storeSteps.find(({ version }) => version === 21)?.up(tables as never);
+    const row = { landed_sha: 'l', followed_sha: 'f' };
+    const rows = [
+      { branch: 'main', pending: 1, ...row },
+      { branch: 'other', pending: 0, ...row },
+    ];
+    await tables.insertInto('lines').values(rows).execute();
+    const taken = [
+      { branch: 'main', sha: 'newer', at_ms: 2 },
+      { branch: 'main', sha: 'older', at_ms: 1 },
+      { branch: 'other', sha: 'newer', at_ms: 2 },
+    ];
+    await tables
+      .insertInto('taken_tips' as 'line_tips')
+      .values(taken)
+      .execute();
+    for (const statement of oneTruthStatements.filter((each) => each.includes('taken_tips')))
+      await sql.raw(statement).execute(tables);
+    const found = await tables.selectFrom('lines').select(['branch', 'followed_sha']).execute();
+    assert.deepEqual(
+      found.map((line) => `${line.branch} ${line.followed_sha}`),
+      ['main newer', 'other f'],
+    );
+  });
 });

@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict';
 import type { GitRepository } from '../../../server/git/port.ts';
-import { missingBaseSentence } from '../../../server/workflows/attempt/missing-base-sentence.ts';
 import type { Uses } from '../../../server/workflows/kit/engine-ports.ts';
-import { handMerge, handPick } from '../../../server/workflows/lines/hand-merge.ts';
+import { handMerge, handPick, missingBase } from '../../../server/workflows/line/advice.ts';
 
 /** Every branch is at a commit of its own; `related`: they share one. */
 function engineWhere(related: boolean): Uses<'git' | 'store'> {
@@ -26,7 +25,7 @@ function engineOf(git: GitRepository, dropped: readonly string[] = []): Uses<'gi
     where: () => db,
     executeTakeFirst: async () => row,
   };
-  const bare = { readRef: async () => null, peoplesTips: async () => [] };
+  const bare = { readRef: async () => null };
   const branches = Object.assign(bare, git);
   return { git: branches, store: { db } } as unknown as Uses<'git' | 'store'>;
 }
@@ -40,7 +39,7 @@ suite('merges by hand', () => {
     const engine = engineWhere(true);
     assert.equal(await handMerge(engine, from, into), 'merge main into drover/epic/E by hand');
     assert.equal(
-      await missingBaseSentence(engine, 't2', blocker, 'main'),
+      await missingBase(engine, 't2', blocker, 'main'),
       'the commit of its blocker t1 is on drover/epic/E, not in main; merge drover/epic/E into main, then drover resolve t2',
     );
   });
@@ -52,7 +51,7 @@ suite('merges by hand', () => {
       'merge main into drover/epic/E by hand (git merge --allow-unrelated-histories main: they share no commit)',
     );
     assert.equal(
-      await missingBaseSentence(engine, 't2', blocker, 'main'),
+      await missingBase(engine, 't2', blocker, 'main'),
       'the commit of its blocker t1 is on drover/epic/E, not in main; merge drover/epic/E into main (git merge --allow-unrelated-histories drover/epic/E: they share no commit), then drover resolve t2',
     );
   });

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import type { Sha } from '../../../server/git/sha.ts';
-import { expectFollow, keepGateVerdict, landOnLine, readLine } from '../../../server/store/port.ts';
-import { followLine } from '../../../server/workflows/lines/follow-line.ts';
-import { moveLine, moveLineAlone } from '../../../server/workflows/lines/line-holds.ts';
+import { keepGateVerdict, landOnLine, readLine } from '../../../server/store/port.ts';
+import { followLine } from '../../../server/workflows/line/follow.ts';
+import { landingHead, syncLine } from '../../../server/workflows/line/line.ts';
+import { moveLine } from '../../../server/workflows/line/move.ts';
 import { branchRef, landingRef, rescueRef } from '../../../server/core/work/ref-names.ts';
-import { headOn, syncLine } from '../../../server/workflows/lines/lines.ts';
-import { LineFollowing } from '../../../server/workflows/run/keep-following.ts';
+import { LineTending } from '../../../server/workflows/run/tending.ts';
 import { callsAtOnce } from '../../doubles/port-calls.ts';
 import { SimulatedClock } from '../../doubles/simulated-clock.ts';
 import { SimulatedGit } from '../../doubles/simulated-git.ts';
@@ -87,9 +87,10 @@ suite('a line that its branch does not hold', () => {
   test('a tip that the line does not hold any more is kept', async () => {
     const { first, secret, landed } = await landOnRewound();
     await followLine(engine, 'main');
-    const head = await headOn(engine, 'main', landed);
-    assert.ok(head.ok);
-    const taking = { next: head.value, old: landed, reason: 'drover: take in main' };
+    const found = await landingHead(engine, 'main');
+    assert.ok(found.ok);
+    const { head, includes } = found.value;
+    const taking = { next: head, old: landed, reason: 'drover: take in main', includes };
     assert.ok((await moveLine(engine, 'main', taking)).ok);
     assert.equal(repository.refs.get(rescueRef('main', landed)), landed);
     assert.equal((await followLine(engine, 'main')).pending, 0);
@@ -107,8 +108,8 @@ suite('a line that its branch does not hold', () => {
       repository.moveRefs([{ ref: line, next, old: first }], 'drover', 'drover: take in');
       return Promise.reject(new Error('dead'));
     };
-    await assert.rejects(moveLineAlone(engine, 'main', next, first, 'drover: take in'), /dead/);
-    assert.equal((await readLine(project.store.db, 'main'))?.pending, 1);
+    const move = { next, old: first, reason: 'drover: take in', isAlone: true };
+    await assert.rejects(moveLine(engine, 'main', move), /dead/);
     assert.deepEqual(await followLine(engine, 'main'), { pending: 0, reason: null });
     assert.equal(repository.refs.get(branch), next);
   });
@@ -117,13 +118,8 @@ suite('a line that its branch does not hold', () => {
   async function moveAlone(path: string, isWritten: boolean): Promise<Sha> {
     const old = repository.refs.get(line) as Sha;
     const next = repository.commit(files(path), [old], path, 'drover');
-    assert.ok((await moveLineAlone(engine, 'main', next, old, 'drover: take in')).ok);
-    if (isWritten) {
-      await project.store.transaction(async (tx) => {
-        await landOnLine(tx, 'main', next);
-        await expectFollow(tx, 'main');
-      });
-    }
+    const move = { next, old, reason: 'drover: take in', isAlone: isWritten };
+    assert.ok((await moveLine(engine, 'main', move)).ok);
     return next;
   }
 
@@ -147,7 +143,7 @@ suite('a line that its branch does not hold', () => {
         return;
       }
       assert.equal(repository.refs.get(branch), first);
-      const following = new LineFollowing(looking(engine, 1)).begin();
+      const following = new LineTending(looking(engine, 1)).begin();
       await eventually('the branch is there', () => repository.refs.get(branch) === next);
       following.end();
     });
@@ -162,7 +158,6 @@ suite('a line that its branch does not hold', () => {
     // Nothing was followed yet: no commit of the branch is known that people could have taken out.
     await project.store.transaction(async (tx) => {
       await landOnLine(tx, 'main', landed);
-      await expectFollow(tx, 'main');
       await tablesOf(tx).updateTable('lines').set({ followed_sha: null }).execute();
     });
     moveMain(repository.commit(files('theirs'), [], 'another first one', 'person'));
@@ -170,7 +165,7 @@ suite('a line that its branch does not hold', () => {
     const error = { kind: 'failed', retryable: false, message: 'unrelated' } as const;
     git.merge = () => Promise.resolve({ ok: false, error });
     const looks = looking(engine, 3);
-    const following = new LineFollowing(looks).begin();
+    const following = new LineTending(looks).begin();
     await eventually('it was looked', () => looks.clock.now() === 3);
     following.end();
     assert.equal(
@@ -221,7 +216,7 @@ suite('a line that its branch does not hold', () => {
         return merged;
       };
       const looks = looking(engine, 4);
-      const following = new LineFollowing(looks).begin();
+      const following = new LineTending(looks).begin();
       await eventually('it was looked often', () => looks.clock.now() === 4);
       following.end();
       const row = await readLine(project.store.db, 'main');

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { addEpic } from '../../../server/store/plan/epics.ts';
-import { activeRunsIn, type RunRow } from '../../../server/store/port.ts';
+import { activeRunsIn, landOnLine, type RunRow, scopeOfRun } from '../../../server/store/port.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 import {
-  arrivedCommits,
-  canStillCome,
-  waitForLines,
+  blockWaiting,
+  noteArrived,
   waitsForOtherRuns,
-} from '../../../server/workflows/attempt/line-waits.ts';
+} from '../../../server/workflows/run/line-waits.ts';
+import { startableTasks } from '../../../server/store/work/startable.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 
@@ -21,13 +21,14 @@ suite('runs that wait for lines', () => {
 
   setup(async () => {
     project = await memoryStore();
-    const { store, sources } = project;
+    const { store } = project;
     arrived = [];
     const git = {
       readRef: (ref: string) => Promise.resolve(ref),
       isAncestor: (sha: string, tip: string) => Promise.resolve(arrived.includes(`${tip} ${sha}`)),
+      lineCommits: () => Promise.resolve({ ok: true, value: [] }),
     };
-    engine = { store, git, clock: { now: () => sources.nowMs } } as unknown as Engine;
+    engine = { store, git, machineId: '' } as unknown as Engine;
     epics = await store.transaction(async (tx) => ({
       A: (await addEpic(tx, store.sources, { title: 'A' })).id,
       B: (await addEpic(tx, store.sources, { title: 'B' })).id,
@@ -57,24 +58,33 @@ suite('runs that wait for lines', () => {
 
   async function land(id: string | undefined, line: string): Promise<void> {
     const set = { landed_on: line, landed_sha: `sha of ${id}` };
+    await project.store.transaction((tx) => landOnLine(tx, line, `sha of ${id}`));
     await moveTask(project, id ?? '', ['claimed', 'in_progress', 'completed'], set);
   }
 
-  /** The ready tasks, each with whether it waits for a line. */
+  /** The ready tasks, each with whether some run may start it. */
   async function looks(): Promise<Readonly<Record<string, boolean>>> {
-    const { store, sources } = project;
-    const active = await activeRunsIn(store.db);
-    const facts = await arrivedCommits(engine, active);
-    await store.transaction((tx) => waitForLines(engine, tx, active, facts));
-    const rows = await tablesOf(store.db)
+    const { db } = project.store;
+    const active = await activeRunsIn(db);
+    const startable = new Set<string>();
+    for (const row of active) {
+      await noteArrived(engine, row);
+      const scope = await scopeOfRun(db, row, active);
+      const found = await startableTasks(db, { ...scope, nowMs: 1, limit: 9 });
+      for (const { id } of found) startable.add(id);
+    }
+    const rows = await tablesOf(db)
       .selectFrom('tasks')
-      .select(['title', 'next_attempt_at_ms'])
+      .select(['id', 'title'])
       .where('status', '=', 'ready')
       .execute();
-    return Object.fromEntries(
-      rows.map((row) => [row.title, (row.next_attempt_at_ms ?? 0) > sources.nowMs]),
-    );
+    return Object.fromEntries(rows.map(({ id, title }) => [title, startable.has(id)]));
   }
+
+  const waits = async (): Promise<Readonly<Record<string, boolean>>> => ({
+    A: await waitsForOtherRuns(engine, await run('run-a')),
+    B: await waitsForOtherRuns(engine, await run('run-b')),
+  });
 
   const run = async (id: string): Promise<RunRow> => {
     const row = (await activeRunsIn(project.store.db)).find((each) => each.id === id);
@@ -98,39 +108,37 @@ suite('runs that wait for lines', () => {
     return ids;
   }
 
-  test('where each waits for the other’s line, none waits', async () => {
-    await crossed();
+  test('where each waits for the other’s line, none waits, and both are blocked', async () => {
+    const ids = await crossed();
     assert.deepEqual(await looks(), { a2: false, b2: false });
+    assert.deepEqual(await waits(), { A: false, B: false });
+    assert.equal(await blockWaiting(engine, await run('run-a')), 1);
+    const { blocked_reason: reason } = await tablesOf(project.store.db)
+      .selectFrom('tasks')
+      .select('blocked_reason')
+      .where('id', '=', ids['a2'] ?? '')
+      .executeTakeFirstOrThrow();
+    assert.match(reason ?? '', /^the commit of its blocker .* is no longer in .*; reset /);
   });
 
-  test('where one of them has another task, both wait', async () => {
+  test('where one of them has another task, the other one waits for it', async () => {
     await crossed([{ title: 'a3', epic: epics.A }]);
-    assert.deepEqual(await looks(), { a2: true, b2: true, a3: false });
+    assert.deepEqual(await looks(), { a2: false, b2: false, a3: true });
+    assert.deepEqual(await waits(), { A: false, B: true });
   });
 
-  test('a task whose blocker has arrived on its line does not wait, and is what goes on', async () => {
+  test('a task whose blocker has arrived on its line may start', async () => {
     const ids = await crossed();
     arrived.push(`refs/drover/land/${lineOf(epics.A)} sha of ${ids['b1']}`);
-    assert.deepEqual(await looks(), { a2: false, b2: true });
+    assert.deepEqual(await looks(), { a2: true, b2: false });
+    assert.deepEqual(await waits(), { A: false, B: true });
   });
 
-  test('a run whose tasks are done ends by itself: its line is waited for', async () => {
+  test('a run that waits for nothing lands its epic: that is waited for', async () => {
     const ids = await crossed();
     await moveTask(project, ids['b2'] ?? '', ['cancelled']);
-    assert.deepEqual(await looks(), { a2: true });
-  });
-
-  test('a claimed task can get what it lacks only while something else goes on', async () => {
-    const ids = await crossed([{ title: 'b3', epic: epics.B }]);
-    await moveTask(project, ids['a2'] ?? '', ['claimed']);
-    const can = (): Promise<boolean> =>
-      project.store.transaction((tx) => {
-        const claim = { runId: 'run-a', taskId: ids['a2'] } as Parameters<typeof canStillCome>[1];
-        return canStillCome(tx, claim, lineOf(epics.B));
-      });
-    assert.equal(await can(), true);
-    await moveTask(project, ids['b3'] ?? '', ['cancelled']);
-    assert.equal(await can(), false);
+    assert.deepEqual(await looks(), { a2: false });
+    assert.deepEqual(await waits(), { A: true, B: false });
   });
 
   test('a run of everything holds no task of an epic’s own run', async () => {
@@ -142,25 +150,34 @@ suite('runs that wait for lines', () => {
     await start('run-a', epics.A);
     await start('run-all', null);
     await land(ids['a1'], lineOf(epics.A));
-    assert.deepEqual(await looks(), { a2: false, free: false });
+    assert.deepEqual(await looks(), { a2: true, free: true });
   });
 
-  test('where it shares a task with the run that has its blocker, it alone leaves it', async () => {
-    const ids = await addTasks(project, [
-      { title: 'a1', epic: epics.A },
-      { title: 'a2', epic: epics.A, blocked_by: ['a1'] },
-    ]);
-    await start('run-a', epics.A, { tasks: [ids['a2']] });
-    await start('run-all', null);
-    await land(ids['a1'], lineOf(epics.A));
-    assert.deepEqual(await looks(), { a2: false });
-    const { store } = project;
-    const active = await activeRunsIn(store.db);
-    const waiting = await store.transaction((tx) =>
-      waitForLines(engine, tx, active, new Set<string>()),
-    );
-    assert.deepEqual([...waiting], [['run-all', [ids['a2']]]]);
-  });
+  for (const depth of [0, 1, 2])
+    test(`a task waits for a blocker ${depth} levels below it`, async () => {
+      const names = ['all', 'part', 'piece'].slice(0, depth + 1);
+      const ids = await addTasks(project, [
+        { title: 'a1', epic: epics.A },
+        ...names.map((title, level) => ({
+          title,
+          ...(level === 0 ? {} : { parent: names[level - 1] ?? '' }),
+          ...(level === depth ? { blocked_by: ['a1'] } : {}),
+        })),
+      ]);
+      await start('run-all', null);
+      await land(ids['a1'], lineOf(epics.A));
+      assert.equal((await looks())['all'], false);
+      const part = { status: 'cancelled' } as const;
+      const last = ids[names.at(-1) ?? ''] ?? '';
+      if (depth > 0) {
+        await tablesOf(project.store.db)
+          .updateTable('tasks')
+          .set(part)
+          .where('id', '=', last)
+          .execute();
+        assert.equal((await looks())['all'], true, 'a cancelled sub-task needs nothing');
+      }
+    });
 
   test('a run waits for no run that only waits for its line, for a sub-task neither', async () => {
     const ids = await addTasks(project, [
@@ -175,6 +192,7 @@ suite('runs that wait for lines', () => {
     await land(ids['a1'], lineOf(epics.A));
     assert.equal(await waitsForOtherRuns(engine, await run('run-a')), false);
     arrived.push(`refs/drover/land/main sha of ${ids['a1']}`);
+    await looks();
     assert.equal(await waitsForOtherRuns(engine, await run('run-a')), true);
   });
 });

@@ -4,8 +4,9 @@
 import { branchRef, landingRef } from '../../../server/core/work/ref-names.ts';
 import assert from 'node:assert/strict';
 import type { GitRepository } from '../../../server/git/port.ts';
-import { followLine } from '../../../server/workflows/lines/follow-line.ts';
-import { baseContaining, syncLine } from '../../../server/workflows/lines/lines.ts';
+import { followLine } from '../../../server/workflows/line/follow.ts';
+import { syncLine } from '../../../server/workflows/line/line.ts';
+import { baseContaining } from '../../../server/workflows/line/open-line.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
@@ -33,8 +34,13 @@ class RememberedRemote {
       return this.#heard.get(ref) ?? null;
     },
     isAncestor: async (ancestor: string, descendant: string) => ancestor <= descendant,
-    takenBackUnseen: async () => null,
-    lineCommits: async () => ({ ok: true, value: [] }),
+    lineCommits: async (from: string, to: string) => ({
+      ok: true,
+      value: 'abcdef'
+        .split('')
+        .filter((sha) => sha > from && sha <= to)
+        .map((sha) => ({ sha, parents: [], subject: `drover: ${sha}`, trailers: [] })),
+    }),
     updateRef: async (ref: string, next: string, old: string | null) => {
       if ((this.now.get(ref) ?? null) !== old) return { ok: false, error: { kind: 'stale' } };
       this.now.set(ref, next);
@@ -44,7 +50,7 @@ class RememberedRemote {
     follow: async (ref: string, tip: string) => {
       await this.meanwhile();
       if ((this.now.get(ref) ?? '') < tip) this.now.set(ref, tip);
-      return { ok: true, value: { kind: 'followed' } };
+      return { ok: true, value: { kind: 'followed', sha: this.now.get(ref) } };
     },
   } as unknown as GitRepository;
 
@@ -80,7 +86,7 @@ suite('a line that others move', () => {
   }
 
   const write = async (landed: string): Promise<void> => {
-    const row = { landed_sha: landed, followed_sha: landed };
+    const row = { landed_sha: landed };
     await tablesOf(project.store.db).updateTable('lines').set(row).execute();
   };
 
@@ -115,7 +121,7 @@ suite('a line that others move', () => {
       { [line]: 'b', [branch]: 'b' },
     );
     const engine = await engineOf(remote, { landed: 'b', followed: 'b' });
-    assert.deepEqual(await syncLine(engine, 'main'), { ok: true, value: 'a' });
+    assert.deepEqual(await syncLine(engine, 'main'), { ok: true, value: 'b' });
     assert.deepEqual(await storedLine(), { landed_sha: 'b', followed_sha: 'b' });
   });
 

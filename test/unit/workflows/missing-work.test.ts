@@ -172,7 +172,7 @@ suite('finished work that was never pushed', () => {
     const claim = await claimOn('m-2');
     await moveTask(project, id, ['in_progress']);
     const row = { task_id: id, attempt: 1, commit_sha: commit, epoch: claim.epoch };
-    const reason = await whyUnmergeable(engine, row as LandingRow, 'main', 'b'.repeat(40));
+    const reason = await whyUnmergeable(engine, row as LandingRow, 'b'.repeat(40));
     assert.equal(reason?.kind, 'interrupted');
     assert.match(reason.message, /is in the clone of north alone$/);
     await project.store.transaction((tx) =>
@@ -199,7 +199,7 @@ suite('finished work that was never pushed', () => {
       return { git, store: project.store } as unknown as Engine;
     };
     const why = (...where: Parameters<typeof whereBaseIs>) =>
-      whyUnmergeable(whereBaseIs(...where), row, 'main', base);
+      whyUnmergeable(whereBaseIs(...where), row, base);
     assert.equal(await why(false), null);
     assert.equal((await why(true))?.kind, 'agent_failed', 'the agent left it out');
     assert.equal(await why(true, false), null, 'git cannot read it at the moment');

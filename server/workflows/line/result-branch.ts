@@ -1,11 +1,11 @@
 // `drover/results/<branch>` holds what has landed exactly while the branch cannot follow: the
 // landing tip, or the same work without what people have removed from the branch.
 
+import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
+import type { Sha } from '../../git/sha.ts';
 import { isNotedTip, noteTip } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
-import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import type { Sha } from '../../git/sha.ts';
 
 /** `tip` null: there is nothing to show any more. Commits of a person on the branch stay there. */
 export async function keepResultBranch(

@@ -4,7 +4,10 @@
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 import { attemptMark } from '../../core/work/trailers.ts';
-import { changesNothing, droppedFrom, lineMax, ownBase } from './own-range.ts';
+import { lineMax } from './facts.ts';
+import { changesNothing } from './landed.ts';
+import { droppedFrom, ownBaseOfLine } from './range.ts';
+import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.ts';
 
 interface Side {
   readonly branch: string;
@@ -69,8 +72,7 @@ async function landingsLeft(
   from: Side,
   into: Side,
 ): Promise<readonly Sha[] | null> {
-  const work = { head: into.tip, commit: from.tip, base: null };
-  const base = await ownBase(engine, from.branch, work);
+  const base = await ownBaseOfLine(engine, from.branch, { head: into.tip, commit: from.tip });
   if (base === null) return null;
   const listed = await engine.git.lineCommits(base, from.tip, picksMax);
   if (!listed.ok) return null;
@@ -100,4 +102,39 @@ async function isAnyIn(
     for (const tip of tips) if (commit === tip || (await git.isAncestor(commit, tip))) return true;
   }
   return false;
+}
+
+/** The sentence of a task whose base lacks the commit of a blocker: where it is, and the remedy. */
+export async function missingBase(
+  engine: Uses<'git' | 'store'>,
+  taskId: string,
+  blocker: { readonly id: string; readonly sha: Sha; readonly landedOn: string | null },
+  line: string,
+): Promise<string> {
+  const { where, remedy } = await whereIs(engine, blocker, line);
+  return `the commit of its blocker ${blocker.id} ${where}; ${remedy}, then drover resolve ${taskId}`;
+}
+
+async function whereIs(
+  engine: Uses<'git' | 'store'>,
+  {
+    id,
+    sha,
+    landedOn,
+  }: { readonly id: string; readonly sha: Sha; readonly landedOn: string | null },
+  line: string,
+): Promise<{ readonly where: string; readonly remedy: string }> {
+  const gone = { where: `is no longer in ${landedOn ?? line}`, remedy: `reset ${id}` };
+  if (landedOn === null || landedOn === line) return gone;
+  const { git } = engine;
+  for (const branch of [landedOn, resultBranch(landedOn)]) {
+    const tip = await git.readRef(branchRef(branch));
+    if (tip === null || (tip !== sha && !(await git.isAncestor(sha, tip)))) continue;
+    const from = { branch, tip };
+    const into = { branch: line, tip: (await git.readRef(landingRef(line))) ?? tip };
+    const remedy =
+      (await handPick(engine, from, into)) ?? (await handMerge(engine, from, into, ''));
+    return { where: `is on ${branch}, not in ${line}`, remedy };
+  }
+  return gone;
 }

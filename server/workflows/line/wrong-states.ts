@@ -1,66 +1,45 @@
 // States of branches and checkouts that Drover reports: files that are not those of the commit, and
 // landed work that a reset or an aborted rebase took off a branch.
 
-import { MadeOnce } from '../../core/made-once.ts';
 import { branchRef, rescueRef } from '../../core/work/ref-names.ts';
-import { attemptMark, trailerValue } from '../../core/work/trailers.ts';
+import { bearOurHand, landingMark } from '../../core/line/waiting.ts';
 import type { WrongFiles, WrongState } from '../../core/work/wrong-state.ts';
-import type { LineCommit } from '../../git/port.ts';
 import type { Sha } from '../../git/sha.ts';
-import {
-  type LineRow,
-  type Reads,
-  readLine,
-  setWrongStates,
-  wrongStates,
-} from '../../store/port.ts';
+import { type LineRow, readLine, setWrongStates, wrongStates } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { changesNothing, lineMax } from './own-range.ts';
-
-interface Step {
-  readonly from: Sha;
-  readonly to: Sha;
-}
-
-/** Branches that have just moved: a command that ran then may have ended after the check. */
-const justMoved = new MadeOnce<Reads, Map<string, Step>>();
-
-/** `wrong`: what the check right after the move has found. */
-export async function noteMoved(
-  engine: Uses<'git' | 'store'>,
-  branch: string,
-  step: Step,
-  wrong: WrongFiles | null,
-): Promise<void> {
-  justMoved.of(engine.store.db, () => new Map()).set(branch, step);
-  if (wrong !== null) await noteFiles(engine, branch, wrong);
-}
+import { lineMax } from './facts.ts';
+import { changesNothing } from './landed.ts';
 
 /** How many rounds pass before states that are known are checked again. */
 const roundsMax = 15;
 
-/** Checks branches that have moved since the last round once more, and states that are reported. */
+/**
+ * Checks states that are reported, and branches that have moved since the last round: a git command
+ * that ran during the move may have ended after the look that followed it. `before`: where each
+ * branch was in the last round.
+ */
 export async function checkWrongStates(
   engine: Uses<'git' | 'store'>,
-  lines: readonly LineRow[],
+  line: LineRow,
+  before: Sha | null,
   round: number,
 ): Promise<void> {
-  const moved = justMoved.of(engine.store.db, () => new Map());
-  const steps = [...moved];
-  moved.clear();
-  for (const [branch, { from, to }] of steps)
-    await noteFiles(engine, branch, await engine.git.lookAfter(branch, from, to));
-  for (const line of lines) {
-    for (const state of wrongStates(line)) {
-      if (state.kind === 'moved_back') await forgetIfBack(engine, line.branch, state.tip);
-      else if (round % roundsMax === 0)
-        await noteFiles(
-          engine,
-          line.branch,
-          await engine.git.lookAfter(line.branch, state.from, state.to),
-        );
-    }
+  const { branch, followed_sha: now } = line;
+  const look = async (from: Sha, to: Sha): Promise<void> =>
+    noteFiles(engine, branch, await engine.git.lookAfter(branch, from, to));
+  if (before !== null && now !== null && (await didFollow(engine, before, now)))
+    await look(before, now);
+  for (const state of wrongStates(line)) {
+    if (state.kind === 'moved_back') await forgetIfBack(engine, branch, state.tip);
+    else if (round % roundsMax === 0) await look(state.from, state.to);
   }
+}
+
+/** A branch that people moved is not Drover's to judge. */
+async function didFollow({ git }: Uses<'git'>, before: Sha, now: Sha): Promise<boolean> {
+  if (before === now || !(await git.isAncestor(before, now))) return false;
+  const newest = await git.lineCommits(before, now, 1);
+  return newest.ok && newest.value.length > 0 && bearOurHand(newest.value);
 }
 
 async function forgetIfBack(
@@ -126,9 +105,9 @@ async function landingsLost({ git }: Uses<'git'>, landed: Sha, target: Sha): Pro
   const gone = await git.lineCommits(target, landed, lineMax);
   const there = await git.lineCommits(landed, target, lineMax, 'all');
   if (!gone.ok || !there.ok) return 0;
-  const present = new Set(there.value.map(({ trailers }) => markOf(trailers)));
-  const lost = gone.value.filter(({ trailers }) => {
-    const mark = markOf(trailers);
+  const present = new Set(there.value.map(landingMark));
+  const lost = gone.value.filter((commit) => {
+    const mark = landingMark(commit);
     return mark !== null && !present.has(mark);
   });
   if (lost.length === 0) return 0;
@@ -136,9 +115,4 @@ async function landingsLost({ git }: Uses<'git'>, landed: Sha, target: Sha): Pro
   // A rebase of the user's has given them other commits.
   const isThere = base !== null && (await changesNothing({ git }, target, landed, base));
   return isThere ? 0 : lost.length;
-}
-
-function markOf(trailers: LineCommit['trailers']): string | null {
-  const epic = trailers.map((each) => trailerValue('epic', each)).find((id) => id !== null);
-  return attemptMark(trailers) ?? epic ?? null;
 }

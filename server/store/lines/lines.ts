@@ -1,0 +1,189 @@
+// The row of each landing line. `landed_sha` is the last tip of the line that Drover recorded;
+// `followed_sha` is the state of the branch that this tip includes. Both are written here alone.
+
+import type { WrongState } from '../../core/work/wrong-state.ts';
+import { appendEvent, type StoreSources } from '../feed/feed.ts';
+import { textList } from '../rows/one-moment.ts';
+import type { LineRow, Reads, Tx } from '../schema/tables.ts';
+
+export async function allLines(db: Reads): Promise<readonly LineRow[]> {
+  return db.selectFrom('lines').selectAll().execute();
+}
+
+export async function readLine(tx: Reads, branch: string): Promise<LineRow | null> {
+  const row = await tx
+    .selectFrom('lines')
+    .selectAll()
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** What is known of a line after one of its moves; what is left out stays as it was. */
+export interface LineMoved {
+  readonly landed: string;
+  readonly followed?: string;
+  /** The branch that the line of an epic starts from. */
+  readonly parent?: string;
+}
+
+export async function recordLine(
+  tx: Tx,
+  branch: string,
+  { landed, followed, parent }: LineMoved,
+): Promise<void> {
+  const set = {
+    landed_sha: landed,
+    ...(followed !== undefined && { followed_sha: followed }),
+    ...(parent !== undefined && { parent_branch: parent }),
+  };
+  await tx
+    .insertInto('lines')
+    .values({ branch, ...set })
+    .onConflict((conflict) => conflict.column('branch').doUpdateSet(set))
+    .execute();
+}
+
+/** The line is about to include this state of the branch: noted before the ref moves. */
+export async function includeBranch(tx: Tx, branch: string, sha: string): Promise<void> {
+  await tx.updateTable('lines').set({ followed_sha: sha }).where('branch', '=', branch).execute();
+}
+
+/**
+ * Work has landed on a line. An epic whose line it is has something to land, also if it has landed
+ * before.
+ */
+export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<void> {
+  await recordLine(tx, branch, { landed: sha });
+  await tx
+    .updateTable('epics')
+    .set({ landing_state: null })
+    .where('branch', '=', branch)
+    .where('landing_state', '=', 'landed')
+    .execute();
+}
+
+/** Landings that the branch lacks, and why; the feed reports the start and the end of a wait. */
+export async function setPending(
+  tx: Tx,
+  sources: StoreSources,
+  branch: string,
+  {
+    tip,
+    commits,
+    reason,
+  }: { readonly tip: string; readonly commits: number; readonly reason: string | null },
+): Promise<void> {
+  const known = await readLine(tx, branch);
+  if (known === null || (known.pending === commits && known.pending_reason === reason)) return;
+  await tx
+    .updateTable('lines')
+    .set({ pending: commits, pending_reason: reason })
+    .where('branch', '=', branch)
+    .execute();
+  const data = { branch, sha: tip };
+  if (commits > 0)
+    await appendEvent(tx, sources, { type: 'target.pending', data: { ...data, commits, reason } });
+  else if (known.pending > 0) await appendEvent(tx, sources, { type: 'target.followed', data });
+}
+
+/** The last merge or replay that was tried on these two tips, so that it is made once. */
+export interface TriedMerge {
+  readonly target: string;
+  readonly tip: string;
+  /** Null if it conflicts. */
+  readonly commit: string | null;
+  readonly tree: string | null;
+  /** For the result branch. */
+  readonly shown: string | null;
+  /** Why it is impossible. */
+  readonly reason: string | null;
+}
+
+export function triedMerge(line: Pick<LineRow, 'tried'> | null): TriedMerge | null {
+  const text = line?.tried ?? null;
+  return text === null ? null : (JSON.parse(text) as TriedMerge);
+}
+
+export async function noteTried(tx: Tx, branch: string, tried: TriedMerge | null): Promise<void> {
+  await tx
+    .updateTable('lines')
+    .set({ tried: tried === null ? null : JSON.stringify(tried) })
+    .where('branch', '=', branch)
+    .execute();
+}
+
+export function droppedTips(line: Pick<LineRow, 'dropped'> | null): readonly string[] {
+  return line === null ? [] : textList(line.dropped);
+}
+
+/** Tips kept that people have taken out of a line; the oldest go first. */
+const droppedMax = 50;
+
+/**
+ * People have taken the tip out of the branch: commits that only it held must not come back with
+ * later work.
+ */
+export async function noteDropped(tx: Tx, branch: string, sha: string): Promise<void> {
+  const row = await tx
+    .selectFrom('lines')
+    .select('dropped')
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const tips = [...droppedTips(row).filter((tip) => tip !== sha), sha].slice(-droppedMax);
+  await tx
+    .updateTable('lines')
+    .set({ dropped: JSON.stringify(tips) })
+    .where('branch', '=', branch)
+    .execute();
+}
+
+/** What is reported of the branch and its checkout until a person cures it. */
+export function wrongStates(line: Pick<LineRow, 'wrong'> | null): readonly WrongState[] {
+  return line === null ? [] : (JSON.parse(line.wrong) as WrongState[]);
+}
+
+/** Replaces the states of a line; the feed reports each change. */
+export async function setWrongStates(
+  tx: Tx,
+  sources: StoreSources,
+  branch: string,
+  states: readonly WrongState[],
+): Promise<void> {
+  const wrong = JSON.stringify(states);
+  const row = await tx
+    .selectFrom('lines')
+    .select('wrong')
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  if (row === undefined || row.wrong === wrong) return;
+  await tx.updateTable('lines').set({ wrong }).where('branch', '=', branch).execute();
+  const type = states.length === 0 ? 'target.cured' : 'target.wrong';
+  await appendEvent(tx, sources, { type, data: { branch, states: [...states] } });
+}
+
+/** `reason` null: the line is free again. The feed reports the start and the end of a hold once. */
+export async function holdLine(
+  tx: Tx,
+  sources: StoreSources,
+  branch: string,
+  reason: string | null,
+): Promise<void> {
+  const row = await tx
+    .selectFrom('lines')
+    .select(['held_reason', 'held_since_ms'])
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  if (row === undefined || row.held_reason === reason) return;
+  const since = reason === null ? null : (row.held_since_ms ?? sources.clock.now());
+  await tx
+    .updateTable('lines')
+    .set({ held_reason: reason, held_since_ms: since })
+    .where('branch', '=', branch)
+    .execute();
+  await appendEvent(tx, sources, {
+    type: reason === null ? 'line.released' : 'line.held',
+    data: { branch, ...(reason === null ? {} : { reason }) },
+  });
+}

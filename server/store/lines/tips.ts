@@ -1,0 +1,47 @@
+// The tips that Drover has written, or was about to write, into the refs of its lines: any other
+// value is another hand's.
+
+import type { StoreSources } from '../feed/feed.ts';
+import type { Reads, Tx } from '../schema/tables.ts';
+
+/** Values kept for each line. */
+const tipsMax = 1_000;
+
+/** Before the ref moves: a value found there after a crash in between is ours. */
+export async function noteTip(
+  tx: Tx,
+  sources: StoreSources,
+  branch: string,
+  sha: string,
+): Promise<void> {
+  const atMs = sources.clock.now();
+  await tx
+    .insertInto('line_tips')
+    .values({ branch, sha, at_ms: atMs })
+    .onConflict((conflict) => conflict.columns(['branch', 'sha']).doUpdateSet({ at_ms: atMs }))
+    .execute();
+  const oldest = await tx
+    .selectFrom('line_tips')
+    .select('at_ms')
+    .where('branch', '=', branch)
+    .orderBy('at_ms', 'desc')
+    .offset(tipsMax)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined) return;
+  await tx
+    .deleteFrom('line_tips')
+    .where('branch', '=', branch)
+    .where('at_ms', '<=', oldest.at_ms)
+    .execute();
+}
+
+export async function isNotedTip(db: Reads, branch: string, sha: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('line_tips')
+    .select('sha')
+    .where('branch', '=', branch)
+    .where('sha', '=', sha)
+    .executeTakeFirst();
+  return row !== undefined;
+}

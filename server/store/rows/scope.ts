@@ -1,0 +1,18 @@
+// The tasks that a run is about, and where they land.
+
+export interface Scope {
+  /** Null: tasks of every epic and of none. */
+  readonly epicId: string | null;
+  /** Epics whose tasks are not in it. */
+  readonly exceptEpics: readonly string[];
+  /** Only these tasks; null: all that are left. */
+  readonly tasks: readonly string[] | null;
+  /** Absent: wherever. */
+  readonly on?: RunLine;
+}
+
+export interface RunLine {
+  readonly line: string;
+  /** The branch that the line lands on in the end: a line takes it in if a task needs that. */
+  readonly target: string;
+}

@@ -1,0 +1,159 @@
+// The commits that people made on a branch and the landings that wait for it, as one commit: a
+// merge of both, or each landing repeated on a branch from which people removed something.
+
+import { type LineStep } from '../../core/line/decide.ts';
+import { repeatedTrailers, takeInSubject } from '../../core/line/waiting.ts';
+import { err, ok, type Result } from '../../core/failure.ts';
+import { resultBranch } from '../../core/work/ref-names.ts';
+import { GitRefusal, type LineCommit } from '../../git/port.ts';
+import type { Sha } from '../../git/sha.ts';
+import { noteDropped, noteTried, type TriedMerge, triedMerge } from '../../store/port.ts';
+import { gitFailed } from '../kit/git-trouble.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+import { handMerge } from './advice.ts';
+import type { Gathered } from './facts.ts';
+import { keepTip } from './move.ts';
+import { noteMovedBack } from './wrong-states.ts';
+
+export type Together = Extract<LineStep, { kind: 'merge' | 'replay' }>;
+
+/** Made once for a pair of tips: a further look makes no new commits while neither moves. */
+export async function mergeTogether(
+  engine: Uses<'git' | 'store'>,
+  { facts: { branch }, row, work }: Gathered,
+  step: Together,
+): Promise<Result<TriedMerge>> {
+  const { target, tip } = step;
+  const before = triedMerge(row);
+  if (before?.target === target && before.tip === tip && (await isFound(engine, before)))
+    return ok(before);
+  const made =
+    step.kind === 'merge'
+      ? await mergeTheirs(engine, branch, step)
+      : await repeatOurs(engine, branch, step, work);
+  if (!made.ok) return made;
+  const tried = { target, tip, ...made.value };
+  await engine.store.transaction((tx) => noteTried(tx, branch, tried));
+  const followed = row?.followed_sha ?? null;
+  if (step.kind === 'replay' && followed !== null)
+    await noteRemoved(engine, branch, followed, target);
+  return ok(tried);
+}
+
+/** Work in flight that holds the state which people removed must not bring it back. */
+async function noteRemoved(
+  engine: Uses<'git' | 'store'>,
+  branch: string,
+  followed: Sha,
+  target: Sha,
+): Promise<void> {
+  await keepTip(engine, branch, followed, 'drover: rewritten');
+  await engine.store.transaction((tx) => noteDropped(tx, branch, followed));
+  await noteMovedBack(engine, branch, followed, target);
+}
+
+/** False if a person pruned the commits. */
+async function isFound({ git }: Uses<'git'>, { commit, shown }: TriedMerge): Promise<boolean> {
+  for (const sha of [commit, shown]) if (sha !== null && !(await git.treeOf(sha)).ok) return false;
+  return true;
+}
+
+type Made = Omit<TriedMerge, 'target' | 'tip'>;
+
+async function mergeTheirs(
+  engine: Uses<'git'>,
+  branch: string,
+  { target, tip }: Together,
+): Promise<Result<Made>> {
+  const { git } = engine;
+  const subject = takeInSubject(branch);
+  const merged = await git.merge({ tip, commit: target, subject, trailers: [] });
+  const impossible = (reason: string): Result<Made> =>
+    ok({ commit: null, tree: null, shown: tip, reason });
+  if (!merged.ok) {
+    if ((await git.mergeBase(target, tip)) !== null) return err(gitFailed(merged.error));
+    const from = { branch: resultBranch(branch), tip };
+    const advice = await handMerge(engine, from, { branch, tip: target });
+    return impossible(
+      `the landed work that waits for ${branch} is on another history; ${advice}, then run again`,
+    );
+  }
+  if (merged.value.kind === 'conflict')
+    return impossible(
+      `commits on ${branch} conflict with landed work that waits for it (${merged.value.files.join(', ')}); merge ${resultBranch(branch)} into ${branch} by hand, then run again`,
+    );
+  const { commit, tree } = merged.value;
+  return ok({ commit, tree, shown: tip, reason: null });
+}
+
+interface Repeated {
+  readonly head: Sha;
+  readonly tree: Sha | null;
+  /** The first landing that conflicts, and those after it; oldest first. */
+  readonly left: readonly Sha[];
+  /** In conflict. */
+  readonly files: readonly string[];
+}
+
+async function repeatOurs(
+  engine: Uses<'git'>,
+  branch: string,
+  { target, tip }: Together,
+  work: readonly LineCommit[],
+): Promise<Result<Made>> {
+  const whole = await repeatOn(engine, work, target);
+  if (!whole.ok) return whole;
+  const { head, tree, left, files } = whole.value;
+  if (left.length === 0) return ok({ commit: head, tree, shown: head, reason: null });
+  // People's newer commits conflict with the work. On the last commit that both share, it is theirs
+  // to merge.
+  const shared = await engine.git.mergeBase(target, tip);
+  const beside = await repeatOn(engine, work, shared ?? target);
+  const remedy = beside.ok ? remedyFor(branch, target, beside.value) : pickAll(branch, left);
+  return ok({
+    commit: null,
+    tree: null,
+    shown: beside.ok ? beside.value.head : null,
+    reason: `${branch} was rewritten while landed work waits for it, and both change ${files.join(', ')}; ${remedy}, then run again`,
+  });
+}
+
+/** The landing's own parent is the base: only its own change is repeated. */
+async function repeatOn(
+  { git }: Uses<'git'>,
+  work: readonly LineCommit[],
+  start: Sha,
+): Promise<Result<Repeated>> {
+  const begun = await git.treeOf(start);
+  if (!begun.ok) throw new GitRefusal(begun.error);
+  let [head, tree] = [start, begun.value];
+  for (const [at, commit] of work.entries()) {
+    const { sha, parents, subject } = commit;
+    const base = parents[0] ?? null;
+    const trailers = repeatedTrailers(commit);
+    const merged = await git.merge({ tip: head, commit: sha, base, subject, trailers });
+    if (!merged.ok) return err(gitFailed(merged.error));
+    if (merged.value.kind === 'conflict') {
+      const left = work.slice(at).map((each) => each.sha);
+      return ok({ head, tree, left, files: merged.value.files });
+    }
+    // The branch has the same change already.
+    if (merged.value.tree === tree) continue;
+    ({ commit: head, tree } = merged.value);
+  }
+  return ok({ head, tree, left: [], files: [] });
+}
+
+function remedyFor(branch: string, target: Sha, { head, left }: Repeated): string {
+  const result = resultBranch(branch);
+  const merge = `merge ${result} into ${branch} by hand`;
+  if (left.length === 0) return `${merge} (it is without what was removed)`;
+  return head === target ? pickAll(branch, left) : `${merge}, and ${pickAll(branch, left)}`;
+}
+
+const shortLength = 12;
+
+function pickAll(branch: string, commits: readonly Sha[]): string {
+  const picks = commits.map((sha) => sha.slice(0, shortLength)).join(' ');
+  return `run git cherry-pick -m 1 ${picks} on ${branch} (a merge of them brings back what was removed)`;
+}

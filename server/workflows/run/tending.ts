@@ -1,0 +1,129 @@
+// Looks after everything that no workflow owns: landed work that waits for its branch arrives
+// without a person's action, lines of active runs know where people have their branches, and tasks
+// that an ended run has left without an owner are released.
+
+import { endGivenAway } from './given-away.ts';
+import { returnOrphans } from './orphans.ts';
+import { activeRuns } from './start-run.ts';
+import { sweepBranches } from './sweep.ts';
+import { gateOfRun } from '../attempt/submission.ts';
+import { landingRef } from '../../core/work/ref-names.ts';
+import type { Engine } from '../kit/engine-ports.ts';
+import { runGate } from '../landing/gate.ts';
+import { tendLine, type TestTogether } from '../line/follow.ts';
+import { syncLine } from '../line/line.ts';
+import { checkWrongStates } from '../line/wrong-states.ts';
+import type { Sha } from '../../git/sha.ts';
+import { allLines, lastFinishedRun, type LineRow, newestRun } from '../../store/port.ts';
+
+const tryAgainMs = 2_000;
+/** A merge that was red is tested again after this time: the cause may be outside the tree. */
+const redAgainMs = 600_000;
+
+/** Checks from `begin` to `end`. Each check costs a few small queries while nothing waits. */
+export class LineTending {
+  readonly #engine: Engine;
+  readonly #stopped = new AbortController();
+  #off = (): void => {};
+  #swept: string | null = null;
+  #round = 0;
+  /** Where each branch was in the last round. */
+  readonly #followed = new Map<string, Sha | null>();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  begin(): this {
+    this.#again();
+    return this;
+  }
+
+  #again(): void {
+    if (this.#stopped.signal.aborted) return;
+    const { clock, switchboard, report } = this.#engine;
+    this.#off = clock.timer(tryAgainMs, () => {
+      switchboard
+        .whileWorking(() => this.#look())
+        .catch((error: unknown) => report(error, 'following landed work'))
+        .finally(() => this.#again());
+    });
+  }
+
+  end(): void {
+    this.#stopped.abort();
+    this.#off();
+  }
+
+  async #look(): Promise<void> {
+    const engine = this.#engine;
+    if (engine.machineId !== '') await endGivenAway(engine);
+    const active = await activeRuns(engine);
+    // An active run checks its tasks itself; without one, an approval or the end of a stop may have
+    // lost its workflow.
+    if (active.length === 0) {
+      await returnOrphans(engine);
+      await this.#sweepHere();
+    }
+    const inUse = new Set(active.flatMap((run) => [run.line, run.target_branch]));
+    this.#round += 1;
+    for (const line of await allLines(engine.store.db)) {
+      if (this.#stopped.signal.aborted) return;
+      await this.#tend(line, inUse.has(line.branch));
+    }
+  }
+
+  async #tend(line: LineRow, isInUse: boolean): Promise<void> {
+    const engine = this.#engine;
+    const { branch, followed_sha: followed } = line;
+    await checkWrongStates(engine, line, this.#followed.get(branch) ?? null, this.#round);
+    this.#followed.set(branch, followed);
+    const isBehind = line.pending > 0 || line.landed_sha !== followed || (await this.#wasCut(line));
+    // Another machine tests a merge; this one only follows.
+    if (isBehind) await tendLine(engine, branch, engine.lands() ? this.#gate(branch) : null);
+    // A person's decision in the meantime frees a held line. A state of the branch that was never
+    // seen could not be known as removed.
+    else if (isInUse || line.held_reason !== null) await syncLine(engine, branch);
+  }
+
+  /** A process moved the line, and died before it recorded that. */
+  async #wasCut({ branch, landed_sha: landed }: LineRow): Promise<boolean> {
+    if (this.#round > 1) return false;
+    const tip = await this.#engine.git.readRef(landingRef(branch));
+    return tip !== null && tip !== landed;
+  }
+
+  #gate(branch: string): TestTogether {
+    const engine = this.#engine;
+    return async ({ commit, tree }) => {
+      const run = await newestRun(engine.store.db, { target: branch });
+      const command = gateOfRun(engine, run);
+      if (command === null) return null;
+      const redSinceMs = engine.clock.now() - redAgainMs;
+      const question = { commit, tree, command, taskIds: [], redSinceMs };
+      const verdict = await runGate(engine, question, this.#stopped.signal);
+      switch (verdict.kind) {
+        case 'green':
+          return null;
+        case 'aborted':
+          return 'the gate was interrupted';
+        case 'red':
+        case 'unusable':
+          return verdict.failure.message;
+      }
+    };
+  }
+
+  /**
+   * The machine that ran a run has swept its own clone; the others have branches of what has landed
+   * as well.
+   */
+  async #sweepHere(): Promise<void> {
+    const engine = this.#engine;
+    if (engine.machineId === '') return;
+    const last = await lastFinishedRun(engine.store.db);
+    if (last === null || last === this.#swept) return;
+    await sweepBranches(engine);
+    this.#swept = last;
+  }
+}
