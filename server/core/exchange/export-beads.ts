@@ -314,9 +314,16 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
       ? {}
       : {
           closed_at: (told && closedAt) || at,
-          close_reason: landedReason(record, closeReason) ?? ((told && closeReason) || reason),
+          close_reason:
+            landedReason(record, closeReason) ??
+            ((told || isPersonal(before)) && closeReason ? closeReason : reason),
         }),
   };
+}
+
+/** Closed with words that are not ours. */
+function isPersonal({ status, close_reason: reason }: JsonObject): boolean {
+  return status === 'closed' && reason !== 'cancelled' && reason !== 'completed';
 }
 
 function keptType(before: JsonObject, task: Task): unknown {

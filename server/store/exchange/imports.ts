@@ -24,6 +24,7 @@ import {
 } from '../../core/exchange/import-types.ts';
 import type { ImportResultView } from '../../protocol/api.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
+import { conflictWarnings } from './import-conflicts.ts';
 import { checkAgainstWork, whyNotUpdated } from './import-checks.ts';
 import { readProject, type StoredProject } from './import-existing.ts';
 import { type ImportFormat, isYaml, sniffFormat } from './import-format.ts';
@@ -104,7 +105,24 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
       : dueNow(parsed, news.changed, { project, removed: await removedIds(tx) });
   const plan = checkAgainstWork(due, project);
   const isRefused = plan.problems.length > 0 && !request.skipInvalid;
-  const result = { ...resultOf(plan, isRefused), ...(news !== null && { later: edited }) };
+  const found = resultOf(plan, isRefused);
+  const result =
+    news === null
+      ? found
+      : {
+          ...found,
+          later: edited,
+          warnings: [
+            ...found.warnings,
+            ...conflictWarnings({
+              base: request.base ?? '',
+              file: parsed,
+              changed: news.changed,
+              later: edited,
+              project,
+            }),
+          ],
+        };
   const count = plan.epics.length + plan.tasks.length;
   const updates = plan.updatedEpics.length + plan.updatedTasks.length;
   if (isRefused) return result;
