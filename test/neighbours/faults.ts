@@ -80,6 +80,11 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     file: 'server/git/slots/slot-emptying.ts',
     find: '    if (hiding.length === 0) return status;',
     replace: '    if (hiding.length >= 0) return status;',
+    also: {
+      file: 'server/git/slots/slots.ts',
+      find: '  const ignored = isLeft ? emptied.ignored : [];',
+      replace: '  const ignored = isLeft ? [] : [];',
+    },
     often: ['hide-all'],
   },
   'leave-orphans': {
