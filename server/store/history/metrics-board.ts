@@ -8,8 +8,9 @@ import {
 } from '../../core/history/metrics.ts';
 import { readMachines } from '../fleet/machine-views.ts';
 import { liveMachines } from '../fleet/machines.ts';
-import { openQuestions, lastSeq } from '../board/snapshot.ts';
-import { readStuck } from '../board/stuck-now.ts';
+import { openQuestions } from '../board/snapshot.ts';
+import { readBoard } from '../board/board.ts';
+import { stuckViews } from '../board/stuck.ts';
 import type { Db } from '../rows/one-moment.ts';
 
 export interface MetricsCaller {
@@ -18,9 +19,7 @@ export interface MetricsCaller {
   readonly machineId: string;
 }
 
-/** `db` names the database, `at` is its snapshot. */
 export async function readMetricsBoard(
-  db: Db,
   at: Db,
   nowMs: number,
   { machineId }: Pick<MetricsCaller, 'machineId'>,
@@ -49,7 +48,7 @@ export async function readMetricsBoard(
     waiting: Object.fromEntries(
       waitingStates.map((state) => [state, counts.get(state) ?? 0]),
     ) as Record<WaitingState, number>,
-    stuck: (await readStuck(db, at, await lastSeq(at))).length,
+    stuck: stuckViews(await readBoard(at)).length,
     questions: (await openQuestions(at)).length,
     landings: Number(landings.n),
     oldestLandingMs: oldest === null ? 0 : Math.max(0, nowMs - Number(oldest)),

@@ -127,7 +127,7 @@ export async function readMetrics(
       usage: usage.map(numeric),
       waits: waitsOf(stories, windows),
       carried: new Map(carried.map(({ series, value }) => [series, value])),
-      board: await readMetricsBoard(db, at, nowMs, caller),
+      board: await readMetricsBoard(at, nowMs, caller),
     });
   });
 }
