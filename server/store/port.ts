@@ -76,7 +76,6 @@ export { beginsFreely, failAttempt, goesOnAfter, type NextAgent } from './work/a
 export {
   attemptsSince,
   claimTask,
-  foreseeClaim,
   staysOn,
   lastAttempt,
   partsOf,
@@ -124,7 +123,6 @@ export {
   countFailedPlans,
   lastCommitBefore,
   newestUnendedMs,
-  foreseeSubmission,
   refsKeptWhenReturned,
 } from './work/attempt-rows.ts';
 export {
@@ -294,7 +292,6 @@ export {
   type HeldSlot,
   heldSlots,
   holdForUpkeep,
-  foreseeLease,
   leaseSlot,
   releaseSlot,
   setSlotAside,

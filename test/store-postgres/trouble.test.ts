@@ -241,7 +241,7 @@ suite('postgres: trouble', function () {
     });
   });
 
-  test('the tables get another column in mid-run: told once at most, then it goes on', async () => {
+  test('reads and writes continue after the tables get another column', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(
@@ -249,9 +249,8 @@ suite('postgres: trouble', function () {
       async ({ store }) => {
         const read = (): Promise<unknown> => store.feed.read({});
         await append(store);
-        for (let times = 0; times < 3; times += 1) await read();
+        await read();
         await databases.run(url, `alter table events add column more text default 'm'`);
-        await assert.rejects(read(), isTrouble('changed', 'Try again'));
         await read();
         assert.equal(await append(store), 2);
       },
@@ -326,16 +325,7 @@ suite('postgres: trouble', function () {
   });
 
   test('what is over by itself is told apart from what needs a person', () => {
-    const retryable = [
-      'unreachable',
-      'lost',
-      'starting',
-      'full',
-      'connections',
-      'busy',
-      'slow',
-      'changed',
-    ];
+    const retryable = ['unreachable', 'lost', 'starting', 'full', 'connections', 'busy', 'slow'];
     for (const [code, name] of [
       ['53100', 'full'],
       ['28P01', 'password'],

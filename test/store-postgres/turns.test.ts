@@ -3,12 +3,9 @@
 import assert from 'node:assert/strict';
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
-import { taskById } from '../../server/store/rows/find-rows.ts';
-import { claimTask, foreseeClaim } from '../../server/store/work/claims.ts';
+import { claimTask } from '../../server/store/work/claims.ts';
 import type { Store } from '../../server/store/port.ts';
 import type { StoreTables } from '../../server/store/schema/tables.ts';
-import { RoundTripCounter } from '../postgres/round-trips.ts';
-import { startSlowRoad } from '../postgres/slow-road.ts';
 import { openPostgresStore, type OpenedPostgresStore } from '../../server/store/postgres/open.ts';
 import { addTasks, testSources } from '../unit/store/memory-store.ts';
 import { appended, appendedIn, testDatabases } from './databases.ts';
@@ -168,57 +165,6 @@ suite('postgres: taking turns', function () {
       await Promise.all([holder.close(), waiter.close()]);
     }));
 
-  test('a turn waits for what it reads, and not for what it writes', () =>
-    onMachines(0, async (_, url) => {
-      const awayMs = 400;
-      const { hostname: host, port } = new URL(url);
-      const road = await startSlowRoad({ host, port: Number(port) }, 0);
-      const far = url.replace(`:${port}/`, `:${road.port}/`);
-      const { store, close } = await openPostgresStore(far, testSources(), { listen: false });
-      await appended(store, { type: 'near' });
-      road.setDelay(awayMs);
-      const beganAtMs = performance.now();
-      const seq = await store.transaction(async (tx) => {
-        for (let n = 0; n < 10; n += 1) await store.append(tx, { type: 'far' });
-        return appendedIn(store, tx, { type: 'last' });
-      });
-      const tookMs = performance.now() - beganAtMs;
-      assert.equal(seq, 12);
-      // There and back for the read and for the commit; every statement by itself would take 14 times.
-      assert.ok(tookMs < 7 * awayMs, `it took ${tookMs} ms`);
-      await close();
-      await road.close();
-    }));
-
-  test('what a turn asks at once travels at once', () =>
-    onMachines(0, async (_, url) => {
-      const { hostname: host, port } = new URL(url);
-      const counter = new RoundTripCounter();
-      // So far away that what is sent together is sent before the first answer.
-      const road = await startSlowRoad({ host, port: Number(port) }, 50, host, counter.listener);
-      const far = url.replace(`:${port}/`, `:${road.port}/`);
-      const { store, close } = await openPostgresStore(far, testSources(), { listen: false });
-      const ask = (): Promise<readonly number[]> =>
-        store.transaction((lent) => {
-          const tx = lent as unknown as Kysely<StoreTables>;
-          return Promise.all(
-            [1, 2, 3, 4, 5].map(async (n) => {
-              const { rows } = await sql<{ n: number }>`select ${n}::int as n`.execute(tx);
-              return rows[0]?.n ?? 0;
-            }),
-          );
-        });
-      await ask();
-      const before = counter.counts;
-      assert.deepEqual(await ask(), [1, 2, 3, 4, 5], 'each gets its own answer');
-      const { all, inTurns, turns } = counter.counts;
-      assert.equal(turns - before.turns, 1);
-      // The questions, and the commit.
-      assert.deepEqual([all - before.all, inTurns - before.inTurns], [2, 1]);
-      await close();
-      await road.close();
-    }));
-
   test('a question that fails among others undoes the turn', () =>
     onMachines(1, async ([machine]) => {
       assert.ok(machine !== undefined);
@@ -303,33 +249,6 @@ suite('postgres: taking turns', function () {
         assert.deepEqual(await titles(), ['Three']);
         await tx.deleteFrom('epics').execute();
         assert.deepEqual(await titles(), []);
-      });
-    }));
-
-  test('what was foreseen of one row outlasts a write to another, and no write that may touch it', () =>
-    onMachines(1, async ([machine]) => {
-      assert.ok(machine !== undefined);
-      const { store } = machine;
-      const sources = testSources();
-      const ids = await addTasks({ store, sources, close: machine.close }, [
-        { title: 'A' },
-        { title: 'B' },
-      ]);
-      const [a = '', b = ''] = [ids['A'], ids['B']];
-      await store.transaction(async (lent) => {
-        const tx = lent as unknown as Kysely<StoreTables>;
-        for (const id of [a, b]) await foreseeClaim(lent, { id, fallback_from: 0 });
-        const titles = async (): Promise<readonly unknown[]> =>
-          Promise.all([a, b].map(async (id) => (await taskById(tx, id))?.title));
-        assert.deepEqual(await titles(), ['A', 'B']);
-        await tx.updateTable('tasks').set({ title: 'A2' }).where('id', '=', a).execute();
-        assert.deepEqual(await titles(), ['A2', 'B']);
-        for (const id of [a, b]) await foreseeClaim(lent, { id, fallback_from: 0 });
-        await tx.updateTable('tasks').set({ title: 'both' }).where('id', 'in', [a, b]).execute();
-        assert.deepEqual(await titles(), ['both', 'both']);
-        for (const id of [a, b]) await foreseeClaim(lent, { id, fallback_from: 0 });
-        await tx.updateTable('tasks').set({ title: 'all' }).execute();
-        assert.deepEqual(await titles(), ['all', 'all']);
       });
     }));
 

@@ -27,7 +27,6 @@ type PostgresConnection = Parameters<PostgresDriver['releaseConnection']>[0];
 
 class TurnDriver implements Driver {
   readonly #inner: PostgresDriver;
-  readonly #known = new WeakMap<PostgresConnection, TurnConnection<PostgresConnection>>();
 
   constructor(pool: PostgresPool) {
     this.#inner = new PostgresDriver({ pool });
@@ -39,13 +38,7 @@ class TurnDriver implements Driver {
 
   async acquireConnection(): Promise<TurnConnection<PostgresConnection>> {
     await this.init();
-    const inner = (await this.#inner.acquireConnection()) as PostgresConnection;
-    const known = this.#known.get(inner);
-    known?.renew();
-    if (known !== undefined) return known;
-    const made = new TurnConnection(inner);
-    this.#known.set(inner, made);
-    return made;
+    return new TurnConnection((await this.#inner.acquireConnection()) as PostgresConnection);
   }
 
   async beginTransaction(

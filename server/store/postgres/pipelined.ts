@@ -1,6 +1,8 @@
 // Questions that a transaction asks at once travel at once. Kysely keeps a transaction's queries
 // apart: each waits for the answer to the one before, also those of a `Promise.all`. PostgreSQL
-// takes them behind each other, and answers in their order.
+// takes them behind each other, and answers in their order. The dispatcher asks fifteen of them in
+// a round: one after the other, they would hold up all other machines for 150 ms if the database is
+// 10 ms away.
 
 import {
   type ConnectionProvider,

@@ -3,7 +3,6 @@
 import pg from 'pg';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { PostgresPlace } from './database-url.ts';
-import { StatementNames } from './statement-names.ts';
 import { postgresError, PostgresRefusal, type PostgresRefusalName } from './trouble.ts';
 
 export interface PoolOptions {
@@ -81,9 +80,9 @@ export function sessionSettings(options: PoolOptions): string {
 
 /**
  * After these errors a connection is not reused: a late answer to an abandoned query may still
- * arrive, and statements that were prepared before the tables changed are invalid.
+ * arrive.
  */
-const spoils: ReadonlySet<PostgresRefusalName> = new Set(['changed', 'lost', 'slow', 'standby']);
+const spoils: ReadonlySet<PostgresRefusalName> = new Set(['lost', 'slow', 'standby']);
 
 export interface OpenedPool {
   readonly pool: PostgresPool;
@@ -116,22 +115,15 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
       throw postgresError(error, place);
     }
   };
-  const names = new StatementNames();
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   const wrapped = (client: pg.PoolClient): PostgresPoolClient => {
     const known = clients.get(client);
     if (known !== undefined) return known;
     let isStale = false;
     const query = async <R>(text: string, parameters: readonly unknown[]) => {
-      const name = parameters.length === 0 ? null : names.nameOf(text);
       const values = parameters.map(storable);
       try {
-        const result: unknown = await client.query({
-          text,
-          values,
-          ...(name === null ? {} : { name }),
-        });
-        return result as PostgresQueryResult<R>;
+        return (await client.query(text, values)) as unknown as PostgresQueryResult<R>;
       } catch (error) {
         const trouble = postgresError(error, place);
         isStale ||= trouble instanceof PostgresRefusal && spoils.has(trouble.trouble);

@@ -1,6 +1,5 @@
 // Whether there is a pooler between us and PostgreSQL that shares one server connection between
-// clients: session state (prepared statements, LISTEN, advisory locks) would then reach the wrong
-// client.
+// clients: session state (LISTEN, advisory locks) would then reach the wrong client.
 
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { type PlaceWords, PostgresRefusal } from './trouble.ts';

@@ -21,7 +21,6 @@ export const postgresTroubles = [
   'connections', // the server or the pool has no connection left
   'busy', // a lock was not free in time
   'slow', // a statement took too long
-  'changed', // another Drover has changed the tables since this one prepared a statement
   'not_set_up', // our tables are not there
   'pooler', // a pooler in between shares sessions between clients
 ] as const;
@@ -40,7 +39,6 @@ const retryable: ReadonlySet<PostgresRefusalName> = new Set([
   'connections',
   'busy',
   'slow',
-  'changed',
 ]);
 
 /** `kind` is `database`, as for a SQLite file that cannot be used. */
@@ -136,7 +134,6 @@ const byWords: readonly (readonly [RegExp, PostgresRefusalName])[] = [
 
 function troubleOf(error: Error): PostgresRefusalName | null {
   const code = codeOf(error);
-  if (code === '0A000' && /cached plan/i.test(error.message)) return 'changed';
   if (code === '28000' && /no encryption|SSL off/i.test(error.message)) return 'tls';
   const named = code === null ? undefined : byCode[code];
   if (named !== undefined) return named;
@@ -176,8 +173,6 @@ function sentence(trouble: PostgresRefusalName, place: PlaceWords, detail: strin
       return `Another Drover locked ${shown} for too long (${detail}). Nothing was changed. Try again.`;
     case 'slow':
       return `${shown} did not answer in time (${detail}). Nothing was changed. Check the load of the server, then try again.`;
-    case 'changed':
-      return `Another Drover has changed the tables of ${shown} meanwhile (${detail}); nothing was changed by this one. Try again.`;
     case 'not_set_up':
       return `Drover's tables are not in ${shown} (${detail}): another search_path, or they were dropped. Check the URL, or restore a backup.`;
     case 'bad_url':

@@ -7,12 +7,9 @@ import { inParts, type Db } from './one-moment.ts';
 import type { EpicRow, TaskRow } from '../schema/tables.ts';
 
 export async function taskById(db: Db, id: string): Promise<TaskRow | null> {
-  const row = await taskQuery(db, id).executeTakeFirst();
+  const row = await db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
   return row ?? null;
 }
-
-export const taskQuery = (db: Db, id: string) =>
-  db.selectFrom('tasks').selectAll().where('id', '=', id);
 
 export async function epicById(db: Db, id: string): Promise<EpicRow | null> {
   const row = await db.selectFrom('epics').selectAll().where('id', '=', id).executeTakeFirst();

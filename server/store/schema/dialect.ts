@@ -1,8 +1,7 @@
 // The few places where SQLite and PostgreSQL express the same in different SQL. Everything else is
 // one query for both.
 
-import { type Compilable, type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
-import { sendAhead } from '../../durable/unanswered.ts';
+import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 
 export function isPostgres<Tables>(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
@@ -10,18 +9,6 @@ export function isPostgres<Tables>(db: Kysely<Tables>): boolean {
 
 /** Why a query of a body that outlived its transaction is refused. */
 export const transactionIsOver = 'the transaction of this query has ended';
-
-/**
- * Questions that the transaction asks in a moment, asked at once where each answer has a way to
- * travel. `about`: the id of the row that all of them, and nothing else, ask of.
- */
-export async function foresee<Tables>(
-  tx: Kysely<Tables>,
-  questions: () => readonly Compilable[],
-  about: string | null = null,
-): Promise<void> {
-  if (isPostgres(tx)) await sendAhead(tx, questions(), about);
-}
 
 /** One text of a JSON object that is stored as text; null when it has no such key. */
 export function jsonText<Tables>(

@@ -79,15 +79,16 @@ export async function familyOf(tx: Kysely<StoreTables>, taskId: string): Promise
   const family = [taskId];
   let level = [taskId];
   for (let depth = 0; depth < 3 && level.length > 0; depth += 1) {
-    const rows = await idsBelow(tx, level).execute();
+    const rows = await tx
+      .selectFrom('tasks')
+      .select('id')
+      .where('parent_id', 'in', level)
+      .execute();
     level = rows.map((row) => row.id);
     family.push(...level);
   }
   return family;
 }
-
-export const idsBelow = (tx: Kysely<StoreTables>, parents: readonly string[]) =>
-  tx.selectFrom('tasks').select('id').where('parent_id', 'in', parents);
 
 /** The task that is scheduled for this one: itself, or the topmost parent of a sub-task. */
 export async function rootOf(tx: Kysely<StoreTables>, taskId: string): Promise<string> {

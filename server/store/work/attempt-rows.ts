@@ -2,11 +2,7 @@
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import { textList } from '../rows/one-moment.ts';
-import { taskQuery } from '../rows/find-rows.ts';
-import { foresee } from '../schema/dialect.ts';
-import type { AttemptRow, Reads, Tx } from '../schema/tables.ts';
-import { candidateQuery } from './candidates.ts';
-import { attemptsAfter } from './claims.ts';
+import type { AttemptRow, Reads } from '../schema/tables.ts';
 
 export async function attemptOf(
   db: Reads,
@@ -145,12 +141,7 @@ export async function refsKeptWhenReturned(
   taskId: string,
   attempt: number,
 ): Promise<readonly string[]> {
-  const row = await keptWhenReturned(db, taskId, attempt).executeTakeFirst();
-  return textList(row?.rescue_refs ?? null);
-}
-
-const keptWhenReturned = (db: Reads, taskId: string, attempt: number) =>
-  db
+  const row = await db
     .selectFrom('attempts as a')
     .innerJoin('tasks as t', 't.id', 'a.task_id')
     .innerJoin('events as e', 'e.task_id', 'a.task_id')
@@ -159,18 +150,7 @@ const keptWhenReturned = (db: Reads, taskId: string, attempt: number) =>
     .where('a.number', '=', attempt)
     .where('e.type', '=', 'task.returned')
     .whereRef('e.at_ms', '>=', 'a.started_at_ms')
-    .limit(1);
-
-/** What is asked of an attempt whose agent has ended well, asked at once. */
-export async function foreseeSubmission(
-  tx: Tx,
-  { taskId, attempt }: { readonly taskId: string; readonly attempt: number },
-  fallbackFrom: number,
-): Promise<void> {
-  await foresee(tx, () => [
-    attemptsAfter(tx, taskId, fallbackFrom),
-    candidateQuery(tx, taskId),
-    taskQuery(tx, taskId),
-    keptWhenReturned(tx, taskId, attempt),
-  ]);
+    .limit(1)
+    .executeTakeFirst();
+  return textList(row?.rescue_refs ?? null);
 }

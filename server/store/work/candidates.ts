@@ -97,12 +97,13 @@ async function insertCandidate(
 
 /** The task that this one is a candidate of. */
 export async function candidateOf(db: Reads, id: string): Promise<string | null> {
-  const row = await candidateQuery(db, id).executeTakeFirst();
+  const row = await db
+    .selectFrom('tasks')
+    .select('candidate_of')
+    .where('id', '=', id)
+    .executeTakeFirst();
   return row?.candidate_of ?? null;
 }
-
-export const candidateQuery = (db: Reads, id: string) =>
-  db.selectFrom('tasks').select('candidate_of').where('id', '=', id);
 
 /**
  * True when its task does not wait for this candidate any more: the choice is made, or the task is

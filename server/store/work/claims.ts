@@ -4,11 +4,10 @@ import type { Updateable } from 'kysely';
 import { executionOrder } from '../../core/plan/graph.ts';
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
 import type { StoreSources } from '../feed/feed.ts';
-import { taskById, taskQuery } from '../rows/find-rows.ts';
-import { foresee } from '../schema/dialect.ts';
+import { taskById } from '../rows/find-rows.ts';
 import { approvedPlan, lastPlan } from '../status/plans.ts';
 import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from '../schema/tables.ts';
-import { familyOf, idsBelow, transition } from '../status/transition.ts';
+import { familyOf, transition } from '../status/transition.ts';
 import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 export interface ClaimRequest {
@@ -58,13 +57,16 @@ export async function claimTask(
   sources: StoreSources,
   request: ClaimRequest,
 ): Promise<Claim | null> {
-  const row = await taskById(tx, request.taskId);
+  const [row, last, parts] = await Promise.all([
+    taskById(tx, request.taskId),
+    lastAttempt(tx, request.taskId),
+    partsOf(tx, request.taskId),
+  ]);
   if (row === null || row.parent_id !== null) return null;
   if (row.status !== 'ready' && row.status !== 'waiting') return null;
   const epoch = row.epoch + 1;
   const nowMs = sources.clock.now();
-  const attempt = await openAttempt(tx, sources, row, request, epoch);
-  const parts = await partsOf(tx, row.id);
+  const attempt = await openAttempt(tx, sources, row, last, request);
   const outcome = await transition(tx, sources, {
     taskId: row.id,
     to: row.status === 'waiting' ? 'in_progress' : 'claimed',
@@ -131,21 +133,6 @@ const partsBelow = (tx: Reads, parents: readonly string[]) =>
     .where('parent_id', 'in', parents)
     .where('status', '!=', 'cancelled');
 
-/** What the choice of an agent and the claim ask of a task, asked at once. */
-export async function foreseeClaim(
-  tx: Tx,
-  task: Pick<TaskRow, 'id' | 'fallback_from'>,
-): Promise<void> {
-  const questions = () => [
-    attemptsAfter(tx, task.id, task.fallback_from),
-    newestAttempt(tx, task.id),
-    taskQuery(tx, task.id),
-    idsBelow(tx, [task.id]),
-    partsBelow(tx, [task.id]),
-  ];
-  await foresee(tx, questions, task.id);
-}
-
 interface OpenedAttempt {
   readonly number: number;
   readonly agent: string;
@@ -178,10 +165,10 @@ async function openAttempt(
   tx: Tx,
   sources: StoreSources,
   row: TaskRow,
+  last: AttemptRow | null,
   request: ClaimRequest,
-  epoch: number,
 ): Promise<OpenedAttempt> {
-  const last = await lastAttempt(tx, row.id);
+  const epoch = row.epoch + 1;
   const wantsPlan = row.plan === null ? request.plansFirst : row.plan === 1;
   const planning = wantsPlan && (await approvedPlan(tx, row.id)) === null;
   if (last !== null && unendedStates.includes(last.state)) {
@@ -309,17 +296,15 @@ async function sessionOf(
 }
 
 export async function lastAttempt(tx: Reads, taskId: string): Promise<AttemptRow | null> {
-  const row = await newestAttempt(tx, taskId).executeTakeFirst();
-  return row ?? null;
-}
-
-const newestAttempt = (tx: Reads, taskId: string) =>
-  tx
+  const row = await tx
     .selectFrom('attempts')
     .selectAll()
     .where('task_id', '=', taskId)
     .orderBy('number', 'desc')
-    .limit(1);
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
 
 /** Maximum number of attempts to check for the next agent. */
 const historyMax = 50;
@@ -330,18 +315,16 @@ export async function attemptsSince(
   taskId: string,
   after: number,
 ): Promise<readonly AttemptRow[]> {
-  const rows = await attemptsAfter(tx, taskId, after).execute();
-  return rows.toReversed();
-}
-
-export const attemptsAfter = (tx: Reads, taskId: string, after: number) =>
-  tx
+  const rows = await tx
     .selectFrom('attempts')
     .selectAll()
     .where('task_id', '=', taskId)
     .where('number', '>', after)
     .orderBy('number', 'desc')
-    .limit(historyMax);
+    .limit(historyMax)
+    .execute();
+  return rows.toReversed();
+}
 
 export async function setAttempt(
   tx: Tx,

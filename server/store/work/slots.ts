@@ -2,8 +2,6 @@
 // use it.
 
 import type { StoreSources } from '../feed/feed.ts';
-import { taskQuery } from '../rows/find-rows.ts';
-import { foresee } from '../schema/dialect.ts';
 import type { Reads, SlotRow, Tx } from '../schema/tables.ts';
 
 export interface LeaseRequest {
@@ -26,9 +24,16 @@ export async function leaseSlot(
   request: LeaseRequest,
 ): Promise<SlotRow> {
   const nowS = Math.floor(sources.clock.now() / 1000);
-  await foresee(tx, () => leaseQuestions(tx, request));
-  const held = await slotsOfTask(tx, request).executeTakeFirst();
-  const free = held ?? (await freeSlot(tx, request));
+  const slots = await tx
+    .selectFrom('slots')
+    .selectAll()
+    .where('machine', '=', request.machine)
+    .where('kind', '=', request.kind)
+    .orderBy('last_used_at', 'desc')
+    .orderBy('number')
+    .execute();
+  const held = slots.find((slot) => slot.task_id === request.taskId);
+  const free = held ?? slots.find((slot) => isFree(slot, request));
   if (free !== undefined) {
     await tx
       .updateTable('slots')
@@ -38,53 +43,15 @@ export async function leaseSlot(
       .execute();
     return { ...free, task_id: request.taskId, attempt: request.attempt, last_used_at: nowS };
   }
-  return newSlot(tx, request, nowS);
+  return newSlot(tx, request, slots, nowS);
 }
-
-/** What a lease asks, and first whether the task is still the caller's, asked at once. */
-export async function foreseeLease(tx: Tx, request: LeaseRequest): Promise<void> {
-  await foresee(tx, () => [taskQuery(tx, request.taskId), ...leaseQuestions(tx, request)]);
-}
-
-const leaseQuestions = (tx: Tx, request: LeaseRequest) => [
-  slotsOfTask(tx, request),
-  freeSlots(tx, request),
-  slotNumbers(tx, request),
-];
-
-const slotsOfTask = (tx: Tx, request: LeaseRequest) =>
-  tx
-    .selectFrom('slots')
-    .selectAll()
-    .where('machine', '=', request.machine)
-    .where('kind', '=', request.kind)
-    .where('task_id', '=', request.taskId);
-
-const freeSlots = (tx: Tx, request: LeaseRequest) =>
-  tx
-    .selectFrom('slots')
-    .selectAll()
-    .where('machine', '=', request.machine)
-    .where('kind', '=', request.kind)
-    .where('task_id', 'is', null)
-    .orderBy('last_used_at', 'desc')
-    .orderBy('number');
-
-const slotNumbers = (tx: Tx, request: LeaseRequest) =>
-  tx
-    .selectFrom('slots')
-    .select('number')
-    .where('machine', '=', request.machine)
-    .where('kind', '=', request.kind);
 
 /**
  * Only below the present folder of worktrees: another one belongs to a former setting, or to the
  * project that ours is a copy of.
  */
-async function freeSlot(tx: Tx, request: LeaseRequest): Promise<SlotRow | undefined> {
-  const rows = await freeSlots(tx, request).execute();
-  return rows.find((row) => row.path === request.pathOf(request.kind, row.number));
-}
+const isFree = ({ task_id: task, path, number }: SlotRow, { kind, pathOf }: LeaseRequest) =>
+  task === null && path === pathOf(kind, number);
 
 /**
  * The folder is not ours to use (any more): its number is not given out again in this life of the
@@ -110,9 +77,13 @@ export async function slotsOn(db: Reads, machine: string): Promise<readonly Slot
     .execute();
 }
 
-async function newSlot(tx: Tx, request: LeaseRequest, nowS: number): Promise<SlotRow> {
-  const numbers = await slotNumbers(tx, request).execute();
-  const used = new Set(numbers.map((row) => row.number));
+async function newSlot(
+  tx: Tx,
+  request: LeaseRequest,
+  slots: readonly SlotRow[],
+  nowS: number,
+): Promise<SlotRow> {
+  const used = new Set(slots.map((row) => row.number));
   let number = 1;
   while (used.has(number)) number += 1;
   const slot: SlotRow = {

@@ -13,7 +13,6 @@ import {
   existingTask,
   handOverWork,
   queueLanding,
-  foreseeSubmission,
   refsKeptWhenReturned,
   releaseSlot,
   type RunRow,
@@ -54,7 +53,6 @@ export async function submit(
   submission: Submission,
 ): Promise<void> {
   const { committed, task } = submission;
-  await foreseeSubmission(tx, claim, task.fallback_from);
   const { changed, held, heldFor = {}, commit, protected: guarded, aside = false } = committed;
   const { ignored, unportable = {}, heldCauses = {}, undecided = null } = committed;
   const summary = engine.mask(submission.summary);
@@ -62,11 +60,13 @@ export async function submit(
   const reasons = { heldFor, unportable, heldCauses, undecided };
   const facts = { summary, changed, held, ...reasons, protected: guarded, aside, ...left };
   const judgement = judgeWork({ ...facts, task });
-  // A write would make these questions new ones: before it, their answers come together.
-  const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;
+  const [candidate, wasCutOff] = await Promise.all([
+    candidateOf(tx, claim.taskId),
+    !changed && workWasCutOff(tx, claim),
+  ]);
+  const isCandidate = candidate !== null;
   const isUntouched = !changed && held.length === 0 && !isCandidate;
   const conflict = isUntouched ? await conflictLeft(tx, claim) : null;
-  const wasCutOff = !changed && (await workWasCutOff(tx, claim));
   await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
   if (typeof ignored?.ref === 'string') {
     const note = { ...ignoredNote, ...(ignored.commit !== null && { commit: ignored.commit }) };

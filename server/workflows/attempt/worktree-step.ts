@@ -10,7 +10,6 @@ import {
   type AttemptRow,
   baseOfAttemptBranch,
   type Claim,
-  foreseeLease,
   lastAttempt,
   leaseSlot,
   type RunRow,
@@ -184,7 +183,6 @@ async function leaseOwnSlot(
     attempt: claim.attempt,
     pathOf: (_kind: string, number: number) => `${engine.places.worktrees}/slot-${number}`,
   } as const;
-  await foreseeLease(tx, request);
   const task = await taskById(tx, claim.taskId);
   const isOwned = task?.epoch === claim.epoch && ownedStatuses.has(task.status);
   if (!isOwned || task.phase === 'gate' || task.phase === 'land')

@@ -7,7 +7,6 @@ import {
   activeRunsIn,
   busyByRun,
   claimTask,
-  foreseeClaim,
   countHandedOver,
   lastStarts,
   limitedAccounts,
@@ -246,10 +245,8 @@ async function claimFor(
   if (most <= 0) return { claimed, opened };
   const without = await tasksWithoutAgent(engine, tx, run);
   const ready = await readyTasksFor(round, run, most, without.tasks);
-  for (const task of ready.slice(0, most)) await foreseeClaim(tx, task);
   for (const task of ready) {
     if (claimed >= most) break;
-    await foreseeClaim(tx, task);
     const base = heldByBase(round, run, task);
     if (base?.kind === 'runs') continue;
     if (base?.kind === 'red') {
