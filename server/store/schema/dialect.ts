@@ -1,7 +1,7 @@
 // The few places where SQLite and PostgreSQL express the same in different SQL. Everything else is
 // one query for both.
 
-import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { type Kysely, PostgresAdapter, sql } from 'kysely';
 
 export function isPostgres<Tables>(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
@@ -9,18 +9,6 @@ export function isPostgres<Tables>(db: Kysely<Tables>): boolean {
 
 /** Why a query of a body that outlived its transaction is refused. */
 export const transactionIsOver = 'the transaction of this query has ended';
-
-/** One text of a JSON object that is stored as text; null when it has no such key. */
-export function jsonText<Tables>(
-  db: Kysely<Tables>,
-  column: string,
-  key: string,
-): RawBuilder<string | null> {
-  const path = `$.${key}`;
-  if (!isPostgres(db)) return sql`json_extract(${sql.ref(column)}, ${sql.lit(path)})`;
-  // PostgreSQL has no text with a zero character, not even an escaped one.
-  return sql`(replace(${sql.ref(column)}, '\\u0000', '\\ufffd')::json ->> ${sql.lit(key)})`;
-}
 
 /** A transaction that reads a consistent snapshot and does not block writers. */
 export async function readingTransaction<Tables, T>(
