@@ -5,6 +5,7 @@ import { err, ok } from '../../core/failure.ts';
 import { unportableNames } from './added-names.ts';
 import { liesOnLine, treeOf } from './ancestry.ts';
 import { editedTree } from './edited-tree.ts';
+import { touchedPaths } from './touched-paths.ts';
 import { settleBeads } from './beads-files.ts';
 import { settleByPerson } from './settle-by-person.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -67,7 +68,8 @@ export async function merge(
   // Work that started at the tip itself was checked when it was committed.
   if (request.portableNames !== true) return ok(result);
   if ((await context.objects.commit(commit))?.tree === tree) return ok(result);
-  const found = await unportableNames(context, tip, made.value);
+  const touched = touchedPaths(context).by(commit);
+  const found = await unportableNames(context, tip, made.value, touched);
   if (!found.ok) return found;
   return ok(
     Object.keys(found.value).length === 0 ? result : { ...result, unportable: found.value },

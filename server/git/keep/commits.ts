@@ -123,7 +123,7 @@ async function commitLeft(
   const guarded = await protectedChanges(context, { touched, names }, tip, request);
   if (!guarded.ok) return guarded;
   if (entries.some((entry) => isIgnoreFile(entry.path))) ignoreRules(context).touched();
-  const unportable = await heldForNames(context, request, tip, heldPaths);
+  const unportable = await heldForNames(context, request, { tip, touched }, heldPaths);
   if (!unportable.ok) return unportable;
   const tree = (await context.objects.commit(tip))?.tree ?? null;
   const changed = await isChange(context, request.base, { before, tip, tree });
@@ -314,12 +314,13 @@ function heldAlso(
 async function heldForNames(
   context: RepositoryContext,
   { base, portableNames }: CommitLeftoversRequest,
-  tip: Sha,
+  { tip, touched }: { readonly tip: Sha; readonly touched: readonly PathBytes[] },
   held: readonly PathBytes[],
 ): Promise<GitResult<UnportableNames>> {
   const leftOut = held.map(shown).filter(isLeftOutByGit);
   const names = leftOut.map((path) => [path, whyNotPortable(path) ?? ''] as const);
-  const found = portableNames === true ? await unportableNames(context, base, tip) : ok({});
+  const found =
+    portableNames === true ? await unportableNames(context, base, tip, touched.map(shown)) : ok({});
   return found.ok ? ok({ ...Object.fromEntries(names), ...found.value }) : found;
 }
 
