@@ -5,6 +5,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isWindows, ownTarget } from './system.mjs';
 
 export const nodeMajorNeeded = 24;
 
@@ -15,12 +16,11 @@ export function isNewEnough() {
 
 /** The Node that npm installed beside the project for this platform, or null. */
 function bundledNode() {
-  const platform = process.platform === 'win32' ? 'win' : process.platform;
-  const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
-  const name = process.platform === 'win32' ? 'node.exe' : 'node';
+  const prefix = ownTarget === 'darwin-arm64' ? 'node-bin' : 'node';
+  const name = isWindows ? 'node.exe' : 'node';
   try {
     const manifest = createRequire(import.meta.url).resolve(
-      `${prefix}-${platform}-${process.arch}/package.json`,
+      `${prefix}-${ownTarget.replace('win32', 'win')}/package.json`,
     );
     const binary = join(dirname(manifest), 'bin', name);
     return existsSync(binary) ? binary : null;

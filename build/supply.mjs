@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isWindows } from '../bin/system.mjs';
 
 /** Licences under which others' work may be shipped within this one, if their texts go with it. */
 export const acceptedLicences = new Set(
@@ -62,7 +63,7 @@ export function billOfMaterials(root, packages) {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
     stdio: ['ignore', 'pipe', 'inherit'],
-    shell: process.platform === 'win32',
+    shell: isWindows,
   });
   const bill = JSON.parse(told);
   const wanted = new Set(packages.map(({ name, version }) => `${name}@${version}`));

@@ -17,6 +17,7 @@ import {
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createVSIX } from '@vscode/vsce';
+import { ownTarget } from '../bin/system.mjs';
 import { writeSupply } from './supply.mjs';
 
 const targets = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64', 'win32-x64'];
@@ -39,7 +40,7 @@ const { values } = parseArgs({
 
 function wantedTargets() {
   if (values.all) return targets;
-  const target = values.target ?? `${process.platform}-${process.arch}`;
+  const target = values.target ?? ownTarget;
   if (!targets.includes(target)) throw new Error(`${target} is none of ${targets.join(', ')}.`);
   return [target];
 }

@@ -62,6 +62,7 @@ suite('the package of npm', function () {
       'package/README.md',
       'package/bin/drover.mjs',
       'package/bin/node24.mjs',
+      'package/bin/system.mjs',
       'package/package.json',
     ]);
   });

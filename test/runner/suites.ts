@@ -206,7 +206,7 @@ function steps(): readonly Job[] {
     step('types', bin('tsc'), ['-b']),
     step('lint', bin('oxlint'), ['--type-aware', '--deny-warnings', '.']),
     step('format', bin('oxfmt'), ['--check', '.']),
-    step('package', node, ['build/vsix.mjs']),
+    step('package', node, ['bin/node24.mjs', 'build/vsix.mjs']),
   ];
 }
 

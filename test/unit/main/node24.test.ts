@@ -54,7 +54,9 @@ suite('the Node of the project', () => {
         process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
       const own = join(folder, 'node_modules', `${prefix}-${platform}-${process.arch}`);
       mkdirSync(join(own, 'bin'), { recursive: true });
-      cpSync(launcher, join(folder, 'bin', 'node24.mjs'));
+      for (const name of ['node24.mjs', 'system.mjs']) {
+        cpSync(join(root, 'bin', name), join(folder, 'bin', name));
+      }
       writeFileSync(join(own, 'package.json'), '{}');
       const script = `#!/bin/sh\necho "own $* by $(command -v node)"\nexit 7\n`;
       writeFileSync(join(own, 'bin', 'node'), script, { mode: 0o755 });
