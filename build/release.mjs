@@ -159,9 +159,10 @@ function publish(place) {
 
 function dry() {
   if (!isDry) throw new Error('A dry run publishes nothing: unset DROVER_RELEASE.');
-  check();
   build();
   for (const place of Object.keys(places)) publish(place);
+  // Last, so that the answer is the last line, and a build that changes the checkout is a problem.
+  check();
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
