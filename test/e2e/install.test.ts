@@ -54,7 +54,10 @@ suite('the package of npm', function () {
     assert.ok(statSync(packed).size < bytesMax, `${statSync(packed).size} bytes`);
     const files = execFileSync('tar', ['tzf', packed], { encoding: 'utf8' }).trim().split('\n');
     const others = files.filter(
-      (file) => !/^package\/(lib\/[\w-]+\.(cjs|js|json|txt)|lib\/sbom\.cdx\.json)$/u.test(file),
+      (file) =>
+        !/^package\/lib\/([\w-]+\.(cjs|js|json|txt)|sbom\.cdx\.json)$/u.test(file) &&
+        // Panels in a browser.
+        !/^package\/lib\/webview\/[\w-]+\.(js|css|ttf|svg)$/u.test(file),
     );
     assert.deepEqual(others.toSorted(), [
       'package/CHANGELOG.md',
