@@ -5,6 +5,7 @@ import { type PgBouncer, startPgBouncer } from '../postgres/pgbouncer.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { run } from '../store-postgres/databases.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { sized } from '../tier.ts';
 
 const agent = `
 cat > /dev/null
@@ -67,7 +68,7 @@ suite("a fleet's database", function () {
     await here.expect(0, ['server', 'stop', '--force']);
   });
 
-  for (const mode of ['transaction', 'statement'] as const) {
+  for (const mode of sized(['transaction'] as const, ['transaction', 'statement'] as const)) {
     test(`a pooler in ${mode} mode is refused with the setting to change`, async () => {
       const name = `shared_${mode}`;
       const direct = await server.createDatabase(name);
