@@ -9,7 +9,13 @@ import { WebhookDeliverer } from '../../../server/webhooks/deliverer.ts';
 import { isPrivate, retryAfterMs } from '../../../server/webhooks/post.ts';
 import { listDeliveries, sendAgain } from '../../../server/store/webhooks/webhooks.ts';
 import { startWebReceiver, type WebReceiver } from '../../doubles/web-receiver.ts';
-import { addTasks, memoryStore, moveTask, testSources, type TestStore } from './memory-store.ts';
+import {
+  addTasks,
+  memoryStore,
+  moveTask,
+  testSources,
+  type TestStore,
+} from '../store/memory-store.ts';
 
 const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
 const dayMs = 24 * 3_600_000;
