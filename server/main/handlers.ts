@@ -91,13 +91,13 @@ export function allHandlers(
   );
 }
 
-/** Of a run with these settings; refuses where it would not be confined as they say. */
 function environmentFor({ live }: Project, env: Environment | undefined): Environment {
   return env === undefined
     ? live.environment
     : withBackendPath(withoutGitCommand(env), process.env);
 }
 
+/** Of a run with these settings; refuses if it would not be confined as they say. */
 async function warningsOf(project: Project, offer: LiveSettings): Promise<readonly string[]> {
   const { settings, warnings } = offer.loaded;
   const later =
