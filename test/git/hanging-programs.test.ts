@@ -10,7 +10,7 @@ import { openGitProcesses, type GitProcesses } from '../../server/git/process/pr
 import { GitShells } from '../../server/git/process/shells.ts';
 import { openRemote } from '../../server/git/remote/remote.ts';
 import { makeFixture, type Fixture } from './fixture.ts';
-import { makeFleet, openMachine } from './shared-fixture.ts';
+import { makeFleet, openMachine } from './remote-fixture.ts';
 
 const timeoutMs = 1_500;
 /** On a busy machine; the programs hang for ten minutes. */

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import { checkRemote } from '../../server/git/remote/check.ts';
 import { removeFolder } from '../remove-folder.ts';
-import { makeFleet, openMachine } from './shared-fixture.ts';
+import { makeFleet, openMachine } from './remote-fixture.ts';
 import {
   leftoversOf,
   makeFixture,

@@ -19,7 +19,7 @@ import { addTask } from '../../server/store/plan/tasks.ts';
 import { removeFolder } from '../remove-folder.ts';
 import { memoryStore, moveTask, testSources } from '../unit/store/memory-store.ts';
 import { makeFixture } from './fixture.ts';
-import { makeFleet } from './shared-fixture.ts';
+import { makeFleet } from './remote-fixture.ts';
 import { tablesOf } from '../tables.ts';
 
 const dayMs = 24 * 3_600_000;

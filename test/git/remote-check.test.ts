@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { checkRemote } from '../../server/git/remote/check.ts';
 import { remoteFailure, withoutCredentials } from '../../server/git/remote/remote-failures.ts';
 import { kindOf, valueOf } from './fixture.ts';
-import { type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
+import { type Fleet, type Machine, makeFleet, openMachine } from './remote-fixture.ts';
 
 suite('git: whether a remote can be shared', () => {
   let fleet: Fleet;

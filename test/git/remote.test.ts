@@ -11,7 +11,7 @@ import {
   type Machine,
   makeFleet,
   openMachine,
-} from './shared-fixture.ts';
+} from './remote-fixture.ts';
 import { sized } from '../tier.ts';
 
 const land = 'refs/drover/land/main';

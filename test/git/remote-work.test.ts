@@ -6,7 +6,7 @@ import type { Snapshot } from '../../server/git/snapshot-port.ts';
 import type { SharedOptions } from '../../server/git/remote/shared-repository.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { valueOf } from './fixture.ts';
-import { type Fleet, type Machine, makeFleet } from './shared-fixture.ts';
+import { type Fleet, type Machine, makeFleet } from './remote-fixture.ts';
 
 const label = 't-1/1';
 const branch = `drover/${label}`;

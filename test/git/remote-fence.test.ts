@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { fenceRef } from '../../server/git/remote/names.ts';
 import { kindOf, valueOf } from './fixture.ts';
-import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
+import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './remote-fixture.ts';
 import { sized } from '../tier.ts';
 
 const land = 'refs/drover/land/main';

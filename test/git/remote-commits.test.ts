@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { missingOnRemote } from '../../server/git/remote/missing-commits.ts';
 import { kindOf, leftoversOf, snapshotRef, valueOf } from './fixture.ts';
-import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
+import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './remote-fixture.ts';
 
 const land = 'refs/drover/land/main';
 

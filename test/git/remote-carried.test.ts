@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { eventually } from '../e2e/support/eventually.ts';
 import type { CarriedPack, Carrier } from '../../server/git/remote/carried-work.ts';
 import { leftoversOf, valueOf } from './fixture.ts';
-import { type Fleet, type Machine, makeFleet } from './shared-fixture.ts';
+import { type Fleet, type Machine, makeFleet } from './remote-fixture.ts';
 
 const branch = 'drover/t-1/1';
 

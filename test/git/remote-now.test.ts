@@ -1,7 +1,7 @@
 // Recent answers of a shared remote are reused, except for callers that need its current state.
 
 import assert from 'node:assert/strict';
-import { makeFleet } from './shared-fixture.ts';
+import { makeFleet } from './remote-fixture.ts';
 
 suite('git between machines: as of now', function () {
   this.timeout(60_000);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type GitFailure, type GitResult, GitRefusal } from '../../server/git/port.ts';
 import { openRemote } from '../../server/git/remote/remote.ts';
 import { kindOf, leftoversOf, valueOf } from './fixture.ts';
-import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
+import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './remote-fixture.ts';
 
 const land = 'refs/drover/land/main';
 const main = 'refs/heads/main';
