@@ -20,12 +20,6 @@ export class PackedRefs {
     return this.#text.slice(lineStart, at);
   }
 
-  /** Whether there is a ref in the folder of that name. */
-  hasBelow(ref: string): boolean {
-    this.#refresh();
-    return this.#text.includes(` ${ref}/`);
-  }
-
   #refresh(): void {
     const facts = factsOf(this.#file);
     const version = facts === null ? '' : `${facts.ino}:${facts.size}:${facts.mtimeMs}`;
