@@ -8,7 +8,7 @@ import { readSources, root } from './source-files.ts';
 import type { Store, Tx } from '../server/store/port.ts';
 
 /** Of `server/git`. They may only fall: `node bin/node24.mjs test/git-house.ts` prints the figures. */
-const gitMost = { lines: 14644, rooms: 10, arrows: 27, floors: 6 };
+const gitMost = { lines: 14613, rooms: 10, arrows: 27, floors: 6 };
 
 const projectRooms = ['server/project', 'server/core', 'server/protocol', 'server/store'];
 
