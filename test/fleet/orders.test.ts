@@ -54,13 +54,17 @@ suite('orders to the machines of a fleet', function () {
     assert.equal(ended.code, 0, ended.stderr);
     await assertFleetDone(here, plan('F-1'));
     const next = stuck === 'north' ? 'south' : 'north';
-    const [takeover, ...more] = await eventsOf(desk, 'machine.took_over');
+    const [takeover, ...more] = await eventsOf(desk, '--type', 'machine.took_over');
     assert.deepEqual(
       [takeover?.data['machine'], takeover?.data['from_machine'], takeover?.data['branch'], more],
       [next, stuck, 'main', []],
     );
-    const [order] = await eventsOf(desk, 'machine.release_requested');
+    const [order] = await eventsOf(desk, '--type', 'machine.release_requested');
     assert.equal((order?.data['actor'] as { machine: string } | undefined)?.machine, 'desk');
+    const types = (await eventsOf(desk, '--by', 'desk')).map(({ type }) => type);
+    for (const type of ['run.started', 'machine.release_requested'])
+      assert.ok(types.includes(type));
+    assert.ok(!types.includes('task.completed') && !types.includes('machine.took_over'));
     await refused(desk, ['fleet', 'release', 'main'], /The last landing ended .* ago/u);
 
     await here.machine(stuck).kill();
@@ -122,8 +126,11 @@ async function landerOf(desk: Machine): Promise<string | null> {
   return lander?.name ?? null;
 }
 
-async function eventsOf(desk: Machine, type: string): Promise<readonly EventView[]> {
-  const text = await desk.expect(0, ['events', '--type', type, '--json']);
+async function eventsOf(
+  desk: Machine,
+  ...filter: readonly string[]
+): Promise<readonly EventView[]> {
+  const text = await desk.expect(0, ['events', ...filter, '--json']);
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as EventView]));
 }
 

@@ -33,6 +33,7 @@ export const tables = [
   'guidance_queue',
   'runs',
   'lines',
+  'line_landers',
   'line_tips',
   'arrivals',
   'landings',

@@ -75,9 +75,12 @@ globalThis.suite = suiteOnPostgres as Mocha.SuiteFunction;
 
 // Without what is about SQLite files only: taking over the Go tool's database.
 const gateNames = [
+  'actors',
   'attempts',
   'board-changes',
   'imports',
+  'machine-events',
+  'machine-orders',
   'machines',
   'task-move',
   'tasks',
