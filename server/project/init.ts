@@ -47,6 +47,8 @@ export async function initProject(folder: string, environment: Environment): Pro
   const { commonDir } = local.facts;
   const root = projectRootOf(commonDir) ?? local.facts.root;
   const live = await LiveSettings.loadValid(root, environment);
+  const { fleetDatabaseUrl: fleetUrl } = live.settings;
+  const shown = fleetUrl === null ? null : await shownDatabase(fleetUrl);
   const places = placesOf(root, live.settings.databasePath);
   await restorePlan(places);
   const already = existsSync(places.database);
@@ -62,8 +64,7 @@ export async function initProject(folder: string, environment: Environment): Pro
       mkdirSync(dirname(places.database), { recursive: true });
     excludeFromGit(commonDir);
     // In a fleet, each clone would get one, and could not pull the one that is committed.
-    const isOfFleet = live.settings.fleetDatabaseUrl !== null;
-    if (!already && !isOfFleet && !hasFile) writeFileSync(toml, sampleToml());
+    if (!already && fleetUrl === null && !hasFile) writeFileSync(toml, sampleToml());
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new Refusal(
@@ -78,9 +79,16 @@ export async function initProject(folder: string, environment: Environment): Pro
     await close();
   }
   keepPlan(places);
-  const isAsked = !already && live.settings.fleetDatabaseUrl === null;
+  const isAsked = !already && fleetUrl === null;
   const proposal = isAsked ? await proposeSetup(root, live, hasFile) : null;
-  return { root, database: places.database, already, warnings: local.warnings, proposal };
+  const database = shown ?? places.database;
+  return { root, database, already, warnings: local.warnings, proposal };
+}
+
+/** The database that has the plan, without its password. */
+async function shownDatabase(url: string): Promise<string> {
+  const { placeOf } = await import('../store/postgres/database-url.ts');
+  return placeOf(url).shown;
 }
 
 const workersMin = 3;

@@ -99,7 +99,15 @@ export async function noteCutOff(tx: Tx, id: string): Promise<void> {
 export async function leaveFleet(db: Kysely<StoreTables>, id: string): Promise<void> {
   await db
     .updateTable('machines')
-    .set({ state: 'left', room: 0, lands: 0, alive_until_ms: nowMs(db) })
+    .set({
+      state: 'left',
+      room: 0,
+      lands: 0,
+      alive_until_ms: nowMs(db),
+      // Whatever kept it from work does not matter any more.
+      note: null,
+      remote_away_since_ms: null,
+    })
     .where('id', '=', id)
     .execute();
 }

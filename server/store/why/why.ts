@@ -2,6 +2,7 @@
 // alone.
 
 import { formatDuration, stepText } from '../../core/format.ts';
+import { epicLinePrefix } from '../../core/plan/outcome.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
 import { isLeftOutByGit, whyNotPortable } from '../../core/plan/portable-names.ts';
 import { byHandPhase } from '../../core/plan/task.ts';
@@ -58,7 +59,11 @@ async function whyTask(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]>
     case 'conflict':
       return whyConflict(row, facts);
     case 'completed':
-      return [whyCompleted(row, facts), ...(await whyNotInCheckout(db, row))];
+      return [
+        whyCompleted(row, facts),
+        ...(await whyLandedEpic(db, row)),
+        ...(await whyNotInCheckout(db, row)),
+      ];
     case 'failed':
       return [
         `${id} has failed: ${row.attempts} of ${row.max_attempts} attempts are used up.`,
@@ -309,6 +314,18 @@ async function whyNotInCheckout(db: Db, { landed_on: branch }: TaskRow): Promise
   const states = wrongStates(line).map((state) => describeWrongState(line.branch, state));
   const waits = line.pending > 0 && line.pending_reason !== null ? [line.pending_reason] : [];
   return [...waits, ...states].map(oneLine);
+}
+
+/** The branch that a task landed on may be its epic's, which has landed since. */
+async function whyLandedEpic(db: Db, row: TaskRow): Promise<string[]> {
+  const { epic_id: id, landed_on: line } = row;
+  if (id === null || line !== `${epicLinePrefix}${id}`) return [];
+  const epic = await epicById(db, id);
+  if (epic?.landing_state !== 'landed') return [];
+  const target = (await readLine(db, line))?.parent_branch ?? null;
+  const where = target === null ? '' : ` on ${target}`;
+  const sha = epic.landed_sha === null ? '' : ` as ${epic.landed_sha.slice(0, 12)}`;
+  return [`Its epic ${id} has landed${where}${sha}.`];
 }
 
 function whyCompleted(row: TaskRow, { lost }: WhyFacts): string {

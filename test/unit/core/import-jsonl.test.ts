@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   maxLineLength,
   parseImport,
@@ -12,6 +14,7 @@ import {
   type ImportPlan,
   importProblemsMax,
 } from '../../../server/core/exchange/import-types.ts';
+import { taskRuleKeys } from '../../../server/core/exchange/task-rules.ts';
 
 function projectOf(plan: ImportPlan): ExistingProject {
   return {
@@ -285,6 +288,17 @@ suite('import of single lines', () => {
     assert.match(problem?.message ?? '', /too many levels of brackets/);
     const wide = story('W', { description: '[1, {"a": 2}], '.repeat(10_000).slice(0, 60_000) });
     assert.deepEqual(parseImportLines([wide], emptyProject).problems, []);
+  });
+
+  test('the page about plan files has an example without a fault, and names every key', () => {
+    const path = join(import.meta.dirname, '..', '..', '..', 'docs', 'plan-files.md');
+    const page = readFileSync(path, 'utf8');
+    const [, example = ''] = /```jsonl\n([^]*?)```/u.exec(page) ?? [];
+    const plan = parseImport(example, emptyProject);
+    assert.deepEqual([plan.problems, plan.warnings], [[], []]);
+    assert.equal(plan.tasks.length, 3);
+    for (const key of taskRuleKeys)
+      if (key !== 'test_command') assert.ok(page.includes(`\`${key}\``), key);
   });
 
   test('twenty thousand records in one chain', () => {

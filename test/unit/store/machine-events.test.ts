@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import type { Updateable } from 'kysely';
 import { reportMachines } from '../../../server/store/fleet/machine-events.ts';
 import { beginLander, endLander, readLander } from '../../../server/store/fleet/line-landers.ts';
+import { readMachines } from '../../../server/store/fleet/machine-views.ts';
 import { beatMachine, leaveFleet } from '../../../server/store/fleet/machines.ts';
 import type { MachineTable } from '../../../server/store/schema/machine-tables.ts';
 import { tablesOf } from '../../tables.ts';
@@ -88,6 +89,15 @@ suite('the feed reports of machines', () => {
     assert.deepEqual(await told(), ['machine.cut_off name-a']);
     await leaveFleet(tablesOf(project.store.db), 'a');
     assert.deepEqual(await told(), ['machine.left name-a']);
+  });
+
+  test('a machine that has left does not say any more that it cannot reach git', async () => {
+    await beat('a', 12_000);
+    await change('a', { note: 'The git remote origin has not answered for 12 s.' });
+    const db = tablesOf(project.store.db);
+    await leaveFleet(db, 'a');
+    const [left] = await readMachines(db, 0);
+    assert.deepEqual([left?.state, left?.note], ['left', null]);
   });
 
   test('a machine that continues the landing of another is reported, a turn at landing is not', async () => {

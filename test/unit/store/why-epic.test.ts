@@ -5,6 +5,7 @@ import { endEpicLanding, markEpicLanded } from '../../../server/store/plan/epic-
 import { addEpic } from '../../../server/store/plan/epics.ts';
 import { why } from '../../../server/store/why/why.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
+import { tablesOf } from '../../tables.ts';
 import { addTasks, memoryStore, moveTask, testStartMs, type TestStore } from './memory-store.ts';
 
 suite('why, of an epic', () => {
@@ -54,5 +55,11 @@ suite('why, of an epic', () => {
       `${epic.id} has landed as aaaaaaaaaaaa.`,
       '1 of 1 task is completed, 2 cancelled.',
     ]);
+    const line = { branch: `drover/epic/${epic.id}`, landed_sha: 'b', parent_branch: 'main' };
+    await tablesOf(store.db).insertInto('lines').values(line).execute();
+    assert.equal(
+      (await reasonsOf(ids['one'] ?? ''))[1],
+      `Its epic ${epic.id} has landed on main as aaaaaaaaaaaa.`,
+    );
   });
 });
