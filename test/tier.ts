@@ -37,6 +37,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/e2e/telemetry-agents.test.ts',
   'test/fleet/absence.test.ts',
   'test/fleet/checks.test.ts',
+  'test/fleet/alerts.test.ts',
   'test/fleet/cut-ssh.test.ts',
   'test/fleet/gone.test.ts',
   'test/fleet/lost-label.test.ts',

@@ -1,20 +1,14 @@
 // A real Prometheus reads what `drover metrics` prints, answers every query of the dashboard from it, and raises the alarms.
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dashboardText } from '../docs/telemetry.ts';
-import { freePort } from '../free-port.ts';
-import { removeFolder } from '../remove-folder.ts';
 import { eventually } from './support/eventually.ts';
 import { beginPlan } from './support/plan.ts';
+import { alertsFile, type Ask, fires, usePrometheus } from './support/prometheus.ts';
 import { useProjects } from './support/suite-projects.ts';
-
-const program = '/usr/bin/prometheus';
 
 /** One attempt of the second task fails, so that there is a series of every metric. */
 const agent = `
@@ -31,8 +25,6 @@ cat > /dev/null
 case $id in clash-*) echo "$id" > same.txt; exit 0 ;; esac
 echo "work of $id" > "$id.txt"
 `;
-
-const alertsFile = join(import.meta.dirname, '..', '..', 'docs', 'telemetry', 'alerts.yml');
 
 interface Cause {
   readonly alert: string;
@@ -75,78 +67,17 @@ function waiting(alert: string, state: string, silentAt: string, firingAt: strin
   return cause(alert, 'drover_tasks_waiting', '0 1x60', silentAt, firingAt, `,state="${state}"`);
 }
 
-interface Answer {
-  readonly status: string;
-  readonly data: { readonly result: readonly unknown[] };
-}
-
 suite('metrics for Prometheus', function () {
   this.timeout(120_000);
   const project = useProjects();
-  let folder: string;
-  let server: Server | null = null;
-  let prometheus: ChildProcess | null = null;
-
-  setup(() => {
-    assert.ok(existsSync(program), `${program} is missing: apt-get install prometheus`);
-    folder = mkdtempSync(join(tmpdir(), 'drover-prometheus-'));
-  });
-
-  teardown(async () => {
-    const running = prometheus;
-    prometheus = null;
-    if (running !== null && running.exitCode === null) {
-      const ended = new Promise((resolve) => running.once('exit', resolve));
-      running.kill('SIGKILL');
-      await ended;
-    }
-    server?.closeAllConnections();
-    server?.close();
-    server = null;
-    removeFolder(folder);
-  });
-
-  /** `rules`: the text of a file with alert rules. */
-  async function scraping(
-    text: () => string,
-    rules: string | null = null,
-  ): Promise<(query: string) => Promise<Answer>> {
-    const serving = createServer((_, response) => {
-      response.setHeader('content-type', 'text/plain; version=0.0.4');
-      response.end(text());
-    });
-    await new Promise<void>((resolve) => {
-      serving.listen(0, '127.0.0.1', resolve);
-    });
-    server = serving;
-    const target = `127.0.0.1:${(serving.address() as AddressInfo).port}`;
-    if (rules !== null) writeFileSync(join(folder, 'rules.yml'), rules);
-    writeFileSync(
-      join(folder, 'prometheus.yml'),
-      `global:\n  scrape_interval: 200ms\n  scrape_timeout: 200ms\n  evaluation_interval: 200ms\nrule_files: [rules.yml]\nscrape_configs:\n  - job_name: drover\n    static_configs:\n      - targets: ['${target}']\n`,
-    );
-    const port = await freePort();
-    prometheus = spawn(
-      program,
-      [
-        `--config.file=${join(folder, 'prometheus.yml')}`,
-        `--storage.tsdb.path=${join(folder, 'data')}`,
-        `--web.listen-address=127.0.0.1:${port}`,
-      ],
-      { stdio: 'ignore', env: { PATH: '/usr/bin:/bin', HOME: folder } },
-    );
-    return async (query) => {
-      const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(query)}`;
-      return (await (await fetch(url)).json()) as Answer;
-    };
-  }
+  const prometheus = usePrometheus();
 
   test('every query of the dashboard is answered with what a run has left', async () => {
     const here = project({ agent });
     await beginPlan(here, ['one', { id: 'two', blocked_by: ['one'] }]);
     await here.expect(0, ['run', '--gate', 'true']);
     const text = await here.expect(0, ['metrics']);
-    const ask = await scraping(() => text);
+    const ask = await prometheus().scraping(() => text);
     await eventually('two scrapes are stored', async () => {
       const answer = await ask('count_over_time(drover_tasks_completed_total[1h]) > 1').catch(
         () => null,
@@ -167,23 +98,10 @@ suite('metrics for Prometheus', function () {
     assert.match(JSON.stringify(completed.data.result), /"2"\]/);
   });
 
-  /** Until each of them fires, whatever time a person would get; only for what the run left or leaves. */
-  async function firing(
-    text: string,
-    alerts: readonly string[],
-  ): Promise<(query: string) => Promise<Answer>> {
-    const rules = readFileSync(alertsFile, 'utf8')
-      .replaceAll(/^ +for: .*\n/gmu, '')
-      .replace('drover_landing_oldest_seconds > 900', 'drover_landing_oldest_seconds > 0');
-    const ask = await scraping(() => text, rules);
-    for (const alert of alerts) {
-      await eventually(`${alert} fires`, async () => {
-        const answer = await ask(`ALERTS{alertname="${alert}",alertstate="firing"}`).catch(
-          () => null,
-        );
-        return answer !== null && answer.data.result.length === 1;
-      });
-    }
+  /** Until each of them fires; only for what the run left or leaves. */
+  async function firing(text: string, alerts: readonly string[]): Promise<Ask> {
+    const ask = await prometheus().scrapingWithAlerts(() => text);
+    for (const alert of alerts) await fires(ask, alert);
     return ask;
   }
 
@@ -230,7 +148,7 @@ suite('metrics for Prometheus', function () {
   });
 
   test('each alert fires after its time, and not before', () => {
-    const file = join(folder, 'alerts-test.json');
+    const file = join(prometheus().folder, 'alerts-test.json');
     const tests = causes.map(({ alert, series, values, beside, silentAt, firingAt }) => {
       const [, labels = ''] = /\{(.*)\}/u.exec(series) ?? [];
       const pairs = [...labels.matchAll(/([a-z_]+)="([^"]*)"/gu)].map(([, name, value]) => [

@@ -6,7 +6,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { stallingProxy } from '../store-postgres/bad-surroundings.ts';
 import { assertFleetDone, machineEvents } from './support/checks.ts';
 import {
   completedRuns,
@@ -16,7 +15,7 @@ import {
   layeredPlan,
 } from './support/epic.ts';
 import type { Fleet } from './support/fleet.ts';
-import type { Machine } from './support/machine.ts';
+import { gitThroughProxy } from './support/git-proxy.ts';
 import { useFleets } from './support/suite-fleets.ts';
 import { storyOf } from './support/story.ts';
 import { startWorkers } from './support/workers.ts';
@@ -145,17 +144,6 @@ suite('a fleet whose lander cannot reach git', function () {
     },
   );
 });
-
-async function gitThroughProxy(fleet: Fleet, machine: Machine): Promise<Proxy> {
-  const { port } = new URL(fleet.gitServer.urlAt('127.0.0.1'));
-  const proxy = await stallingProxy(Number(port));
-  const url = fleet.gitServer.urlAt('127.0.0.1').replace(`:${port}/`, `:${proxy.port}/`);
-  const set = await machine.run('git', ['-C', 'repo', 'remote', 'set-url', 'origin', url]);
-  assert.equal(set.code, 0, set.stderr);
-  return proxy;
-}
-
-type Proxy = Awaited<ReturnType<typeof stallingProxy>>;
 
 async function completedCount(fleet: Fleet): Promise<number> {
   const rows = await fleet.query<{ n: number }>(
