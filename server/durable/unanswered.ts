@@ -1,5 +1,6 @@
 // Statements whose answers are not needed: a database that accepts several at once is not waited
-// for. A statement that fails undoes its transaction, and the commit reports it.
+// for. A statement that fails undoes its transaction, and the commit reports it. Twelve statements
+// of a task that changes nothing are sent this way: 120 ms if the database is 10 ms away.
 
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 
