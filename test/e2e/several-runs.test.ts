@@ -125,6 +125,23 @@ suite('several runs', function () {
     assert.deepEqual(executed(here).toSorted(), ['a1', ...many]);
   });
 
+  test('an epic that lands as a whole and waits for one that waits for it is refused', async () => {
+    const here = project({ agent: recorded });
+    await beginPlan(here, [
+      { id: 'EA', type: 'epic' },
+      { id: 'EB', type: 'epic' },
+      { id: 'a1', epic_id: 'EA' },
+      { id: 'b1', epic_id: 'EB', blocked_by: ['a1'] },
+      { id: 'a2', epic_id: 'EA', blocked_by: ['b1'] },
+    ]);
+    const refused = await here.drover(['run', '--epic', 'EA']);
+    assert.equal(refused.code, 3, refused.stderr);
+    const waits = /a2 \(EA\) waits for b1 \(EB\), b1 \(EB\) waits for a1 \(EA\)/;
+    assert.match(refused.stderr, waits);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['a1', 'b1', 'a2']);
+  });
+
   suite('S6: a task whose blocker is of another epic', () => {
     const plan = [
       { id: 'EA', type: 'epic' as const },

@@ -10,6 +10,7 @@ import { describeWrongState, type WrongState } from '../../server/core/work/wron
 import type { GitRepository } from '../../server/git/port.ts';
 import {
   allLines,
+  includeBranch,
   landOnLine,
   noteDropped,
   readLine,
@@ -285,6 +286,19 @@ suite('git: commits that a person removed', () => {
     assert.equal((await tend(engine)).pending, 0);
     assert.equal(filesOf('main'), here);
     assert.equal(shaOf('main~1'), first);
+  });
+
+  test('and pruned, of which a process that died had taken note, stops no line', async () => {
+    await sync();
+    await land('t1', { 't1.txt': 'work\n' });
+    commit('mine.txt', 'mine\n');
+    const gone = 'f'.repeat(40);
+    await project.store.transaction((tx) => includeBranch(tx, 'main', gone));
+    assert.deepEqual(await tendLine(engine, 'main', async () => null), {
+      pending: 0,
+      reason: null,
+    });
+    assert.equal(filesOf('main'), 'README.md\nmine.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt');
   });
 
   test('a branch moves to a tested commit of landings and of people, made once', async () => {

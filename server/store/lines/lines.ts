@@ -89,6 +89,7 @@ export async function setPending(
 
 /** The last merge or replay that was tried on these two tips, so that it is made once. */
 export interface TriedMerge {
+  readonly kind: 'merge' | 'replay';
   readonly target: string;
   readonly tip: string;
   /** Null if it conflicts. */

@@ -79,7 +79,9 @@ async function waitingWork(
 ): Promise<readonly LineCommit[]> {
   // People took all of L off the branch, and a process died before L moved.
   if (droppedTips(row).includes(line)) return [];
-  const since = row?.followed_sha ?? target;
+  // A process that died had noted a state of the branch that people removed, and pruned, since.
+  const followed = row?.followed_sha ?? null;
+  const since = followed !== null && (await git.treeOf(followed)).ok ? followed : target;
   const work = landingsIn(branch, listed(await git.lineCommits(since, line, lineMax)));
   if (work.length === 0) return work;
   return withoutBrought(work, {

@@ -23,16 +23,16 @@ export async function mergeTogether(
   { facts: { branch }, row, work }: Gathered,
   step: Together,
 ): Promise<Result<TriedMerge>> {
-  const { target, tip } = step;
+  const { kind, target, tip } = step;
   const before = triedMerge(row);
-  if (before?.target === target && before.tip === tip && (await isFound(engine, before)))
-    return ok(before);
+  const isSame = before?.kind === kind && before.target === target && before.tip === tip;
+  if (isSame && (await isFound(engine, before))) return ok(before);
   const made =
     step.kind === 'merge'
       ? await mergeTheirs(engine, branch, step)
       : await repeatOurs(engine, branch, step, work);
   if (!made.ok) return made;
-  const tried = { target, tip, ...made.value };
+  const tried = { kind, target, tip, ...made.value };
   await engine.store.transaction((tx) => noteTried(tx, branch, tried));
   const followed = row?.followed_sha ?? null;
   if (step.kind === 'replay' && followed !== null)
@@ -58,7 +58,7 @@ async function isFound({ git }: Uses<'git'>, { commit, shown }: TriedMerge): Pro
   return true;
 }
 
-type Made = Omit<TriedMerge, 'target' | 'tip'>;
+type Made = Omit<TriedMerge, 'kind' | 'target' | 'tip'>;
 
 async function mergeTheirs(
   engine: Uses<'git'>,
