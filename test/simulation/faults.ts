@@ -306,18 +306,18 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'wait-for-who-waits': {
-    seed: 2,
+    seed: 12,
     breaks: ['stuck'],
     make: () => ({
       scenario: crossed,
       ...rewriting(
-        /(as "n" from "tasks" where "parent_id" is null and )("id" not in \([?, ]+\))/,
-        '$1($2 or 1)',
+        /(as "n" from "tasks" where "parent_id" is null .*)"id" not in \(select coalesce/s,
+        `$1'' not in (select coalesce`,
       ),
     }),
   },
   'forget-the-past': {
-    seed: 1,
+    seed: 2,
     breaks: ['past'],
     make: () => ({
       store: (store, world) => {

@@ -75,8 +75,8 @@ export function drawScenario(chance: SeededChance): Scenario {
 const crossedShare = 5;
 
 /**
- * With tasks that need what lands on the line of another run: in two epics, and as a sub-task of
- * one that is in none.
+ * With tasks that need what lands on the line of another run: in a second epic, and as a sub-task
+ * of one that is in none, for which the first epic waits.
  */
 export function crossed(drawn: Scenario): Scenario {
   const first = drawn.tasks.length;
@@ -91,11 +91,10 @@ export function crossed(drawn: Scenario): Scenario {
   } as const;
   const more: readonly (Partial<PlannedTask> & Pick<PlannedTask, 'epic' | 'blockedBy'>)[] = [
     { epic: 0, blockedBy: [] },
-    { epic: 1, blockedBy: [] },
+    { epic: null, blockedBy: [] },
+    { epic: null, blockedBy: [first], parent: first + 1 },
     { epic: 0, blockedBy: [first + 1] },
     { epic: 1, blockedBy: [first] },
-    { epic: null, blockedBy: [] },
-    { epic: null, blockedBy: [first], parent: first + 4 },
   ];
   const tasks = more.map((task, at) => ({ ...plain, title: `piece ${first + at}`, ...task }));
   return { ...drawn, crosses: true, epics: 2, tasks: [...drawn.tasks, ...tasks] };
