@@ -118,7 +118,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/confinement',
   ],
   // Composition: its files are named below, and no layer of the server but `cli` knows it.
-  'server/main/forge': [...projectRooms, 'server/forge', 'server/platform'],
+  'server/main/forge': [
+    ...projectRooms,
+    'server/forge',
+    'server/git',
+    'server/platform',
+    'server/workflows',
+    'server/main/compose',
+  ],
   'server/main': [],
   extension: ['server/core', 'server/platform', 'server/protocol', 'webview/messages'],
   'webview/messages': ['server/core', 'server/protocol'],

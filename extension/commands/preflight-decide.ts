@@ -2,6 +2,7 @@
 // then; null is as before.
 
 import * as vscode from 'vscode';
+import { landModes } from '../../server/core/plan/task.ts';
 import type { PreflightDecision } from '../../server/protocol/panel-views.ts';
 import { openInstall, pickAgent } from './agents.ts';
 import type { CommandContext } from './context.ts';
@@ -108,7 +109,7 @@ async function decideLand(
   present: PreflightDecision | undefined,
   hasEpic: boolean,
 ): Promise<RunChoices | null> {
-  const modes = hasEpic ? (['task', 'epic', 'review'] as const) : (['task'] as const);
+  const modes = hasEpic ? landModes : (['task'] as const);
   const items = modes.map((mode) => ({
     label: landWords[mode] ?? mode,
     description: mode === present?.recommended ? 'recommended' : '',

@@ -234,6 +234,7 @@ export const landWords: Readonly<Record<string, string>> = {
   task: 'each task as soon as it is tested',
   epic: 'the finished epic as one',
   review: 'the finished epic after your review',
+  pr: 'the finished epic by a pull request',
 };
 
 const outcomeIcons: { readonly [O in PreflightCheck['outcome']]: string } = {

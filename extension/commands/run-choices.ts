@@ -2,6 +2,7 @@
 // is kept for the next run.
 
 import type { Memento } from 'vscode';
+import { landModes } from '../../server/core/plan/task.ts';
 import type { Project } from '../project/project.ts';
 import type { BackendRequests } from '../../webview/messages/messages.ts';
 
@@ -12,7 +13,6 @@ export type RunChoices = Pick<
 
 const memoryKey = 'drover.runChoices';
 const keptMax = 200;
-const landModes = ['task', 'epic', 'review'] as const;
 
 /** `epic`: null is a run of all open tasks. */
 export function chosenFor(memory: Memento, root: string, epic: string | null): RunChoices {

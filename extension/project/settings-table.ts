@@ -1,7 +1,12 @@
 // Every setting of the extension as data; a test compares it with the manifest, both ways.
 
 import { keysOf } from '../../server/core/keys-of.ts';
-import { agentKinds, type AgentKind } from '../../server/core/plan/task.ts';
+import {
+  agentKinds,
+  landModes,
+  type AgentKind,
+  type LandMode,
+} from '../../server/core/plan/task.ts';
 
 export interface ExtensionSettings {
   /** Empty: use the project's own settings. */
@@ -10,7 +15,7 @@ export interface ExtensionSettings {
   /** 0: use the project's own settings. */
   readonly workers: number;
   readonly gate: string;
-  readonly land: '' | 'task' | 'epic' | 'review';
+  readonly land: '' | LandMode;
   readonly showPreflight: boolean;
   readonly notifications: 'all' | 'blocking' | 'none';
   readonly osNotifications: boolean;
@@ -40,7 +45,7 @@ export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDef
     type: 'string',
     fallback: '',
     scope: 'machine',
-    choices: ['', 'task', 'epic', 'review'],
+    choices: ['', ...landModes],
   },
   showPreflight: { type: 'boolean', fallback: true, scope: 'application' },
   notifications: {

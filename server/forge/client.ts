@@ -1,6 +1,7 @@
 // One client for one host: every request has a bound, a limit of the host is an answer, and the
 // token is sent to that host alone.
 
+import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
 import { type Answer, facts, unreadable, type Unreadable } from './port.ts';
 
 export interface ForgeClientDeps {
@@ -8,6 +9,8 @@ export interface ForgeClientDeps {
   readonly baseUrl: string;
   readonly token: string | null;
   readonly nowMs: () => number;
+  /** Part of the host's hourly requests that is left to the person; 0 if absent. */
+  readonly reserve?: number;
   readonly fetch?: typeof fetch;
 }
 
@@ -19,14 +22,23 @@ export interface Page {
 
 const requestTimeoutMs = 30_000;
 const answerBytesMax = 16 * 1024 * 1024;
+const messageMax = 300;
 /** GitHub's documentation: without `retry-after`, wait for at least a minute. */
 const secondaryPauseMs = 60_000;
 const redirectsMax = 3;
+/** Answers that are remembered with their tag: asking again is free if nothing has changed. */
+const remembered = 200;
+
+interface Sent {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly body?: object;
+}
 
 export class ForgeClient {
   readonly #deps: ForgeClientDeps;
   readonly #base: URL;
   #pausedUntilMs = 0;
+  readonly #known = new Map<string, { readonly tag: string; readonly page: Page }>();
 
   constructor(deps: ForgeClientDeps) {
     this.#deps = deps;
@@ -34,33 +46,59 @@ export class ForgeClient {
   }
 
   async get(path: string): Promise<Answer<Page>> {
-    let url = new URL(path, this.#base);
+    return await this.#ask(new URL(path, this.#base), { method: 'GET' });
+  }
+
+  async send(method: 'POST' | 'PATCH', path: string, body: object): Promise<Answer<Page>> {
+    return await this.#ask(new URL(path, this.#base), { method, body });
+  }
+
+  /** GraphQL answers with status 200 also if it refuses. */
+  async graphql(query: string, variables: object): Promise<Answer<JsonObject>> {
+    const path = this.#base.pathname.endsWith('/v3/') ? '../graphql' : 'graphql';
+    const answer = await this.send('POST', path, { query, variables });
+    if (answer.kind !== 'facts') return answer;
+    const { body } = answer.value;
+    const errors = isObject(body) ? body['errors'] : undefined;
+    const data = isObject(body) ? body['data'] : undefined;
+    if (errors === undefined && isObject(data)) return facts(data);
+    return unreadable(`${this.#base.host} refuses: ${wordsOf(errors)}.`);
+  }
+
+  async #ask(first: URL, sent: Sent): Promise<Answer<Page>> {
+    let url = first;
     for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
       if (this.#deps.nowMs() < this.#pausedUntilMs) {
         return { kind: 'limited', untilMs: this.#pausedUntilMs };
       }
-      const response = await this.#send(url);
+      const response = await this.#send(url, sent);
       if (typeof response === 'string') return unreadable(response);
       const moved = this.#movedTo(response, url);
       if (moved !== null) {
         url = moved;
         continue;
       }
-      return await this.#judge(response, url);
+      this.#leaveReserve(response);
+      return await this.#judge(response, url, sent);
     }
     return unreadable(`${this.#base.host} redirects without end.`);
   }
 
-  async #send(url: URL): Promise<Response | string> {
+  async #send(url: URL, { method, body }: Sent): Promise<Response | string> {
     const { token, fetch: send = fetch } = this.#deps;
+    const known = method === 'GET' ? this.#known.get(url.href) : undefined;
     try {
       return await send(url, {
+        method,
         redirect: 'manual',
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(requestTimeoutMs),
         headers: {
           accept: 'application/vnd.github+json',
           'user-agent': 'drover',
           'x-github-api-version': '2022-11-28',
+          ...(known === undefined ? {} : { 'if-none-match': known.tag }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(token === null ? {} : { authorization: `Bearer ${token}` }),
         },
       });
@@ -77,20 +115,47 @@ export class ForgeClient {
     return url.origin === this.#base.origin ? url : null;
   }
 
-  async #judge(response: Response, url: URL): Promise<Answer<Page>> {
+  async #judge(response: Response, url: URL, { method }: Sent): Promise<Answer<Page>> {
+    const known = this.#known.get(url.href);
+    if (response.status === 304 && known !== undefined) return facts(known.page);
     const text = await boundedText(response);
     if (text === null) return unreadable(`${url.host} answers with too much.`);
     const body = jsonOf(text);
     if (response.ok) {
       if (body === undefined) return unreadable(`${url.host} answers no JSON.`);
-      return facts({ body, next: this.#nextOf(response) });
+      const page = { body, next: this.#nextOf(response) };
+      if (method === 'GET') this.#remember(url.href, response.headers.get('etag'), page);
+      return facts(page);
     }
     const limitedUntilMs = this.#limitOf(response, text);
     if (limitedUntilMs !== null) {
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, limitedUntilMs);
       return { kind: 'limited', untilMs: limitedUntilMs };
     }
-    return refused(response.status, url, this.#deps.token);
+    const refusal = refused(response.status, url, this.#deps.token, messageOf(body));
+    return method === 'GET' || response.status !== 403
+      ? refusal
+      : {
+          ...refusal,
+          why: `This token may not write to ${url.host}${url.pathname}${messageOf(body)}.`,
+        };
+  }
+
+  #remember(href: string, tag: string | null, page: Page): void {
+    this.#known.delete(href);
+    if (tag === null) return;
+    this.#known.set(href, { tag, page });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > remembered && oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  #leaveReserve({ headers }: Response): void {
+    const { reserve = 0 } = this.#deps;
+    const left = Number(headers.get('x-ratelimit-remaining') ?? Number.NaN);
+    const limit = Number(headers.get('x-ratelimit-limit') ?? Number.NaN);
+    const resetS = Number(headers.get('x-ratelimit-reset') ?? Number.NaN);
+    if (left < limit * reserve && Number.isFinite(resetS))
+      this.#pausedUntilMs = Math.max(this.#pausedUntilMs, resetS * 1_000);
   }
 
   /** A page of the same host; anything else is not followed. */
@@ -119,7 +184,12 @@ export class ForgeClient {
   }
 }
 
-function refused(status: number, { host, pathname }: URL, token: string | null): Unreadable {
+function refused(
+  status: number,
+  { host, pathname }: URL,
+  token: string | null,
+  message: string,
+): Unreadable {
   const place = `${host}${pathname}`;
   const told = (cause: Unreadable['cause'], why: string): Unreadable => ({
     kind: 'unreadable',
@@ -132,7 +202,7 @@ function refused(status: number, { host, pathname }: URL, token: string | null):
       return told('signed_out', `${host} does not accept the token. ${remedy}`);
     }
     case 403:
-      return told('other', `${place} may not be read with this token.`);
+      return told('refused', `${place} may not be read with this token.`);
     case 404:
     case 410: {
       if (token !== null)
@@ -140,9 +210,28 @@ function refused(status: number, { host, pathname }: URL, token: string | null):
       const remedy = 'sign in (gh auth login), or set GH_TOKEN';
       return told('signed_out', `${place} does not exist, or needs a token: ${remedy}.`);
     }
+    case 422:
+      return told('refused', `${host} refuses this${message}.`);
     default:
-      return told('other', `${place} answered with status ${status}.`);
+      return told('other', `${place} answered with status ${status}${message}.`);
   }
+}
+
+/** What the host says of the request, in one short line. */
+function messageOf(body: unknown): string {
+  if (!isObject(body) || typeof body['message'] !== 'string') return '';
+  return `: ${oneLine(`${body['message']} ${wordsOf(body['errors'])}`)}`;
+}
+
+function wordsOf(errors: unknown): string {
+  const list = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
+  const words = list.map((error) => (isObject(error) ? error['message'] : error));
+  return oneLine(words.filter((word) => typeof word === 'string').join('; '));
+}
+
+function oneLine(text: string): string {
+  const words = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  return words.slice(0, messageMax).replace(/\.$/u, '');
 }
 
 async function boundedText(response: Response): Promise<string | null> {

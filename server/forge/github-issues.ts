@@ -121,7 +121,7 @@ export class GithubIssues implements Tracker {
     const listed = await this.#list(path);
     // A server that does not tell how many there are may be too old to know the path.
     if (isAny !== null || listed.kind !== 'unreadable') return listed;
-    if (listed.cause === 'other') return listed;
+    if (listed.cause === 'other' || listed.cause === 'refused') return listed;
     this.#unknown.add(relation);
     return facts([]);
   }

@@ -1,5 +1,6 @@
 // What Drover reads from a forge. "Not read" is an answer of its own: it never means "none".
 
+import type { Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
 import type { Issue } from '../core/forge/issue.ts';
 import type { IssueQuery } from '../core/forge/issue-query.ts';
 
@@ -13,13 +14,55 @@ export interface Unreadable {
   readonly kind: 'unreadable';
   /** A sentence for a person, with the remedy if there is one. */
   readonly why: string;
-  /** The host does not know it, or hides it from this token; or a token may help. */
-  readonly cause: 'absent' | 'signed_out' | 'other';
+  /** The host does not know it, or hides it from this token; a token may help; it says no. */
+  readonly cause: 'absent' | 'signed_out' | 'refused' | 'other';
 }
 
 export interface Tracker {
   /** Issues with their edges, and the sub-issues of those to any depth; no pull requests. */
   issues(query: IssueQuery): Promise<Answer<readonly Issue[]>>;
+}
+
+export interface NewPull {
+  readonly head: string;
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+  readonly isDraft: boolean;
+}
+
+/** The rules of a branch, as far as this token may read them. */
+export interface BranchRules {
+  /** Names of checks that must be green. */
+  readonly requiredChecks: readonly string[];
+  readonly approvals: number;
+  readonly needsLinearHistory: boolean;
+  readonly needsSignatures: boolean;
+  readonly needsCodeOwners: boolean;
+  readonly hasQueue: boolean;
+  /** The older protection of the branch, of which only a summary can be read. */
+  readonly isProtected: boolean;
+}
+
+/** Every write checks the forge's state first: it may be repeated after a crash. */
+export interface Forge {
+  /** The newest pull request from this branch, in whatever state. */
+  find(branch: string): Promise<Answer<PullCore | null>>;
+  open(pull: NewPull): Promise<Answer<PullCore>>;
+  edit(
+    number: number,
+    text: { readonly title?: string; readonly body: string },
+  ): Promise<Answer<PullCore>>;
+  addLabels(number: number, labels: readonly string[]): Promise<Answer<null>>;
+  requestReview(number: number, reviewers: readonly string[]): Promise<Answer<null>>;
+  markReady(nativeId: string): Promise<Answer<null>>;
+  reply(nativeThreadId: string, body: string): Promise<Answer<null>>;
+  read(number: number): Promise<Answer<PullCore>>;
+  checks(sha: string): Promise<Answer<readonly Check[]>>;
+  threads(nativeId: string): Promise<Answer<readonly ReviewThread[]>>;
+  /** Whether this user may write to the repository. */
+  mayWrite(login: string): Promise<Answer<boolean>>;
+  rules(branch: string): Promise<Answer<BranchRules>>;
 }
 
 export function facts<T>(value: T): Answer<T> {

@@ -41,6 +41,7 @@ import { watchMachine } from '../fleet/watch-machine.ts';
 import { proveEarly } from '../confinement/sandbox-state.ts';
 import { adoptWorktrees, startUpkeep } from '../upkeep/upkeep.ts';
 import { exportTelemetry } from '../telemetry/export.ts';
+import { ForgeWork } from './forge/forge-work.ts';
 import { WebhookDelivery } from '../webhooks/deliver.ts';
 import type { Project } from '../project/opened-project.ts';
 
@@ -97,7 +98,8 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   host.remote.begin();
   const telemetry = await exportTelemetry(project, report);
   const webhooks = await WebhookDelivery.begin(project, report);
-  life.staysFor(() => webhooks.isBusy());
+  const forge = new ForgeWork(project, host, report);
+  life.staysFor(() => webhooks.isBusy() || forge.isBusy());
   const served = await serve(project, host, life, webhooks, options);
   const upkeep = startUpkeep(project, host.durable, report);
   const healing = setInterval(() => {
@@ -115,7 +117,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   stopHearing();
   // Where the folder was replaced, the address in it is another backend's.
   if (served.address !== null && !life.isLost) rmSync(project.places.address, { force: true });
-  await webhooks.close();
+  await Promise.all([webhooks.close(), forge.close()]);
   await telemetry.close();
   host.remote.close();
   await host.close();

@@ -16,6 +16,7 @@ import { createEngine } from '../workflows/engine.ts';
 import { compatibilityOf } from '../core/compatibility.ts';
 import { AgentToolTokens } from '../agent-tools/agent-tools.ts';
 import { Confinement } from '../confinement/confinement.ts';
+import { ProjectForge } from './forge/forge-access.ts';
 import type { LiveSettings } from '../project/live-settings.ts';
 import { hostFacts } from '../platform/host-facts.ts';
 import { worktreesOf } from '../project/project-places.ts';
@@ -35,6 +36,7 @@ import type {
 } from '../workflows/kit/engine-ports.ts';
 
 export interface EngineHost {
+  readonly forge: ProjectForge;
   readonly engine: Engine;
   readonly durable: HostDurable['durable'];
   /** Stops the work; unfinished work is left for the next backend. */
@@ -55,7 +57,6 @@ export async function composeEngine(project: Project, report: Report): Promise<E
   const crash = crashPoint(live);
   const opened = await openDurable(project, crash, report);
   project.output.beginShipping(report);
-  const { durable } = opened;
   const drivers = new Map<string, AgentDriver>();
   const driverDeps = {
     processTable: processes,
@@ -66,6 +67,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
   const confinement = new Confinement(project, report);
   await confinement.takeBackLeftovers();
   const remote = new RemoteAttempts(project, report);
+  const forge = new ProjectForge(project);
   const agentTokens = new AgentToolTokens(
     places.root,
     confinement.agentSocket,
@@ -78,13 +80,13 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     agentEnvironment: environmentsOf(of).agentEnvironment,
   });
   const secrets = (): string[] => secretsOf(live);
-  const mask = (text: string): string => maskOf(live)(text);
   const engine = createEngine({
     machineId: project.machineId,
     ...rolesOf(project),
     store,
-    durable,
+    durable: opened.durable,
     git,
+    forge,
     clock: store.sources.clock,
     processes,
     commands: {
@@ -102,7 +104,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     ...environmentsOf(live),
     ...engineWith(live),
     secrets,
-    mask,
+    mask: (text) => maskOf(live)(text),
     // In a fleet each machine reports its own capacity.
     host: project.fleet === null ? () => hostFacts(ours.worktrees)() : () => null,
     owner: project.fleet === null ? `${process.pid}` : live.settings.fleet.name,
@@ -110,8 +112,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     chance: Math.random,
     report,
   });
-  const close = (): Promise<void> => opened.close();
-  return { engine, durable, close, agentTokens, confinement, remote, engineWith };
+  return { ...opened, forge, engine, agentTokens, confinement, remote, engineWith };
 }
 
 function rolesOf({
@@ -224,6 +225,7 @@ export function workSettings(settings: Settings): WorkSettings {
     workers: settings.maxWorkers,
     target: settings.land.target,
     land: settings.land.mode,
+    forge: settings.forge,
     gateCommand: settings.gate.command,
     gateTimeoutMs: settings.gate.timeoutMs,
     gateKeeps: settings.gate.keep,

@@ -50,9 +50,10 @@ export function taskNeed(task: TaskView): TaskNeed | null {
 
 export function epicNeed(epic: EpicView, run: RunView | null): EpicNeed | null {
   const { landing_state: state } = epic;
-  if (state === 'landing') return null;
+  if (state === 'landing' || state === 'pull_request') return null;
   if (state === 'needs_review') return 'epic_review';
-  if (state === 'conflict' || state === 'gate_failed') return 'epic_conflict';
+  if (state === 'conflict' || state === 'gate_failed' || state === 'returned')
+    return 'epic_conflict';
   return canLand(epic) && !isRunOf(epic, run) ? 'epic_unlanded' : null;
 }
 

@@ -5,6 +5,7 @@ import type { WrongState } from '../core/work/wrong-state.ts';
 import type { BlockCause } from '../core/plan/block-cause.ts';
 import type { TaskRuleView } from './task-fields.ts';
 import type { MachineState } from '../core/work/machines.ts';
+import type { LandMode } from '../core/plan/task.ts';
 import type { TaskStatus } from '../core/plan/state.ts';
 import type { LogLineView } from './log-line.ts';
 
@@ -137,7 +138,7 @@ export interface RunView {
   readonly epic_id: string | null;
   /** The tasks that it was asked for, with what they wait for; absent: all of the scope. */
   readonly tasks?: readonly string[];
-  readonly land: 'task' | 'epic' | 'review';
+  readonly land: LandMode;
 }
 
 export interface QuestionView {

@@ -216,6 +216,7 @@ export {
   forgetProcess,
   type LeftAttempt,
 } from './work/left-attempts.ts';
+export { planRequests } from './forge/outbox.ts';
 export { setEpicLine } from './plan/epics.ts';
 export {
   type AwaitedCommit,

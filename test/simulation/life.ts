@@ -86,6 +86,7 @@ export class Life {
       store: this.store,
       durable: this.durable,
       git: new SimulatedGit(world.repository, this.calls, world.gitTrouble),
+      forge: { newestBase: () => Promise.reject(new Error('no run here uses a forge')) },
       clock: this.clock,
       processes: new SimulatedProcessTable(world.agents, world.commands, this.calls),
       commands: world.commands.portFor(this.calls),

@@ -50,6 +50,10 @@ export const tables = [
   'exporters',
   'webhook_cursors',
   'webhook_deliveries',
+  'forge_items',
+  'forge_facts',
+  'forge_reactions',
+  'forge_outbox',
 ].join(', ');
 
 let started: Promise<TestDatabases> | null = null;

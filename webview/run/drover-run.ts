@@ -235,8 +235,11 @@ export class DroverRun extends LitElement {
       }
       case 'needs_review':
         return ' The epic waits for your review.';
+      case 'pull_request':
+        return ` ${epic.landing_note ?? 'The epic waits in a pull request'}.`;
       case 'conflict':
       case 'gate_failed':
+      case 'returned':
         return ' The epic could not land.';
       default:
         return '';

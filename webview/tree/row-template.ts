@@ -264,6 +264,8 @@ function epicLook(epic: EpicView, run: RunView | null): StatusLook | null {
     case 'epic_unlanded':
       return { icon: 'git-merge', words: 'not landed yet', tone: 'asks' };
     case null:
+      if (epic.landing_state === 'pull_request')
+        return { icon: 'git-merge', words: 'in a pull request', tone: 'quiet' };
       return epic.landing_state === 'landed' && epic.landed_sha !== null
         ? { icon: 'pass-filled', words: `landed as ${epic.landed_sha.slice(0, 7)}`, tone: 'good' }
         : null;

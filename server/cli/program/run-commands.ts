@@ -1,6 +1,7 @@
 // Commands that let the agents work.
 
 import { Option, type Command } from 'commander';
+import { landModes } from '../../core/plan/task.ts';
 import { calls, collect, define, wholeNumber, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/run.ts');
@@ -28,8 +29,8 @@ export function defineRunCommands(program: Command, host: ProgramHost): void {
     .addOption(
       new Option(
         '--land <how>',
-        'Land each task, whole epics, or whole epics after review',
-      ).choices(['task', 'epic', 'review']),
+        'Land each task, whole epics, whole epics after review, or open a pull request',
+      ).choices(landModes),
     )
     .option('--detach', 'Return immediately; the run continues in the background')
     .action(calls(host, run, async () => (await load()).run));

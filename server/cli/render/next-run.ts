@@ -33,6 +33,8 @@ function landingLine(epic: EpicView, { run, tasks }: Board): string | null {
   const isReview = run?.epic_id === epic.id && run.land === 'review';
   const command = `"drover run --epic ${epic.id}${isReview ? ' --land review' : ''}"`;
   const { landing_state: state } = epic;
+  if (state === 'pull_request' || state === 'returned')
+    return `Epic ${epic.id}: ${epic.landing_note ?? state}.`;
   if (state === 'needs_review' || state === 'conflict' || state === 'gate_failed') return null;
   if (canLand(epic)) return `No run is active: ${command} lands the epic ${epic.id}.`;
   if (epic.branch?.startsWith(epicLinePrefix) !== true) return null;

@@ -118,6 +118,7 @@ const landTexts: { readonly [L in RunView['land']]: string } = {
   task: 'each task lands',
   epic: 'the epic lands as a whole',
   review: 'the epic lands after review',
+  pr: 'the epic lands by a pull request',
 };
 
 function runLine(run: RunView, nowMs: number): string {

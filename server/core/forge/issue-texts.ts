@@ -28,12 +28,12 @@ export function epicText(issue: Issue): string {
   return text === '' ? issue.url : `${text}\n\n${issue.url}`;
 }
 
-function authorOf({ author }: Issue): string {
+export function authorOf({ author }: Pick<Issue, 'author'>): string {
   return /^[A-Za-z0-9-]{1,39}(?:\[bot\])?$/u.test(author) ? `@${author}` : 'Its author';
 }
 
 /** Without comments of HTML, which a page does not show, and with hidden characters by number. */
-function readable(body: string): string {
+export function readable(body: string): string {
   const shown = body.replaceAll('\r\n', '\n').replaceAll(/<!--[\s\S]*?(?:-->|$)/gu, '');
   return withVisible(shown.replaceAll(/[^\P{Cc}\n\t]/gu, ''))
     .toWellFormed()
@@ -41,7 +41,7 @@ function readable(body: string): string {
 }
 
 /** In a fence that the text cannot close. */
-function fenced(text: string): string {
+export function fenced(text: string): string {
   const runs = text.match(/`+/gu) ?? [];
   const fence = '`'.repeat(Math.max(3, ...runs.map((run) => run.length + 1)));
   return `${fence}text\n${text}\n${fence}`;

@@ -28,7 +28,8 @@ export type TestScope = (typeof testScopes)[number];
  * task: each task lands on the target; epic: the finished epic does; review: as epic, after an
  * approval.
  */
-export const landModes = ['task', 'epic', 'review'] as const;
+/** `pr`: a finished epic goes to the forge as a pull request. */
+export const landModes = ['task', 'epic', 'review', 'pr'] as const;
 export type LandMode = (typeof landModes)[number];
 
 /** The ways of driving an agent; the agent layer has one driver for each. */

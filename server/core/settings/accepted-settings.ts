@@ -30,6 +30,8 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'commit.run_hooks',
   'land.mode',
   'land.target',
+  'forge.base',
+  'forge.reviewers',
   'sandbox.mode',
   'sandbox.network',
   'sandbox.read',

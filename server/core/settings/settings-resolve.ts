@@ -6,6 +6,7 @@ import { remoteSettingsOf } from './remote-settings.ts';
 import { commandSettingsOf } from './command-settings.ts';
 import { sandboxSettingsOf } from './sandbox-settings.ts';
 import { budgetsOf, machineLimitsOf } from './bound-settings.ts';
+import { forgeSettingsOf } from './forge-settings.ts';
 import { fleetSettingsOf } from './fleet-settings.ts';
 import { readValue, type ValueKind } from './setting-values.ts';
 import {
@@ -305,6 +306,7 @@ function settingsOf(values: Values): Settings {
     },
     commit: { runHooks: get('commit.run_hooks') },
     checkout: { follow: get('checkout.follow') },
+    forge: forgeSettingsOf(get),
     land: { mode: get('land.mode'), target: get('land.target') },
     budget: budgetsOf(get),
     machine: machineLimitsOf(get),

@@ -8,6 +8,7 @@ import type { ChooseRule } from '../plan/best-of.ts';
 import { boundSettingTable } from './bound-settings.ts';
 import type { Budgets } from '../work/budget.ts';
 import type { AgentStep } from '../work/fallback.ts';
+import { type ForgeSettings, forgeSettingTable } from './forge-settings.ts';
 import { type FleetSettings, fleetSettingTable } from './fleet-settings.ts';
 import type { HostLimits } from '../work/host-limits.ts';
 import type { ValueKind } from './setting-values.ts';
@@ -239,7 +240,7 @@ export const settingTable = {
     fallback: null,
     flag: '--land',
     inFile: true,
-    doc: 'What lands on the target branch: each task, each finished epic, or each epic after your review. If unset: `epic` for a run of one epic, otherwise `task`.',
+    doc: 'What lands on the target branch: each task, each finished epic, each epic after your review, or each epic by a pull request. If unset: `epic` for a run of one epic, otherwise `task`.',
     readBy: 'workflows (run)',
   },
   'land.target': {
@@ -250,6 +251,7 @@ export const settingTable = {
     doc: 'Branch to land work on. If unset, the branch that is checked out when the run starts.',
     readBy: 'workflows (run)',
   },
+  ...forgeSettingTable,
   ...boundSettingTable,
   ...sandboxSettingTable,
   ...remoteSettingTable,
@@ -338,6 +340,7 @@ export interface Settings {
   };
   readonly commit: { readonly runHooks: boolean };
   readonly checkout: { readonly follow: 'fast-forward' | 'never' };
+  readonly forge: ForgeSettings;
   readonly land: { readonly mode: LandMode | null; readonly target: string | null };
   readonly budget: Budgets;
   readonly machine: HostLimits;

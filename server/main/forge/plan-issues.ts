@@ -1,13 +1,7 @@
 // Makes a plan of the issues of a project's forge.
 
 import { Refusal } from '../../core/failure.ts';
-import {
-  type Issue,
-  issueName,
-  type Repository,
-  repositoryOfRemote,
-  repositoryOfSlug,
-} from '../../core/forge/issue.ts';
+import { type Issue, issueName } from '../../core/forge/issue.ts';
 import {
   type IssuePlan,
   jsonlOfIssues,
@@ -16,18 +10,14 @@ import {
   withoutWaiting,
 } from '../../core/forge/issue-plan.ts';
 import { gatheringOf, issueQueryOf } from '../../core/forge/issue-query.ts';
-import { ForgeClient } from '../../forge/client.ts';
 import { GithubIssues } from '../../forge/github-issues.ts';
 import type { Answer } from '../../forge/port.ts';
-import { tokenFor } from '../../forge/sign-in.ts';
-import { runToEnd } from '../../platform/run-to-end.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import type { IssuePlanView } from '../../protocol/spec-plan.ts';
 import { readTaskViews } from '../../store/board/board-changes.ts';
 import type { Store } from '../../store/port.ts';
 import type { Project } from '../../project/opened-project.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { openForge } from './open-forge.ts';
 
 export function issueHandlers({
   store,
@@ -42,15 +32,13 @@ export function issueHandlers({
           'Name issues: numbers, label:<name>, milestone:<title>, or words.',
         );
       }
-      const all = { ...live.environment, ...env };
-      const remote = await remoteUrl(places.root, all);
-      const repository = repositoryOf(repo, remote);
+      const { client, repository } = await openForge(
+        places.root,
+        { ...live.environment, ...env },
+        () => store.sources.clock.now(),
+        { slug: repo },
+      );
       const query = issueQueryOf(words);
-      const client = new ForgeClient({
-        baseUrl: baseUrlOf(repository.host, remote),
-        token: await tokenFor(repository.host, all),
-        nowMs: () => store.sources.clock.now(),
-      });
       const answer = await new GithubIssues(client, repository).issues(query);
       const issues = factsOf(answer, repository.host, store.sources.clock.now());
       const home = `${repository.owner}/${repository.name}`;
@@ -99,37 +87,4 @@ function factsOf(answer: Answer<readonly Issue[]>, host: string, nowMs: number):
       throw new Refusal('forge', `${host} allows no more requests for now. Try again in ${when}.`);
     }
   }
-}
-
-function repositoryOf(slug: string | null, remote: string | null): Repository {
-  const own = remote === null ? null : repositoryOfRemote(remote);
-  if (slug === null) {
-    if (own !== null) return own;
-    const text = 'The remote "origin" names no repository on GitHub. Name one: --repo owner/name.';
-    throw new Refusal('forge', text);
-  }
-  const named = repositoryOfSlug(slug, own?.host ?? 'github.com');
-  if (named !== null) return named;
-  throw new Refusal('forge', `"${slug}" is not the name of a repository. Write it as owner/name.`);
-}
-
-/** GitHub's REST interface: a host of its own for github.com, a path on own servers. */
-function baseUrlOf(host: string, remote: string | null): string {
-  if (host === 'github.com') return 'https://api.github.com/';
-  // A server on this machine may have no certificate.
-  const local = /^http:\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?\//u.exec(remote ?? '')?.[0];
-  return `${local ?? `https://${host}/`}api/v3/`;
-}
-
-async function remoteUrl(root: string, env: Environment): Promise<string | null> {
-  const { code, stdout } = await runToEnd({
-    program: 'git',
-    args: ['-C', root, 'remote', 'get-url', 'origin'],
-    env,
-    input: null,
-    timeoutMs: 10_000,
-    signal: null,
-    maxOutputBytes: 64 * 1024,
-  });
-  return code === 0 ? stdout.toString('utf8').trim() : null;
 }

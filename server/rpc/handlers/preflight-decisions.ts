@@ -94,6 +94,7 @@ function landDecision(
     task: `Each task lands on ${on} as soon as it passes. Nothing is pushed.`,
     epic: `The finished epic lands on ${on} as one merge. Nothing is pushed.`,
     review: `The finished epic lands on ${on} after your approval. Nothing is pushed.`,
+    pr: `The finished epic is pushed, and a pull request into ${on} is opened.`,
   }[mode];
   const isUntested = hasEpic && !hasGate && mode !== 'review';
   return decision(deps, 'land.mode', params.land !== undefined, {

@@ -1,6 +1,8 @@
 // Epics, runs and questions in the shape that clients see, and how tasks are counted.
 
 import { tasksOfRun } from '../work/runs.ts';
+import { isOneOf } from '../../core/one-of.ts';
+import { landModes } from '../../core/plan/task.ts';
 import { type TaskStatus, taskStatuses } from '../../core/plan/state.ts';
 import type { Counts, EpicView, HoldView, QuestionView, RunView } from '../../protocol/api.ts';
 import { textList } from '../rows/one-moment.ts';
@@ -78,7 +80,7 @@ export function runView(row: RunRow, line: LineRow | null): RunView {
     workers: row.workers,
     epic_id: row.epic_id,
     ...(tasks === null ? {} : { tasks }),
-    land: row.land === 'epic' || row.land === 'review' ? row.land : 'task',
+    land: isOneOf(landModes, row.land) ? row.land : 'task',
   };
 }
 

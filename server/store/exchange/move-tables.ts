@@ -42,6 +42,10 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'exporters', key: ['name'] },
   { table: 'webhook_cursors', key: ['endpoint'] },
   { table: 'webhook_deliveries', key: ['endpoint', 'seq'] },
+  { table: 'forge_items', key: ['provider', 'host', 'native_id'] },
+  { table: 'forge_facts', key: ['provider', 'host', 'native_id', 'fact'] },
+  { table: 'forge_reactions', key: ['provider', 'host', 'native_id', 'key'] },
+  { table: 'forge_outbox', key: ['key'] },
 ];
 
 /** Tables whose rows have an order of their making, which is moved with them. */

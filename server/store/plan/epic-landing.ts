@@ -37,7 +37,7 @@ export async function endEpicLanding(
   tx: Tx,
   id: string,
   end: {
-    readonly state: 'conflict' | 'gate_failed' | 'needs_review';
+    readonly state: 'conflict' | 'gate_failed' | 'needs_review' | 'pull_request';
     readonly note: string;
     readonly reviewTree: string | null;
   },

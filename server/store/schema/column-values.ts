@@ -26,4 +26,8 @@ export type EpicLandingState =
   | 'conflict'
   | 'gate_failed'
   | 'sent_back'
+  /** It waits in a pull request. */
+  | 'pull_request'
+  /** Its pull request was closed, or cannot be continued without a person. */
+  | 'returned'
   | 'landed';

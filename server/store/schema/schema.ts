@@ -1,5 +1,6 @@
 // Creates the tables. The public design schema comes first, unchanged; our additions follow.
 
+import { forgeStatements } from './forge-rows.ts';
 import { lineStatements, oneTruthStatements, wrongStateStatements } from './line-tables.ts';
 import { type Kysely, sql } from 'kysely';
 import { causeOfOldReason, storedCause } from '../../core/plan/block-cause.ts';
@@ -281,7 +282,7 @@ const machineReportStatements: readonly string[] = [
 ];
 
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 25;
+export const schemaVersion = 26;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -365,4 +366,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 23, name: 'the settings of each run', up: all(runSettingsStatements) },
   { version: 24, name: 'what the feed reports of machines', up: all(machineReportStatements) },
   { version: 25, name: 'one truth about each line', up: all(oneTruthStatements) },
+  { version: 26, name: 'pull requests', up: all(forgeStatements) },
 ];

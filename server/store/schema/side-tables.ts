@@ -1,9 +1,10 @@
 // Tables beside the plan's own.
 
+import type { ForgeTables } from './forge-rows.ts';
 import type { OutgoingTables } from './webhook-rows.ts';
 import type { RepositoryTable } from './repository-table.ts';
 
-export interface SideTables extends OutgoingTables {
+export interface SideTables extends OutgoingTables, ForgeTables {
   repository: RepositoryTable;
   base_gates: BaseGateTable;
 }

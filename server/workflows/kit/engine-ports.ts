@@ -2,6 +2,8 @@
 // in server/main.
 
 import type { AgentDriver, AgentTools, ProcessTable } from '../../agents/port.ts';
+import type { ForgeSettings } from '../../core/settings/forge-settings.ts';
+import type { LandMode } from '../../core/plan/task.ts';
 import type { ChooseRule } from '../../core/plan/best-of.ts';
 import type { CommandOutcome, CommandRequest } from '../../core/work/command.ts';
 import type { Budgets } from '../../core/work/budget.ts';
@@ -10,7 +12,9 @@ import type { HostFacts, HostLimits } from '../../core/work/host-limits.ts';
 import { KeyedMutex } from '../../core/work/semaphore.ts';
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
 import type { Clock, Durable, DurableRun } from '../../durable/port.ts';
+import type { Result } from '../../core/failure.ts';
 import type { GitRepository } from '../../git/port.ts';
+import type { Sha } from '../../git/sha.ts';
 import type { Claim, RunRow, Store, Tx } from '../../store/port.ts';
 
 /**
@@ -81,7 +85,8 @@ export interface WorkSettings {
   readonly workers: number;
   /** Branch to land on; null = the one that is checked out when the run starts. */
   readonly target: string | null;
-  readonly land: 'task' | 'epic' | 'review' | null;
+  readonly land: LandMode | null;
+  readonly forge: ForgeSettings;
   readonly gateCommand: string | null;
   readonly gateTimeoutMs: number;
   readonly gateKeeps: readonly string[];
@@ -119,6 +124,11 @@ export interface WorkSettings {
   readonly remoteMax: number;
 }
 
+/** The branch that pull requests are merged into, as the forge has it now. */
+export interface ForgeBranches {
+  newestBase(branch: string): Promise<Result<Sha>>;
+}
+
 export interface WorkPlaces {
   /** Root of the main checkout. */
   readonly root: string;
@@ -149,6 +159,7 @@ export interface EngineDeps {
   readonly store: Store;
   readonly durable: Durable<Tx>;
   readonly git: GitRepository;
+  readonly forge: ForgeBranches;
   readonly clock: Clock;
   readonly processes: ProcessTable;
   readonly commands: Commands;

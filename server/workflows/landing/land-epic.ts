@@ -3,7 +3,7 @@
 
 import { landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
-import { err, failure, type Failure, ok } from '../../core/failure.ts';
+import { err, failure, type Failure, ok, type Result } from '../../core/failure.ts';
 import { firstLineOf } from '../../core/format.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult } from '../../git/port.ts';
@@ -24,11 +24,12 @@ import { asLander } from './lander.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
 import { handMerge, handPick, isPicked } from '../line/advice.ts';
 import { landedWith } from '../line/landed.ts';
-import { landingHead, syncLine } from '../line/line.ts';
+import { type LandingHead, landingHead, syncLine } from '../line/line.ts';
 import { ownBaseOfLine } from '../line/range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
+import { planPullRequest } from './pull-request.ts';
 
 export const landEpicWorkflow = 'land-epic';
 
@@ -38,6 +39,8 @@ export interface LandEpicInput {
   readonly line: string;
   readonly target: string;
   readonly approvalNeeded: boolean;
+  /** The forge lands it: it is tested on the forge's newest base, and sent there. */
+  readonly isPullRequest?: boolean;
   /** Tip of the epic's line that is to land. */
   readonly tip: Sha;
 }
@@ -76,6 +79,7 @@ export async function startEpicLanding(
     line: row.line,
     target: row.target_branch,
     approvalNeeded: row.land === 'review',
+    ...(row.land === 'pr' && { isPullRequest: true }),
     tip,
   };
   limitLandQueue(engine, row.target_branch);
@@ -127,7 +131,8 @@ export async function landEpic(
       mergeOf: (built) => (built.kind === 'built' ? ok(built.candidate) : err(built.failure)),
       test: (merge, signal) => testEpic(engine, input, merge, signal),
       isHeld: async ({ tree }) =>
-        input.approvalNeeded && (await approvedTree(engine, epicId)) !== tree,
+        input.isPullRequest === true ||
+        (input.approvalNeeded && (await approvedTree(engine, epicId)) !== tree),
       record: (tx, merge) => recordLanded(engine, tx, input, merge),
     }),
   );
@@ -140,6 +145,10 @@ export async function landEpic(
       return endEpic(engine, run, input, { ...end, state, reason: end.failure.message });
     }
     case 'held': {
+      if (input.isPullRequest === true) {
+        const reason = `epic ${epicId} passed its gate and is being sent to the forge`;
+        return endEpic(engine, run, input, { ...end, state: 'pull_request', reason });
+      }
       const reason = `epic ${epicId} waits for an approval: drover diff ${epicId}, then drover approve ${epicId}`;
       return endEpic(engine, run, input, { ...end, state: 'needs_review', reason });
     }
@@ -160,13 +169,16 @@ function notBuilt(trouble: Failure): BuiltEpic {
 }
 
 async function buildEpic(
-  engine: Uses<'git' | 'machineId' | 'store'>,
+  engine: Uses<'forge' | 'git' | 'machineId' | 'store'>,
   input: LandEpicInput,
   own: () => Promise<GitResult<void>>,
 ): Promise<BuiltEpic> {
   const owned = await own();
   if (!owned.ok) return notBuilt(gitFailed(owned.error));
-  const found = await landingHead(engine, input.target);
+  const found =
+    input.isPullRequest === true
+      ? await forgeHead(engine, input.target)
+      : await landingHead(engine, input.target);
   if (!found.ok) return notBuilt(found.error);
   const { tip, head, includes } = found.value;
   const epic = await epicById(engine.store.db, input.epicId);
@@ -204,6 +216,12 @@ async function buildEpic(
   };
 }
 
+/** A pull request is tested on the base as the forge has it. */
+async function forgeHead({ forge }: Uses<'forge'>, target: string): Promise<Result<LandingHead>> {
+  const base = await forge.newestBase(target);
+  return base.ok ? ok({ tip: base.value, head: base.value, includes: null }) : base;
+}
+
 async function testEpic(
   engine: Engine,
   input: LandEpicInput,
@@ -235,7 +253,7 @@ async function recordLanded(
 }
 
 interface EpicEnd {
-  readonly state: 'conflict' | 'gate_failed' | 'needs_review';
+  readonly state: 'conflict' | 'gate_failed' | 'needs_review' | 'pull_request';
   readonly reason: string;
   readonly round: number;
   /** The one that waits for an approval. */
@@ -243,7 +261,7 @@ interface EpicEnd {
 }
 
 async function endEpic(
-  engine: Uses<'store'>,
+  engine: Uses<'clock' | 'settings' | 'store'>,
   run: DurableRun<Tx>,
   input: LandEpicInput,
   { state, reason, round, tree }: EpicEnd,
@@ -251,6 +269,8 @@ async function endEpic(
   await run.commit(`ended:${round}`, async (tx) => {
     const end = { state, note: reason, reviewTree: tree ?? null };
     await endEpicLanding(tx, input.epicId, end);
+    if (state === 'pull_request' && tree !== undefined)
+      await planPullRequest(engine, tx, { ...input, tree });
     await engine.store.append(tx, {
       type: `epic.${state}`,
       epicId: input.epicId,

@@ -248,7 +248,13 @@ export async function approveTask(
  * An epic that is finished and has not landed: for its review, or because its merge or its gate
  * failed.
  */
-const sentBackStates: ReadonlySet<string> = new Set(['needs_review', 'conflict', 'gate_failed']);
+const sentBackStates: ReadonlySet<string> = new Set([
+  'needs_review',
+  'conflict',
+  'gate_failed',
+  'pull_request',
+  'returned',
+]);
 
 /** Back to the author's session with the reviewer's feedback, as a further attempt. */
 export async function sendBack(

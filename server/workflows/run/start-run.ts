@@ -5,6 +5,7 @@ import { branchRef } from '../../core/work/ref-names.ts';
 import { epicCycle } from '../../core/line/epic-cycle.ts';
 import { agentChain } from '../../core/work/fallback.ts';
 import { Refusal } from '../../core/failure.ts';
+import type { LandMode } from '../../core/plan/task.ts';
 import { newId } from '../../core/ids.ts';
 import type { WorktreeEntry } from '../../git/port.ts';
 import {
@@ -40,7 +41,7 @@ export interface StartRunOptions extends AskedScope {
    * names none.
    */
   readonly calledIn?: string | null;
-  readonly land: 'task' | 'epic' | 'review' | null;
+  readonly land: LandMode | null;
   /** Flags as given, kept so that `resume` uses the same. */
   readonly flags: Readonly<Record<string, unknown>>;
 }
@@ -127,6 +128,13 @@ async function joinedTo(
   return { row: widened, joined: true };
 }
 
+const landWords: Readonly<Record<LandMode, string>> = {
+  task: '',
+  epic: '',
+  review: ' after a review',
+  pr: ' by a pull request',
+};
+
 async function refuseOtherTerms(
   engine: Uses<'git' | 'settings'>,
   row: RunRow,
@@ -136,7 +144,7 @@ async function refuseOtherTerms(
   const differences: string[] = [];
   if (land !== undefined && land !== row.land) {
     const what = row.land === 'task' ? 'each task' : 'the finished epic';
-    const how = row.land === 'review' ? ' after a review' : '';
+    const how = landWords[row.land];
     differences.push(`it lands ${what} on ${row.target_branch}${how} (--land ${row.land})`);
   }
   if (typeof target === 'string') {

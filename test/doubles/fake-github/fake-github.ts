@@ -1,12 +1,17 @@
 // An own server of GitHub in memory: as much of its REST interface as Drover asks for. Every request
 // and every answer is checked against GitHub's published description.
 
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { blockersOf, childrenOf, type FakeIssue, issueBody, milestoneBody } from './bodies.ts';
+import { GitBackend } from './git-backend.ts';
+import { faultsOfQuery } from './graphql-schema.ts';
+import { FakePulls, type PullState } from './pulls.ts';
 import { PublishedSchema, type Release } from './published-schema.ts';
 
-export interface FakeGithub {
+export interface FakeGithub extends PullState {
+  readonly git: GitBackend;
   /** With a trailing slash; a remote of the server starts with it. */
   readonly url: string;
   readonly issues: FakeIssue[];
@@ -49,7 +54,11 @@ export async function startFakeGithub({
 }: FakeGithubOptions = {}): Promise<FakeGithub> {
   const schema = schemaOf(release);
   const relations = schema.pathOf('GET', '/repos/o/r/issues/1/dependencies/blocked_by') !== null;
+  const git = new GitBackend();
+  const pulls = new FakePulls(schema, git);
   const fake = {
+    ...pulls.state,
+    git,
     url: '',
     issues: [] as FakeIssue[],
     moved: new Map<string, string>(),
@@ -59,7 +68,7 @@ export async function startFakeGithub({
     authorizations: new Set<string>(),
     faults: [] as string[],
   };
-  const answerOf = (request: IncomingMessage, url: URL): Answer => {
+  const answerOf = (request: IncomingMessage, url: URL, body: object): Answer => {
     const [, ofPath] = [...fake.refused].find(([end]) => url.pathname.endsWith(end)) ?? [];
     const refused = fake.next.shift() ?? ofPath;
     if (refused !== undefined) {
@@ -72,29 +81,82 @@ export async function startFakeGithub({
       const status = authorization === undefined ? 404 : 401;
       return { status, headers: {}, body: errorBody('Not Found', status) };
     }
+    if (url.pathname === '/api/graphql') {
+      const { query = '', variables = {} } = body as {
+        readonly query?: string;
+        readonly variables?: Readonly<Record<string, unknown>>;
+      };
+      fake.faults.push(...faultsOfQuery(query));
+      return { status: 200, headers: {}, body: { data: pulls.graphql(query, variables) } };
+    }
+    const [, slug = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)\/(.+)$/u.exec(url.pathname) ?? [];
+    const asked = {
+      method: request.method ?? 'GET',
+      slug,
+      rest,
+      query: url.searchParams,
+      body: body as Readonly<Record<string, unknown>>,
+      base: fake.url,
+    };
+    const ofPull = pulls.answer(asked);
+    if (ofPull !== null) return { ...ofPull, headers: {} };
     return route({ url, base: fake.url, relations, state: fake });
   };
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const sent = await bodyOf(request);
     const full = new URL(request.url ?? '', fake.url);
     const url = new URL(full.href.replace('/api/v3/', '/'));
     const method = request.method ?? 'GET';
+    if (/\.git\/(?:info\/refs|git-[a-z]+-pack)$/u.test(url.pathname)) {
+      const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
+      if (token !== null && request.headers.authorization !== `Basic ${basic}`) {
+        response.writeHead(401, { 'www-authenticate': 'Basic realm="fake"' }).end();
+        return;
+      }
+      await git.serve(request, response, sent);
+      return;
+    }
     fake.requests.push(`${method} ${url.pathname}${url.search}`);
-    const isKnown = schema.pathOf(method, url.pathname) !== null;
-    if (isKnown) fake.faults.push(...schema.faultsOfRequest(method, url));
-    const { status, headers, body } = isKnown ? answerOf(request, url) : notFound;
-    fake.faults.push(...schema.faultsOfAnswer(method, url.pathname, status, body));
-    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
-    response.end(JSON.stringify(body));
+    const body = sent.length === 0 ? {} : (JSON.parse(sent.toString('utf8')) as object);
+    const isQuery = url.pathname === '/api/graphql';
+    const isKnown = isQuery || schema.pathOf(method, url.pathname) !== null;
+    if (isKnown && !isQuery) {
+      fake.faults.push(...schema.faultsOfRequest(method, url));
+      if (sent.length > 0) fake.faults.push(...schema.faultsOfBody(method, url.pathname, body));
+    }
+    const answer = isKnown ? answerOf(request, url, body) : notFound;
+    const text = JSON.stringify(answer.body);
+    const tag = `"${createHash('sha256').update(text).digest('hex')}"`;
+    const isSame = answer.status === 200 && request.headers['if-none-match'] === tag;
+    const status = isSame ? 304 : answer.status;
+    if (!isQuery)
+      fake.faults.push(...schema.faultsOfAnswer(method, url.pathname, status, answer.body));
+    const headers = { 'content-type': 'application/json; charset=utf-8', etag: tag };
+    response.writeHead(status, { ...headers, ...answer.headers });
+    response.end(isSame ? undefined : text);
+  };
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    handle(request, response).catch((error: unknown) => {
+      fake.faults.push(String(error));
+      response.writeHead(500).end();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   fake.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   return Object.assign(fake, {
     close: () =>
       new Promise<void>((resolve) => {
+        git.close();
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   });
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }
 
 interface Answer {

@@ -15,6 +15,7 @@ interface Parameter {
 
 interface Operation {
   readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
+  readonly requestBody?: { readonly content?: Readonly<Record<string, unknown>> };
   readonly responses: Readonly<
     Record<string, { readonly $ref?: string; readonly content?: Readonly<Record<string, unknown>> }>
   >;
@@ -29,7 +30,7 @@ interface Description {
 }
 
 /** What any path may answer: not signed in, not allowed, too often. */
-const ofTheHost: ReadonlySet<number> = new Set([301, 401, 403, 404, 429]);
+const ofTheHost: ReadonlySet<number> = new Set([301, 304, 401, 403, 404, 429]);
 
 /** `api.github.com`, or a version of an own server such as `ghes-3.17`. */
 export type Release = 'api.github.com' | 'ghes-3.17' | 'ghes-3.18' | 'ghes-3.19';
@@ -42,7 +43,7 @@ export class PublishedSchema {
     const require = createRequire(new URL('../../forge/schemas/package.json', import.meta.url));
     const file = require.resolve(`@octokit/openapi/generated/${release}.json`);
     this.#description = JSON.parse(readFileSync(file, 'utf8'), withNull) as Description;
-    this.#ajv = new Ajv.default({ strict: false, allErrors: true });
+    this.#ajv = new Ajv.default({ strict: false, allErrors: true, logger: false });
     addFormats.default(this.#ajv);
     this.#ajv.addSchema(this.#description as object, 'github');
   }
@@ -81,6 +82,58 @@ export class PublishedSchema {
     return faults;
   }
 
+  faultsOfBody(method: string, pathname: string, body: unknown): readonly string[] {
+    const path = this.pathOf(method, pathname);
+    if (path === null || this.#operation(method, path).requestBody === undefined) return [];
+    const own = `github#/paths/${pointer(path)}/${method.toLowerCase()}/requestBody`;
+    const validate = this.#ajv.getSchema(`${own}/content/${pointer('application/json')}/schema`);
+    if (validate === undefined || validate(body) === true) return [];
+    return (validate.errors ?? []).map((error) => `${path}${error.instancePath} ${error.message}`);
+  }
+
+  /** The smallest value that the description allows. */
+  sample(name: string): unknown {
+    return this.#smallest({ $ref: `#/components/schemas/${name}` }, 0);
+  }
+
+  #smallest(schema: Schema, depth: number): unknown {
+    if (schema.$ref !== undefined) return this.#smallest(this.#named(schema.$ref), depth + 1);
+    if (schema.enum !== undefined) return schema.enum[0];
+    const either = schema.anyOf ?? schema.oneOf;
+    if (either !== undefined && schema.properties === undefined)
+      return either.some(({ type }) => type === 'null')
+        ? null
+        : this.#smallest(either[0] ?? {}, depth);
+    const all = (schema.allOf ?? []).map((part) => this.#smallest(part, depth) as object);
+    const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? ['object']);
+    if (types.includes('null')) return null;
+    switch (types[0]) {
+      case 'string':
+        return stringFor(schema.format);
+      case 'integer':
+      case 'number':
+        return 1;
+      case 'boolean':
+        return false;
+      case 'array':
+        return [];
+      default: {
+        const own = (schema.required ?? []).map((key) => {
+          return [key, this.#smallest(schema.properties?.[key] ?? {}, depth)];
+        });
+        return Object.assign({}, ...all, Object.fromEntries(own)) as object;
+      }
+    }
+  }
+
+  #named(ref: string): Schema {
+    const [, , kind = '', name = ''] = ref.split('/');
+    const { components } = this.#description as unknown as {
+      readonly components: Readonly<Record<string, Readonly<Record<string, Schema>>>>;
+    };
+    return components[kind]?.[name] ?? {};
+  }
+
   faultsOfAnswer(
     method: string,
     pathname: string,
@@ -94,6 +147,7 @@ export class PublishedSchema {
     const own = `github#/paths/${pointer(path)}/${method.toLowerCase()}/responses/${status}`;
     const base = said.$ref === undefined ? own : `github${said.$ref}`;
     const validate = this.#ajv.getSchema(`${base}/content/${pointer('application/json')}/schema`);
+    if (status === 304) return [];
     if (validate === undefined) return [`${path} has no schema for ${status}`];
     if (validate(body) === true) return [];
     return (validate.errors ?? []).map((error) => `${path}${error.instancePath} ${error.message}`);
@@ -114,6 +168,23 @@ export class PublishedSchema {
       return found;
     });
   }
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+function stringFor(format: string | undefined): string {
+  if (format === 'uri') return 'https://localhost/';
+  return format === 'date-time' ? '2026-11-01T12:00:00Z' : 'text';
 }
 
 function pointer(text: string): string {

@@ -1,0 +1,56 @@
+// What the forge says about a pull request. Texts in it were written by strangers.
+
+export interface PullCore {
+  /** The provider's own id. */
+  readonly nativeId: string;
+  readonly number: number;
+  readonly url: string;
+  readonly state: 'open' | 'merged' | 'closed';
+  readonly isDraft: boolean;
+  /** Null: the forge has not computed it yet. */
+  readonly isMergeable: boolean | null;
+  readonly head: string;
+  readonly baseBranch: string;
+  readonly baseSha: string;
+  readonly mergeCommit: string | null;
+  readonly body: string;
+}
+
+export interface Check {
+  readonly name: string;
+  readonly state: 'green' | 'red' | 'running';
+  readonly url: string;
+  /** What the check itself says about its failure. */
+  readonly text: string;
+  readonly annotations: readonly Annotation[];
+}
+
+export interface Annotation {
+  readonly path: string;
+  readonly line: number | null;
+  readonly text: string;
+}
+
+/** A thread of review comments, or the last word of a reviewer on all of it (without a path). */
+export interface ReviewThread {
+  readonly id: string;
+  readonly kind: 'thread' | 'review' | 'approval';
+  readonly isOpen: boolean;
+  readonly path: string | null;
+  readonly line: number | null;
+  readonly comments: readonly ReviewComment[];
+}
+
+export interface ReviewComment {
+  readonly id: string;
+  readonly author: string;
+  readonly body: string;
+  /** Unix ms of its last change. */
+  readonly atMs: number;
+}
+
+/** Why an agent gets something to do. */
+export type Cause =
+  | { readonly kind: 'check'; readonly check: Check }
+  | { readonly kind: 'thread'; readonly thread: ReviewThread }
+  | { readonly kind: 'conflict'; readonly baseBranch: string; readonly baseSha: string };

@@ -1,0 +1,76 @@
+// Title and text of a pull request. Only what is between the markers is Drover's: people may write
+// around it.
+
+import { withVisible } from '../visible-text.ts';
+
+export interface PullTextFacts {
+  readonly epic: { readonly id: string; readonly title: string; readonly description: string };
+  readonly tasks: readonly PullTask[];
+  /** Null: nothing was tested. */
+  readonly gate: string | null;
+  readonly target: string;
+}
+
+export interface PullTask {
+  readonly id: string;
+  readonly title: string;
+  readonly criteria: readonly string[];
+}
+
+const titleMax = 200;
+const bodyMax = 60_000;
+const begin = '<!-- drover:begin -->';
+const end = '<!-- drover:end -->';
+
+/** Hidden in the text, so that a pull request whose opening was not answered is found again. */
+function pullMarker(epicId: string): string {
+  return `<!-- drover:epic ${epicId} -->`;
+}
+
+export function pullTitle({ id, title }: PullTextFacts['epic']): string {
+  const line = withVisible(title.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
+  return line === '' ? id : line.slice(0, titleMax);
+}
+
+/** `present`: the text as the forge has it. */
+export function pullBody(present: string, given: PullTextFacts): string {
+  const own = [begin, pullMarker(given.epic.id), ...ownLines(given), end].join('\n');
+  const from = present.indexOf(begin);
+  const to = present.indexOf(end, from);
+  if (from === -1 || to === -1) return present === '' ? own : `${own}\n\n${present}`;
+  return `${present.slice(0, from)}${own}${present.slice(to + end.length)}`;
+}
+
+function ownLines({ epic, tasks, gate, target }: PullTextFacts): readonly string[] {
+  const description = plain(epic.description);
+  const closes = tasks.flatMap(({ id }) => /^gh-(\d+)$/u.exec(id)?.[1] ?? []);
+  const list = tasks.flatMap(({ id, title, criteria }) => [
+    `- \`${id}\` ${plain(title)}`,
+    ...criteria.map((each) => `  - ${plain(each)}`),
+  ]);
+  const tested =
+    gate === null
+      ? 'Nothing was tested before this was pushed: the project has no gate.'
+      : `Tested together with \`${target}\` before it was pushed: \`${gate.replaceAll('`', "'")}\``;
+  const text = [
+    ...(description === '' ? [] : [description.slice(0, bodyMax / 2), '']),
+    '**Tasks**',
+    '',
+    ...list,
+    '',
+    tested,
+    '',
+    `To undo it after the merge: \`drover undo ${epic.id}\`.`,
+    ...(closes.length === 0 ? [] : ['', ...closes.map((number) => `Closes #${number}`)]),
+  ];
+  return text.join('\n').slice(0, bodyMax).split('\n');
+}
+
+/** Text of tasks: no tag, no mention of a user and no closing keyword of its own. */
+function plain(text: string): string {
+  return withVisible(text)
+    .replaceAll('<', '&lt;')
+    .replaceAll('@', '&#64;')
+    .replaceAll(/#(?=\d)/gu, '&#35;')
+    .trim();
+}

@@ -1,0 +1,68 @@
+// Settings of pull requests.
+
+export const forgeSettingTable = {
+  'forge.base': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: 'Branch that pull requests are merged into. If unset, the branch with the name of the target.',
+    readBy: 'main (pull requests)',
+  },
+  'forge.draft': {
+    value: { type: 'boolean' },
+    fallback: false,
+    inFile: true,
+    doc: 'Leave pull requests as drafts. Without it, a pull request is marked as ready once it has its labels and reviewers.',
+    readBy: 'main (pull requests)',
+  },
+  'forge.reviewers': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Users to request a review from, and teams as organization/team.',
+    readBy: 'main (pull requests)',
+  },
+  'forge.labels': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Labels to add to pull requests.',
+    readBy: 'main (pull requests)',
+  },
+  'forge.poll': {
+    value: { type: 'duration', min: '1s', max: '1h' },
+    fallback: '1m',
+    inFile: true,
+    doc: 'How often to read an open pull request.',
+    readBy: 'main (pull requests)',
+  },
+  'forge.quiet': {
+    value: { type: 'duration', min: '0s', max: '24h' },
+    fallback: '2m',
+    inFile: true,
+    doc: 'How long a review must be unchanged before an agent gets it.',
+    readBy: 'main (pull requests)',
+  },
+} as const;
+
+export type ForgeSettingKey = keyof typeof forgeSettingTable;
+
+export interface ForgeSettings {
+  readonly base: string | null;
+  readonly isDraft: boolean;
+  readonly reviewers: readonly string[];
+  readonly labels: readonly string[];
+  readonly pollMs: number;
+  readonly quietMs: number;
+}
+
+export function forgeSettingsOf(get: <T>(key: ForgeSettingKey) => T): ForgeSettings {
+  return {
+    base: get('forge.base'),
+    isDraft: get('forge.draft'),
+    reviewers: get('forge.reviewers'),
+    labels: get('forge.labels'),
+    pollMs: get('forge.poll'),
+    quietMs: get('forge.quiet'),
+  };
+}

@@ -1,0 +1,160 @@
+// Pull requests, checks and reviews as GitHub's REST and GraphQL interfaces send them.
+
+import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
+import type { Annotation, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
+import type { BranchRules } from './port.ts';
+
+export function readPull(item: unknown): PullCore | null {
+  if (!isObject(item)) return null;
+  const { node_id: nativeId, number, state, draft, mergeable } = item;
+  const head = objectIn(item, 'head');
+  const base = objectIn(item, 'base');
+  if (typeof nativeId !== 'string' || typeof number !== 'number') return null;
+  const isMerged = item['merged'] === true || typeof item['merged_at'] === 'string';
+  return {
+    nativeId,
+    number,
+    url: text(item['html_url']),
+    state: isMerged ? 'merged' : state === 'open' ? 'open' : 'closed',
+    isDraft: draft === true,
+    isMergeable: typeof mergeable === 'boolean' ? mergeable : null,
+    head: text(head['sha']),
+    baseBranch: text(base['ref']),
+    baseSha: text(base['sha']),
+    // Of an open one it names a trial merge.
+    mergeCommit: isMerged ? text(item['merge_commit_sha']) : null,
+    body: text(item['body']),
+  };
+}
+
+const greenEnds: ReadonlySet<unknown> = new Set(['success', 'neutral', 'skipped']);
+
+export function readCheckRun(
+  item: unknown,
+): (Check & { readonly id: number; readonly hasAnnotations: boolean }) | null {
+  if (!isObject(item)) return null;
+  const { id, name, status, conclusion } = item;
+  if (typeof id !== 'number' || typeof name !== 'string') return null;
+  const output = objectIn(item, 'output');
+  return {
+    id,
+    name,
+    state: status !== 'completed' ? 'running' : greenEnds.has(conclusion) ? 'green' : 'red',
+    url: text(item['html_url']),
+    text: [output['title'], output['summary'], output['text']].map(text).join('\n').trim(),
+    annotations: [],
+    hasAnnotations: Number(output['annotations_count']) > 0,
+  };
+}
+
+const statusStates: Readonly<Record<string, Check['state']>> = {
+  success: 'green',
+  pending: 'running',
+};
+
+export function readStatus(item: unknown): Check | null {
+  if (!isObject(item) || typeof item['context'] !== 'string') return null;
+  return {
+    name: item['context'],
+    state: statusStates[text(item['state'])] ?? 'red',
+    url: text(item['target_url']),
+    text: text(item['description']),
+    annotations: [],
+  };
+}
+
+export function readAnnotation(item: unknown): Annotation | null {
+  if (!isObject(item) || typeof item['path'] !== 'string') return null;
+  const { start_line: line } = item;
+  const words = [item['title'], item['message']].map(text).filter((word) => word !== '');
+  return {
+    path: item['path'],
+    line: typeof line === 'number' ? line : null,
+    text: words.join(': '),
+  };
+}
+
+export function readThread(item: unknown): ReviewThread | null {
+  if (!isObject(item) || typeof item['id'] !== 'string') return null;
+  const { line, path } = item;
+  return {
+    id: item['id'],
+    kind: 'thread',
+    isOpen: item['isResolved'] !== true,
+    path: typeof path === 'string' ? path : null,
+    line: typeof line === 'number' ? line : null,
+    comments: listIn(item['comments'], readComment),
+  };
+}
+
+/** Null for a review that neither approves nor asks for changes. */
+export function readReview(item: unknown): ReviewThread | null {
+  const comment = readComment(item);
+  if (comment === null || !isObject(item)) return null;
+  const { id } = comment;
+  const common = { id, path: null, line: null, comments: [comment] };
+  switch (item['state']) {
+    case 'CHANGES_REQUESTED':
+      return { ...common, kind: 'review', isOpen: true };
+    case 'APPROVED':
+      return { ...common, kind: 'approval', isOpen: false };
+    default:
+      return null;
+  }
+}
+
+function readComment(item: unknown): ReviewThread['comments'][number] | null {
+  if (!isObject(item) || typeof item['id'] !== 'string') return null;
+  const atMs = Date.parse(text(item['updatedAt']));
+  return {
+    id: item['id'],
+    author: text(objectIn(item, 'author')['login']),
+    body: text(item['body']),
+    atMs: Number.isFinite(atMs) ? atMs : 0,
+  };
+}
+
+/** The rules that are in force for a branch, and the summary of its older protection. */
+export function readRules(rules: unknown, branch: unknown): BranchRules {
+  const all = listIn(rules, (item) => (isObject(item) ? item : null));
+  const ofType = (type: string): readonly JsonObject[] =>
+    all.filter((rule) => rule['type'] === type);
+  const checks = ofType('required_status_checks').flatMap((rule) =>
+    listIn(objectIn(rule, 'parameters')['required_status_checks'], (check) =>
+      isObject(check) ? text(check['context']) : null,
+    ),
+  );
+  const old = isObject(branch) ? objectIn(branch, 'protection') : {};
+  const oldChecks = listIn(objectIn(old, 'required_status_checks')['contexts'], (name) =>
+    typeof name === 'string' ? name : null,
+  );
+  const reviews = ofType('pull_request').map((rule) => objectIn(rule, 'parameters'));
+  const approvals = reviews.map((rule) => Number(rule['required_approving_review_count'] ?? 0));
+  return {
+    requiredChecks: [...new Set([...checks, ...oldChecks])],
+    approvals: Math.max(0, ...approvals),
+    needsLinearHistory: ofType('required_linear_history').length > 0,
+    needsSignatures: ofType('required_signatures').length > 0,
+    needsCodeOwners: reviews.some((rule) => rule['require_code_owner_review'] === true),
+    hasQueue: ofType('merge_queue').length > 0,
+    isProtected: isObject(branch) && branch['protected'] === true,
+  };
+}
+
+/** The items of a list, however GitHub wraps it. */
+export function listIn<T>(value: unknown, read: (item: unknown) => T | null): readonly T[] {
+  const wrapped = isObject(value)
+    ? (value['nodes'] ?? value['check_runs'] ?? value['statuses'])
+    : value;
+  const items = Array.isArray(wrapped) ? (wrapped as readonly unknown[]) : [];
+  return items.flatMap((item) => read(item) ?? []);
+}
+
+function objectIn(item: JsonObject, key: string): JsonObject {
+  const value = item[key];
+  return isObject(value) ? value : {};
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,189 @@
+// Pull requests of GitHub: REST, and GraphQL where REST has no answer.
+
+import { isObject } from '../core/exchange/json-object.ts';
+import type { Repository } from '../core/forge/issue.ts';
+import type { Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
+import type { ForgeClient } from './client.ts';
+import {
+  listIn,
+  readAnnotation,
+  readCheckRun,
+  readPull,
+  readReview,
+  readRules,
+  readStatus,
+  readThread,
+} from './github-pull-format.ts';
+import {
+  type Answer,
+  type BranchRules,
+  facts,
+  type Forge,
+  type NewPull,
+  unreadable,
+} from './port.ts';
+
+const pageSize = 100;
+const pagesMax = 10;
+/** Checks whose annotations are read. */
+const redMax = 5;
+
+const threadQuery = `query ($id: ID!) {
+  node(id: $id) {
+    ... on PullRequest {
+      reviewThreads(first: 100) {
+        nodes {
+          id isResolved path line
+          comments(first: 50) { nodes { id body updatedAt author { login } } }
+        }
+      }
+      latestOpinionatedReviews(first: 100) { nodes { id state body updatedAt author { login } } }
+    }
+  }
+}`;
+const readyMutation = `mutation ($id: ID!) {
+  markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { id isDraft } }
+}`;
+const replyMutation = `mutation ($id: ID!, $body: String!) {
+  addPullRequestReviewThreadReply(input: { pullRequestReviewThreadId: $id, body: $body }) {
+    comment { id }
+  }
+}`;
+
+export class GithubPulls implements Forge {
+  readonly #client: ForgeClient;
+  readonly #owner: string;
+  readonly #home: string;
+  readonly #writers = new Map<string, boolean>();
+
+  constructor(client: ForgeClient, { owner, name }: Pick<Repository, 'owner' | 'name'>) {
+    this.#client = client;
+    this.#owner = owner;
+    this.#home = `repos/${owner}/${name}`;
+  }
+
+  async find(branch: string): Promise<Answer<PullCore | null>> {
+    const head = encodeURIComponent(`${this.#owner}:${branch}`);
+    const listed = await this.#list(`${this.#home}/pulls?state=all&head=${head}`, readPull);
+    if (listed.kind !== 'facts') return listed;
+    return facts(listed.value.toSorted((one, other) => other.number - one.number)[0] ?? null);
+  }
+
+  async open({ head, base, title, body, isDraft }: NewPull): Promise<Answer<PullCore>> {
+    const path = `${this.#home}/pulls`;
+    const made = await this.#client.send('POST', path, { head, base, title, body, draft: isDraft });
+    // Not every plan of GitHub has drafts.
+    if (isDraft && made.kind === 'unreadable' && /draft/iu.test(made.why))
+      return this.open({ head, base, title, body, isDraft: false });
+    return pullIn(made);
+  }
+
+  async edit(
+    number: number,
+    text: { readonly title?: string; readonly body: string },
+  ): Promise<Answer<PullCore>> {
+    return pullIn(await this.#client.send('PATCH', `${this.#home}/pulls/${number}`, text));
+  }
+
+  async addLabels(number: number, labels: readonly string[]): Promise<Answer<null>> {
+    const path = `${this.#home}/issues/${number}/labels`;
+    return nothingIn(await this.#client.send('POST', path, { labels }));
+  }
+
+  async requestReview(number: number, wanted: readonly string[]): Promise<Answer<null>> {
+    const path = `${this.#home}/pulls/${number}/requested_reviewers`;
+    const teams = wanted.filter((name) => name.includes('/'));
+    const body = {
+      reviewers: wanted.filter((name) => !name.includes('/')),
+      team_reviewers: teams.map((name) => name.slice(name.indexOf('/') + 1)),
+    };
+    return nothingIn(await this.#client.send('POST', path, body));
+  }
+
+  async markReady(nativeId: string): Promise<Answer<null>> {
+    return nothingIn(await this.#client.graphql(readyMutation, { id: nativeId }));
+  }
+
+  async reply(nativeThreadId: string, body: string): Promise<Answer<null>> {
+    return nothingIn(await this.#client.graphql(replyMutation, { id: nativeThreadId, body }));
+  }
+
+  async read(number: number): Promise<Answer<PullCore>> {
+    return pullIn(await this.#client.get(`${this.#home}/pulls/${number}`));
+  }
+
+  async checks(sha: string): Promise<Answer<readonly Check[]>> {
+    const runs = await this.#list(`${this.#home}/commits/${sha}/check-runs`, readCheckRun);
+    if (runs.kind !== 'facts') return runs;
+    const statuses = await this.#list(`${this.#home}/commits/${sha}/status`, readStatus);
+    if (statuses.kind !== 'facts') return statuses;
+    const found: Check[] = [];
+    for (const { id, hasAnnotations, ...check } of runs.value) {
+      const isRead = check.state === 'red' && hasAnnotations && found.length < redMax;
+      if (!isRead) {
+        found.push(check);
+        continue;
+      }
+      const path = `${this.#home}/check-runs/${id}/annotations`;
+      const annotations = await this.#list(path, readAnnotation);
+      // They help, and are not needed.
+      found.push({ ...check, annotations: annotations.kind === 'facts' ? annotations.value : [] });
+    }
+    return facts([...found, ...statuses.value]);
+  }
+
+  async threads(nativeId: string): Promise<Answer<readonly ReviewThread[]>> {
+    const answer = await this.#client.graphql(threadQuery, { id: nativeId });
+    if (answer.kind !== 'facts') return answer;
+    const { node } = answer.value;
+    if (!isObject(node)) return unreadable('The pull request does not exist any more.');
+    const threads = listIn(node['reviewThreads'], readThread);
+    return facts([...threads, ...listIn(node['latestOpinionatedReviews'], readReview)]);
+  }
+
+  async mayWrite(login: string): Promise<Answer<boolean>> {
+    const known = this.#writers.get(login);
+    if (known !== undefined) return facts(known);
+    const name = encodeURIComponent(login);
+    const answer = await this.#client.get(`${this.#home}/collaborators/${name}/permission`);
+    if (answer.kind === 'unreadable' && answer.cause === 'absent') return facts(false);
+    if (answer.kind !== 'facts') return answer;
+    const { body } = answer.value;
+    const permission = isObject(body) ? body['permission'] : null;
+    const may = permission === 'admin' || permission === 'write';
+    this.#writers.set(login, may);
+    return facts(may);
+  }
+
+  async rules(branch: string): Promise<Answer<BranchRules>> {
+    const name = encodeURIComponent(branch);
+    const rules = await this.#client.get(`${this.#home}/rules/branches/${name}`);
+    if (rules.kind !== 'facts' && !(rules.kind === 'unreadable' && rules.cause === 'absent'))
+      return rules;
+    const summary = await this.#client.get(`${this.#home}/branches/${name}`);
+    if (summary.kind !== 'facts') return summary;
+    return facts(readRules(rules.kind === 'facts' ? rules.value.body : [], summary.value.body));
+  }
+
+  async #list<T>(path: string, read: (item: unknown) => T | null): Promise<Answer<readonly T[]>> {
+    const found: T[] = [];
+    let next: string | null = `${path}${path.includes('?') ? '&' : '?'}per_page=${pageSize}`;
+    for (let pages = 0; next !== null && pages < pagesMax; pages += 1) {
+      const page: Awaited<ReturnType<ForgeClient['get']>> = await this.#client.get(next);
+      if (page.kind !== 'facts') return page;
+      found.push(...listIn(page.value.body, read));
+      next = page.value.next;
+    }
+    return facts(found);
+  }
+}
+
+function pullIn(answer: Awaited<ReturnType<ForgeClient['get']>>): Answer<PullCore> {
+  if (answer.kind !== 'facts') return answer;
+  const pull = readPull(answer.value.body);
+  return pull === null ? unreadable('GitHub answered with something else.') : facts(pull);
+}
+
+function nothingIn(answer: Answer<unknown>): Answer<null> {
+  return answer.kind === 'facts' ? facts(null) : answer;
+}

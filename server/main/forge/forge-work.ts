@@ -1,0 +1,103 @@
+// The backend's part of pull requests: it sends what is planned, and reads the open ones at regular
+// times. In a fleet, one machine does it.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { beginExporter, takeExporter } from '../../store/feed/exporters.ts';
+import { pendingRequests } from '../../store/forge/outbox.ts';
+import { openPulls } from '../../store/forge/pull-requests.ts';
+import type { EngineHost } from '../compose.ts';
+import type { Project, Report } from '../../project/opened-project.ts';
+import { observePulls } from './observe-pulls.ts';
+import { sendRequests } from './send-requests.ts';
+
+/** News of one moment are taken together. */
+const gatherMs = 200;
+const lookMs = 60_000;
+/** Longer than a turn lasts between two of its requests. */
+const leaseMs = 5 * 60_000;
+const leaseName = 'forge';
+const doing = 'working on pull requests';
+
+export class ForgeWork {
+  readonly #project: Project;
+  readonly #host: EngineHost;
+  readonly #report: Report;
+  readonly #stop = new AbortController();
+  readonly #forget: () => void;
+  readonly #over: Promise<void>;
+  #news = Promise.withResolvers<void>();
+  #hasWork = true;
+  #observedMs = 0;
+
+  constructor(project: Project, host: EngineHost, report: Report) {
+    this.#project = project;
+    this.#host = host;
+    this.#report = report;
+    this.#forget = project.store.feed.onAppend(() => this.#news.resolve());
+    this.#over = this.#keepWorking();
+  }
+
+  /** The backend stays while a pull request is open, because only it sees what happens there. */
+  isBusy(): boolean {
+    return this.#hasWork;
+  }
+
+  async close(): Promise<void> {
+    this.#forget();
+    this.#stop.abort();
+    await this.#over;
+  }
+
+  async #keepWorking(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      this.#news = Promise.withResolvers<void>();
+      let waitMs = lookMs;
+      try {
+        waitMs = await this.#turn();
+      } catch (error) {
+        if (!signal.aborted) this.#report(error, doing);
+      }
+      const timer = new AbortController();
+      const timedOut = wait(waitMs, undefined, { signal: timer.signal }).catch(() => undefined);
+      const stopped = new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await Promise.race([timedOut, this.#news.promise, stopped]);
+      timer.abort();
+      if (!signal.aborted) await wait(gatherMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Answers how long nothing is to be done. */
+  async #turn(): Promise<number> {
+    const { store, live } = this.#project;
+    const pending = await pendingRequests(store.db);
+    const pulls = await openPulls(store.db);
+    this.#hasWork = pending.length > 0 || pulls.length > 0;
+    if (!this.#hasWork || !(await this.#isOurs())) return lookMs;
+    const isOver = (): boolean => this.#stop.signal.aborted;
+    const deps = { engine: this.#host.engine, project: this.#host.forge };
+    const nextMs = await sendRequests(deps, isOver);
+    const { pollMs, quietMs } = live.settings.forge;
+    const dueMs = this.#observedMs + pollMs;
+    if (Date.now() >= dueMs && !isOver()) {
+      await observePulls({ ...deps, quietMs }, isOver);
+      this.#observedMs = Date.now();
+    }
+    const nextPollMs = this.#observedMs + pollMs;
+    const soonestMs = nextMs === null ? nextPollMs : Math.min(nextMs, nextPollMs);
+    return Math.max(gatherMs, Math.min(lookMs, soonestMs - Date.now()));
+  }
+
+  async #isOurs(): Promise<boolean> {
+    const { store, machineId } = this.#project;
+    if (machineId === '') return true;
+    const nowMs = store.sources.clock.now();
+    return store.transaction(async (tx) => {
+      await beginExporter(tx, leaseName, 0);
+      return takeExporter(tx, leaseName, machineId, { nowMs, untilMs: nowMs + leaseMs });
+    });
+  }
+}

@@ -1,0 +1,214 @@
+// Reads the open pull requests, decides what their facts ask for, and does it. Each reaction is
+// written down in the transaction of its effect.
+
+import {
+  decide,
+  type PullFacts,
+  type Reaction,
+  type Read,
+  waitsFor,
+} from '../../core/forge/decide.ts';
+import type { Check, PullCore, ReviewThread } from '../../core/forge/pull-facts.ts';
+import type { Answer, BranchRules, Forge } from '../../forge/port.ts';
+import { pendingRequests } from '../../store/forge/outbox.ts';
+import {
+  openPulls,
+  type PullRow,
+  reactionsOfPull,
+  setEpicWaiting,
+  setPull,
+  storeFact,
+} from '../../store/forge/pull-requests.ts';
+import { epicById } from '../../store/port.ts';
+import type { ForgeAccess } from './forge-access.ts';
+import { addFix, addShown, planReplies } from './give-facts.ts';
+import { adoptForeign, continueRun, endMerged, giveBackPull } from './pull-ends.ts';
+import type { SendDeps } from './send-requests.ts';
+
+export interface ObserveDeps extends SendDeps {
+  readonly quietMs: number;
+}
+
+export async function observePulls(deps: ObserveDeps, isOver: () => boolean): Promise<void> {
+  const { engine, project } = deps;
+  const pulls = await openPulls(engine.store.db);
+  if (pulls.length === 0) return;
+  const opened = await project.open();
+  if (!opened.ok) {
+    for (const pull of pulls) await note(engine, pull, opened.error.message);
+    return;
+  }
+  const pending = new Set((await pendingRequests(engine.store.db)).map((row) => row.epic_id));
+  for (const pull of pulls) {
+    // While a push is under way, the head is about to change.
+    if (isOver() || pending.has(pull.epic_id)) continue;
+    await observe(deps, opened.value, pull);
+  }
+}
+
+async function observe(deps: ObserveDeps, access: ForgeAccess, pull: PullRow): Promise<void> {
+  const { engine } = deps;
+  const core = await access.forge.read(pull.number);
+  await keepFact(engine, pull, 'core', core);
+  if (core.kind !== 'facts') {
+    return note(engine, pull, `PR #${pull.number} cannot be read: ${whyUnread(core)}`);
+  }
+  // After a rename the number is another pull request's.
+  if (core.value.nativeId !== pull.native_id)
+    return note(engine, pull, `PR #${pull.number} is another pull request now`);
+  const facts = await gather(deps, access, pull, core.value);
+  for (const reaction of decide(facts)) {
+    if (!(await carryOut(deps, access, { pull, core: core.value, reaction }))) return;
+  }
+  await planReplies(engine, pull, facts.threads);
+  if (await continueRun(engine, pull)) return;
+  await note(engine, pull, waitsFor(facts));
+}
+
+interface Due {
+  readonly pull: PullRow;
+  readonly core: PullCore;
+  readonly reaction: Reaction;
+}
+
+/** False: nothing more is to be done about this pull request now. */
+async function carryOut(
+  { engine }: ObserveDeps,
+  { remote }: ForgeAccess,
+  { pull, core, reaction }: Due,
+): Promise<boolean> {
+  switch (reaction.kind) {
+    case 'merged':
+      await endMerged(engine, remote, pull, reaction.commit);
+      return false;
+    case 'returned':
+      await giveBackPull(engine, pull, reaction);
+      return false;
+    case 'adopt':
+      await adoptForeign(engine, remote, pull, reaction.sha);
+      return false;
+    case 'fix':
+      await addFix(engine, pull, core, reaction);
+      return true;
+    case 'show':
+      await addShown(engine, pull, reaction);
+      return true;
+  }
+}
+
+async function gather(
+  { engine, quietMs }: ObserveDeps,
+  access: ForgeAccess,
+  pull: PullRow,
+  core: PullCore,
+): Promise<PullFacts> {
+  const { forge } = access;
+  const head = await standOfHead(engine, access, pull, core);
+  const isLive = core.state === 'open' && head === 'ours';
+  const checks = await readFact(engine, pull, 'checks', isLive, () => forge.checks(core.head));
+  const isRed = checks.kind === 'read' && checks.value.some(({ state }) => state === 'red');
+  const baseChecks = await readFact<readonly Check[]>(engine, pull, 'base_checks', isRed, () =>
+    forge.checks(core.baseSha),
+  );
+  const rules = await readFact<BranchRules>(engine, pull, 'rules', isLive, () =>
+    forge.rules(core.baseBranch),
+  );
+  const threads = await readFact<readonly ReviewThread[]>(engine, pull, 'threads', isLive, () =>
+    forge.threads(core.nativeId),
+  );
+  const done = await reactionsOfPull(engine.store.db, pull);
+  return {
+    pull: core,
+    pushed: pull.head_sha,
+    head,
+    checks,
+    baseChecks,
+    rules,
+    threads,
+    writers: threads.kind === 'read' ? await writersIn(forge, threads.value) : new Set(),
+    done: done.map(({ key, subject, state, at_ms: atMs }) => ({ key, subject, state, atMs })),
+    nowMs: engine.clock.now(),
+    quietMs,
+  };
+}
+
+async function standOfHead(
+  engine: SendDeps['engine'],
+  { remote }: ForgeAccess,
+  pull: PullRow,
+  core: PullCore,
+): Promise<PullFacts['head']> {
+  if (core.head === pull.head_sha || core.state !== 'open') return 'ours';
+  const fetched = await remote.fetch(pull.branch);
+  // The branch and the answer may be of two moments.
+  if (!fetched.ok || fetched.value !== core.head) return 'ours';
+  return (await engine.git.isAncestor(pull.head_sha, core.head)) ? 'on_top' : 'rewritten';
+}
+
+async function writersIn(
+  forge: Forge,
+  threads: readonly ReviewThread[],
+): Promise<ReadonlySet<string>> {
+  const authors = new Set(
+    threads
+      .filter(({ isOpen }) => isOpen)
+      .flatMap(({ comments }) => comments.map((one) => one.author)),
+  );
+  const writers = new Set<string>();
+  for (const author of authors) {
+    if (author === '') continue;
+    const may = await forge.mayWrite(author);
+    if (may.kind === 'facts' && may.value) writers.add(author);
+  }
+  return writers;
+}
+
+async function readFact<T>(
+  engine: SendDeps['engine'],
+  pull: PullRow,
+  name: string,
+  isWanted: boolean,
+  ask: () => Promise<Answer<T>>,
+): Promise<Read<T>> {
+  if (!isWanted) return { kind: 'unread', why: 'it was not asked for' };
+  const answer = await ask();
+  await keepFact(engine, pull, name, answer);
+  return answer.kind === 'facts'
+    ? { kind: 'read', value: answer.value }
+    : { kind: 'unread', why: engine.mask(whyUnread(answer)) };
+}
+
+async function keepFact(
+  engine: SendDeps['engine'],
+  pull: PullRow,
+  name: string,
+  answer: Answer<unknown>,
+): Promise<void> {
+  const read =
+    answer.kind === 'facts'
+      ? { value: engine.mask(JSON.stringify(answer.value)), atMs: engine.clock.now() }
+      : { unread: engine.mask(whyUnread(answer)) };
+  await engine.store.transaction((tx) => storeFact(tx, pull, name, read));
+}
+
+function whyUnread(answer: Exclude<Answer<unknown>, { readonly kind: 'facts' }>): string {
+  return answer.kind === 'limited' ? 'the forge allows no more requests for now' : answer.why;
+}
+
+/** Written only if it is news: every change wakes what shows it. */
+async function note(engine: SendDeps['engine'], pull: PullRow, text: string): Promise<void> {
+  const words = engine.mask(text);
+  const epic = await epicById(engine.store.db, pull.epic_id);
+  if (pull.note === words && epic?.landing_note === words) return;
+  await engine.store.transaction(async (tx) => {
+    await setPull(tx, pull, { note: words });
+    // Landed, or given to a person, it waits for the forge no longer.
+    if (epic?.landing_state !== 'pull_request') return;
+    await setEpicWaiting(tx, pull.epic_id, { state: 'pull_request', note: words });
+    await engine.store.append(tx, {
+      type: 'epic.pull_request_waits',
+      epicId: pull.epic_id,
+      data: { number: pull.number, reason: words },
+    });
+  });
+}

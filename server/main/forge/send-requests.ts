@@ -1,0 +1,316 @@
+// Sends what the outbox holds. Each request first reads what the forge has, so that one whose
+// answer was lost is not made twice.
+
+import type { PullCore } from '../../core/forge/pull-facts.ts';
+import type { PullRequestPlan } from '../../core/forge/pull-plan.ts';
+import { pullBody, pullTitle, type PullTextFacts } from '../../core/forge/pull-text.ts';
+import { judgePost } from '../../core/webhooks/webhook-schedule.ts';
+import type { Answer } from '../../forge/port.ts';
+import { epicById, runById, textList, type Tx } from '../../store/port.ts';
+import {
+  delayRequest,
+  endRequest,
+  type OutboxRow,
+  pendingRequests,
+} from '../../store/forge/outbox.ts';
+import {
+  pullOfEpic,
+  type PullRow,
+  setEpicWaiting,
+  storePull,
+  tasksInPull,
+} from '../../store/forge/pull-requests.ts';
+import { gateOfRun } from '../../workflows/attempt/submission.ts';
+import { replyBody } from '../../core/forge/reaction-text.ts';
+import type { EngineHost } from '../compose.ts';
+import type { ForgeAccess, ProjectForge } from './forge-access.ts';
+
+export interface SendDeps {
+  readonly engine: EngineHost['engine'];
+  readonly project: ProjectForge;
+}
+
+/** A reply on a thread, after the work that it asked for was pushed. */
+export interface ReplyPlan {
+  readonly nativeId: string;
+  readonly threadId: string;
+  readonly taskId: string;
+  readonly sha: string;
+}
+
+type Sent =
+  | { readonly kind: 'done'; readonly answer?: string; readonly write?: (tx: Tx) => Promise<void> }
+  | { readonly kind: 'later'; readonly why: string; readonly untilMs?: number }
+  /** A person has to decide. */
+  | { readonly kind: 'returned'; readonly why: string }
+  /** The observer finds out what happened to the branch. */
+  | { readonly kind: 'overtaken'; readonly why: string };
+
+/** Sends all that is due, each epic's in order. Answers when the next is due; null = never. */
+export async function sendRequests(deps: SendDeps, isOver: () => boolean): Promise<number | null> {
+  const { store, clock } = deps.engine;
+  const blocked = new Set<string>();
+  let nextMs: number | null = null;
+  for (const row of await pendingRequests(store.db)) {
+    if (isOver()) return nextMs;
+    if (blocked.has(row.epic_id)) continue;
+    const untilMs = row.next_at_ms > clock.now() ? row.next_at_ms : await sendOne(deps, row);
+    if (untilMs === null) continue;
+    blocked.add(row.epic_id);
+    nextMs = Math.min(nextMs ?? untilMs, untilMs);
+  }
+  return nextMs;
+}
+
+/** Null: it is over. */
+async function sendOne({ engine, project }: SendDeps, row: OutboxRow): Promise<number | null> {
+  const { store, clock } = engine;
+  const opened = await project.open();
+  const sent: Sent = opened.ok
+    ? await send(engine, opened.value, row)
+    : { kind: 'returned', why: opened.error.message };
+  engine.crashPoint(`forge_${row.kind}_sent`);
+  const atMs = clock.now();
+  switch (sent.kind) {
+    case 'done':
+      await store.transaction(async (tx) => {
+        await sent.write?.(tx);
+        await endRequest(tx, row.key, { state: 'done', answer: sent.answer ?? null, atMs });
+      });
+      engine.crashPoint(`forge_${row.kind}`);
+      return null;
+    case 'later': {
+      const why = engine.mask(sent.why);
+      const verdict = judgePost({ kind: 'failed', reason: why }, row.tries + 1, engine.chance());
+      if (verdict.kind === 'given_up') return giveBack(engine, row, why);
+      const waitMs = verdict.kind === 'again' ? verdict.waitMs : 0;
+      const nextMs = Math.max(sent.untilMs ?? 0, atMs + waitMs);
+      await store.transaction(async (tx) => {
+        await delayRequest(tx, row, nextMs, why);
+        await setEpicWaiting(tx, row.epic_id, { state: 'pull_request', note: why });
+      });
+      return nextMs;
+    }
+    case 'returned':
+      return giveBack(engine, row, engine.mask(sent.why));
+    case 'overtaken':
+      await store.transaction(async (tx) => {
+        await endRequest(tx, row.key, { state: 'failed', answer: sent.why, atMs });
+      });
+      return atMs;
+  }
+}
+
+async function giveBack(
+  engine: SendDeps['engine'],
+  row: OutboxRow,
+  why: string,
+): Promise<number | null> {
+  await engine.store.transaction(async (tx) => {
+    await endRequest(tx, row.key, { state: 'failed', answer: why, atMs: engine.clock.now() });
+    // The pull request is of use without a reply or a label.
+    if (row.kind !== 'push' && row.kind !== 'open') return;
+    await setEpicWaiting(tx, row.epic_id, { state: 'returned', note: why });
+    await engine.store.append(tx, {
+      type: 'epic.returned',
+      epicId: row.epic_id,
+      data: { reason: why },
+    });
+  });
+  return null;
+}
+
+async function send(
+  engine: SendDeps['engine'],
+  access: ForgeAccess,
+  row: OutboxRow,
+): Promise<Sent> {
+  if (row.kind === 'reply') return reply(access, JSON.parse(row.request) as ReplyPlan);
+  const plan = JSON.parse(row.request) as PullRequestPlan;
+  const known = await pullOfEpic(engine.store.db, plan.epicId);
+  switch (row.kind) {
+    case 'push':
+      return push(access, plan, known);
+    case 'open':
+      return open(engine, access, plan);
+    case 'dress':
+      return known === null ? notThere : dress(access, plan, known);
+    case 'ready':
+      return known === null ? notThere : ready(access, known);
+    default:
+      return { kind: 'returned', why: `This Drover cannot send "${row.kind}".` };
+  }
+}
+
+const notThere: Sent = { kind: 'later', why: 'The pull request is not known yet.' };
+
+async function push(
+  { remote }: ForgeAccess,
+  { branch, head, tree, runId }: PullRequestPlan,
+  known: PullRow | null,
+): Promise<Sent> {
+  const open = known?.state === 'open' ? known : null;
+  const there = await remote.tip(branch);
+  if (!there.ok) return { kind: 'later', why: there.error.message };
+  // After its pull request was closed, the branch may be gone.
+  const expected = there.value === null && open === null ? null : (known?.head_sha ?? null);
+  const pushed = await remote.push(branch, head, expected);
+  if (!pushed.ok) return { kind: 'later', why: pushed.error.message };
+  switch (pushed.value.kind) {
+    case 'pushed':
+      return {
+        kind: 'done',
+        write: async (tx) => {
+          if (open === null) return;
+          await storePull(tx, { ...open, head_sha: head, tested_tree: tree, run_id: runId });
+        },
+      };
+    case 'stale':
+      if (open !== null) return { kind: 'overtaken', why: `${branch} was moved by someone else` };
+      return {
+        kind: 'returned',
+        why: `The remote has a branch ${branch} that Drover did not push. Delete or rename it, then run again.`,
+      };
+    case 'refused':
+      return {
+        kind: 'returned',
+        why: `The remote refuses the push of ${branch}: ${pushed.value.why}.`,
+      };
+  }
+}
+
+async function open(
+  engine: SendDeps['engine'],
+  { forge, repository }: ForgeAccess,
+  plan: PullRequestPlan,
+): Promise<Sent> {
+  const found = await forge.find(plan.branch);
+  if (found.kind !== 'facts') return unsent(found);
+  const texts = await textFacts(engine, plan);
+  const present = found.value?.state === 'open' ? found.value : null;
+  const made =
+    present === null
+      ? await forge.open({
+          head: plan.branch,
+          base: plan.base,
+          title: pullTitle(texts.epic),
+          body: pullBody('', texts),
+          isDraft: true,
+        })
+      : await withBody(forge, present, pullBody(present.body, texts));
+  if (made.kind !== 'facts') return unsent(made);
+  const pull = made.value;
+  const row: PullRow = {
+    provider: 'github',
+    host: repository.host,
+    native_id: pull.nativeId,
+    slug: `${repository.owner}/${repository.name}`,
+    number: pull.number,
+    url: pull.url,
+    epic_id: plan.epicId,
+    run_id: plan.runId,
+    branch: plan.branch,
+    base: plan.base,
+    head_sha: plan.head,
+    tested_tree: plan.tree,
+    state: 'open',
+    note: null,
+    created_at_ms: engine.clock.now(),
+  };
+  return {
+    kind: 'done',
+    answer: pull.url,
+    write: async (tx) => {
+      const note = `PR #${pull.number} is open: ${pull.url}`;
+      await storePull(tx, { ...row, note });
+      await setEpicWaiting(tx, plan.epicId, { state: 'pull_request', note });
+      await engine.store.append(tx, {
+        type: present === null ? 'epic.pull_request_opened' : 'epic.pull_request_updated',
+        epicId: plan.epicId,
+        runId: plan.runId,
+        data: { number: pull.number, url: pull.url, head: plan.head },
+      });
+    },
+  };
+}
+
+/** A text that is right already is not written again. */
+async function withBody(
+  forge: ForgeAccess['forge'],
+  present: PullCore,
+  body: string,
+): Promise<Answer<PullCore>> {
+  if (present.body === body) return { kind: 'facts', value: present };
+  return forge.edit(present.number, { body });
+}
+
+async function textFacts(
+  engine: SendDeps['engine'],
+  { epicId, runId, base }: PullRequestPlan,
+): Promise<PullTextFacts> {
+  const { db } = engine.store;
+  const epic = await epicById(db, epicId);
+  const run = await runById(db, runId);
+  const gate = run === null ? null : gateOfRun(engine, run);
+  const tasks = await tasksInPull(db, epicId);
+  return {
+    epic: { id: epicId, title: epic?.title ?? '', description: epic?.description ?? '' },
+    tasks: tasks.map(({ id, title, acceptance_criteria: criteria }) => {
+      return { id, title, criteria: textList(criteria) };
+    }),
+    gate: gate === null ? null : engine.mask(gate),
+    target: base,
+  };
+}
+
+async function dress(
+  { forge }: ForgeAccess,
+  { labels, reviewers }: PullRequestPlan,
+  { number }: PullRow,
+): Promise<Sent> {
+  const problems: string[] = [];
+  const asked = [
+    ...(labels.length === 0 ? [] : [await forge.addLabels(number, labels)]),
+    ...(reviewers.length === 0 ? [] : [await forge.requestReview(number, reviewers)]),
+  ];
+  for (const answer of asked) {
+    if (answer.kind === 'limited') return unsent(answer);
+    // An unknown label or reviewer does not come to be known by asking again.
+    if (answer.kind === 'unreadable') problems.push(answer.why);
+  }
+  return problems.length === 0 ? { kind: 'done' } : { kind: 'done', answer: problems.join(' ') };
+}
+
+async function ready({ forge }: ForgeAccess, known: PullRow): Promise<Sent> {
+  const found = await forge.read(known.number);
+  if (found.kind !== 'facts') return unsent(found);
+  if (!found.value.isDraft || found.value.state !== 'open') return { kind: 'done' };
+  const marked = await forge.markReady(known.native_id);
+  return marked.kind === 'facts' ? { kind: 'done' } : unsent(marked);
+}
+
+async function reply(
+  { forge }: ForgeAccess,
+  { nativeId, threadId, taskId, sha }: ReplyPlan,
+): Promise<Sent> {
+  const threads = await forge.threads(nativeId);
+  if (threads.kind !== 'facts') return unsent(threads);
+  const thread = threads.value.find(({ id }) => id === threadId);
+  const body = replyBody(taskId, sha);
+  const isThere = thread?.comments.some((comment) => comment.body === body) !== false;
+  if (isThere) return { kind: 'done' };
+  const sent = await forge.reply(threadId, body);
+  return sent.kind === 'facts' ? { kind: 'done' } : unsent(sent);
+}
+
+function unsent(answer: Exclude<Answer<unknown>, { readonly kind: 'facts' }>): Sent {
+  if (answer.kind === 'limited')
+    return {
+      kind: 'later',
+      why: 'The forge allows no more requests for now.',
+      untilMs: answer.untilMs,
+    };
+  return answer.cause === 'other'
+    ? { kind: 'later', why: answer.why }
+    : { kind: 'returned', why: answer.why };
+}

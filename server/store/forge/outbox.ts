@@ -1,0 +1,93 @@
+// What is still to be sent to a forge. A row is planned in the transaction of its reason, and ends
+// in the transaction of its answer; between them, the request checks what the forge has already.
+
+import type { Selectable } from 'kysely';
+import type { ForgeOutboxTable } from '../schema/forge-rows.ts';
+import type { Reads, Tx } from '../schema/tables.ts';
+
+export type OutboxRow = Selectable<ForgeOutboxTable>;
+
+export interface PlannedRequest {
+  readonly key: string;
+  readonly epicId: string;
+  readonly position: number;
+  readonly kind: string;
+  readonly request: object;
+}
+
+/** Requests for an older state of the epic that were not sent yet are not needed any more. */
+export async function planRequests(
+  tx: Tx,
+  epicId: string,
+  requests: readonly PlannedRequest[],
+  nowMs: number,
+): Promise<void> {
+  await tx
+    .updateTable('forge_outbox')
+    .set({ state: 'dropped', ended_at_ms: nowMs })
+    .where('epic_id', '=', epicId)
+    .where('state', '=', 'pending')
+    .execute();
+  const pending = { state: 'pending' as const, tries: 0, next_at_ms: nowMs, answer: null };
+  for (const { key, position, kind, request } of requests) {
+    const row = { ...pending, request: JSON.stringify(request), created_at_ms: nowMs };
+    await tx
+      .insertInto('forge_outbox')
+      .values({ key, epic_id: epicId, position, kind, ...row })
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ ...row, ended_at_ms: null }))
+      .execute();
+  }
+}
+
+/** Planned beside whatever else waits; once, whether it has been sent or not. */
+export async function addRequest(
+  tx: Tx,
+  { key, epicId, position, kind, request }: PlannedRequest,
+  nowMs: number,
+): Promise<void> {
+  const at = { next_at_ms: nowMs, created_at_ms: nowMs, state: 'pending' as const };
+  await tx
+    .insertInto('forge_outbox')
+    .values({ key, epic_id: epicId, position, kind, request: JSON.stringify(request), ...at })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .execute();
+}
+
+/** All that waits, in the order in which it is sent. */
+export async function pendingRequests(db: Reads): Promise<readonly OutboxRow[]> {
+  return db
+    .selectFrom('forge_outbox')
+    .selectAll()
+    .where('state', '=', 'pending')
+    .orderBy('created_at_ms')
+    .orderBy('epic_id')
+    .orderBy('position')
+    .execute();
+}
+
+export async function endRequest(
+  tx: Tx,
+  key: string,
+  end: { readonly state: 'done' | 'failed'; readonly answer: string | null; readonly atMs: number },
+): Promise<void> {
+  await tx
+    .updateTable('forge_outbox')
+    .set({ state: end.state, answer: end.answer, ended_at_ms: end.atMs })
+    .where('key', '=', key)
+    .where('state', '=', 'pending')
+    .execute();
+}
+
+export async function delayRequest(
+  tx: Tx,
+  { key, tries }: OutboxRow,
+  nextAtMs: number,
+  answer: string,
+): Promise<void> {
+  await tx
+    .updateTable('forge_outbox')
+    .set({ tries: tries + 1, next_at_ms: Math.round(nextAtMs), answer })
+    .where('key', '=', key)
+    .where('state', '=', 'pending')
+    .execute();
+}

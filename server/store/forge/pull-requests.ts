@@ -1,0 +1,175 @@
+// Pull requests of epics, the facts that were read about them, and what was done about each fact.
+
+import type { Selectable } from 'kysely';
+import type {
+  ForgeItemState,
+  ForgeItemTable,
+  ForgeKey,
+  ForgeReactionTable,
+} from '../schema/forge-rows.ts';
+import type { Reads, Tx } from '../schema/tables.ts';
+
+export type PullRow = Selectable<ForgeItemTable>;
+export type ReactionRow = Selectable<ForgeReactionTable>;
+
+export async function openPulls(db: Reads): Promise<readonly PullRow[]> {
+  return db
+    .selectFrom('forge_items')
+    .selectAll()
+    .where('state', '=', 'open')
+    .orderBy('created_at_ms')
+    .execute();
+}
+
+/** The newest one, in whatever state; null if the epic never had one. */
+export async function pullOfEpic(db: Reads, epicId: string): Promise<PullRow | null> {
+  const row = await db
+    .selectFrom('forge_items')
+    .selectAll()
+    .where('epic_id', '=', epicId)
+    .orderBy('created_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** The one that the forge named, or its newer state. */
+export async function storePull(tx: Tx, row: PullRow): Promise<void> {
+  const { provider: _provider, host: _host, native_id: _id, created_at_ms: _made, ...rest } = row;
+  await tx
+    .insertInto('forge_items')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['provider', 'host', 'native_id']).doUpdateSet(rest))
+    .execute();
+}
+
+export async function setPull(
+  tx: Tx,
+  key: ForgeKey,
+  set: Partial<Pick<PullRow, 'slug' | 'number' | 'url' | 'head_sha' | 'note'>> & {
+    readonly state?: ForgeItemState;
+  },
+): Promise<void> {
+  await tx
+    .updateTable('forge_items')
+    .set(set)
+    .where('provider', '=', key.provider)
+    .where('host', '=', key.host)
+    .where('native_id', '=', key.native_id)
+    .execute();
+}
+
+/** A failed read keeps the last value: "not read" never means "none". */
+export async function storeFact(
+  tx: Tx,
+  { provider, host, native_id: id }: ForgeKey,
+  fact: string,
+  read: { readonly value: string; readonly atMs: number } | { readonly unread: string },
+): Promise<void> {
+  const set =
+    'value' in read
+      ? { value: read.value, read_at_ms: read.atMs, unread: null }
+      : { unread: read.unread };
+  await tx
+    .insertInto('forge_facts')
+    .values({ provider, host, native_id: id, fact, ...set })
+    .onConflict((conflict) =>
+      conflict.columns(['provider', 'host', 'native_id', 'fact']).doUpdateSet(set),
+    )
+    .execute();
+}
+
+export async function reactionsOfPull(db: Reads, key: ForgeKey): Promise<readonly ReactionRow[]> {
+  return db
+    .selectFrom('forge_reactions')
+    .selectAll()
+
+    .where('provider', '=', key.provider)
+    .where('host', '=', key.host)
+    .where('native_id', '=', key.native_id)
+    .orderBy('at_ms')
+    .execute();
+}
+
+/** False: it was done before. */
+export async function addReaction(tx: Tx, row: ReactionRow): Promise<boolean> {
+  const added = await tx
+    .insertInto('forge_reactions')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['provider', 'host', 'native_id', 'key']).doNothing(),
+    )
+    .returning('key')
+    .executeTakeFirst();
+  return added !== undefined;
+}
+
+export async function nameReactionTask(
+  tx: Tx,
+  { provider, host, native_id: id, key }: ForgeKey & { readonly key: string },
+  taskId: string,
+): Promise<void> {
+  await tx
+    .updateTable('forge_reactions')
+    .set({ task_id: taskId })
+    .where('provider', '=', provider)
+    .where('host', '=', host)
+    .where('native_id', '=', id)
+    .where('key', '=', key)
+    .execute();
+}
+
+/**
+ * Work of a line arrived on the target in a commit that does not contain the line's own, as a
+ * squash makes it: from now on that commit is where the work is.
+ */
+export async function moveLandedWork(
+  tx: Tx,
+  line: string,
+  to: { readonly branch: string; readonly sha: string },
+): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ landed_on: to.branch, landed_sha: to.sha })
+    .where('landed_on', '=', line)
+    .where('status', '=', 'completed')
+    .where('landed_sha', 'is not', null)
+    .execute();
+}
+
+/** How the epic stands with its pull request, in words for people. */
+export async function setEpicWaiting(
+  tx: Tx,
+  epicId: string,
+  end: { readonly state: 'pull_request' | 'returned'; readonly note: string },
+): Promise<void> {
+  await tx
+    .updateTable('epics')
+    .set({ landing_state: end.state, landing_note: end.note })
+    .where('id', '=', epicId)
+    .execute();
+}
+
+/** The tasks of an epic that its pull request is made of. */
+export async function tasksInPull(
+  db: Reads,
+  epicId: string,
+): Promise<
+  readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly status: string;
+    readonly acceptance_criteria: string;
+    readonly landed_sha: string | null;
+  }[]
+> {
+  return db
+    .selectFrom('tasks')
+    .select(['id', 'title', 'status', 'acceptance_criteria', 'landed_sha'])
+    .where('epic_id', '=', epicId)
+    .where('parent_id', 'is', null)
+    .where('candidate_of', 'is', null)
+    .where('status', '=', 'completed')
+    .orderBy('position')
+    .execute();
+}

@@ -1,0 +1,99 @@
+// The tables of pull requests: what is known of each, what was done about it, and what is still to
+// be sent.
+
+import type { Defaulted } from './column-values.ts';
+
+/** Identity is the provider's own id: repositories are renamed, and numbers move with them. */
+export interface ForgeKey {
+  provider: string;
+  host: string;
+  native_id: string;
+}
+
+export type ForgeItemState = 'open' | 'merged' | 'closed' | 'stopped';
+
+export interface ForgeItemTable extends ForgeKey {
+  slug: string;
+  number: number;
+  url: string;
+  epic_id: string;
+  /** The run whose landing made it, or last changed it. */
+  run_id: string;
+  /** The branch on the forge. */
+  branch: string;
+  base: string;
+  /** The commit that Drover pushed last. */
+  head_sha: string;
+  /** The tree of base and head that passed the gate. */
+  tested_tree: string;
+  state: ForgeItemState;
+  /** What it waits for. */
+  note: Defaulted<string | null>;
+  created_at_ms: number;
+}
+
+export interface ForgeFactTable extends ForgeKey {
+  fact: string;
+  /** As it was read last, as JSON; null = never yet. A failed read leaves it alone. */
+  value: Defaulted<string | null>;
+  read_at_ms: Defaulted<number | null>;
+  /** Why the newest read brought nothing; null = it did not fail. */
+  unread: Defaulted<string | null>;
+}
+
+export interface ForgeReactionTable extends ForgeKey {
+  /** One fact: a check and its head, or a thread and its last comment. */
+  key: string;
+  /** What has several rounds: the check, the thread. */
+  subject: string;
+  state: 'delivered' | 'shown';
+  /** The task that it was given to. */
+  task_id: Defaulted<string | null>;
+  at_ms: number;
+}
+
+export interface ForgeOutboxTable {
+  /** The same however often it is planned. */
+  key: string;
+  epic_id: string;
+  /** The order in which requests of one epic are sent. */
+  position: number;
+  kind: string;
+  request: string;
+  state: 'pending' | 'done' | 'failed' | 'dropped';
+  tries: Defaulted<number>;
+  next_at_ms: number;
+  created_at_ms: number;
+  ended_at_ms: Defaulted<number | null>;
+  answer: Defaulted<string | null>;
+}
+
+export interface ForgeTables {
+  forge_items: ForgeItemTable;
+  forge_facts: ForgeFactTable;
+  forge_reactions: ForgeReactionTable;
+  forge_outbox: ForgeOutboxTable;
+}
+
+export const forgeStatements: readonly string[] = [
+  `CREATE TABLE forge_items (
+    provider TEXT NOT NULL, host TEXT NOT NULL, native_id TEXT NOT NULL, slug TEXT NOT NULL,
+    number INTEGER NOT NULL, url TEXT NOT NULL, epic_id TEXT NOT NULL, run_id TEXT NOT NULL,
+    branch TEXT NOT NULL, base TEXT NOT NULL, head_sha TEXT NOT NULL, tested_tree TEXT NOT NULL,
+    state TEXT NOT NULL, note TEXT, created_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (provider, host, native_id)) WITHOUT ROWID`,
+  `CREATE TABLE forge_facts (
+    provider TEXT NOT NULL, host TEXT NOT NULL, native_id TEXT NOT NULL, fact TEXT NOT NULL,
+    value TEXT, read_at_ms INTEGER, unread TEXT,
+    PRIMARY KEY (provider, host, native_id, fact)) WITHOUT ROWID`,
+  `CREATE TABLE forge_reactions (
+    provider TEXT NOT NULL, host TEXT NOT NULL, native_id TEXT NOT NULL, key TEXT NOT NULL,
+    subject TEXT NOT NULL, state TEXT NOT NULL, task_id TEXT, at_ms INTEGER NOT NULL,
+    PRIMARY KEY (provider, host, native_id, key)) WITHOUT ROWID`,
+  `CREATE TABLE forge_outbox (
+    key TEXT PRIMARY KEY, epic_id TEXT NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL,
+    request TEXT NOT NULL, state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
+    next_at_ms INTEGER NOT NULL, created_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, answer TEXT)
+    WITHOUT ROWID`,
+  `CREATE INDEX forge_outbox_due ON forge_outbox(state, epic_id, created_at_ms)`,
+];

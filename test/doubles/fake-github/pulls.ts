@@ -1,0 +1,313 @@
+// Pull requests of the fake GitHub, with their checks and reviews.
+
+import type { GitBackend } from './git-backend.ts';
+import type { PublishedSchema } from './published-schema.ts';
+
+export interface FakePull {
+  readonly slug: string;
+  readonly number: number;
+  title: string;
+  body: string;
+  readonly head: string;
+  readonly base: string;
+  isDraft: boolean;
+  state: 'open' | 'closed';
+  mergeCommit: string | null;
+  /** The head when it was merged or closed: the branch may be gone by then. */
+  lastHead: string | null;
+  isMergeable: boolean | null;
+  readonly labels: string[];
+  readonly reviewers: string[];
+}
+
+export interface FakeCheck {
+  readonly name: string;
+  readonly state: 'success' | 'failure' | 'in_progress';
+  readonly text?: string;
+  readonly annotations?: readonly {
+    readonly path: string;
+    readonly line: number;
+    readonly message: string;
+  }[];
+}
+
+export interface FakeThread {
+  readonly id: string;
+  isResolved: boolean;
+  readonly path: string;
+  readonly line: number;
+  readonly comments: {
+    readonly id: string;
+    readonly author: string;
+    readonly body: string;
+    readonly at: string;
+  }[];
+}
+
+export interface FakeReview {
+  readonly id: string;
+  readonly author: string;
+  readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
+  readonly body: string;
+  readonly at: string;
+}
+
+export interface PullState {
+  readonly pulls: FakePull[];
+  /** Commit → its checks. */
+  readonly checks: Map<string, readonly FakeCheck[]>;
+  readonly threads: FakeThread[];
+  readonly reviews: FakeReview[];
+  /** User → permission; everyone else may read. */
+  readonly permissions: Map<string, 'admin' | 'write' | 'read'>;
+  /** Names of checks that the base needs. */
+  readonly required: string[];
+}
+
+export interface PullAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly slug: string;
+  readonly rest: string;
+  readonly query: URLSearchParams;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly base: string;
+}
+
+export class FakePulls {
+  readonly state: PullState = {
+    pulls: [],
+    checks: new Map(),
+    threads: [],
+    reviews: [],
+    permissions: new Map(),
+    required: [],
+  };
+  readonly #schema: PublishedSchema;
+  readonly #git: GitBackend;
+
+  constructor(schema: PublishedSchema, git: GitBackend) {
+    this.#schema = schema;
+    this.#git = git;
+  }
+
+  /** Null: it is about something else. */
+  answer(asked: Asked): PullAnswer | null {
+    const { method, rest, slug } = asked;
+    if (rest === 'pulls') return method === 'POST' ? this.#open(asked) : this.#list(asked);
+    const [, number, more = ''] = /^pulls\/(\d+)(?:\/(.+))?$/u.exec(rest) ?? [];
+    const pull = this.state.pulls.find((one) => one.slug === slug && String(one.number) === number);
+    if (pull !== undefined && more === '') return this.#one(asked, pull);
+    if (pull !== undefined && more === 'requested_reviewers') {
+      pull.reviewers.push(
+        ...texts(asked.body['reviewers']),
+        ...texts(asked.body['team_reviewers']),
+      );
+      return { status: 201, body: this.#body(asked, pull, 'pull-request-simple') };
+    }
+    return this.#labels(asked) ?? this.#commits(asked) ?? this.#rules(asked);
+  }
+
+  #one(asked: Asked, pull: FakePull): PullAnswer {
+    if (asked.method === 'PATCH') {
+      const { title, body } = asked.body;
+      if (typeof title === 'string') pull.title = title;
+      if (typeof body === 'string') pull.body = body;
+    }
+    return { status: 200, body: this.#body(asked, pull, 'pull-request') };
+  }
+
+  #open(asked: Asked): PullAnswer {
+    const { slug, body } = asked;
+    const head = String(body['head']);
+    const isThere = this.state.pulls.some((one) => one.head === head && one.state === 'open');
+    if (isThere || this.#git.tip(slug, head) === null) {
+      const message = isThere ? `A pull request already exists for ${head}.` : 'head is invalid';
+      return { status: 422, body: validationError(message) };
+    }
+    const pull: FakePull = {
+      slug,
+      number: 41 + this.state.pulls.length,
+      title: String(body['title']),
+      body: String(body['body']),
+      head,
+      base: String(body['base']),
+      isDraft: body['draft'] === true,
+      state: 'open',
+      mergeCommit: null,
+      lastHead: null,
+      isMergeable: true,
+      labels: [],
+      reviewers: [],
+    };
+    this.state.pulls.push(pull);
+    return { status: 201, body: this.#body(asked, pull, 'pull-request') };
+  }
+
+  #list(asked: Asked): PullAnswer {
+    const { query, slug } = asked;
+    const [owner] = slug.split('/');
+    const state = query.get('state') ?? 'open';
+    const head = query.get('head');
+    const found = this.state.pulls.filter(
+      (one) =>
+        one.slug === slug &&
+        (state === 'all' || one.state === state) &&
+        (head === null || head === `${owner}:${one.head}`),
+    );
+    const body = found.map((pull) => this.#body(asked, pull, 'pull-request-simple'));
+    return { status: 200, body };
+  }
+
+  #body({ base }: Asked, pull: FakePull, schema: string): object {
+    const { slug, number } = pull;
+    const head = pull.lastHead ?? this.#git.tip(slug, pull.head) ?? '';
+    const sample = this.#schema.sample(schema) as Record<string, Record<string, unknown>>;
+    const merged = pull.mergeCommit !== null;
+    return {
+      ...sample,
+      node_id: `PR_${number}`,
+      number,
+      state: pull.state,
+      title: pull.title,
+      body: pull.body,
+      html_url: `${base}${slug}/pull/${number}`,
+      draft: pull.isDraft,
+      merged_at: merged ? '2026-11-01T12:00:00Z' : null,
+      merge_commit_sha: pull.mergeCommit ?? head,
+      head: { ...sample['head'], ref: pull.head, sha: head },
+      base: { ...sample['base'], ref: pull.base, sha: this.#git.tip(slug, pull.base) ?? '' },
+      ...(schema === 'pull-request' ? { merged, mergeable: pull.isMergeable } : {}),
+    };
+  }
+
+  #labels({ rest, body, slug }: Asked): PullAnswer | null {
+    const [, number] = /^issues\/(\d+)\/labels$/u.exec(rest) ?? [];
+    const pull = this.state.pulls.find((one) => one.slug === slug && String(one.number) === number);
+    if (pull === undefined) return null;
+    pull.labels.push(...texts(body['labels']));
+    const label = this.#schema.sample('label') as object;
+    return { status: 200, body: pull.labels.map((name) => ({ ...label, name })) };
+  }
+
+  #commits({ rest, base, slug }: Asked): PullAnswer | null {
+    const [, sha = '', what] = /^commits\/([0-9a-f]+)\/(check-runs|status)$/u.exec(rest) ?? [];
+    const checks = this.state.checks.get(sha) ?? [];
+    if (what === 'status') {
+      const sample = this.#schema.sample('combined-commit-status') as object;
+      return { status: 200, body: { ...sample, sha, statuses: [] } };
+    }
+    if (what === 'check-runs') {
+      const runs = checks.map((check, index) => this.#checkRun(check, index, `${base}${slug}`));
+      return { status: 200, body: { total_count: runs.length, check_runs: runs } };
+    }
+    const [, id] = /^check-runs\/(\d+)\/annotations$/u.exec(rest) ?? [];
+    if (id === undefined) return null;
+    const all = [...this.state.checks.values()].flat();
+    const sample = this.#schema.sample('check-annotation') as object;
+    const found = all.flatMap(({ annotations = [] }) => annotations);
+    const body = found.map(({ path, line, message }) => {
+      return { ...sample, path, start_line: line, end_line: line, message };
+    });
+    return { status: 200, body };
+  }
+
+  #checkRun(check: FakeCheck, index: number, page: string): object {
+    const sample = this.#schema.sample('check-run') as Record<string, object>;
+    const isOver = check.state !== 'in_progress';
+    return {
+      ...sample,
+      id: index + 1,
+      name: check.name,
+      html_url: `${page}/runs/${index + 1}`,
+      status: isOver ? 'completed' : 'in_progress',
+      conclusion: isOver ? check.state : null,
+      output: {
+        ...sample['output'],
+        summary: check.text ?? null,
+        annotations_count: check.annotations?.length ?? 0,
+      },
+    };
+  }
+
+  #rules({ rest, slug }: Asked): PullAnswer | null {
+    const [, login] = /^collaborators\/([^/]+)\/permission$/u.exec(rest) ?? [];
+    if (login !== undefined) {
+      const sample = this.#schema.sample('repository-collaborator-permission') as object;
+      const permission = this.state.permissions.get(login) ?? 'read';
+      return { status: 200, body: { ...sample, permission } };
+    }
+    if (rest.startsWith('rules/branches/')) {
+      const { required } = this.state;
+      const checks = required.map((context) => ({ context }));
+      const rule = {
+        type: 'required_status_checks',
+        parameters: { required_status_checks: checks, strict_required_status_checks_policy: false },
+      };
+      return { status: 200, body: required.length === 0 ? [] : [rule] };
+    }
+    const [, branch] = /^branches\/(.+)$/u.exec(rest) ?? [];
+    if (branch === undefined) return null;
+    const sample = this.#schema.sample('branch-with-protection') as object;
+    const body = { ...sample, name: branch, protected: false, protection: { enabled: false } };
+    return this.#git.tip(slug, branch) === null ? null : { status: 200, body };
+  }
+
+  /** The answers to the few queries; the schema has checked them before. */
+  graphql(query: string, variables: Readonly<Record<string, unknown>>): object {
+    const { id } = variables;
+    if (query.includes('markPullRequestReadyForReview')) {
+      const pull = this.state.pulls.find(({ number }) => id === `PR_${number}`);
+      if (pull !== undefined) pull.isDraft = false;
+      return { markPullRequestReadyForReview: { pullRequest: { id, isDraft: false } } };
+    }
+    if (query.includes('addPullRequestReviewThreadReply')) {
+      const thread = this.state.threads.find((one) => one.id === id);
+      const at = new Date().toISOString();
+      const comment = { id: `RC_reply_${Math.random()}`, author: 'drover', at };
+      thread?.comments.push({ ...comment, body: String(variables['body']) });
+      return { addPullRequestReviewThreadReply: { comment: { id: comment.id } } };
+    }
+    return {
+      node: {
+        reviewThreads: {
+          nodes: this.state.threads.map(({ id: thread, isResolved, path, line, comments }) => {
+            const nodes = comments.map(commentNode);
+            return { id: thread, isResolved, path, line, comments: { nodes } };
+          }),
+        },
+        latestOpinionatedReviews: {
+          nodes: this.state.reviews.map((review) => ({
+            ...commentNode(review),
+            state: review.state,
+          })),
+        },
+      },
+    };
+  }
+}
+
+function commentNode({
+  id,
+  author,
+  body,
+  at,
+}: Pick<FakeReview, 'id' | 'author' | 'body' | 'at'>): object {
+  return { id, body, updatedAt: at, author: { login: author } };
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? (value as readonly string[]) : [];
+}
+
+function validationError(message: string): object {
+  return {
+    message: 'Validation Failed',
+    documentation_url: 'https://docs.github.com/rest',
+    errors: [{ resource: 'PullRequest', code: 'custom', message }],
+  };
+}
