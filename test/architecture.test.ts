@@ -100,7 +100,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/workflows',
     'server/output',
   ],
-  'server/upkeep': [...projectRooms, 'server/files', 'server/git'],
+  'server/upkeep': [...projectRooms, 'server/files', 'server/git', 'server/platform'],
   'server/agent-tools': [
     'server/core',
     'server/protocol',

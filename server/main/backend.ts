@@ -39,6 +39,8 @@ import { maskOf } from '../project/secrets.ts';
 import { tellTroubles } from '../fleet/worker-troubles.ts';
 import { watchMachine } from '../fleet/watch-machine.ts';
 import { proveEarly } from '../confinement/sandbox-state.ts';
+import { thisPlatform } from '../platform/this-platform.ts';
+import { KeepAwake } from '../upkeep/keep-awake.ts';
 import { adoptWorktrees, startUpkeep } from '../upkeep/upkeep.ts';
 import { exportTelemetry } from '../telemetry/export.ts';
 import { ForgeWork } from './forge/forge-work.ts';
@@ -241,12 +243,18 @@ class BackendLife {
   }
 
   async over(): Promise<void> {
-    const { report } = this.#host.engine;
+    const { report, switchboard } = this.#host.engine;
+    const { live } = this.#project;
+    const awake = new KeepAwake({
+      start: thisPlatform.awakeStart,
+      isNeeded: () => live.settings.backend.keepAwake && switchboard.isBusy,
+    });
     const timer = setInterval(() => {
       this.#look().catch((error: unknown) => report(error, 'checking for running tasks'));
     }, idleLookMs);
     await this.#end.promise;
     clearInterval(timer);
+    awake.end();
   }
 
   async #look(isAsked = false): Promise<void> {

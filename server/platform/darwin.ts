@@ -28,6 +28,7 @@ export const darwin: Platform = {
     });
     return parsePsFacts(stdout ?? '');
   },
+  awakeStart: { program: '/usr/bin/caffeinate', args: ['-i', '/bin/cat'] },
   notification: (title, text) => ({
     program: '/usr/bin/osascript',
     args: [...appleScript.flatMap((line) => ['-e', line]), title, text],

@@ -16,6 +16,16 @@ export const linux: Platform = {
   copyTreeOptions: ['-a', '--reflink=auto'],
   bootName: () => (knownBootName ??= readBootName()),
   processFacts: readStat,
+  awakeStart: {
+    program: 'systemd-inhibit',
+    args: [
+      '--what=sleep:idle',
+      '--who=Drover',
+      '--why=Agents are running',
+      '--no-ask-password',
+      'cat',
+    ],
+  },
   notification: (title, text) => {
     const options = ['--app-name=Drover', '--hint=string:sound-name:message-new-instant', '--'];
     // Many desktops read the text as markup.

@@ -53,6 +53,8 @@ export interface Platform {
   bootName(): string;
   /** Returns null if the process does not exist. */
   processFacts(pid: number): ProcessFacts | null;
+  /** Keeps the machine awake until its standard input ends, which it does with its parent. */
+  readonly awakeStart: ProgramStart;
   /** Shows a notification with its sound. Returns null if the system has no program for it. */
   notification(title: string, text: string): ProgramStart | null;
 }

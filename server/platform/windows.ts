@@ -3,6 +3,13 @@
 import { spawnSync } from 'node:child_process';
 import type { Platform } from './port.ts';
 
+/** ES_CONTINUOUS and ES_SYSTEM_REQUIRED hold for as long as the thread that set them lives. */
+const staysAwake = [
+  `$api = Add-Type -PassThru -Name Power -Namespace Drover -MemberDefinition '[DllImport("kernel32.dll")] public static extern uint SetThreadExecutionState(uint flags);'`,
+  '[void]$api::SetThreadExecutionState([uint32]"0x80000001")',
+  '[void][Console]::In.ReadToEnd()',
+].join('; ');
+
 export const windows: Platform = {
   name: 'win32',
   hasProcessGroups: false,
@@ -38,5 +45,6 @@ export const windows: Platform = {
     const startTime = stdout?.trim() ?? '';
     return status === 0 && startTime !== '' ? { startTime, isZombie: false } : null;
   },
+  awakeStart: { program: 'powershell.exe', args: ['-NoProfile', '-Command', staysAwake] },
   notification: () => null,
 };

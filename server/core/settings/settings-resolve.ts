@@ -313,7 +313,7 @@ function settingsOf(values: Values): Settings {
     sandbox: sandboxSettingsOf(get),
     runsOn: get('runs_on'),
     remote: remoteSettingsOf(get),
-    backend: { idleTimeoutMs: get('backend.idle_timeout') },
+    backend: { idleTimeoutMs: get('backend.idle_timeout'), keepAwake: get('run.keep_awake') },
     databasePath: get('database'),
     fleetDatabaseUrl: get('fleet_database'),
     fleet: fleetSettingsOf(get, { name: '', agents: get('max_workers') }),

@@ -263,6 +263,13 @@ export const settingTable = {
     doc: 'Stop the backend after it has been idle for this long.',
     readBy: 'main (backend)',
   },
+  'run.keep_awake': {
+    value: { type: 'boolean' },
+    fallback: true,
+    inFile: true,
+    doc: 'Keep the machine from going to sleep while agents or gates run.',
+    readBy: 'main (backend)',
+  },
   database: {
     value: { type: 'sqlite' },
     fallback: null,
@@ -347,7 +354,7 @@ export interface Settings {
   readonly sandbox: SandboxSettings;
   readonly runsOn: RunPlace;
   readonly remote: RemoteSettings;
-  readonly backend: { readonly idleTimeoutMs: number };
+  readonly backend: { readonly idleTimeoutMs: number; readonly keepAwake: boolean };
   /** File of the database when it is not the project's own. */
   readonly databasePath: string | null;
   readonly fleetDatabaseUrl: string | null;

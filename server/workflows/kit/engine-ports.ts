@@ -247,6 +247,11 @@ export class Switchboard {
     return this.#works > 0;
   }
 
+  /** An attempt or a landing has a step running in this process. */
+  get isBusy(): boolean {
+    return this.#stops.size > 0;
+  }
+
   /**
    * The signal aborts when a person wants one of these attempts stopped while `body` runs. It does
    * not report an earlier stop: read the row for that once the body has started.
