@@ -51,7 +51,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['edit', 'stage-and-edit', 'stage'],
   },
   'bring-back-what-was-taken-out': {
-    seed: 21,
+    seed: 23,
     breaks: ['came-back', 'blamed'],
     file: 'server/workflows/line/range.ts',
     find: '  if (base === null || (await git.isAncestor(base, head))) return null;',
@@ -118,7 +118,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['break-the-gate'],
   },
   'land-an-epic-again': {
-    seed: 2,
+    seed: 9,
     breaks: ['again', 'stuck', 'not-landed'],
     file: 'server/workflows/line/landed.ts',
     find: '    if (held === sha || (await engine.git.isAncestor(sha, held))) return commit;',
