@@ -77,7 +77,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/output',
   ],
   'server/confinement': [
-    ...projectRooms,
+    'server/core',
+    'server/protocol',
+    'server/project',
     'server/agents',
     'server/sandbox',
     'server/rpc/transport/address',
@@ -85,7 +87,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server/webhooks': projectRooms,
   'server/telemetry': [...projectRooms, 'server/webhooks/post'],
   'server/remote': [
-    ...projectRooms,
+    'server/core',
+    'server/protocol',
+    'server/project',
     'server/files',
     'server/platform',
     'server/agents',
@@ -117,15 +121,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/fleet',
     'server/confinement',
   ],
+  'server/forge-work': [...projectRooms, 'server/forge', 'server/platform', 'server/workflows'],
   // Composition: its files are named below, and no layer of the server but `cli` knows it.
-  'server/main/forge': [
-    ...projectRooms,
-    'server/forge',
-    'server/git',
-    'server/platform',
-    'server/workflows',
-    'server/main/compose',
-  ],
   'server/main': [],
   extension: ['server/core', 'server/platform', 'server/protocol', 'webview/messages'],
   'webview/messages': ['server/core', 'server/protocol'],

@@ -43,7 +43,7 @@ import { thisPlatform } from '../platform/this-platform.ts';
 import { KeepAwake } from '../upkeep/keep-awake.ts';
 import { adoptWorktrees, startUpkeep } from '../upkeep/upkeep.ts';
 import { exportTelemetry } from '../telemetry/export.ts';
-import { ForgeWork } from './forge/forge-work.ts';
+import { ForgeWork } from '../forge-work/forge-work.ts';
 import { WebhookDelivery } from '../webhooks/deliver.ts';
 import type { Project } from '../project/opened-project.ts';
 

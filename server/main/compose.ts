@@ -16,7 +16,7 @@ import { createEngine } from '../workflows/engine.ts';
 import { compatibilityOf } from '../core/compatibility.ts';
 import { AgentToolTokens } from '../agent-tools/agent-tools.ts';
 import { Confinement } from '../confinement/confinement.ts';
-import { ProjectForge } from './forge/forge-access.ts';
+import { ProjectForge } from '../forge-work/forge-access.ts';
 import type { LiveSettings } from '../project/live-settings.ts';
 import { hostFacts } from '../platform/host-facts.ts';
 import { worktreesOf } from '../project/project-places.ts';

@@ -17,7 +17,7 @@ import { lastPruned } from '../store/history/prune.ts';
 import type { listWorktrees, WorktreeFacts } from '../workflows/attempt/worktrees.ts';
 import { keepAttachment } from '../project/attachments.ts';
 import { heldViews } from '../project/accepted-settings.ts';
-import { issueHandlers } from './forge/plan-issues.ts';
+import { issueHandlers } from '../forge-work/plan-issues.ts';
 import { servedHandlers } from './served-handlers.ts';
 import type { DataProject } from './data-project.ts';
 import { webhookLooks } from '../webhooks/requests.ts';

@@ -1,10 +1,10 @@
 // The project's forge as the backend uses it: opened when it is needed, and again when the remote
 // or the token may have changed.
 
-import { failure, err, ok, Refusal, type Result } from '../../core/failure.ts';
-import { GithubPulls } from '../../forge/github-pulls.ts';
-import type { Forge } from '../../forge/port.ts';
-import type { Project } from '../../project/opened-project.ts';
+import { failure, err, ok, Refusal, type Result } from '../core/failure.ts';
+import { GithubPulls } from '../forge/github-pulls.ts';
+import type { Forge } from '../forge/port.ts';
+import type { Project } from '../project/opened-project.ts';
 import { openForge, type OpenedForge } from './open-forge.ts';
 
 export interface ForgeAccess extends OpenedForge {

@@ -1,32 +1,32 @@
 // Sends what the outbox holds. Each request first reads what the forge has, so that one whose
 // answer was lost is not made twice.
 
-import type { PullCore } from '../../core/forge/pull-facts.ts';
-import type { PullRequestPlan } from '../../core/forge/pull-plan.ts';
-import { pullBody, pullTitle, type PullTextFacts } from '../../core/forge/pull-text.ts';
-import { judgePost } from '../../core/webhooks/webhook-schedule.ts';
-import type { Answer } from '../../forge/port.ts';
-import { epicById, runById, textList, type Tx } from '../../store/port.ts';
+import type { PullCore } from '../core/forge/pull-facts.ts';
+import type { PullRequestPlan } from '../core/forge/pull-plan.ts';
+import { pullBody, pullTitle, type PullTextFacts } from '../core/forge/pull-text.ts';
+import { judgePost } from '../core/webhooks/webhook-schedule.ts';
+import type { Answer } from '../forge/port.ts';
+import { epicById, runById, textList, type Tx } from '../store/port.ts';
 import {
   delayRequest,
   endRequest,
   type OutboxRow,
   pendingRequests,
-} from '../../store/forge/outbox.ts';
+} from '../store/forge/outbox.ts';
 import {
   pullOfEpic,
   type PullRow,
   setEpicWaiting,
   storePull,
   tasksInPull,
-} from '../../store/forge/pull-requests.ts';
-import { gateOfRun } from '../../workflows/attempt/submission.ts';
-import { replyBody } from '../../core/forge/reaction-text.ts';
-import type { EngineHost } from '../compose.ts';
+} from '../store/forge/pull-requests.ts';
+import { gateOfRun } from '../workflows/attempt/submission.ts';
+import { replyBody } from '../core/forge/reaction-text.ts';
+import type { Engine } from '../workflows/kit/engine-ports.ts';
 import type { ForgeAccess, ProjectForge } from './forge-access.ts';
 
 export interface SendDeps {
-  readonly engine: EngineHost['engine'];
+  readonly engine: Engine;
   readonly project: ProjectForge;
 }
 

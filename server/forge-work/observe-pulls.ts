@@ -7,10 +7,10 @@ import {
   type Reaction,
   type Read,
   waitsFor,
-} from '../../core/forge/decide.ts';
-import type { Check, PullCore, ReviewThread } from '../../core/forge/pull-facts.ts';
-import type { Answer, BranchRules, Forge } from '../../forge/port.ts';
-import { pendingRequests } from '../../store/forge/outbox.ts';
+} from '../core/forge/decide.ts';
+import type { Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
+import type { Answer, BranchRules, Forge } from '../forge/port.ts';
+import { pendingRequests } from '../store/forge/outbox.ts';
 import {
   openPulls,
   type PullRow,
@@ -18,8 +18,8 @@ import {
   setEpicWaiting,
   setPull,
   storeFact,
-} from '../../store/forge/pull-requests.ts';
-import { epicById } from '../../store/port.ts';
+} from '../store/forge/pull-requests.ts';
+import { epicById } from '../store/port.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import { addFix, addShown, planReplies } from './give-facts.ts';
 import { adoptForeign, continueRun, endMerged, giveBackPull } from './pull-ends.ts';

@@ -1,16 +1,16 @@
 // What becomes of an epic when its pull request was merged, was closed, or was changed by someone
 // else; and the run that continues its work.
 
-import { branchRef, landingRef } from '../../core/work/ref-names.ts';
-import type { Reaction } from '../../core/forge/decide.ts';
-import type { GitRemote } from '../../forge/git-remote.ts';
+import { branchRef, landingRef } from '../core/work/ref-names.ts';
+import type { Reaction } from '../core/forge/decide.ts';
+import type { GitRemote } from '../forge/git-remote.ts';
 import {
   addReaction,
   moveLandedWork,
   type PullRow,
   setEpicWaiting,
   setPull,
-} from '../../store/forge/pull-requests.ts';
+} from '../store/forge/pull-requests.ts';
 import {
   activeRunsIn,
   epicById,
@@ -19,10 +19,10 @@ import {
   newestRun,
   runById,
   type RunRow,
-} from '../../store/port.ts';
-import { followLine } from '../../workflows/line/follow.ts';
-import { moveLine } from '../../workflows/line/move.ts';
-import { startRun } from '../../workflows/run/start-run.ts';
+} from '../store/port.ts';
+import { followLine } from '../workflows/line/follow.ts';
+import { moveLine } from '../workflows/line/move.ts';
+import { startRun } from '../workflows/run/start-run.ts';
 import { shownReaction } from './give-facts.ts';
 import type { SendDeps } from './send-requests.ts';
 

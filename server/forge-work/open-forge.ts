@@ -1,11 +1,11 @@
 // The repository on the forge that a project's remote names, and the way there.
 
-import { Refusal } from '../../core/failure.ts';
-import { type Repository, repositoryOfRemote, repositoryOfSlug } from '../../core/forge/issue.ts';
-import { ForgeClient } from '../../forge/client.ts';
-import { GitRemote } from '../../forge/git-remote.ts';
-import { tokenFor } from '../../forge/sign-in.ts';
-import { runToEnd } from '../../platform/run-to-end.ts';
+import { Refusal } from '../core/failure.ts';
+import { type Repository, repositoryOfRemote, repositoryOfSlug } from '../core/forge/issue.ts';
+import { ForgeClient } from '../forge/client.ts';
+import { GitRemote } from '../forge/git-remote.ts';
+import { tokenFor } from '../forge/sign-in.ts';
+import { runToEnd } from '../platform/run-to-end.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,9 +1,9 @@
 // Gives a fact of a pull request to the conversation that last changed the file, or shows it to a
 // person; and answers on the thread once the work has been pushed.
 
-import { nameCause, type Reaction, type Read } from '../../core/forge/decide.ts';
-import type { PullCore, ReviewThread } from '../../core/forge/pull-facts.ts';
-import { fixText } from '../../core/forge/reaction-text.ts';
+import { nameCause, type Reaction, type Read } from '../core/forge/decide.ts';
+import type { PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
+import { fixText } from '../core/forge/reaction-text.ts';
 import {
   addReaction,
   nameReactionTask,
@@ -11,9 +11,9 @@ import {
   type ReactionRow,
   reactionsOfPull,
   tasksInPull,
-} from '../../store/forge/pull-requests.ts';
-import { addRequest } from '../../store/forge/outbox.ts';
-import { addTask } from '../../store/port.ts';
+} from '../store/forge/pull-requests.ts';
+import { addRequest } from '../store/forge/outbox.ts';
+import { addTask } from '../store/port.ts';
 import type { ReplyPlan, SendDeps } from './send-requests.ts';
 
 type Engine = SendDeps['engine'];

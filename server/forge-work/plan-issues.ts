@@ -1,22 +1,22 @@
 // Makes a plan of the issues of a project's forge.
 
-import { Refusal } from '../../core/failure.ts';
-import { type Issue, issueName } from '../../core/forge/issue.ts';
+import { Refusal } from '../core/failure.ts';
+import { type Issue, issueName } from '../core/forge/issue.ts';
 import {
   type IssuePlan,
   jsonlOfIssues,
   outsideIds,
   planOfIssues,
   withoutWaiting,
-} from '../../core/forge/issue-plan.ts';
-import { gatheringOf, issueQueryOf } from '../../core/forge/issue-query.ts';
-import { GithubIssues } from '../../forge/github-issues.ts';
-import type { Answer } from '../../forge/port.ts';
-import type { Handlers } from '../../protocol/api.ts';
-import type { IssuePlanView } from '../../protocol/spec-plan.ts';
-import { readTaskViews } from '../../store/board/board-changes.ts';
-import type { Store } from '../../store/port.ts';
-import type { Project } from '../../project/opened-project.ts';
+} from '../core/forge/issue-plan.ts';
+import { gatheringOf, issueQueryOf } from '../core/forge/issue-query.ts';
+import { GithubIssues } from '../forge/github-issues.ts';
+import type { Answer } from '../forge/port.ts';
+import type { Handlers } from '../protocol/api.ts';
+import type { IssuePlanView } from '../protocol/spec-plan.ts';
+import { readTaskViews } from '../store/board/board-changes.ts';
+import type { Store } from '../store/port.ts';
+import type { Project } from '../project/opened-project.ts';
 import { openForge } from './open-forge.ts';
 
 export function issueHandlers({

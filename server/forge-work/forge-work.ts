@@ -2,11 +2,12 @@
 // times. In a fleet, one machine does it.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { beginExporter, takeExporter } from '../../store/feed/exporters.ts';
-import { pendingRequests } from '../../store/forge/outbox.ts';
-import { openPulls } from '../../store/forge/pull-requests.ts';
-import type { EngineHost } from '../compose.ts';
-import type { Project, Report } from '../../project/opened-project.ts';
+import { beginExporter, takeExporter } from '../store/feed/exporters.ts';
+import { pendingRequests } from '../store/forge/outbox.ts';
+import { openPulls } from '../store/forge/pull-requests.ts';
+import type { Engine } from '../workflows/kit/engine-ports.ts';
+import type { ProjectForge } from './forge-access.ts';
+import type { Project, Report } from '../project/opened-project.ts';
 import { observePulls } from './observe-pulls.ts';
 import { sendRequests } from './send-requests.ts';
 
@@ -18,9 +19,14 @@ const leaseMs = 5 * 60_000;
 const leaseName = 'forge';
 const doing = 'working on pull requests';
 
+interface ForgeHost {
+  readonly engine: Engine;
+  readonly forge: ProjectForge;
+}
+
 export class ForgeWork {
   readonly #project: Project;
-  readonly #host: EngineHost;
+  readonly #host: ForgeHost;
   readonly #report: Report;
   readonly #stop = new AbortController();
   readonly #forget: () => void;
@@ -29,7 +35,7 @@ export class ForgeWork {
   #hasWork = true;
   #observedMs = 0;
 
-  constructor(project: Project, host: EngineHost, report: Report) {
+  constructor(project: Project, host: ForgeHost, report: Report) {
     this.#project = project;
     this.#host = host;
     this.#report = report;
