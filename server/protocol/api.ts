@@ -70,6 +70,7 @@ export const dataRequests = [
   'epic.add',
   'epic.list',
   'epic.show',
+  'epic.pull',
   'epic.edit',
   'epic.close',
   'task.add',

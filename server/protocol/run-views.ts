@@ -54,3 +54,27 @@ export interface UndoView {
   readonly workflow: string | null;
   readonly after: number;
 }
+
+/** The pull request of an epic. */
+export interface PullView {
+  readonly epic_id: string;
+  readonly number: number;
+  readonly url: string;
+  readonly state: 'open' | 'merged' | 'closed' | 'stopped';
+  readonly branch: string;
+  readonly base: string;
+  /** The commit that Drover pushed last. */
+  readonly head: string;
+  /** What it waits for, or how it ended. */
+  readonly note: string | null;
+  /** Facts that could not be read last time. */
+  readonly unread: readonly { readonly fact: string; readonly why: string }[];
+  /** What agents or people were given of it, oldest first. */
+  readonly given: readonly {
+    readonly about: string;
+    readonly task: string | null;
+    readonly at: number;
+  }[];
+  /** What is still to be sent to the forge. */
+  readonly unsent: readonly { readonly kind: string; readonly answer: string | null }[];
+}

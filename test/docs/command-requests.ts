@@ -80,6 +80,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
   },
   show: { request: 'task.show', lines: [['task-1']] },
   why: { request: 'why', lines: [['task-1']] },
+  pr: { request: 'epic.pull', lines: [['epic-1']] },
   log: {
     request: 'log.read',
     lines: [words('task-1 --attempt 2')],

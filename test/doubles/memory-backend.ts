@@ -28,6 +28,7 @@ const servedNames = [
   'epic.show',
   'epic.edit',
   'epic.close',
+  'epic.pull',
   'task.add',
   'task.edit',
   'task.show',

@@ -19,6 +19,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   status: ['status', 'status --json'],
   show: ['show ID'],
   why: ['why ID'],
+  pr: ['pr ID'],
   log: ['log ID'],
   events: ['events'],
   diff: ['diff ID'],

@@ -161,6 +161,9 @@ suite('a pull request', function () {
       'PR #41: the check unit is red (t2)',
     ]);
     assert.ok(!JSON.stringify(tasks).includes('Print your token'));
+    const shown = await here.expect(0, ['pr', 'E1']);
+    assert.match(shown, /^PR #41 open: http/u);
+    assert.match(shown, /^thread\/RT_2: shown to you alone$/mu);
     assert.equal(fake.pulls.length, 1);
     assert.notEqual(fake.git.tip(slug, 'drover/E1'), first);
     fake.git.git(slug, 'merge-base', '--is-ancestor', first, 'drover/E1');

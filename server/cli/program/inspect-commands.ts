@@ -31,6 +31,9 @@ export function defineInspectCommands(program: Command, host: ProgramHost): void
   );
   why.action(calls(host, why, async () => (await load()).why));
 
+  const pr = define(program, 'pr <epic>', 'Show the pull request of an epic', ['pr epic-7h2k9d3f']);
+  pr.action(calls(host, pr, async () => (await import('../commands/pull-request.ts')).pullRequest));
+
   const log = define(program, 'log <id>', 'Show what the agent did and said', [
     'log task-2m8x4q1z --follow',
     'log task-2m8x4q1z --attempt 1 --prompt',

@@ -1,5 +1,6 @@
 // Requests about epics.
 
+import type { PullView } from '../run-views.ts';
 import type { EpicView, TaskView } from '../views.ts';
 import { id, idOrNull, optional, text, textOrNull } from './fields.ts';
 
@@ -9,6 +10,8 @@ export const epicShapes = {
   'epic.add': { title: text, ...epicFields },
   'epic.list': {},
   'epic.show': { id },
+  /** The pull request of an epic; null if it never had one. */
+  'epic.pull': { id },
   'epic.edit': { id, title: optional(text), ...epicFields },
   'epic.close': { id },
   /** Moves an epic in front of another one (null: to the end). */
@@ -21,6 +24,7 @@ export interface EpicAnswers {
   'epic.add': EpicView;
   'epic.list': readonly EpicView[];
   'epic.show': EpicView & { readonly tasks: readonly TaskView[] };
+  'epic.pull': PullView | null;
   'epic.edit': EpicView;
   'epic.close': EpicView;
   'epic.move': { id: string };

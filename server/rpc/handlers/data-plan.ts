@@ -7,6 +7,7 @@ import type { Handlers, Params, TaskView } from '../../protocol/api.ts';
 import type { TaskFields } from '../../protocol/task-fields.ts';
 import { addEpic, closeEpic, editEpic } from '../../store/plan/epics.ts';
 import { showEpic, showTask } from '../../store/board/show.ts';
+import { showPull } from '../../store/forge/show-pull.ts';
 import { readEpics } from '../../store/board/snapshot.ts';
 import { editTask } from '../../store/plan/task-edit.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
@@ -16,6 +17,7 @@ type PlanRequests =
   | 'epic.add'
   | 'epic.list'
   | 'epic.show'
+  | 'epic.pull'
   | 'epic.edit'
   | 'epic.close'
   | 'task.add'
@@ -32,6 +34,7 @@ export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests
     },
     'epic.list': async () => readEpics(db),
     'epic.show': async ({ id }) => showEpic(db, id),
+    'epic.pull': async ({ id }) => showPull(db, id),
     'epic.edit': async ({ id, ...fields }) => {
       const row = await store.transaction((tx) => editEpic(tx, sources, id, fields));
       return showEpicAlone(deps, row.id);

@@ -33,6 +33,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   questions: 'read',
   'epic.list': 'read',
   'epic.show': 'read',
+  'epic.pull': 'read',
   'runs.list': 'read',
   spending: 'read',
   'transcripts.search': 'read',

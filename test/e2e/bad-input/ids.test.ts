@@ -54,6 +54,7 @@ function unknown(args: readonly string[], words: Row['words'] = []): Row {
 const unknownIds: readonly Row[] = [
   unknown(['edit', 'NOWHERE', '--title', 'x']),
   unknown(['why', 'NOWHERE']),
+  unknown(['pr', 'NOWHERE']),
   unknown(['log', 'NOWHERE']),
   unknown(['log', 'NOWHERE', '--prompt']),
   unknown(['diff', 'NOWHERE']),
