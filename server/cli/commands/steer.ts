@@ -102,11 +102,11 @@ export async function answer(context: CommandContext, id: string, choice: string
 export async function resolveTask(
   context: CommandContext,
   id: string,
-  { note, anyway = false }: { readonly note: string; readonly anyway?: boolean },
+  { note, anyway = false }: { readonly note?: string; readonly anyway?: boolean },
 ): Promise<number> {
   const client = await context.client('engine');
   const before = await client.call('task.show', { id }).catch(() => null);
-  const request = { id, note, ...(anyway && { anyway }) };
+  const request = { id, ...(note !== undefined && { note }), ...(anyway && { anyway }) };
   const resolved = await client.call('task.resolve', request);
   if (before?.status === 'conflict') context.tell(mergeLine(before));
   await tellNextRun(context, client, id);

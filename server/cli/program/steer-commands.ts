@@ -101,9 +101,9 @@ function defineEndings(
     'resolve task-2m8x4q1z --note "Mend the tests." --anyway',
   ]);
   resolve
-    .requiredOption('--note <text>', 'What was done')
+    .option('--note <text>', 'What was done; the next agent reads it')
     .option('--anyway', 'Start the task although its branch fails the gate')
-    .action((id: string, options: { note: string; anyway?: boolean }) =>
+    .action((id: string, options: { note?: string; anyway?: boolean }) =>
       steer(resolve, (to) => (context) => to.resolveTask(context, id, options)),
     );
 

@@ -17,7 +17,6 @@ const rows: readonly Row[] = [
   wrong(['pause'], /'id'/, 'drover pause <id>'),
   wrong(['answer', 'Q-OPEN'], /'choice'/, 'drover answer <question-id> <choice>'),
   wrong(['send-back', 'A'], /'text'/, 'drover send-back <id> <text>'),
-  wrong(['resolve', 'A'], '--note', 'drover resolve'),
   wrong(['import'], /'file'/, 'drover import <file>'),
   wrong(['status', 'extra'], 'extra', 'drover status'),
   wrong(['pause', 'A', 'B'], /\bB\b/, 'drover pause <id>'),
