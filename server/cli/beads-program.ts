@@ -3,14 +3,18 @@
 
 import { access, constants, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { lostParts, type LostPart } from '../core/exchange/beads-base.ts';
 import { runToEnd } from '../platform/run-to-end.ts';
 import { readPresent, writeWhole } from './shared-file.ts';
 
 export interface BeadsProgram {
   /** Writes the database to the file. Returns what went wrong, or null. */
   flush(): Promise<string | null>;
-  /** Call before the file is written: until `take` succeeds, `flush` would undo the write. */
-  willWrite(): Promise<void>;
+  /**
+   * Call before the file is written: until `take` succeeds, `flush` would undo the write. `take`
+   * also removes the labels and edges that the new text lacks.
+   */
+  willWrite(before: string, after: string): Promise<void>;
   /** Reads the file into the database. Returns what went wrong, or null. */
   take(): Promise<string | null>;
 }
@@ -37,12 +41,20 @@ export async function beadsProgram(
   const pending = `${place}.pending`;
   const take = async (): Promise<string | null> => {
     const problem = isOld ? await call('sync', '--import-only') : await call('import', file);
-    if (problem === null) await rm(pending, { force: true });
-    return problem;
+    if (problem !== null) return problem;
+    for (const { id, kind, value } of await readPending(pending)) {
+      const words = kind === 'label' ? ['update', id, '--remove-label'] : ['dep', 'remove', id];
+      await call(...words, value);
+    }
+    await rm(pending, { force: true });
+    return null;
   };
   return {
     take,
-    willWrite: () => writeFile(pending, ''),
+    willWrite: async (before, after) => {
+      const lost = [...(await readPending(pending)), ...lostParts(before, after)];
+      await writeFile(pending, JSON.stringify(lost));
+    },
     flush: async () => {
       if ((await stat(pending).catch(() => null)) !== null) {
         const problem = await take();
@@ -56,6 +68,12 @@ export async function beadsProgram(
       return problem;
     },
   };
+}
+
+/** What a `take` has still to remove. */
+async function readPending(path: string): Promise<readonly LostPart[]> {
+  const text = (await readPresent(path)) ?? '';
+  return text === '' ? [] : (JSON.parse(text) as readonly LostPart[]);
 }
 
 async function findBd(env: Readonly<Record<string, string | undefined>>): Promise<string | null> {

@@ -25,8 +25,10 @@ function takeOver(path) {
   for (const line of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
     const issue = JSON.parse(line);
     const before = issues[issue.id];
+    // Labels are added, and none is removed.
+    const labels = [...new Set([...(issue.labels ?? []), ...(before?.labels ?? [])])];
     if (before === undefined || textOf({ before }) !== `${line}\n`)
-      issues[issue.id] = { ...issue, updated_at: new Date().toISOString() };
+      issues[issue.id] = { ...issue, labels, updated_at: new Date().toISOString() };
   }
   write(issues);
 }
@@ -53,7 +55,12 @@ switch (`${isOld ? 'old' : 'new'} ${command} ${args[0] ?? ''}`.trim()) {
     break;
   default:
     if (!isOld && command === 'import') takeOver(args[0]);
-    else if (command === 'set') {
+    else if (command === 'update' && args[1] === '--remove-label') {
+      const issues = read();
+      const { labels = [] } = issues[args[0]];
+      issues[args[0]].labels = labels.filter((label) => label !== args[2]);
+      write(issues);
+    } else if (command === 'set') {
       const [id, ...changes] = args;
       const issues = read();
       const change = Object.fromEntries(changes.map((one) => one.split('=')));

@@ -69,9 +69,10 @@ class RealTracker implements Tracker {
   }
 
   async take(text: string): Promise<void> {
-    if (readFileSync(this.#file, 'utf8') === text) return;
+    const before = readFileSync(this.#file, 'utf8');
+    if (before === text) return;
     const program = await this.#synced();
-    await program.willWrite();
+    await program.willWrite(before, text);
     writeFileSync(this.#file, text);
     assert.equal(await program.take(), null);
   }

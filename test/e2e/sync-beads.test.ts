@@ -218,6 +218,14 @@ git add -A; git commit -qm "$id"
         assert.equal(inDatabase('bd-a')['title'], title);
         assert.equal((await here.task('bd-a')).title, title);
       }
+      await here.expect(0, ['pause', 'bd-a'], { env });
+      await here.expect(0, ['sync', 'beads', '.'], { env });
+      assert.deepEqual(inDatabase('bd-a')['labels'], ['drover:paused']);
+      await here.expect(0, ['resume-task', 'bd-a'], { env });
+      await here.expect(0, ['sync', 'beads', '.'], { env });
+      await here.expect(0, ['sync', 'beads', '.'], { env });
+      assert.deepEqual(inDatabase('bd-a')['labels'], []);
+      assert.equal((await here.task('bd-a')).status, 'ready');
       const watch = here.start(['sync', 'beads', '.', '--watch'], { env });
       await watch.line((line) => line.startsWith('Watching'), 'stderr');
       bd('set', 'bd-b', 'title=made while watching');

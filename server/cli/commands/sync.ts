@@ -131,7 +131,7 @@ async function syncOnce(context: CommandContext, { file, place, bd }: Synced): P
       client.call('export', { format: 'beads', present, leave: later }),
     );
     const isWritten = text !== present;
-    if (isWritten) await bd?.willWrite();
+    if (isWritten) await bd?.willWrite(present, text);
     // The other tool has written in the meantime: both sides are read again.
     if (isWritten && !(await writeWhole(file, text, present))) continue;
     const settled = withOldLines(text, base ?? '', new Set(later));

@@ -63,6 +63,38 @@ export function withOldLines(text: string, base: string, ids: ReadonlySet<string
   return lines.join('\n');
 }
 
+/** A label or an edge of an issue that a text no longer has. */
+export interface LostPart {
+  readonly id: string;
+  readonly kind: 'label' | 'edge';
+  readonly value: string;
+}
+
+/**
+ * The tool adds labels and edges when it imports a line, and removes none: these are removed by its
+ * commands.
+ */
+export function lostParts(before: string, after: string): readonly LostPart[] {
+  const now = linesById(after);
+  return [...linesById(before)].flatMap(([id, line]) => {
+    const left = new Set(partsOf(id, now.get(id) ?? line).map((part) => JSON.stringify(part)));
+    return partsOf(id, line).filter((part) => !left.has(JSON.stringify(part)));
+  });
+}
+
+function partsOf(id: string, line: string): readonly LostPart[] {
+  const parsed = parseLine(line);
+  if ('kind' in parsed || !isObject(parsed.object)) return [];
+  const { labels, dependencies } = parsed.object;
+  const edges = Array.isArray(dependencies) ? (dependencies as readonly unknown[]) : [];
+  return [
+    ...texts(labels).map((value) => ({ id, kind: 'label' as const, value })),
+    ...edges
+      .filter(isObject)
+      .map((edge) => ({ id, kind: 'edge' as const, value: String(edge['depends_on_id']) })),
+  ];
+}
+
 /**
  * A record of the file over the task that we have: only what the other tool has changed, so that
  * our own changes of the other fields stay.

@@ -1,6 +1,7 @@
 // Ten random days of edits in Drover and in Beads, as each version of bd writes its file; the real
 // programs live the same days in test/e2e/beads-live.test.ts.
 
+import { lostParts } from '../../../server/core/exchange/beads-base.ts';
 import { sized, testSeed } from '../../tier.ts';
 import { BeadsDays, type Issue, type TheirEdit, type Tracker } from './beads-days.ts';
 import { BeadsSide } from './beads-side.ts';
@@ -89,15 +90,24 @@ class FakeTracker implements Tracker {
     return `${JSON.stringify({ ...Object.fromEntries(kept), ...more })}\n`;
   }
 
-  /** Each line that differs is taken over, with the time of the import. */
-  take(text: string): Promise<void> {
+  /**
+   * Each line that differs is taken over, with the time of the import. Labels and edges are only
+   * added: the others are removed by commands.
+   */
+  async take(text: string): Promise<void> {
+    const lost = lostParts(await this.flush(), text);
     for (const line of text.split('\n').filter(Boolean)) {
       const issue = JSON.parse(line) as Issue;
       const before = this.#issues.get(String(issue['id']));
-      if (before === undefined || this.#line(before) !== `${line}\n`)
-        this.#set(String(issue['id']), issue);
+      if (before !== undefined && this.#line(before) === `${line}\n`) continue;
+      const read = <T>(key: string): readonly T[] =>
+        [issue, before].flatMap((one) => (one?.[key] ?? []) as readonly T[]);
+      const labels = [...new Set(read<string>('labels'))].toSorted();
+      const edges = read<Issue>('dependencies');
+      const byTarget = new Map(edges.map((edge) => [edge['depends_on_id'], edge]));
+      this.#set(String(issue['id']), { ...issue, labels, dependencies: [...byTarget.values()] });
     }
-    return Promise.resolve();
+    for (const { id, kind, value } of lost) await this.edit(id, { what: `remove-${kind}`, value });
   }
 }
 
