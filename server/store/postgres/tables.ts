@@ -18,7 +18,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/\bINTEGER\b/g, 'BIGINT'],
   [/\bREAL\b/g, 'DOUBLE PRECISION'],
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
-  [/\) WITHOUT ROWID$/g, ')'],
+  [/\)\s+WITHOUT ROWID$/g, ')'],
 ];
 
 export function forPostgres(statement: string): string {
