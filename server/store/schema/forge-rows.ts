@@ -93,7 +93,7 @@ export const forgeStatements: readonly string[] = [
   `CREATE TABLE forge_outbox (
     key TEXT PRIMARY KEY, epic_id TEXT NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL,
     request TEXT NOT NULL, state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
-    next_at_ms INTEGER NOT NULL, created_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, answer TEXT)
-    WITHOUT ROWID`,
+    next_at_ms INTEGER NOT NULL, created_at_ms INTEGER NOT NULL, ended_at_ms INTEGER,
+    answer TEXT) WITHOUT ROWID`,
   `CREATE INDEX forge_outbox_due ON forge_outbox(state, epic_id, created_at_ms)`,
 ];
