@@ -50,7 +50,7 @@ export async function benchStore(bench: Bench): Promise<Figure[]> {
       what: `snapshot of ${manyTasks} tasks with its JSON`,
       value: median(snapshots),
       unit: 'ms',
-      target: { atMost: 100 },
+      target: { atMost: 250 },
       detail: `${short((many[0]?.snapshotBytes ?? 0) / 1e6)} MB`,
     },
     await engineAmongMany(bench),
