@@ -194,7 +194,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'empty-without-snapshot': {
-    seed: 75,
+    seed: 54,
     breaks: ['work-kept'],
     make: () =>
       withGit((git, world) => ({

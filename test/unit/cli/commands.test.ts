@@ -121,6 +121,7 @@ suite('commands', () => {
     asks(['resume-task', 'task-1', '--hint', 'h'], 'task.unpause', { id: 'task-1', hint: 'h' });
     asks(['cancel', 'task-1', '--reason', 'r'], 'task.cancel', { id: 'task-1', reason: 'r' });
     asks(['retry', 'task-1', '--force'], 'task.retry', { id: 'task-1', force: true });
+    asks(['resolve', 'task-1'], 'task.resolve', { id: 'task-1' });
     asks(['resolve', 'task-1', '--note', 'n'], 'task.resolve', { id: 'task-1', note: 'n' });
     asks(['send-back', 'task-1', 't'], 'task.send_back', { id: 'task-1', text: 't' });
     asks(['approve', 'task-1'], 'approve', { id: 'task-1' });
@@ -147,7 +148,6 @@ suite('commands', () => {
       ['run', '-w', 'many'],
       ['run', '-w'],
       ['run', '--land', 'somehow'],
-      ['resolve', 'task-1'],
       ['epic'],
       ['epic', 'nonsense'],
       ['worktree'],

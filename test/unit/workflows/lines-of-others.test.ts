@@ -34,6 +34,7 @@ class RememberedRemote {
       return this.#heard.get(ref) ?? null;
     },
     isAncestor: async (ancestor: string, descendant: string) => ancestor <= descendant,
+    treeOf: async (commit: string) => ({ ok: true, value: commit }),
     lineCommits: async (from: string, to: string) => ({
       ok: true,
       value: 'abcdef'
