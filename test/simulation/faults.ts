@@ -92,7 +92,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     }),
   },
   'skip-step-fence': {
-    seed: 311,
+    seed: 542,
     often: { standsStill: 15, latencyMaxMs: 400 },
     breaks: ['run-again', 'one-agent', 'feed', 'landed-once', 'unexpected', 'work-kept', 'stuck'],
     make: () =>
@@ -273,6 +273,8 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   },
   'force-the-checkout': {
     seed: 60,
+    // The branch has to move between the look at it and the follow.
+    often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['not-ours'],
     make: () =>
       withGit((git, world) => ({
