@@ -287,18 +287,6 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
         },
       })),
   },
-  'trust-a-stale-merge': {
-    seed: 20,
-    often: { personEveryMs: 250, latencyMaxMs: 400 },
-    breaks: ['stuck', 'landed-once', 'unexpected'],
-    make: () =>
-      withGit((git) => ({
-        updateRef: async (ref, next, old, reason) => {
-          const moved = await git.updateRef(ref, next, old, reason);
-          return moved.ok || moved.error.kind !== 'stale' ? moved : { ok: true, value: undefined };
-        },
-      })),
-  },
   'never-follow': {
     seed: 1,
     breaks: ['stuck'],
