@@ -151,10 +151,9 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     seed: 1,
     breaks: ['one-agent', 'tested-tree', 'work-kept'],
     make: () =>
-      rewriting(
-        /(from "slots" where "machine" = \? and "kind" = \? and) "task_id" is null/,
-        '$1 1',
-      ),
+      answering(/from "slots" where "machine" = \? and "kind" = \? order by/, (real) => ({
+        rows: real.rows.map((row) => ({ ...(row as object), task_id: null })),
+      })),
   },
   'drop-an-event': {
     seed: 4,
@@ -229,7 +228,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     }),
   },
   'start-twice-after-a-death': {
-    seed: 16,
+    seed: 17,
     breaks: ['one-agent'],
     make: () => ({
       parts: (parts) => ({
