@@ -104,13 +104,6 @@ const changingActions: ReadonlySet<string> = new Set<HostActionName>([
   'attachFiles',
 ]);
 
-/** The task, epic or question that a person decides on with it; null: it decides nothing. */
-export function decidedBy({ to, name, params }: Ask): string | null {
-  const { id } = fieldsOf(params);
-  const decides = to === 'backend' && (name === 'approve' || name === 'answer');
-  return decides && typeof id === 'string' ? id : null;
-}
-
 /** Whether a person does something with it, beyond reading. */
 export function isChange({ to, name }: Ask): boolean {
   return to === 'backend' ? !isOneOf(readingRequests, name) : changingActions.has(name);

@@ -14,6 +14,7 @@ import type {
   ToWebview,
   WebviewName,
 } from '../../webview/messages/messages.ts';
+import { decidedId } from '../../server/protocol/decided.ts';
 import { BackendFailure, toFailure } from '../backend/failure.ts';
 import { actionCommands, isCommandAction, type CommandActionName, type CommandId } from '../ids.ts';
 import { withTitles } from '../notices/named-ids.ts';
@@ -22,7 +23,7 @@ import type { Projects } from '../project/projects.ts';
 import { boardBytes, packedBoard } from './board-bytes.ts';
 import { firstBoard } from './first-board.ts';
 import { page } from './html.ts';
-import { decidedBy, isChange, readAsk, readMessage, refusedAsk } from './messages-in.ts';
+import { isChange, readAsk, readMessage, refusedAsk } from './messages-in.ts';
 import { answerTogether, replyTo } from './replies.ts';
 import type { Subject } from './panel-subject.ts';
 
@@ -271,7 +272,7 @@ export class WebviewHost implements vscode.Disposable {
       if (message.to === 'backend') {
         const request = async (): Promise<unknown> =>
           await this.openProject.request(message.name, params as never);
-        const id = decidedBy(message);
+        const id = decidedId(message.name, params);
         result = id === null ? await request() : await this.#around.decided(this, id, request);
       } else if (isCommandAction(message.name)) {
         await this.#around.command(actionCommands[message.name], [params], this);

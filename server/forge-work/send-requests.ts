@@ -62,7 +62,7 @@ export async function sendRequests(deps: SendDeps, isOver: () => boolean): Promi
   return nextMs;
 }
 
-/** Null: it is over. */
+/** Resolves with the time of the next try, or null if it is over. */
 async function sendOne({ engine, project }: SendDeps, row: OutboxRow): Promise<number | null> {
   const { store, clock } = engine;
   const opened = await project.open();

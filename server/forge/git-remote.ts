@@ -31,7 +31,7 @@ export class GitRemote {
     this.#deps = deps;
   }
 
-  /** Null: the branch does not exist there. */
+  /** Resolves with null if the branch does not exist there. */
   async tip(branch: string): Promise<Result<string | null>> {
     const { remote } = this.#deps;
     const end = await this.#run(['ls-remote', '-q', remote, `refs/heads/${branch}`], true);

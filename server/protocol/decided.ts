@@ -52,6 +52,12 @@ export function tasksAgain(
   return again.length === 0 ? null : again;
 }
 
+/** The task, epic or question that a person decides on with a request, or null. */
+export function decidedId(name: string, params: object): string | null {
+  const { id } = params as { readonly id?: unknown };
+  return (name === 'approve' || name === 'answer') && typeof id === 'string' ? id : null;
+}
+
 /** Whether no active run works on what was changed. False before the first run, too. */
 export function isLeftAlone(board: StatusSnapshot | null, about: Changed): boolean {
   const last = board?.run ?? null;

@@ -2,6 +2,7 @@
 // pushes what has changed.
 
 import { isOneOf } from '../../server/core/one-of.ts';
+import { decidedId } from '../../server/protocol/decided.ts';
 import { packTasks } from '../../server/protocol/packed-tasks.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import {
@@ -108,9 +109,8 @@ export class PanelFrame {
     }
     if (!isOneOf(webviewRequests, name)) throw new AskFailure('refused', 'Not for panels.');
     const request = (): Promise<unknown> => project.request(name, params as never);
-    const { id } = params as { readonly id?: unknown };
-    const decides = (name === 'approve' || name === 'answer') && typeof id === 'string';
-    return decides ? await decided(id, request) : await request();
+    const id = decidedId(name, params as object);
+    return id === null ? await request() : await decided(id, request);
   }
 
   #postState(): void {

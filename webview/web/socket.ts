@@ -64,7 +64,7 @@ export class PageSocket {
     return new Promise((resolve, reject) => this.#waiting.set(message.ask, { resolve, reject }));
   }
 
-  /** Null: the server does not answer; empty: it refuses. */
+  /** Resolves with null if the server does not answer, and with "" if it refuses. */
   async #ticket(): Promise<string | null> {
     const invited = /^#token=([\w-]+)$/u.exec(location.hash)?.[1];
     // It works once, and is nothing to keep in the history.

@@ -1,4 +1,4 @@
-// What Drover writes to a Beads file about its own work: which issues its agents have, what closed
+// The marks of Drover's own work in a Beads file: which issues its agents have, what closed
 // them, and the state of a task, without the marks of a state that is over.
 
 import { splitLabels, statusFromBeads, type BeadsShape, type BeadsStatus } from './beads-format.ts';

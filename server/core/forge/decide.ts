@@ -1,4 +1,4 @@
-// What is to be done about the facts of a pull request. Pure: facts in, reactions out.
+// Decides the reactions to the facts of a pull request. Pure.
 
 import { ownComment } from './reaction-text.ts';
 import type { Cause, Check, PullCore, ReviewComment, ReviewThread } from './pull-facts.ts';
@@ -103,7 +103,7 @@ function withinLimits(facts: PullFacts, wanted: readonly Wanted[]): readonly Rea
 }
 
 function conflicts({ pull }: PullFacts): readonly Wanted[] {
-  // Null: the forge has not computed it yet.
+  // Unknown: the forge has not computed it yet.
   if (pull.isMergeable !== false) return [];
   const { baseBranch, baseSha } = pull;
   const cause = { kind: 'conflict', baseBranch, baseSha } as const;

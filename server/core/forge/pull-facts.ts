@@ -7,7 +7,7 @@ export interface PullCore {
   readonly url: string;
   readonly state: 'open' | 'merged' | 'closed';
   readonly isDraft: boolean;
-  /** Null: the forge has not computed it yet. */
+  /** Null until the forge has computed it. */
   readonly isMergeable: boolean | null;
   readonly head: string;
   readonly baseBranch: string;

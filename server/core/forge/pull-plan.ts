@@ -1,4 +1,4 @@
-// What is to be sent to the forge for one tested state of an epic.
+// The requests to the forge for one tested state of an epic.
 
 export interface PullRequestPlan {
   readonly epicId: string;

@@ -1,4 +1,4 @@
-// Title and text of a pull request. Only what is between the markers is Drover's: people may write
+// Title and text of a pull request. Drover owns the text between its markers: people may write
 // around it.
 
 import { withVisible } from '../visible-text.ts';
@@ -6,7 +6,7 @@ import { withVisible } from '../visible-text.ts';
 export interface PullTextFacts {
   readonly epic: { readonly id: string; readonly title: string; readonly description: string };
   readonly tasks: readonly PullTask[];
-  /** Null: nothing was tested. */
+  /** Null if nothing was tested. */
   readonly gate: string | null;
   readonly target: string;
 }

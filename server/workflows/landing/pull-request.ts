@@ -1,4 +1,4 @@
-// An epic whose gate is green goes to the forge. What is to be sent is written down in the
+// An epic whose gate is green goes to the forge. The requests are written down in the
 // transaction that ends its landing.
 
 import { forgeBranch, type PullRequestPlan } from '../../core/forge/pull-plan.ts';

@@ -38,7 +38,7 @@ const shortLength = 12;
 /**
  * "run git cherry-pick … on b" where the line of `from` still holds commits that people have taken
  * out of `into`: a merge would bring them back, silently. Each landing is picked with its message,
- * by which it is known again. Null: a merge brings back nothing.
+ * by which it is known again. Null if a merge brings back nothing.
  */
 export async function handPick(
   engine: Uses<'git' | 'store'>,

@@ -45,7 +45,7 @@ export async function findAgain(
 
 /**
  * The commit with which a line's commit has landed on another line: itself, or one that landed it
- * without its history. Null: it has not.
+ * without its history. Returns null if it has not.
  */
 export async function landedWith(engine: Uses<'git'>, sha: Sha, target: Sha): Promise<Sha | null> {
   if (await engine.git.isAncestor(sha, target)) return sha;
@@ -114,7 +114,7 @@ export async function landedAgainAs(
   tip: Sha,
   task: {
     readonly id: string;
-    /** Null: the task had no attempt of its own. */
+    /** Null if the task had no attempt of its own. */
     readonly attempt: number | null;
     readonly commit: Sha | null;
     readonly base: Sha | null;

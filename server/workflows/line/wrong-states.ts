@@ -56,7 +56,7 @@ export async function forgetMovedBack(engine: Uses<'store'>, branch: string): Pr
   await change(engine, branch, (states) => states.filter(({ kind }) => kind !== 'moved_back'));
 }
 
-/** Null: nothing is wrong with the files any more. */
+/** `wrong` is null if nothing is wrong with the files any more. */
 export async function noteFiles(
   engine: Uses<'store'>,
   branch: string,

@@ -19,7 +19,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 
 /**
  * A person has chosen, by an answer (`first` notes it) or by approving a candidate. The work lands
- * at once, also without an active run, as any work that a person has approved.
+ * at once, also without an active run, as all work does that a person has approved.
  */
 export async function chooseByPerson(
   engine: Uses<'durable' | 'git' | 'machineId' | 'mask' | 'settings' | 'store' | 'switchboard'>,

@@ -95,7 +95,7 @@ export class FakePulls {
     this.#git = git;
   }
 
-  /** Null: it is about something else. */
+  /** Returns null if it is about something else. */
   answer(asked: Asked): PullAnswer | null {
     const { method, rest, slug } = asked;
     if (rest === 'pulls') return method === 'POST' ? this.#open(asked) : this.#list(asked);

@@ -1,4 +1,4 @@
-// What is done about each fact of a pull request, as a table of cases.
+// The reaction to each fact of a pull request, as a table of cases.
 
 import assert from 'node:assert/strict';
 import {
