@@ -5,7 +5,7 @@ export interface Figure {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** Null: printed for information. */
+  /** Null if it is only printed. */
   readonly target: { readonly atMost: number } | { readonly atLeast: number } | null;
   /** How the value came about: the single ratios, the absolute times. */
   readonly detail?: string;

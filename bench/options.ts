@@ -33,7 +33,7 @@ export interface BenchOptions {
   /** Sizes of the repositories, in files. */
   readonly files: readonly number[];
   readonly modes: readonly Mode[];
-  /** Null: as many as suits the size. */
+  /** Null picks as many as suit the size. */
   readonly tasks: number | null;
   readonly workers: number;
   readonly pairs: number;

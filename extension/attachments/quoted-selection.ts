@@ -4,7 +4,7 @@ import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { quotedCode } from '../plan/task-from-code.ts';
 
-/** Null: nothing is selected in a file of this repository, or not the wanted text. */
+/** Returns null if nothing is selected in a file of this repository, or not the wanted text. */
 export function quotedSelection(root: string, wanted: string | null): string | null {
   const { activeTextEditor: active, visibleTextEditors: visible } = vscode.window;
   for (const editor of [...(active === undefined ? [] : [active]), ...visible]) {

@@ -76,7 +76,7 @@ async function pickTemplate(templates: TaskTemplates): Promise<string | null> {
   return chosen?.label ?? null;
 }
 
-/** Null: the person canceled. The title is asked for separately. */
+/** Returns null if the user cancels. The title is asked for separately. */
 async function askForValues(template: TaskTemplate): Promise<Record<string, string> | null> {
   const values: Record<string, string> = {};
   for (const placeholder of placeholdersOf(template)) {

@@ -109,7 +109,7 @@ async function readDocuments(files: readonly vscode.Uri[]): Promise<Record<strin
   return documents;
 }
 
-/** Null: the person had enough of waiting. */
+/** Returns null if the user stops waiting. */
 async function plan(
   project: Project,
   documents: Record<string, string>,

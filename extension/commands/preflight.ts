@@ -187,7 +187,7 @@ async function testBase(
   }
 }
 
-/** Null: the choices stay as they are. */
+/** Returns null if the choices stay unchanged. */
 async function changedBy(
   context: CommandContext,
   action: RowAction | null,
@@ -250,7 +250,7 @@ function retryable(
   };
 }
 
-/** Null: the person canceled. */
+/** Returns null if the user cancels. */
 function choose(
   scope: RunScope,
   view: PreflightView,

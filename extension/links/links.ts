@@ -9,7 +9,7 @@ export type Link =
 
 const kinds = ['task', 'epic', 'run'] as const;
 
-/** Null: the path is none of Drover's. */
+/** Returns null if the path is not one of Drover's. */
 export function readLink(path: string): Link | null {
   const [kind, id, ...rest] = path.replace(/^\/+|\/+$/g, '').split('/');
   if (kind === 'inbox' && id === undefined) return { kind };

@@ -33,7 +33,7 @@ export class RunEnds {
   }
 }
 
-/** Null: a run that was stopped, whose end is not news to the person who stopped it. */
+/** Returns null for a run that was stopped: its end is no news to the person who stopped it. */
 export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView): Notice | null {
   if (report.state !== 'finished') return null;
   const { left } = report;

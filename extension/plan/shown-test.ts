@@ -11,7 +11,7 @@ export interface TestChoice {
   readonly test: Omit<ShownTest, 'path'>;
 }
 
-/** Null: the command was called on something else. */
+/** Returns null if the command was called on something else. */
 export function testChosen([first]: readonly unknown[]): TestChoice | null {
   const { test, message } = fieldsOf(first);
   const item = isItem(test) ? test : isItem(first) ? first : null;

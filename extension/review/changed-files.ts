@@ -7,9 +7,9 @@ import { toUriParts, type GitFile, type UriParts } from './git-uri.ts';
 export interface FilePair {
   /** What names the file in the list. */
   readonly label: UriParts;
-  /** Null: the file was added. */
+  /** Null if the file was added. */
   readonly original: UriParts | null;
-  /** Null: the file was removed. */
+  /** Null if the file was removed. */
   readonly modified: UriParts | null;
 }
 

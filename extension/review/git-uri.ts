@@ -27,7 +27,7 @@ export function toUriParts(file: GitFile, shownPath: string): UriParts {
   return { scheme: gitScheme, path: `/${shownPath}`, query };
 }
 
-/** Null: not one of ours. Any web page can create an address, so every field is checked. */
+/** Returns null for a foreign address. Any web page can create one, so every field is checked. */
 export function readUri(parts: UriParts): GitFile | null {
   if (parts.scheme !== gitScheme) return null;
   let raw: unknown;

@@ -60,7 +60,7 @@ export function resultState(text: string, sides: MergeSides): ResultState {
   return fault.kind === 'marks' ? { kind: 'marked' } : fault;
 }
 
-/** Null: the file is removed, as one side did. */
+/** Returns null if the file is removed, as on one of the sides. */
 export function resultText(text: string, { landed, task }: MergeSides): string | null {
   return text === '' && (landed === null || task === null) ? null : text;
 }

@@ -18,7 +18,7 @@ export interface Confirmation {
   readonly lines: readonly string[];
 }
 
-/** Null: the tool will refuse, which needs no question. */
+/** Returns null if the tool will refuse, which needs no question. */
 export function confirmation(
   name: PersonToolName,
   input: unknown,

@@ -22,9 +22,9 @@ export interface TreeRow {
 export interface WorkerOfRow {
   readonly name: string;
   readonly isRunning: boolean;
-  /** Null: no task of this clone is known to it. */
+  /** Null if it names no task of this clone. */
   readonly task: string | null;
-  /** Null where the board does not know the task. */
+  /** Null if the board does not know the task. */
   readonly title: string | null;
   readonly attempt: number | null;
 }

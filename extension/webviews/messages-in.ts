@@ -80,7 +80,7 @@ export function readMessage(raw: unknown): MessageIn | null {
   }
 }
 
-/** Null: not among the things that a webview may ask. */
+/** Returns null if a webview may not ask for this. */
 export function readAsk(raw: unknown): Ask | null {
   const { ask, name, to, params } = fieldsOf(raw);
   if (typeof ask !== 'number' || typeof name !== 'string') return null;

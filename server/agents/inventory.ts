@@ -42,9 +42,9 @@ export interface InventoryRequest {
 export interface InventoryEntry {
   readonly kind: AgentKind;
   readonly found: boolean;
-  /** Null: it was not asked, or it printed none. */
+  /** Null if it was not asked, or printed none. */
   readonly version: string | null;
-  /** Null: it cannot be known without starting the agent's work. */
+  /** Null if only starting the agent's work could show it. */
   readonly signedIn: boolean | null;
   readonly path: string | null;
   /** What to do next, or what it said instead of its version; null when nothing is missing. */
@@ -57,7 +57,7 @@ interface KnownProgram {
   /** Name on PATH; null: only settings name it. */
   readonly program: string | null;
   readonly install: string;
-  /** Null: the program has no such flag and would start to work instead. */
+  /** Null if the program has no such flag and would start to work instead. */
   readonly versionArguments: readonly string[] | null;
   readonly env: Readonly<Record<string, string>>;
   /** Variables that contain a login, one is enough; null: cannot be determined. */

@@ -40,7 +40,7 @@ export interface DoctorReport {
     readonly kind: string;
     readonly found: boolean;
     readonly version: string | null;
-    /** Null: it cannot be known without starting the agent. */
+    /** Null if only starting the agent could show it. */
     readonly signed_in: boolean | null;
     readonly path: string | null;
     readonly remedy: string | null;
@@ -74,7 +74,7 @@ export interface MigrateRequest {
   readonly root: string;
   /** From the project's file to the URL, or from the URL to the file. */
   readonly direction: 'to' | 'from';
-  /** Null: use the environment. */
+  /** Null uses the environment. */
   readonly url: string | null;
   readonly env: NodeJS.ProcessEnv;
 }

@@ -25,7 +25,7 @@ export interface ComparedMachine {
 /**
  * The compatibility number that assigns work: the highest of the machines that take some, so that a
  * fleet that is upgraded machine by machine moves to the new release as soon as one of them has it.
- * Null: no machine takes any.
+ * Returns null if no machine takes tasks.
  */
 export function leadingNumber(machines: readonly ComparedMachine[]): number | null {
   const taking = machines.filter(({ isDraining, agentsMax }) => !isDraining && agentsMax > 0);

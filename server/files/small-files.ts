@@ -24,7 +24,7 @@ const maxLooksAtOnce = 200;
 const textBytesMax = 64 * 1024 * 1024;
 const readFlags = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
 
-/** Null also where an agent has put a pipe, a device or a flood in the file's place. */
+/** Returns null also if an agent has replaced the file by a pipe, a device or a flood. */
 export function readText(file: string): string | null {
   return openedFile(file, textBytesMax, (opened) => readFileSync(opened, 'utf8'));
 }
@@ -91,7 +91,7 @@ export function namesIn(folder: string): string[] {
 
 export interface FileFacts {
   readonly path: PathBytes;
-  /** Null: there is none, or what is there is another folder's. */
+  /** Null if the file does not exist, or belongs to another folder. */
   readonly stats: Stats | null;
   /** A folder above it has been replaced by a link. */
   readonly isBehindLink: boolean;

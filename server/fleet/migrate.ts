@@ -21,7 +21,7 @@ export interface MigrateOptions {
   readonly root: string;
   readonly direction: 'to' | 'from';
   /**
-   * Null: the value of `DBOS_SYSTEM_DATABASE_URL`. A password belongs there, not on a command line
+   * Null uses `DBOS_SYSTEM_DATABASE_URL`. A password belongs there, not on a command line
    * that others can see.
    */
   readonly url: string | null;

@@ -5,13 +5,13 @@ import type { Issue, IssueRef } from '../core/forge/issue.ts';
 
 export interface ListedIssue {
   readonly issue: Issue;
-  /** Null: the server does not say. */
+  /** Null if the server does not report it. */
   readonly hasChildren: boolean | null;
   /** Open ones. Null: the server does not say. */
   readonly hasBlockers: boolean | null;
 }
 
-/** Null for a pull request, which lists of issues contain as well, and for anything else. */
+/** Returns null for a pull request (lists of issues contain them too), and for anything else. */
 export function readIssue(item: unknown): ListedIssue | null {
   if (!isObject(item) || isObject(item['pull_request'])) return null;
   const { number, title, state } = item;

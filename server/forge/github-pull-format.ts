@@ -87,7 +87,7 @@ export function readThread(item: unknown): ReviewThread | null {
   };
 }
 
-/** Null for a review that neither approves nor asks for changes. */
+/** Returns null for a review that neither approves nor requests changes. */
 export function readReview(item: unknown): ReviewThread | null {
   const comment = readComment(item);
   if (comment === null || !isObject(item)) return null;

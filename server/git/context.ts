@@ -78,7 +78,7 @@ export interface RepositoryContext {
   readonly checkoutSettings: readonly string[];
   /** By its name, unless a person allows this one. */
   isHeldName(path: string): boolean;
-  /** Null: contents are not looked into. */
+  /** Null skips the contents. */
   readonly secretsIn: SecretSearch | null;
   /** Variables for a commit, by the configuration as it is now. */
   identity(signature?: Signature | null): Promise<Record<string, string>>;

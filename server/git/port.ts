@@ -145,8 +145,8 @@ export interface GitRepository {
   /** Reads HEAD, submodules and LFS again. */
   refresh(): Promise<GitResult<RepositoryFacts>>;
   /**
-   * Null: it does not exist. Throws `GitRefusal` if that is unknown because a shared remote is
-   * unreachable. `asOf` now: asks the remote even if there is a recent answer.
+   * Returns null if it does not exist. Throws `GitRefusal` if that is unknown because a shared
+   * remote is unreachable. `asOf` now: asks the remote even if there is a recent answer.
    */
   readRef(ref: string, asOf?: 'now'): Promise<Sha | null>;
   /** Full commit id of a revision (branch, tag, sha); `unknown_ref` otherwise. */

@@ -28,7 +28,7 @@ export interface Copied {
   readonly hasGrown: boolean;
 }
 
-/** Null: nothing of it is stored any more. */
+/** Returns null if nothing of it is stored any more. */
 export async function copyFile(db: Reads, request: FileToCopy): Promise<Copied | null> {
   await mkdir(dirname(request.path), { recursive: true });
   const handle = await open(request.path, constants.O_RDWR | constants.O_CREAT, 0o600);

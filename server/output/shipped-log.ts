@@ -30,7 +30,7 @@ const refusalsMax = 5;
 
 export class ShippedLog {
   readonly name: LogName;
-  /** Null until what is stored was compared with the files. */
+  /** Null until the stored part was compared with the files. */
   #stored: Map<string, StoredEnd> | null = null;
   /** Segments that are stored and not on this disk any more. */
   #dropped: string[] = [];

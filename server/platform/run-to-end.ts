@@ -16,7 +16,7 @@ export interface ProgramRequest extends OutputLimits {
   /** The whole environment of the program. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** Null: the null device. */
+  /** Null uses the null device. */
   readonly input: string | Uint8Array | null;
 }
 

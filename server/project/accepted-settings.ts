@@ -40,7 +40,7 @@ export interface JudgedSettings {
   readonly used: Powers;
   /** What a run would use of it that a person starts now. */
   readonly offered: Powers;
-  /** Null: no person has accepted anything yet. */
+  /** Null if the user has not accepted anything yet. */
   readonly accepted: Powers | null;
 }
 
@@ -188,7 +188,7 @@ function writeAcceptance(root: string, acceptance: Acceptance): void {
   }
 }
 
-/** Null: the folder is not a checkout that can be recognized by its files. */
+/** Returns null if its files do not show that the folder is a checkout. */
 function recordPath(root: string): string | null {
   const commonDir = commonDirOf(root);
   return commonDir === null ? null : join(gitHomeIn(commonDir).folder, 'accepted-settings.json');

@@ -9,7 +9,7 @@ import { programOnPath } from '../files/program-path.ts';
 export interface LandedChange {
   /** Of the landing: a task, or an epic. */
   readonly by: string;
-  /** Null: the file was not there. */
+  /** Null if the file did not exist. */
   readonly before: string | null;
   readonly after: string | null;
 }

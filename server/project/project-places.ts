@@ -133,7 +133,7 @@ export function isHome(home: GitHome): boolean {
 export interface ProjectPlaces {
   readonly root: string;
   readonly folder: string;
-  /** Null: `root` is not the top of a checkout. */
+  /** Null if `root` is not the top of a checkout. */
   readonly home: GitHome | null;
   /** The database in `folder`, whether or not it is in use. */
   readonly ownDatabase: string;

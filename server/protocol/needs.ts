@@ -22,7 +22,7 @@ export type EpicNeed = 'epic_review' | 'epic_conflict' | 'epic_unlanded';
 
 type NeedingBoard = Pick<StatusSnapshot, 'tasks' | 'epics' | 'questions' | 'target' | 'run'>;
 
-/** Null: the task continues without a person, or it is over. */
+/** Returns null if the task continues without a person, or is over. */
 export function taskNeed(task: TaskView): TaskNeed | null {
   switch (task.status) {
     case 'needs_review':

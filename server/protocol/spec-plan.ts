@@ -5,7 +5,7 @@ import type { PlannedTask } from '../core/spec/spec-schema.ts';
 
 export interface SpecPlanRequest {
   readonly documents: readonly { readonly name: string; readonly text: string }[];
-  /** Null: the setting, else the default. */
+  /** Null uses the setting, else the default. */
   readonly model: string | null;
   readonly one_epic: boolean;
 }

@@ -55,7 +55,7 @@ export interface TaskView extends TaskRuleView {
   readonly model: string | null;
   /** The task that this one is a candidate of. */
   readonly candidate_of: string | null;
-  /** Null: it is no candidate. */
+  /** Null if it is not a candidate. */
   readonly candidate: CandidateView | null;
   readonly base_sha: string | null;
   readonly branch: string | null;

@@ -9,7 +9,7 @@ type PreviewTree = Pick<RemotePreview, 'folders' | 'folders_more' | 'left_out' |
 const foldersMax = 2_000;
 const leftOutMax = 2_000;
 
-/** Null: nothing would be uploaded. */
+/** Returns null if nothing would be uploaded. */
 export function previewTree(plan: Pick<UploadPlan, 'entries' | 'leftOut'> | null): PreviewTree {
   const folders = plan === null ? [] : foldersOf(plan.entries);
   const leftOut = (plan?.leftOut ?? []).toSorted(byPath);

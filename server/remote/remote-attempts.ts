@@ -130,7 +130,7 @@ export class RemoteAttempts {
     return ownerOf(this.#deps);
   }
 
-  /** Null: the settings name no provisioner. */
+  /** Returns null if the settings name no provisioner. */
   workerSettings(settings: 'used' | 'accepted' = 'used'): WorkerSettings | null {
     const { live } = this.#deps;
     const { remote } = settings === 'used' ? live.settings : live.accepted;

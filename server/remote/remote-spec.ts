@@ -74,7 +74,7 @@ export function writeEnd(logPath: string, end: RemoteEnd): void {
   writeWhole(endPathOf(logPath), JSON.stringify(end));
 }
 
-/** Null: the follower was killed before it could tell. */
+/** Returns null if the follower was killed before it could report. */
 export function readEnd(logPath: string): RemoteEnd | null {
   try {
     const parsed = endSchema.safeParse(JSON.parse(readFileSync(endPathOf(logPath), 'utf8')));

@@ -149,11 +149,11 @@ export async function testRemote(
 
 interface RefusedKey {
   readonly message: string;
-  /** Null: it could not be learned. */
+  /** Null if it could not be learned. */
   readonly key: HostKeyView | null;
 }
 
-/** Null: no key of a host is in the way. */
+/** Returns null if no host key prevents it. */
 async function refusedKey(
   hostKeys: HostKeys | undefined,
   accept: string | null,
@@ -168,7 +168,7 @@ async function refusedKey(
   return { message, key: { host, kind, fingerprint, changed } };
 }
 
-/** Null: it works. */
+/** Returns null if it works. */
 async function tryOne(
   remote: RemoteAttempts,
   provisioner: Provisioner,

@@ -14,7 +14,7 @@ export interface ProbeResult {
 }
 
 export interface ProbeRequest {
-  /** Null: without walls. */
+  /** Null without walls. */
   readonly program: string | null;
   readonly network: 'open' | 'none';
   readonly home: string;

@@ -116,7 +116,7 @@ export class TraceExporter {
     return sent;
   }
 
-  /** Null: all has arrived. */
+  /** Returns null if everything has arrived. */
   async #send(spans: readonly TraceSpan[], deployment: string): Promise<string | null> {
     const { settings, environment } = this.#deps;
     const endpoint = otlpEndpointOf(settings().endpoint);

@@ -31,7 +31,7 @@ export type DoubleStep =
 export interface DoubleScript {
   readonly steps?: readonly DoubleStep[];
   readonly exit?: number;
-  /** Null: no result file. */
+  /** Null writes no result file. */
   readonly result?: Readonly<Record<string, unknown>> | null;
   readonly bridge?: 'stock' | 'no-execute' | 'error' | 'hang' | 'crash' | 'deltas' | 'silent';
 }

@@ -28,7 +28,7 @@ export interface AgentPlan {
 export interface AgentListener {
   onEvent(event: AgentEvent): void;
   ask(question: Extract<AgentEvent, { type: 'question' }>, answered: () => void): void;
-  /** Null: killed, and how its work ended is unknown. */
+  /** Null if it was killed, and the end of its work is unknown. */
   onEnd(outcome: AgentOutcome | null): void;
 }
 

@@ -350,7 +350,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     return { kind: 'pending', commits, reason };
   }
 
-  /** Null: it can move. A text: why it can't. Otherwise it is there already. */
+  /** Returns null if it can move, a text that says why it cannot, or that it did already. */
   #obstacle(ref: string, tip: Sha, mode: string): FollowOutcome | string | null {
     const { refs, objects, checkout } = this.#repository;
     const current = refs.get(ref);

@@ -212,7 +212,7 @@ suite('git from shells', () => {
   });
 });
 
-/** Null where the system does not tell it, or when it is gone. */
+/** Returns null if the system does not expose it, or the process has exited. */
 function parentOf(pid: number): number | null {
   try {
     return Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ')[3]);

@@ -11,7 +11,7 @@ const prepared = join(root, 'out', 'test', 'postgres');
 
 export interface ClusterOptions {
   readonly initdb: string;
-  /** Null: everybody is let in. Otherwise the owner's, asked of everybody. */
+  /** Null admits everyone. Otherwise everyone must give the owner's password. */
   readonly password: string | null;
   /** Folder that the server's user owns, and that user, where it is not the own one. */
   readonly folder: string;

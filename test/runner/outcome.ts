@@ -3,7 +3,7 @@
 import type { Failure, FileTimes, Job, Outcome } from './job.ts';
 
 export interface Ending {
-  /** Null: ended by a signal. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly output: string;
   /** What the reporter wrote; null when it did not come to it. */

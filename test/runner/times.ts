@@ -66,7 +66,7 @@ export function storeRun(run: LastRun): void {
   writeFileSync(lastRunFile, JSON.stringify({ ...run, outcomes }));
 }
 
-/** Null: none was stored. */
+/** Returns null if no times were stored. */
 export function readLastRun(): LastRun | null {
   try {
     return JSON.parse(readFileSync(lastRunFile, 'utf8')) as LastRun;

@@ -19,7 +19,7 @@ export class BoardPast implements ReactiveController {
   #isAsking = false;
   /** The epic that it is about; null: all. */
   #epic: string | null = null;
-  /** Null: no earlier state is shown, or it has no run. */
+  /** Null if no earlier state is shown, or it has no run. */
   life: Life | null = null;
   /** The requested time. */
   atMs = 0;

@@ -30,7 +30,7 @@ export interface DraftedTask {
 }
 
 export interface DraftedEpic {
-  /** Null: the tasks without an epic. */
+  /** Null for the tasks without an epic. */
   readonly id: string | null;
   readonly title: string;
   readonly tasks: readonly DraftedTask[];

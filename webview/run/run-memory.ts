@@ -1,7 +1,7 @@
 // What the page of runs keeps over a reload: which run is shown, and what is searched for.
 
 export interface RunMemory {
-  /** Null: the latest one. */
+  /** Null shows the latest one. */
   readonly run: string | null;
   readonly search: string;
 }

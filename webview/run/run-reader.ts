@@ -110,7 +110,7 @@ export class RunReader implements ReactiveController {
     }
   }
 
-  /** Null: of the newest run. */
+  /** Null reads the newest run. */
   #reportOf(id: string | null): Promise<Report> {
     return this.#host.backend('report', id === null ? {} : { id });
   }

@@ -41,7 +41,7 @@ export function timeWords(atMs: number): string {
   return new Date(atMs).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** Null: the gate did not run. */
+/** Returns null if the gate did not run. */
 export function gateWords({ gate }: Report): string | null {
   if (gate.runs === 0) return null;
   const flaky = gate.flaky === 0 ? '' : `, ${gate.flaky} flaky`;

@@ -26,7 +26,7 @@ export interface Timeline {
   readonly ticks: readonly Tick[];
 }
 
-/** Null: nothing was attempted. */
+/** Returns null if nothing was attempted. */
 export function timelineOf(report: Report): Timeline | null {
   const startMs = report.windows[0]?.started_at_ms;
   if (startMs === undefined || report.attempts.length === 0) return null;

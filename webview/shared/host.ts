@@ -68,7 +68,7 @@ export interface Host {
   readonly openedMs?: number;
 }
 
-/** Null: all open tasks. */
+/** Null runs all open tasks. */
 export async function askForRun(host: Host | null, epic: string | null): Promise<void> {
   await (epic === null ? host?.action('runAll', {}) : host?.action('runEpic', { epic }));
 }

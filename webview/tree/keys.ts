@@ -84,7 +84,7 @@ const moves = {
   End: 'end',
 } as const;
 
-/** Null: not ours. */
+/** Returns null if the key is not ours. */
 export function treeKey(pressed: Pressed): TreeKey | null {
   const { key, altKey, shiftKey } = pressed;
   const hasCommand = pressed.ctrlKey || pressed.metaKey;

@@ -21,9 +21,9 @@ export interface PressParts {
 
 interface LeftKey {
   readonly kind: 'left';
-  /** Null: whichever command a person has given it. */
+  /** Null runs the command that the user has bound to it. */
   readonly action: WebviewAction | null;
-  /** When it was pressed: that is what its command is about. Null: other keys come first. */
+  /** When it was pressed: its command applies to it. Null if other keys come first. */
   readonly selection: Selection | null;
 }
 

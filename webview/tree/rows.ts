@@ -183,7 +183,7 @@ class RowWriter {
     if (expanded === true) this.tasks(parts, level + 1, task.epic_id, task.id);
   }
 
-  /** Null: there is nothing to unfold. While a filter is active, all matches are shown. */
+  /** Null if it has no children. While a filter is active, all matches are shown. */
   #expanded(key: string, hasChildren: boolean, hasDraft: boolean): boolean | null {
     if (!hasChildren) return null;
     return this.#isFiltered || hasDraft || !this.#look.collapsed.has(key);
@@ -196,7 +196,7 @@ class RowWriter {
   }
 }
 
-/** Null: no filter. Otherwise the matching tasks, with all their parents. */
+/** Returns null without a filter, otherwise the matching tasks with all their parents. */
 function shownTasks(board: StatusSnapshot, look: TreeLook): ReadonlySet<string> | null {
   const { tasks } = board;
   const text = look.text.trim();

@@ -139,8 +139,7 @@ export class TreeState {
   }
 
   /**
-   * Null: all rows must be created again. Filtered rows may come and go by their text or their
-   * state.
+   * Returns null if all rows must be created again: text or state decide which rows a filter shows.
    */
   #patched(board: StatusSnapshot | null): readonly Row[] | null {
     const isFiltered = this.hasBar && (this.text.trim() !== '' || this.filter !== 'all');

@@ -131,7 +131,7 @@ function mark(status: string): string {
 
 /**
  * Tokens and cost as agents report them: in the answer to the prompt, beside it, or in updates.
- * Null: not reported.
+ * Returns null if the agent did not report it.
  */
 export function usageOf(told: unknown, costUsd: number | null): Usage | null {
   const input = numberIn(told, ['inputTokens', 'input_tokens']);

@@ -18,7 +18,7 @@ const greeting = {
   request: { subtype: 'initialize' },
 };
 
-/** Null: it did not report it. Runs in an empty folder, with only the user's settings. */
+/** Returns null if Claude Code does not report it. Runs in an empty folder, with user settings. */
 export async function claudeAccount(
   program: string,
   env: Readonly<Record<string, string>>,

@@ -42,7 +42,7 @@ interface CheckoutMatter {
   readonly lines: readonly string[];
 }
 
-/** Null: the checkout contains nothing of the kind. */
+/** Returns null if the checkout contains nothing of the kind. */
 export function checkoutMatter(root: string): CheckoutMatter | null {
   const hash = createHash('sha256');
   const lines: string[] = [];
@@ -118,7 +118,7 @@ class CheckoutConsents {
 
 const choices = { allow: 'Use them', refuse: 'Do not run' } as const;
 
-/** Null: it may run. Nothing has been started before that. */
+/** Returns null if it may run. Nothing has been started before that. */
 export async function askForConsent(
   { request, record, host, signal, deps }: DroverCodeRun,
   consents = new CheckoutConsents(deps.consentFolder ?? defaultFolder()),

@@ -16,7 +16,7 @@ export interface ClaudeProgram {
   /** The project: what is there may be read, and not written. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Null: the program's own choice. */
+  /** Null leaves the choice to the program. */
   readonly model: string | null;
   readonly processes: ProcessTable;
   readonly mask: (text: string) => string;

@@ -11,7 +11,7 @@ export interface ModelApiAccess {
   readonly credential:
     | { readonly kind: 'key'; readonly value: string }
     | { readonly kind: 'token'; readonly value: string };
-  /** Null: the provider's own address. */
+  /** Null uses the provider's own address. */
   readonly baseUrl: string | null;
   readonly model: string;
   /** For everything that is shown: errors of an API may repeat what they were sent. */

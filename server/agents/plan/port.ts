@@ -16,7 +16,7 @@ export interface PlanQuestion {
 export interface PlanUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Null: the provider does not report it. */
+  /** Null if the provider does not report it. */
   readonly costUsd: number | null;
 }
 

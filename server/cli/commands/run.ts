@@ -193,7 +193,7 @@ async function judge(
   return judgeRun({ tasks, unlandedEpic, interrupted });
 }
 
-/** Null: the run landed nothing, or the checkout does not have it yet. */
+/** Returns null if the run landed nothing, or the checkout does not have it yet. */
 function landedLine({ target }: StatusSnapshot, { base_sha: base }: RunView): string | null {
   if (target === null || target.sha === null || target.pending > 0 || target.sha === base)
     return null;

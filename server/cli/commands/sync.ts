@@ -93,7 +93,7 @@ const triesMax = 5;
 interface Synced {
   readonly file: string;
   readonly place: string;
-  /** Null: `bd` is not on this machine, so the file alone counts. */
+  /** Null if `bd` is not installed, so that only the file counts. */
   readonly bd: BeadsProgram | null;
 }
 

@@ -26,7 +26,7 @@ export function oneLine(snapshot: StatusSnapshot): string {
   return parts.join(' · ');
 }
 
-/** Null: there are tasks. A snapshot of one epic has only that one. */
+/** Returns null if there are tasks. A snapshot of one epic contains only that epic. */
 export function noTasks({ tasks, epics }: StatusSnapshot): string | null {
   if (tasks.length > 0) return null;
   const [only, ...others] = epics;

@@ -30,7 +30,7 @@ interface Branch {
 }
 
 interface Root {
-  /** Null: the tasks without an epic. */
+  /** Null for the tasks without an epic. */
   readonly epic: EpicView | null;
   readonly below: Branch[];
 }

@@ -155,8 +155,8 @@ function isSorted(keys: readonly string[]): boolean {
 }
 
 /**
- * Null: the line was deleted. As with bd, what one side has deleted stays deleted, whatever the
- * other did to it.
+ * Returns null if the line was deleted. As with bd, a deletion on one side wins over any edit on
+ * the other.
  */
 function mergedLine(
   base: Line | undefined,

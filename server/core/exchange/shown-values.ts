@@ -31,7 +31,7 @@ export interface SaidRecord {
   readonly faults: string[];
 }
 
-/** Null for what is not a string, which is a fault. */
+/** Returns null if the value is not a string, which is a fault. */
 export function textSaid({ valueOf, faults }: SaidRecord, key: string): string | null {
   const value = valueOf(key);
   if (value === null || typeof value === 'string') return value;
@@ -39,7 +39,7 @@ export function textSaid({ valueOf, faults }: SaidRecord, key: string): string |
   return null;
 }
 
-/** Null for what is none of the words, which is a fault. */
+/** Returns null if the value is none of the words, which is a fault. */
 export function wordSaid<Word extends string>(
   said: SaidRecord,
   key: string,

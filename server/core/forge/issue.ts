@@ -47,7 +47,7 @@ export function repositoryOfRemote(url: string): Repository | null {
   return repositoryOfSlug(path.replace(/\/$/u, '').replace(/\.git$/u, ''), host.toLowerCase());
 }
 
-/** Null if it is not `owner/name`. */
+/** Returns null if it is not `owner/name`. */
 export function repositoryOfSlug(slug: string, host: string): Repository | null {
   const [owner = '', name = '', ...more] = slug.split('/');
   const isNamed = [owner, name].every((part) => names.test(part) && !/^\.{1,2}$/u.test(part));

@@ -21,7 +21,7 @@ export interface GateStory {
 
 export interface Span {
   readonly startMs: number;
-  /** Null: it has not ended. */
+  /** Null if it has not ended. */
   endMs: number | null;
 }
 

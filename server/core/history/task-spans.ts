@@ -53,7 +53,7 @@ function clipped(period: Period, { run, windows }: RunSource): Period[] {
   });
 }
 
-/** Null: it can still continue in this run. */
+/** Returns null if the task can still continue in this run. */
 function taskSpan(
   task: TaskStory,
   periods: readonly Period[],
@@ -108,7 +108,7 @@ function periodSpan(task: TaskStory, period: Period, { run, hex, traceId }: RunS
   };
 }
 
-/** Null: it did not run in this run, or can still continue. */
+/** Returns null if it did not run in this run, or can still continue. */
 function agentSpan(task: TaskStory, attempt: AttemptStory, source: RunSource): TraceSpan | null {
   const { run, hex, traceId } = source;
   const turns = attempt.turns.filter((turn) => turn.runId === run.id);

@@ -26,7 +26,7 @@ export interface Period {
   readonly kind: PeriodKind;
   /** Unix milliseconds. */
   readonly startMs: number;
-  /** Null: it has not ended. */
+  /** Null if it has not ended. */
   endMs: number | null;
   /** The attempt it belongs to, where there is one. */
   readonly attempt: number | null;
@@ -39,7 +39,7 @@ export interface AgentTurn {
   /** The run it belonged to: an attempt that was parked at a limit can continue in a later one. */
   readonly runId: string | null;
   readonly startMs: number;
-  /** Null: it is running. */
+  /** Null while it is running. */
   endMs: number | null;
   /** `done`, or how else it ended; null = not ended, or unknown. */
   outcome: string | null;

@@ -7,7 +7,7 @@ export type BlockCause = RedBase | MissingBase | OtherCause;
 export interface MissingBase {
   readonly kind: 'missing_base';
   readonly line: string;
-  /** Null if all commits are there, and the line cannot be merged with its parent. */
+  /** Null if no commit is missing, and the line cannot be merged with its parent. */
   readonly sha: string | null;
   /** Tips of the line and its target at the last look for the commit; absent: never looked. */
   readonly seen?: string;

@@ -12,7 +12,7 @@ const numbers: Readonly<Record<string, number>> = {
   low: 2,
 };
 
-/** Null for anything else. */
+/** Returns null for anything else. */
 export function priorityOfWord(word: string): number | null {
   const key = word.trim().toLowerCase();
   return Object.hasOwn(numbers, key) ? (numbers[key] ?? null) : null;

@@ -44,7 +44,7 @@ export function protectedAmong(
   return paths.filter((path) => rules.some((rule) => rule.test(`/${path}`)));
 }
 
-/** Null: a pattern of slashes alone names nothing. */
+/** Returns null if the pattern consists of slashes, which name nothing. */
 function ruleOf(pattern: string): RegExp | null {
   const parts = pattern.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.length === 0) return null;

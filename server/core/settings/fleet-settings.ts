@@ -72,7 +72,7 @@ export interface FleetSettings {
   readonly name: string;
   readonly labels: readonly string[];
   readonly agents: number;
-  /** Null: it lands where it has agents, or where no other machine can. */
+  /** Null if it lands where it has agents, or where no other machine can. */
   readonly lands: boolean | null;
   readonly takeOverAfterMs: number;
 }

@@ -3,7 +3,7 @@
 import { err, ok, type Result } from '../failure.ts';
 
 export interface ListenAddress {
-  /** Null: every address. */
+  /** Null listens on every address. */
   readonly host: string | null;
   readonly port: number;
 }

@@ -15,7 +15,7 @@ export const hostRuleExpected =
 const namePattern =
   /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
-/** Null: the text names no host. */
+/** Returns null if the text names no host. */
 export function parseHostRule(text: string): HostRule | null {
   const match = /^(\[[0-9a-f:.]+\]|[^:[\]/@\s]+)(?::([0-9]{1,5}|\*))?$/.exec(text.toLowerCase());
   const name = hostName(match?.[1] ?? '');

@@ -88,7 +88,7 @@ export type SandboxSettingKey = keyof typeof sandboxSettingTable;
 export interface SandboxSettings {
   readonly mode: SandboxMode;
   readonly network: SandboxNetwork;
-  /** Null: as `network`. */
+  /** Null uses `network`. */
   readonly gateNetwork: CommandNetwork | null;
   readonly setupNetwork: CommandNetwork | null;
   readonly read: readonly string[];

@@ -97,8 +97,8 @@ export interface OtlpEndpoint {
 const tracesPath = '/v1/traces';
 
 /**
- * Null: it names no collector. Port 4317 without a scheme is that of gRPC, which Drover does not
- * speak.
+ * Returns null if it names no collector. Port 4317 without a scheme is gRPC's, which Drover does
+ * not speak.
  */
 export function otlpEndpointOf(text: string): OtlpEndpoint | null {
   const bare = /^([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(?::([0-9]{1,5}))?$/.exec(text);

@@ -4,13 +4,13 @@ import type { ListenAddress } from './listen-address.ts';
 
 export interface WorkerRuntimeRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Null: AGENT_ADDR, else PORT, else port 8080 of every address. */
+  /** Null uses AGENT_ADDR, else PORT, else port 8080 of every address. */
   readonly listen: ListenAddress | null;
-  /** Null: `/workspace`, as stock. */
+  /** Null uses `/workspace`, as stock does. */
   readonly workspace: string | null;
-  /** Null: 500 MiB. */
+  /** Null allows 500 MiB. */
   readonly uploadBytes: number | null;
-  /** Null: until a signal comes. */
+  /** Null runs until a signal. */
   readonly lifetimeMs: number | null;
   readonly onListening: (listening: ListeningNote) => void;
   readonly warn: (sentence: string) => void;

@@ -47,7 +47,7 @@ export const webhookFeedTypes: readonly string[] = [
   ...Object.keys(otherNames),
 ];
 
-/** Null: it is no webhook. */
+/** Returns null if it is not a webhook. */
 export function webhookEventOf(type: string): WebhookEventName | null {
   return otherNames[type] ?? (isOneOf(webhookEventNames, type) && !isOtherName(type) ? type : null);
 }

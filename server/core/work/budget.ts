@@ -15,7 +15,7 @@ export interface Spent {
 
 export const nothingSpent: Spent = { tokens: 0, usd: 0, turns: 0, workedMs: 0 };
 
-/** Null: no limit. */
+/** Null means no limit. */
 export interface BudgetLimits {
   readonly tokens: number | null;
   readonly usd: number | null;

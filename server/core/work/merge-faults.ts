@@ -4,7 +4,7 @@
 
 import { type LineChange, lineChanges, linesOf } from './line-changes.ts';
 
-/** Null: this version does not have the file. */
+/** Null if this version does not have the file. */
 export interface MergeSides {
   readonly base: string | null;
   readonly landed: string | null;

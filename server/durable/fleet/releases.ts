@@ -9,7 +9,7 @@ export function releaseOf(compatibility: number): string {
   return `${prefix}${compatibility}`;
 }
 
-/** Null: any process can continue it. */
+/** Returns null if any process can continue it. */
 export function compatibilityIn(release: string | null): number | null {
   const number = Number((release ?? '').slice(prefix.length));
   return release?.startsWith(prefix) === true && Number.isInteger(number) ? number : null;

@@ -37,7 +37,7 @@ export async function settleBeads(
   return ok({ tree: tree.value, conflicts });
 }
 
-/** Null: it cannot be merged by its lines either. */
+/** Returns null if it cannot be merged by its lines either. */
 async function mergedBlob(
   context: RepositoryContext,
   { base, ours, theirs }: MergeStages,

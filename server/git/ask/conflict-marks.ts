@@ -23,7 +23,7 @@ export async function withMarks(root: string, paths: readonly PathBytes[]): Prom
   return marked;
 }
 
-/** Null: no file. An agent may have put a link, a pipe or a device in its place. */
+/** Returns null if it is not a file: an agent may have made a link, a pipe or a device of it. */
 async function contentOf(file: Buffer): Promise<{ readonly text: string } | 'large' | null> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {

@@ -64,7 +64,7 @@ export async function namesAtRoot(
   return ok(splitZero(listed.stdout));
 }
 
-/** Null: no file has this name (folders and submodules do not count). */
+/** Returns null if no file has this name (folders and submodules do not count). */
 export async function fileAt(
   context: RepositoryContext,
   commit: Sha,

@@ -11,7 +11,7 @@ import type { MergeAnswer } from './merge-answer.ts';
 
 const fileMode = '100644';
 
-/** Null: a file in conflict is not among what the person has settled. */
+/** Returns null if the user has not settled every file in conflict. */
 export async function settleByPerson(
   context: RepositoryContext,
   { tree, conflicts }: MergeAnswer,

@@ -28,7 +28,7 @@ class TouchedPaths {
     this.#known.set(commit, { base, paths });
   }
 
-  /** Null: that is not known. */
+  /** Null if unknown. */
   of(base: Sha, commit: Sha): readonly string[] | null {
     const known = this.#known.get(commit);
     return known?.base === base ? known.paths : null;

@@ -63,7 +63,7 @@ export async function commitEntries(
 /**
  * A merge that git can make alone gets a commit of its own, below what the agent has changed
  * besides: a rebase of a person's makes merges again, and would lose what only their commits hold.
- * Null: there is no such merge.
+ * Returns null if no such merge is unfinished.
  */
 async function concludeMerge(
   context: RepositoryContext,

@@ -44,8 +44,8 @@ const operationState = [
 ];
 
 /**
- * Null: nothing is in the way of a commit. A failure: the state was rescued, and only an agent or a
- * person can finish it.
+ * Returns null if nothing prevents a commit. A failure means that the state was stored, and only an
+ * agent or a person can finish it.
  */
 export async function concludable(
   context: RepositoryContext,

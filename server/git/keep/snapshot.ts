@@ -76,7 +76,7 @@ export interface KeptState {
   readonly snapshot: Snapshot;
   /** Too large, unreadable, or repositories of their own: not in the commit. */
   readonly skipped: readonly string[];
-  /** Null: it was not asked for, or there was nothing but a commit. */
+  /** Null if it was not requested, or only a commit existed. */
   readonly index: HeldIndex | null;
 }
 

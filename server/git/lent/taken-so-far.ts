@@ -61,7 +61,7 @@ export async function committedSoFar(
   return (await treeOf(context, sha)).ok ? [sha] : [];
 }
 
-/** Null: nothing is new. Else the packs among what is. */
+/** Returns null if nothing is new, else the new packs. */
 async function linkNew(
   context: RepositoryContext,
   objects: string,

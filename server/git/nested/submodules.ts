@@ -65,7 +65,7 @@ export function gitlinksIn(listing: Buffer): readonly Gitlink[] {
 }
 
 /**
- * Null: a link, a folder behind one, or a place whose history is elsewhere and not ours to check.
+ * Returns null for a link, a folder behind one, or a place whose history is stored elsewhere.
  */
 export function submoduleAt(
   modules: string,

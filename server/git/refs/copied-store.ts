@@ -19,7 +19,7 @@ const refsMax = 10_000;
 const refDepthMax = 12;
 const smallFileBytesMax = 16 * 1024 * 1024;
 
-/** Null: there is no readable history (broken, empty, or built to point elsewhere). */
+/** Returns null if the history is unreadable (broken, empty, or built to point elsewhere). */
 export async function copyOfHistory(
   context: Pick<RepositoryContext, 'git'>,
   folder: string,

@@ -12,7 +12,7 @@ import { isFullRef } from './refs.ts';
 export interface CheckoutHead {
   /** Real path of the checkout. */
   readonly root: string;
-  /** Null: HEAD is detached. */
+  /** Null if HEAD is detached. */
   readonly headBranch: string | null;
   /** The commit of a ref; null = there is none; undefined = only git can tell. */
   readonly readRef: (ref: string) => string | null | undefined;

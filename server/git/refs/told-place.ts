@@ -20,7 +20,7 @@ export interface ToldPlace {
 
 /**
  * In the user's own checkout nothing is set: git finds the repository as it does for the user.
- * Null: the folder is in none of our records, so no git is started there.
+ * Returns null if none of our records has the folder, so no git is started there.
  */
 export function toldPlace(
   place: Pick<RepositoryContext, 'commonDir' | 'root'>,

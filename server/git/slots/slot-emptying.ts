@@ -179,7 +179,7 @@ function hidesItself({ kind, path }: StatusEntry): boolean {
 }
 
 export interface Found {
-  /** Null: some ref held all of it already. */
+  /** Null if refs already hold all of it. */
   readonly ref: string | null;
   readonly skipped: readonly string[];
   readonly submodules: KeptSubmodules;

@@ -33,7 +33,7 @@ async function writeNote(file: string, text: string): Promise<void> {
   if (readText(file) !== text) await writeNew(file, text);
 }
 
-/** Null: the slot changes its commit, not its user. */
+/** Null if the slot changes its commit, but not its user. */
 function ownerOf(request: SlotRequest): string | null {
   if (request.use === 'gate') return gateOwner;
   if (request.branch === null) return null;

@@ -15,7 +15,7 @@ export interface NewTask extends Pick<
 }
 
 export interface NewTasks {
-  /** Null: in no epic. */
+  /** Null for a task without an epic. */
   readonly epic: { readonly id: string; readonly title: string; readonly isNew: boolean } | null;
   readonly tasks: readonly NewTask[];
   /** What an import takes. */

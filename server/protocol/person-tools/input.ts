@@ -8,7 +8,7 @@ export function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {
   return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
 }
 
-/** Null: it is absent or empty. */
+/** Returns null if it is absent or empty. */
 export function textIn(input: unknown, name: string): string | null {
   const value = fieldsOf(input)[name];
   if (value === undefined || value === null || value === '') return null;

@@ -125,7 +125,7 @@ export interface TaskAnswers {
   'task.hint': TaskView & { readonly hint_reaches?: 'now' | 'next_prompt' };
   'task.resolve': TaskView;
   conflict: {
-    /** Null: the two have no common history. */
+    /** Null if the two have no common history. */
     base: string | null;
     onto: string;
     commit: string;

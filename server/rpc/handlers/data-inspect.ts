@@ -64,7 +64,7 @@ export async function withSandboxes(
   return { sandbox, tasks: tasks.map((task) => ({ ...task, sandbox: sandboxOf(task, sandbox) })) };
 }
 
-/** Null where no agent runs. On a worker, the worker is the wall. */
+/** Returns null if no agent runs. On a worker, the worker is the wall. */
 function sandboxOf(task: TaskView, { holds }: SandboxView): 'worker' | SandboxView['holds'] {
   if (task.status !== 'in_progress') return null;
   return task.runs_on === 'remote' ? 'worker' : holds;

@@ -51,7 +51,7 @@ async function gateLog(
   return newest === undefined ? null : join(folder, newest);
 }
 
-/** Null: the file does not exist. */
+/** Returns null if the file does not exist. */
 async function readEnd(path: string): Promise<{ text: string; isCut: boolean } | null> {
   let file;
   try {

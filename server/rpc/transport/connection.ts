@@ -68,8 +68,8 @@ export interface AgentDoor {
 
 export interface ConnectionOptions {
   /**
-   * Null: the process at the other end of the pipes is the owner (standard input and output), so no
-   * token is required.
+   * Null if the process at the other end of the pipes (standard input and output) is the owner, so
+   * that no token is required.
    */
   readonly token: string | null;
   readonly handlers: RequestHandlers;

@@ -51,7 +51,7 @@ export async function readChanges(
   return { ...changes, target, ...(mayChangeSettings && { config: extras.config() }) };
 }
 
-/** Null: too much has changed, or the number is not one of this feed. */
+/** Returns null if too much has changed, or the number is not from this feed. */
 async function readMoment(at: Db, after: number, extras: SnapshotExtras): Promise<Moment | null> {
   const seq = await lastSeq(at);
   if (after > seq || seq - after > eventsMax) return null;

@@ -74,7 +74,7 @@ function valueOf(task: ExistingTask, field: Exclude<BeadsField, 'state'>): unkno
   }
 }
 
-/** Null: the engine moves it, and its end decides. */
+/** Returns null if the engine is moving it: the end of that move decides. */
 function wayOf(status: TaskStatus | undefined): string | null {
   switch (status) {
     case 'ready':

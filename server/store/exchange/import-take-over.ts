@@ -101,8 +101,8 @@ async function wasClosedByAgent(
 type Wanted = 'completed' | 'cancelled' | 'deleted' | 'paused' | 'held' | 'open';
 
 /**
- * Null: the file matches our state, or ours is newer. `hasMoved`: the file has another state than
- * before.
+ * Returns null if the file matches our state, or ours is newer. `hasMoved`: the file's state has
+ * changed.
  */
 function wantedOf(
   row: TaskRow,

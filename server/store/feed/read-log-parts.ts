@@ -30,7 +30,7 @@ export async function storedFiles(db: Db, log: string): Promise<readonly StoredE
 
 export interface ReadPart extends PartPlace {
   readonly at_ms: number;
-  /** Null: it starts before the offset from which texts were requested. */
+  /** Null if it starts before the offset from which texts were requested. */
   readonly text: string | null;
 }
 

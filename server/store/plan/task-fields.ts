@@ -55,7 +55,7 @@ export function checkTaskFields(fields: TaskFields): TaskColumns {
   return Object.assign(columns, givenColumns(fields, checks));
 }
 
-/** Null or empty: use the settings. */
+/** Null or empty uses the settings. */
 export function checkedRunsOn(given: string | null): RunPlace | null {
   return given === null || given === '' ? null : checkedWord(given, runPlaces, 'The place');
 }

@@ -11,7 +11,7 @@ import type { Tx } from '../schema/tables.ts';
 
 export interface TaskMove {
   readonly ids: readonly string[];
-  /** Null: out of any; not given: as it is. */
+  /** Null removes it from its epic; undefined leaves it there. */
   readonly epic?: string | null;
   readonly parent?: string | null;
   /** The task in front of which they go; null: the end. */

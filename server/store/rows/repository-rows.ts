@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 
 export type RepositoryRow = Selectable<StoreTables['repository']>;
 
-/** Null: the plan was made by an older version. */
+/** Null if an older version made the plan. */
 export async function readRepository(db: Reads): Promise<RepositoryRow | null> {
   return (await db.selectFrom('repository').selectAll().executeTakeFirst()) ?? null;
 }

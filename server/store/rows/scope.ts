@@ -1,7 +1,7 @@
 // The tasks that a run is about, and where they land.
 
 export interface Scope {
-  /** Null: tasks of every epic and of none. */
+  /** Null for all tasks, with or without an epic. */
   readonly epicId: string | null;
   /** Epics whose tasks are not in it. */
   readonly exceptEpics: readonly string[];

@@ -7,7 +7,7 @@ import type { TaskRow } from '../schema/tables.ts';
 import { countOnWorkers, placesOfEpics } from '../work/run-shares.ts';
 import type { WhyFacts } from './why-phrases.ts';
 
-/** Null: it runs here, or nothing is known of workers. */
+/** Returns null if it runs here, or no worker is known. */
 async function whyRemote(db: Db, row: TaskRow, { remote }: WhyFacts): Promise<string | null> {
   if (remote === undefined) return null;
   const epicRunsOn = (await placesOfEpics(db)).get(row.epic_id ?? '') ?? null;

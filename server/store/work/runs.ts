@@ -116,7 +116,7 @@ export async function setResultBranch(tx: Tx, id: string, branch: string): Promi
  */
 const tasksFlag = 'tasks';
 
-/** Null: the run is about all tasks of its epic, or of the project. */
+/** Null if the run covers all tasks of its epic, or of the project. */
 export function tasksOfRun({ flags }: Pick<RunRow, 'flags'>): readonly string[] | null {
   const named = flagsOf(flags)[tasksFlag];
   return Array.isArray(named) ? named.filter((id) => typeof id === 'string') : null;

@@ -14,8 +14,8 @@ export interface DestroyTimes {
 export const destroyTimes: DestroyTimes = { tries: 5, firstDelayMs: 500, longestDelayMs: 8_000 };
 
 /**
- * Null: it no longer exists, nor does its lease. Otherwise a sentence with the instance's name; the
- * lease stays.
+ * Returns null if neither it nor its lease exists any more. Otherwise a sentence with the
+ * instance's name; the lease stays.
  */
 export async function destroyInstance(
   provisioner: Provisioner,

@@ -34,7 +34,7 @@ const secretNames: readonly RegExp[] = [
   /service-account.*\.json$/,
 ];
 
-/** Null: the path may travel. `path` is relative, with slashes. */
+/** Returns null if the path may travel. `path` is relative, with slashes. */
 export function exclusionOf(path: string, isTracked: boolean): ExclusionReason | null {
   const names = path.split('/').map((name) => name.toLowerCase());
   if (names.some((name) => ownNames.has(name))) return 'own';

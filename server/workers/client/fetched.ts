@@ -52,7 +52,7 @@ export function writeFetched(scratch: string, fetched: Fetched): void {
   writeWhole(join(scratch, fetchedName), content);
 }
 
-/** Null: nothing was fetched, or not to its end. */
+/** Returns null if nothing was fetched, or the fetch did not finish. */
 export function readFetched(scratch: string): Fetched | null {
   try {
     const parsed = fetchedSchema.safeParse(

@@ -264,7 +264,7 @@ export async function followUntilStopped(
   }
 }
 
-/** Null: not an event of the contract; it is passed over. */
+/** Returns null if it is not an event of the contract; the caller skips it. */
 function parseEvent(data: string): WorkerEvent | null {
   try {
     const parsed = workerEventSchema.safeParse(JSON.parse(data));

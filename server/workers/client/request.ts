@@ -25,7 +25,7 @@ export interface WorkerRequest {
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Null: the address may be used. A worker elsewhere is only spoken to over https. */
+/** Returns null if the address may be used. A worker elsewhere must be reached over https. */
 export function badAddress(url: string): string | null {
   if (!URL.canParse(url)) return `The worker's address "${url}" is not a URL.`;
   const { protocol, hostname, username, password } = new URL(url);

@@ -96,7 +96,7 @@ export async function waitForHealth(
   return err(`The worker was not ready within ${seconds} s (last: ${last}).`);
 }
 
-/** Null: uploaded. */
+/** Returns null once uploaded. */
 export async function uploadWorkspace(
   worker: WorkerAddress,
   body: Readable,

@@ -22,7 +22,7 @@ export interface JsonRequest {
 
 export interface JsonAnswer {
   readonly status: number;
-  /** Null: no body, or no JSON. */
+  /** Null if it has no body, or no JSON. */
   readonly value: unknown;
 }
 

@@ -86,7 +86,7 @@ export interface HostKey {
 
 /** How a person accepts the key of a host. */
 export interface HostKeys {
-  /** Null: it is not refused, as far as can be known. */
+  /** Null if it is not refused, as far as can be known. */
   refused(): Promise<Result<HostKey | null, string>>;
   /** Keeps the key that has this fingerprint. Null: kept, or known already; else a sentence. */
   accept(fingerprint: string): Promise<string | null>;

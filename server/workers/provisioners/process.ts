@@ -46,7 +46,7 @@ const pollMs = 20;
 const namePattern = /^drv-[0-9a-f]{8}-\d{1,6}$/;
 
 export function createProcessProvisioner(options: ProcessOptions): Provisioner {
-  /** Null: it had ended before its start time could be read. */
+  /** Null if it ended before its start time could be read. */
   const runtimes = new Map<string, StartedRuntime | null>();
   const folderOf = (name: string): string => join(options.folder, name);
   return {
@@ -109,7 +109,7 @@ function markerOf(name: string): string {
   return `worker/${name}`;
 }
 
-/** Null: started. */
+/** Returns null once started. */
 async function startDetached(
   folder: string,
   program: readonly string[],
@@ -151,7 +151,7 @@ async function listeningRuntime(
   }
 }
 
-/** Null: the system has no watch left. */
+/** Returns null if the system cannot watch any more files. */
 function watcherOf(folder: string): FSWatcher | null {
   try {
     return watch(folder, { persistent: false }).on('error', () => undefined);
@@ -175,7 +175,7 @@ interface Listening {
   readonly pid: number;
 }
 
-/** Null: the line is not there, or not whole. */
+/** Returns null if the line is missing or incomplete. */
 function listeningIn(text: string): Listening | null {
   const url = /"url":"(http:\/\/127\.0\.0\.1:\d{1,5})"[^\n]*\n/.exec(text)?.[1];
   const pid = /"pid":(\d{1,10})[^\n]*\n/.exec(text)?.[1];

@@ -57,7 +57,7 @@ interface ShownKey extends HostKey {
   readonly line: string;
 }
 
-/** Null: the host shows a key that is known, or it does not answer. */
+/** Returns null if the host shows a known key, or does not answer. */
 export async function refusedKey(
   host: string,
   ownArgs: readonly string[],

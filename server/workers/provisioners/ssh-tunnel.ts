@@ -97,7 +97,7 @@ export async function closeTunnel(options: TunnelOptions, name: string): Promise
   rmSync(socketOf(options, name), { force: true });
 }
 
-/** Null: it is this user's, without these rights. Anyone may have made it before. */
+/** Returns null if this user owns it and others have no rights. Anyone may have made it earlier. */
 function makeFolder(folder: string, denied: number): string | null {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -7,7 +7,7 @@ import type { Provisioner } from './port.ts';
 
 export interface StaticOptions {
   readonly url: string | null;
-  /** Null: the variable that should hold it is not set. */
+  /** Null if the variable that should hold it is not set. */
   readonly token: string | null;
   readonly tokenVariable: string;
 }

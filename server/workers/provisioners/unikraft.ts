@@ -11,7 +11,7 @@ import type { CreateFailure, Instance, InstanceSpec, Provisioner } from './port.
 export interface UnikraftOptions {
   /** Name of a metro, or the full address of its API. */
   readonly metro: string;
-  /** Null: the account's key is not set. */
+  /** Null if the account's key is not set. */
   readonly key: string | null;
   readonly memoryBytes: number | null;
 }

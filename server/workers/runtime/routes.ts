@@ -173,7 +173,7 @@ function followJob({ request, response }: Exchange, job: Job): void {
   job.read(response, typeof lastEventId === 'string' ? lastEventId : undefined);
 }
 
-/** Null where it is longer. */
+/** Returns null if it is longer. */
 async function readText(exchange: Exchange, bytesMax: number): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -192,7 +192,7 @@ interface AskedCommand {
   readonly key: string | null;
 }
 
-/** Null where the body is none that stock could read. Stock knows no key, so none is refused. */
+/** Returns null if stock could not read the body. Stock knows no key, so none is refused. */
 function execRequestOf(text: string): AskedCommand | null {
   const value = jsonOf(text);
   if (value === null) return { command: '', key: null };

@@ -160,7 +160,7 @@ class EntryReader {
     });
   }
 
-  /** Null for what has no content. */
+  /** Null for an entry without content. */
   #take(header: Header): OpenFile | null {
     this.#entries += 1;
     if (this.#entries > uploadEntries) {

@@ -67,7 +67,7 @@ export interface EarlierCommit {
   readonly branch: string;
 }
 
-/** Null: the new attempt starts from its base only. `stored`: from `storedChoice`. */
+/** Returns null if the attempt starts from its base only. `stored`: from `storedChoice`. */
 export async function startOfAttempt(
   engine: Uses<'git'>,
   attempt: AttemptRow,

@@ -6,7 +6,7 @@ import type { FailureKind } from '../../core/failure.ts';
 import { keepWork, type NumberedAttempt, type KeptNote, type WorkPlace } from './kept-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** Null: what it has made is committed next, or its stop is carried out elsewhere. */
+/** Returns null if its work is committed next, or its stop is carried out elsewhere. */
 export function noteOf(outcome: AgentOutcome, isHeld: boolean): KeptNote | null {
   const author = 'agent';
   switch (outcome.kind) {

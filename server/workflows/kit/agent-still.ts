@@ -39,7 +39,7 @@ export class AgentStill implements StandStill {
     this.#isHere = runsOn === 'local';
   }
 
-  /** Null: it has ended. */
+  /** Null if it has ended. */
   runsAs(process: AgentProcess | null): void {
     this.#process = process;
   }

@@ -35,7 +35,7 @@ export interface BaseGateInput {
   readonly command: string;
   /** A red verdict from before (Unix ms) is not believed. */
   readonly redSinceMs: number;
-  /** Null: a person has asked without a run. */
+  /** Null if the user asked without a run. */
   readonly runId: string | null;
 }
 

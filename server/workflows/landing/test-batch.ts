@@ -57,7 +57,7 @@ interface BaseQuestion {
   readonly redSinceMs: number;
 }
 
-/** Null: the base is green, or cannot be asked. */
+/** Returns null if the base is green, or cannot be tested. */
 async function testBase(
   engine: Gating,
   { line, ...question }: BaseQuestion,

@@ -45,7 +45,7 @@ export async function conflictSides(
 /** `onto`: the tip that the person merged with. What lands later is merged when this lands. */
 export interface SettledFile {
   readonly path: string;
-  /** Null: the file is removed. */
+  /** Null if the file is removed. */
   readonly text: string | null;
   /** The person wants the lines from before both changes back. */
   readonly keepsBase: boolean;

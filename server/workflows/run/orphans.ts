@@ -108,7 +108,7 @@ type Owner =
   | {
       readonly kind: 'out of reach';
       readonly workflowId: string;
-      /** Null: any that lands. */
+      /** Null for any machine that lands. */
       readonly machine: string | null;
     }
   | { readonly kind: 'broken'; readonly error: string };

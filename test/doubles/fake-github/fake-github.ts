@@ -36,7 +36,7 @@ export interface Refused {
 
 export interface FakeGithubOptions {
   readonly release?: Release;
-  /** Null: everything is public. */
+  /** Null if everything is public. */
   readonly token?: string | null;
 }
 

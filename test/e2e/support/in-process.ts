@@ -25,7 +25,7 @@ export function isQuick(args: readonly string[]): boolean {
 /** Two connections of one process would wait for each other's transaction without an end. */
 let untilClosed: Promise<unknown> = Promise.resolve();
 
-/** Null where it needs a process: it would start a backend, or reach the database of a fleet. */
+/** Returns null if it needs a process: it would start a backend, or reach a fleet's database. */
 export async function runInProcess(
   root: string,
   env: Readonly<Record<string, string>>,

@@ -51,7 +51,7 @@ export async function makeNetwork(isPlain = false): Promise<Network> {
   return plainProcesses(reason);
 }
 
-/** Null: they can be made here. */
+/** Returns null if they can be made here. */
 export function whyNoNamespaces(): string | null {
   if (process.env['DROVER_FLEET_TEST_PLAIN'] === '1') return 'DROVER_FLEET_TEST_PLAIN is set';
   if (process.platform !== 'linux') return `${process.platform} has no network namespaces`;

@@ -28,7 +28,7 @@ export function keybindingsOf(webview: WebviewName): readonly Keybinding[] {
   );
 }
 
-/** Null: VS Code has nothing of ours for this key. */
+/** Returns null if VS Code has no binding of ours for this key. */
 export function commandOf(webview: WebviewName, pressed: Pressed): CommandId | null {
   const found = keybindingsOf(webview).find(({ key }) => key === chordOf(pressed));
   return found !== undefined && isOneOf(commandIds, found.command) ? found.command : null;

@@ -16,7 +16,7 @@ export interface Ask {
   /** Sent piece by piece instead of `body`, without a length. */
   readonly pieces?: AsyncIterable<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Null: none. */
+  /** Null sends none. */
   readonly token?: string | null;
 }
 

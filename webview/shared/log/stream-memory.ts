@@ -5,7 +5,7 @@
 export interface StreamMemory {
   /** The attempt that was chosen; null: the newest one. */
   readonly attempt: number | null;
-  /** Null: the end. */
+  /** Null at the end. */
   readonly place: StreamPlace | null;
   readonly folds: readonly string[];
   readonly draft: string;

@@ -65,7 +65,7 @@ export class EditHistory {
   }
 }
 
-/** Null: a refused drop does nothing. */
+/** Returns null if the drop is refused, which changes nothing. */
 export function dropEdit(board: StatusSnapshot, drop: Drop): Edit | null {
   switch (drop.kind) {
     case 'refused':
@@ -81,7 +81,7 @@ export function dropEdit(board: StatusSnapshot, drop: Drop): Edit | null {
   }
 }
 
-/** Null: none of them waits for it. */
+/** Returns null if none of them waits for it. */
 export function unblockEdit(
   board: StatusSnapshot,
   ids: readonly string[],
@@ -306,7 +306,7 @@ async function removeOr(
   }
 }
 
-/** Null: it is already the first or the last one. */
+/** Returns null if it is already the first or the last one. */
 export function moveEpicEdit(board: StatusSnapshot, id: string, step: -1 | 1): Edit | null {
   const ids = board.epics.map((epic) => epic.id);
   const at = ids.indexOf(id);

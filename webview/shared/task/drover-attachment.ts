@@ -32,7 +32,7 @@ export class DroverAttachment extends LitElement {
   declare host: Host | null;
   declare name: string;
   declare words: string;
-  /** Null: it is being read, or is not there. */
+  /** Null while it is being read, or if it does not exist. */
   #address: string | null = null;
   #isMissing = false;
 

@@ -57,7 +57,7 @@ export function historyLines(events: readonly EventView[]): readonly HistoryLine
     .slice(0, linesMax);
 }
 
-/** Null: of no interest to a person who reads what became of a task. */
+/** Returns null for events that a reader of the task's history does not need. */
 function wordsOf({ type, data }: EventView): string | null {
   if (type === 'task.edited') {
     const changed = Array.isArray(data['changed']) ? data['changed'].map(String) : [];

@@ -63,7 +63,7 @@ function lowlight(): ReturnType<typeof createLowlight> {
 
 const charsMax = 20_000;
 
-/** Null: a language that is not known, or more than is worth it. */
+/** Returns null if the language is unknown, or the text too long. */
 export function highlighted(text: string, language: string): readonly CodePiece[] | null {
   if (language === '' || text.length > charsMax || !lowlight().registered(language)) return null;
   const pieces: CodePiece[] = [];

@@ -24,7 +24,7 @@ export type ProseBlock =
   | { readonly kind: 'text'; readonly spans: readonly ProseSpan[] };
 
 export interface ProseItem {
-  /** Null: not an item of a to-do list. */
+  /** Null if it is not an item of a to-do list. */
   readonly isDone: boolean | null;
   readonly blocks: readonly ProseBlock[];
 }

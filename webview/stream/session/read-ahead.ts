@@ -13,8 +13,8 @@ export interface LogAhead {
 }
 
 /**
- * Null: the page does not know what it was opened for. `chosen`: the attempt that a person chose
- * here before.
+ * Returns null if the page does not know which task it was opened for. `chosen`: the attempt that
+ * the user chose here before.
  */
 export function readAhead(host: Host, chosen: number | null): LogAhead | null {
   const { id, attempt: opened } = host.subject ?? { id: null, attempt: null };

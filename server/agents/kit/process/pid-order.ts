@@ -38,7 +38,7 @@ export function lowestPidSince(first: AgentProcess): number {
   }
 }
 
-/** Null for a process whose birth was not noted, and on a system that does not count. */
+/** Returns null if the birth was not recorded, or the system does not count processes. */
 function startsSince(first: AgentProcess): number | null {
   const before = startsAtBirth.get(keyOf(first));
   const now = before === undefined ? null : startsSoFar();

@@ -3,7 +3,7 @@
 
 export interface SilenceOptions {
   readonly warnMs: number;
-  /** Null: silence alone ends nothing. */
+  /** Null if silence alone ends nothing. */
   readonly endMs: number | null;
   readonly onWarn: (silentMs: number) => void;
   readonly onEnd: () => void;

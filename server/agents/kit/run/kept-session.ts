@@ -21,7 +21,7 @@ function pathOf(keeper: SessionKeeper, request: AgentRequest): string {
   return join(dirname(request.logPath), `${name}.${keeper}.json`);
 }
 
-/** Null: there is none, or the existing one is not ours. */
+/** Returns null if no session exists, or it is not ours. */
 export function readKeptSession(keeper: SessionKeeper, request: AgentRequest): string | null {
   try {
     const kept: unknown = JSON.parse(readFileSync(pathOf(keeper, request), 'utf8'));

@@ -112,7 +112,7 @@ async function runOneWay(
   return outcome;
 }
 
-/** Null: how it ended is unknown. */
+/** Returns null if its end is unknown. */
 async function adoptOneWay(
   agent: OneWayAgent,
   process: AgentProcess,

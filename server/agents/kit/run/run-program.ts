@@ -44,7 +44,7 @@ export interface ProgramFollower<Own extends string = never> {
 
 export interface Ended<Follower> {
   readonly outcome: AgentOutcome;
-  /** Null where the program could not be started. */
+  /** Null if the program could not be started. */
   readonly follower: Follower | null;
 }
 

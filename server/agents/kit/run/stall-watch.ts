@@ -8,7 +8,7 @@ import { SilenceWatch } from '../process/silence.ts';
 export interface StallOptions {
   /** The sentence for the log. */
   readonly note: (seconds: number) => string;
-  /** Null: silence alone does not end this program. */
+  /** Null if silence alone does not end this program. */
   readonly onEnd: (() => void) | null;
   /** By default the request's. */
   readonly warnMs?: number;
