@@ -1,11 +1,12 @@
 // Why a task that is ready has not started: its delay, the run, its scope, the workers, the
 // account.
 
-import { isHandedOver } from '../../core/plan/task.ts';
-import { formatCount } from '../../core/format.ts';
+import { hasGate, isHandedOver } from '../../core/plan/task.ts';
+import { formatCount, formatDuration } from '../../core/format.ts';
 import { landingsWaitingMax } from '../../core/plan/schedule.ts';
 import { readHolds } from '../status/holds.ts';
 import type { Db } from '../rows/one-moment.ts';
+import { readBaseGate } from '../work/gate-verdicts.ts';
 import { refusedPushes, refusedPushesMax } from '../work/refused-pushes.ts';
 import { shortList } from '../board/stuck.ts';
 import type { RunRow, TaskRow } from '../schema/tables.ts';
@@ -55,6 +56,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
   sentences.push(...(await limitedAccount(db, { ...next, ...facts })));
   sentences.push(...(await refusedWork(db, row, run)));
   sentences.push(...(await otherLine(db, row, run)));
+  sentences.push(...(await baseGate(db, row, run, facts.nowMs)));
   sentences.push(...(await busyWorkers(db, row, run)));
   sentences.push(...(await whyNoWorker(db, row, facts)));
   sentences.push(...(await whyMachine(db, row, facts.gateNeeds)));
@@ -146,6 +148,20 @@ async function otherLine(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
     (blocker) =>
       `Its blocker ${blocker.id} has landed on ${blocker.landed_on}, and this run lands on ${run.line}: ${row.id} starts when that line holds its commit.`,
   );
+}
+
+/** Tasks without their own gate wait a while for the gate on the branch that they start from. */
+async function baseGate(db: Db, row: TaskRow, run: RunRow, nowMs: number): Promise<string[]> {
+  const gate = await readBaseGate(db, run.line);
+  if (gate?.state !== 'running' || gate.command === null) return [];
+  const untilMs = gate.since_ms + gate.wait_ms;
+  const isJudged = hasGate({ testMode: row.test_mode, testScope: row.test_scope });
+  if (nowMs >= untilMs || !isJudged || (row.test_command ?? gate.command) !== gate.command)
+    return [];
+  const since = formatDuration(nowMs - gate.since_ms);
+  return [
+    `The gate has been running on ${run.line} itself for ${since}, so that no agent starts on a red branch; ${row.id} starts when it passes, or beside it at ${timeText(untilMs, nowMs)}.`,
+  ];
 }
 
 async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
