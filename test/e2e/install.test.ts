@@ -3,18 +3,20 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { machinesNpm, npmEnvironment } from '../install-once.mjs';
 import { removeFolder } from '../remove-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
+const papers = ['README.md', 'CHANGELOG.md'];
 const bytesMax = 5 * 1024 * 1024;
 
 suite('the package of npm', function () {
   this.timeout(300_000);
   const folder = mkdtempSync(join(tmpdir(), 'drover-install-'));
+  const checkout = join(folder, 'checkout');
   const prefix = join(folder, 'prefix');
   const repository = join(folder, 'repo');
   const { node, npm } = machinesNpm();
@@ -33,9 +35,16 @@ suite('the package of npm', function () {
 
   suiteSetup(() => {
     execFileSync(process.execPath, [join(root, 'build/command.mjs')], { stdio: 'pipe' });
-    // `prepare` would build `dist` again, which other tests use now.
+    // A checkout of its own: other tests use the manifest, and `dist`, which `prepare` would build.
+    for (const name of ['bin', 'lib', 'build', 'package.json', 'LICENSE', ...papers]) {
+      cpSync(join(root, name), join(checkout, name), { recursive: true });
+    }
+    const manifest = (step: string): Buffer =>
+      execFileSync(node, [join(checkout, 'build/manifest.mjs'), step], { stdio: 'pipe' });
+    manifest('strip');
     const pack = [npm, 'pack', '--ignore-scripts', `--pack-destination=${folder}`];
-    execFileSync(node, pack, { cwd: root, env, stdio: 'pipe' });
+    execFileSync(node, pack, { cwd: checkout, env, stdio: 'pipe' });
+    manifest('restore');
     packed = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
     const options = ['--prefix', prefix, '--prefer-offline', '--no-audit', '--no-fund'];
     execFileSync(node, [npm, 'install', '--global', ...options, packed], { env, stdio: 'pipe' });
@@ -75,10 +84,17 @@ suite('the package of npm', function () {
     const installed = readdirSync(modules).filter((name) => !name.startsWith('.'));
     assert.deepEqual(installed, [`node-${process.platform}-${process.arch}`]);
     const text = readFileSync(join(prefix, 'lib/node_modules/drover/package.json'), 'utf8');
-    const { repository: home, publishConfig, dependencies, private: isPrivate } = JSON.parse(text);
-    assert.deepEqual([dependencies, isPrivate], [undefined, undefined]);
+    const { repository: home, publishConfig, dependencies, scripts, ...rest } = JSON.parse(text);
+    assert.deepEqual([dependencies, scripts, rest.private], [undefined, undefined, undefined]);
     assert.deepEqual(publishConfig, { access: 'public', provenance: true });
     assert.match(home.url, /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/u);
+  });
+
+  test('is packed without the scripts of the checkout, which keeps them', () => {
+    assert.equal(
+      readFileSync(join(checkout, 'package.json'), 'utf8'),
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    );
   });
 
   test('plans, runs with the demo agent, and checks the setup', () => {
