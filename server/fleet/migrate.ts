@@ -8,6 +8,7 @@ import { markMovedAway, refuseMovedAway } from '../store/exchange/moved-away.ts'
 import { openStore } from '../store/open.ts';
 import { type Store, liveMachines } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
+import { PostgresRefusal } from '../store/postgres/trouble.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { storeSources } from '../project/store-sources.ts';
 import { type Environment, LiveSettings } from '../project/live-settings.ts';
@@ -42,6 +43,20 @@ async function refuseWhileWorking({ db }: Store): Promise<void> {
     'already_running',
     `Machines of the fleet are running: ${names}. Stop their workers and backends ("drover server stop" in their clones), then try again.`,
   );
+}
+
+/** A worker's role writes rows; a move into the database also sets its sequences. */
+async function ownersOnly<T>(moving: Promise<T>): Promise<T> {
+  try {
+    return await moving;
+  } catch (error) {
+    if (!(error instanceof PostgresRefusal) || error.trouble !== 'forbidden') throw error;
+    const said = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+    throw new Refusal(
+      error.kind,
+      `Only the owner of the database can move a plan into it${said}. Nothing was moved. Set DBOS_SYSTEM_DATABASE_URL to the owner's URL, then try again.`,
+    );
+  }
 }
 
 /** The source refuses everything but a move back afterwards. */
@@ -79,8 +94,8 @@ export async function migrateProject(options: MigrateOptions): Promise<MigrateRe
         const [from, to] = direction === 'to' ? sides : ([sides[1], sides[0]] as const);
         await refuseMovedAway(from.db, from);
         const where = to.kind === 'file' ? `${to.shown} on ${hostname()}` : to.shown;
-        const report = await moveStore(from.db, to.db, (tx) =>
-          markMovedAway(tx, storeSources, where),
+        const report = await ownersOnly(
+          moveStore(from.db, to.db, (tx) => markMovedAway(tx, storeSources, where)),
         );
         if (direction === 'from') forgetFleet(places);
         else noteFleet(places, fleet.shown);

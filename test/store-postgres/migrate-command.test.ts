@@ -6,6 +6,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { acquireExclusive } from '../../server/store/sqlite/exclusive.ts';
+import { grantStatements } from '../../server/durable/fleet/grants.ts';
 import { removeFolder } from '../remove-folder.ts';
 import { testDatabases } from './databases.ts';
 import { droverProgram } from '../e2e/support/program.ts';
@@ -102,6 +103,28 @@ suite('postgres: drover migrate', function () {
       assert.equal(drover(['add', 'One']).status, 0);
       assert.equal(drover(['status'], await createWithTables()).status, 0);
       assert.match(drover(['export', '-f', 'jsonl']).stdout, /One/);
+    }));
+
+  test("a worker's role moves no plan into a database, and is referred to its owner", () =>
+    inProject(async (_folder, drover) => {
+      const { create, run } = await testDatabases();
+      const url = await create();
+      assert.equal(drover(['add', 'One']).status, 0);
+      assert.equal(drover(['migrate', '--to', url]).status, 0);
+      const database = new URL(url).pathname.slice(1);
+      const granted = grantStatements({ role: 'mover', database, storeSchema: 'public' });
+      await run(
+        url,
+        'create role mover login',
+        ...granted.filter((each) => !/SCHEMA "(?:dbos|drover_durable)"/.test(each)),
+      );
+      const asWorker = url.replace('drover@', 'mover@');
+      assert.equal(drover(['migrate', '--from'], asWorker).status, 0);
+      const refused = drover(['migrate', '--to'], asWorker);
+      assert.equal(refused.status, 3);
+      assert.match(refused.stderr, /Only the owner .* Nothing was moved\. Set DBOS_SYSTEM/);
+      assert.match(drover(['export', '-f', 'jsonl']).stdout, /One/);
+      assert.equal(drover(['migrate', '--to'], url).status, 0);
     }));
 
   test('refused: no database named, none there, a backend at work', () =>
