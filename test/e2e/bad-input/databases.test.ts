@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { check, type Row } from './support/check.ts';
-import { chownAll, mountSmallDisk, nobody } from './support/disks.ts';
+import { mountSmallDisk } from './support/disks.ts';
 import { shareOf, table } from './support/lanes.ts';
 import type { Place } from './support/place.ts';
 
@@ -113,12 +113,9 @@ function bound(
 ): Row {
   return {
     title,
-    prepare: (place) => {
-      chownAll(place, nobody);
-      prepare(place);
-    },
+    prepare,
     args,
-    call: { ...demo, ...(process.getuid?.() === 0 && { uid: nobody }) },
+    call: { ...demo, isBound: true },
     code: 3,
     words: [...words, /writable|readable/],
   };

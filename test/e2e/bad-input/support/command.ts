@@ -29,8 +29,8 @@ export interface Call {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly stdin?: string | Buffer;
   readonly timeoutMs?: number;
-  /** Another user than root, whom permissions bind. */
-  readonly uid?: number;
+  /** Root gives up its capabilities, so that permissions of files bind it like any other user. */
+  readonly isBound?: boolean;
 }
 
 export interface Ended {
@@ -56,13 +56,19 @@ export function environmentOf(call: Pick<Call, 'home' | 'env'>): Record<string, 
   return Object.fromEntries(given);
 }
 
+/** Another user could not read a checkout in a private home folder. */
+const unprivileged = ['setpriv', '--inh-caps=-all', '--bounding-set=-all'];
+
 export function runDrover(call: Call): Promise<Ended> {
   return new Promise((settle, fail) => {
-    const child = spawn(nodeProgram, [cliProgram, ...call.args], {
+    const isRootBound = call.isBound === true && process.getuid?.() === 0;
+    const [program = nodeProgram, ...words] = isRootBound
+      ? [...unprivileged, nodeProgram]
+      : [nodeProgram];
+    const child = spawn(program, [...words, cliProgram, ...call.args], {
       cwd: call.cwd,
       env: environmentOf(call),
       stdio: ['pipe', 'pipe', 'pipe'],
-      ...(call.uid !== undefined && { uid: call.uid, gid: call.uid }),
     });
     const outputs = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {

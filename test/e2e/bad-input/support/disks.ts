@@ -1,22 +1,10 @@
-// Full disks, and files of another user. Permissions do not limit root, so as root the command runs
-// as user `nobody`.
+// Full disks.
 
-import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder } from '../../../remove-folder.ts';
 import { mountDisk } from '../../support/small-disk.ts';
 import type { Place } from './place.ts';
-
-export const nobody = 65_534;
-
-/**
- * Gives the place to the user; nothing to do for a user other than root, who is limited already.
- */
-export function chownAll(place: Place, uid: number): void {
-  if (process.getuid?.() !== 0) return;
-  execFileSync('chown', ['-R', `${uid}:${uid}`, place.folder]);
-}
 
 const smallDiskBytes = 1024 * 1024;
 

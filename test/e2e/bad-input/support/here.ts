@@ -16,7 +16,7 @@ process.env['HOME'] = '/nonexistent';
 process.env['DROVER_SANDBOX'] = 'off';
 
 export async function runHere(call: Call): Promise<Ended> {
-  if (call.uid !== undefined || call.args.some((word) => startsBackend.has(word))) {
+  if (call.isBound === true || call.args.some((word) => startsBackend.has(word))) {
     return await runDrover(call);
   }
   const [stdout, stderr] = [memoryOutput(), memoryOutput()];
