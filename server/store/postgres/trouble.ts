@@ -168,7 +168,7 @@ function sentence(trouble: PostgresRefusalName, place: PlaceWords, detail: strin
     case 'full':
       return `The disk of PostgreSQL at ${host} is full (${detail}). Nothing was changed. Free some space; Drover then continues.`;
     case 'connections':
-      return `PostgreSQL at ${host} has no connection left for "${user}" (${detail}). Raise max_connections, or let fewer workers or smaller pools use it.`;
+      return `PostgreSQL at ${host} has no connection left for "${user}" (${detail}). Raise max_connections, or the role's own limit (ALTER ROLE "${user}" CONNECTION LIMIT), or let fewer workers or smaller pools use it.`;
     case 'busy':
       return `Another Drover locked ${shown} for too long (${detail}). Nothing was changed. Try again.`;
     case 'slow':

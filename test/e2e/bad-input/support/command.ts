@@ -29,7 +29,10 @@ export interface Call {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly stdin?: string | Buffer;
   readonly timeoutMs?: number;
-  /** Root gives up its capabilities, so that permissions of files bind it like any other user. */
+  /**
+   * Root gives up its capabilities, so that permissions of files bind it. Another user might not be
+   * able to read the checkout.
+   */
   readonly isBound?: boolean;
 }
 
@@ -56,16 +59,14 @@ export function environmentOf(call: Pick<Call, 'home' | 'env'>): Record<string, 
   return Object.fromEntries(given);
 }
 
-/** Another user could not read a checkout in a private home folder. */
-const unprivileged = ['setpriv', '--inh-caps=-all', '--bounding-set=-all'];
-
 export function runDrover(call: Call): Promise<Ended> {
   return new Promise((settle, fail) => {
     const isRootBound = call.isBound === true && process.getuid?.() === 0;
-    const [program = nodeProgram, ...words] = isRootBound
-      ? [...unprivileged, nodeProgram]
-      : [nodeProgram];
-    const child = spawn(program, [...words, cliProgram, ...call.args], {
+    const words = [nodeProgram, cliProgram, ...call.args];
+    const [program, args] = isRootBound
+      ? ['setpriv', ['--inh-caps=-all', '--bounding-set=-all', ...words]]
+      : [nodeProgram, words.slice(1)];
+    const child = spawn(program, args, {
       cwd: call.cwd,
       env: environmentOf(call),
       stdio: ['pipe', 'pipe', 'pipe'],
