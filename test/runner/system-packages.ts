@@ -81,7 +81,7 @@ export function decideSetUp({ missing, hasApt, isRoot, hasSudo }: SetUpFacts): S
     };
   }
   const remedy = hasApt
-    ? `Run: sudo ${install.join(' ')}`
+    ? `Run as root: apt-get update && ${install.join(' ')}`
     : `Install what this system calls these Debian packages: ${missing.join(' ')}`;
   return {
     kind: 'refuse',

@@ -44,7 +44,7 @@ suite('set-up of the system for tests', () => {
     const needs = 'The tests need programs that are not installed (bubblewrap, prometheus).';
     check(
       { hasApt: true, isRoot: false, hasSudo: false },
-      { kind: 'refuse', message: `${needs} Run: sudo ${install}` },
+      { kind: 'refuse', message: `${needs} Run as root: apt-get update && ${install}` },
     );
     check(
       { hasApt: false, isRoot: true, hasSudo: false },
