@@ -12,6 +12,12 @@ export function checkGolden(name: string, text: string): void {
     writeFileSync(path, whole);
     return;
   }
-  assert.ok(existsSync(path), `${path} is missing; make it with UPDATE_GOLDEN=1`);
-  assert.equal(whole, readFileSync(path, 'utf8'));
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  if (whole === before) return;
+  throw new assert.AssertionError({
+    message: `${path} differs. If the new text is right, run the test again with UPDATE_GOLDEN=1.`,
+    actual: whole,
+    expected: before,
+    operator: 'strictEqual',
+  });
 }

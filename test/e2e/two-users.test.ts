@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { removeFolder } from '../remove-folder.ts';
@@ -24,6 +24,23 @@ interface Done {
   readonly text: string;
 }
 
+interface Program {
+  readonly node: string;
+  readonly cli: string;
+}
+
+/** A copy: the checkout may be in a home folder that other users cannot enter. */
+function programIn(folder: string): Program {
+  mkdirSync(join(folder, 'dist'), { recursive: true });
+  const dist = dirname(droverProgram());
+  for (const name of readdirSync(dist).filter((each) => !each.endsWith('.map')))
+    cpSync(join(dist, name), join(folder, 'dist', name), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  const node = join(folder, 'node');
+  cpSync(realpathSync(process.execPath), node);
+  return { node, cli: join(folder, 'dist', 'cli.js') };
+}
+
 /** Nobody's on a usual machine. */
 const [aliceId, bobId] = [61_001, 61_002];
 
@@ -36,6 +53,7 @@ while [ ! -e "$HOME/go" ]; do sleep 0.1; done
 suite('two users of one machine', function () {
   this.timeout(180_000);
   let folder: string;
+  let program: Program;
   let shared: string;
   let alice: User;
   let bob: User;
@@ -51,6 +69,7 @@ suite('two users of one machine', function () {
   setup(() => {
     folder = realpathSync(mkdtempSync(join('/tmp', 'drover-two-')));
     chmodSync(folder, 0o755);
+    program = programIn(join(folder, 'program'));
     shared = join(folder, 'shared');
     mkdirSync(shared);
     chmodSync(shared, 0o1777);
@@ -78,7 +97,7 @@ suite('two users of one machine', function () {
       chownSync(path, uid, uid);
     }
     const env = {
-      PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+      PATH: `${dirname(program.node)}:/usr/local/bin:/usr/bin:/bin`,
       HOME: home,
       TMPDIR: shared,
       // The runner finds processes that are left by it.
@@ -106,7 +125,7 @@ suite('two users of one machine', function () {
     as(user, ['/bin/sh', '-c', line], cwd);
 
   const drover = (user: User, args: readonly string[], cwd = user.root, more = {}): Done =>
-    as(user, [process.execPath, '--no-warnings', droverProgram(), ...args], cwd, more);
+    as(user, [program.node, '--no-warnings', program.cli, ...args], cwd, more);
 
   function expect(user: User, args: readonly string[], more = {}): string {
     const done = drover(user, args, user.root, more);
@@ -148,7 +167,7 @@ suite('two users of one machine', function () {
     const open = attempts.filter((line) => sh(bob, line).code === 0);
     assert.deepEqual(open, []);
     const connect = `require('net').connect(${JSON.stringify(socket)}).on('connect', () => process.exit(0)).on('error', () => process.exit(7))`;
-    assert.equal(as(bob, [process.execPath, '-e', connect], bob.root).code, 7);
+    assert.equal(as(bob, [program.node, '-e', connect], bob.root).code, 7);
 
     const before = expect(alice, ['events', '--json']);
     const commands = [
