@@ -19,6 +19,7 @@ export const systemPackages: readonly SystemPackage[] = [
   { name: 'bubblewrap', suites: realProcesses, isInstalled: () => onPath('bwrap') },
   { name: 'iproute2', suites: ['fleet', 'end-to-end'], isInstalled: () => onPath('ip') },
   { name: 'procps', suites: realProcesses, isInstalled: () => onPath('ps') },
+  { name: 'curl', suites: ['end-to-end'], isInstalled: () => onPath('curl') },
   { name: 'pgbouncer', suites: ['end-to-end'], isInstalled: () => onPath('pgbouncer') },
   { name: 'prometheus', suites: ['end-to-end'], isInstalled: () => onPath('prometheus') },
   { name: 'openssh-server', suites: ['end-to-end', 'fleet'], isInstalled: () => onPath('sshd') },
