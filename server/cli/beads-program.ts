@@ -43,12 +43,24 @@ export async function beadsProgram(
     const problem = isOld ? await call('sync', '--import-only') : await call('import', file);
     // If labels or edges alone are removed, the newer version has nothing to import.
     if (problem !== null && !problem.endsWith('nothing to commit')) return problem;
-    for (const { id, kind, value } of await readPending(pending)) {
+    const left: LostPart[] = [];
+    let refused: string | null = null;
+    for (const part of await readPending(pending)) {
+      const { id, kind, value } = part;
       const words = kind === 'label' ? ['update', id, '--remove-label'] : ['dep', 'remove', id];
-      await call(...words, value);
+      const answer = await call(...words, value);
+      // bd also refuses if the issue or the dependency no longer exists.
+      if (
+        answer === null ||
+        !(await run(program, ['show', id, '--json'], where)).stdout.includes(JSON.stringify(value))
+      )
+        continue;
+      left.push(part);
+      refused = answer;
     }
-    await rm(pending, { force: true });
-    return null;
+    if (refused === null) await rm(pending, { force: true });
+    else await writeFile(pending, JSON.stringify(left));
+    return refused;
   };
   return {
     take,
@@ -121,7 +133,8 @@ async function run(
   });
   const stdout = end.stdout.toString('utf8');
   if (end.problem === null && end.code === 0) return { stdout, problem: null };
-  const said = end.stderr.toString('utf8').trim().split('\n')[0] ?? '';
+  const lines = end.stderr.toString('utf8').trim().split('\n');
+  const said = lines.find((line) => line.startsWith('Error')) ?? lines[0] ?? '';
   const why =
     end.problem === 'timeout'
       ? `it did not end within ${callMaxMs / 1000} s`
