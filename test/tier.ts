@@ -25,6 +25,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/agents/claude-cut.test.ts',
   'test/e2e/agents.test.ts',
   'test/e2e/beads-live.test.ts',
+  'test/e2e/beads-points.test.ts',
   'test/e2e/branch-prefix.test.ts',
   'test/e2e/confined-agents.test.ts',
   'test/e2e/fail-over.test.ts',

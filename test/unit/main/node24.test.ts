@@ -17,6 +17,7 @@ const launcher = join(root, 'bin', 'node24.mjs');
 const anyNode = new Set([
   'prepare',
   'prepack',
+  'postpack',
   'build',
   'typecheck',
   'lint',
