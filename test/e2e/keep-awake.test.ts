@@ -42,8 +42,9 @@ suite('keeping the machine awake', function () {
   }
 
   function holderIn(held: string): { pid: number; words: string } | null {
-    if (!existsSync(held)) return null;
-    const [pid, ...words] = readFileSync(held, 'utf8').trim().split(' ');
+    const text = existsSync(held) ? readFileSync(held, 'utf8') : '';
+    if (!text.endsWith('\n')) return null;
+    const [pid, ...words] = text.trim().split(' ');
     return { pid: Number(pid), words: words.join(' ') };
   }
 
