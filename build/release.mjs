@@ -132,10 +132,16 @@ function built(...endings) {
 /** @type {Record<string, () => (readonly [string, readonly string[]])[]>} */
 const places = {
   marketplace: () => [
-    [join('node_modules', '.bin', 'vsce'), ['publish', '--packagePath', ...built('.vsix')]],
+    [
+      join('node_modules', '.bin', 'vsce'),
+      ['publish', '--skip-duplicate', '--packagePath', ...built('.vsix')],
+    ],
   ],
   'open-vsx': () => [
-    ['npx', ['--yes', openVsxClient, 'publish', '--packagePath', ...built('.vsix')]],
+    [
+      'npx',
+      ['--yes', openVsxClient, 'publish', '--skip-duplicate', '--packagePath', ...built('.vsix')],
+    ],
   ],
   npm: () => [['npm', ['publish', ...built('.tgz'), '--access', 'public', '--provenance']]],
   github: () => {
