@@ -22,7 +22,7 @@ export class Reconnecting {
     this.#connectedAtMs = this.#now();
   }
 
-  /** How long to wait before the next try; null: give up, a person decides. */
+  /** How long to wait before the next try, or null to stop trying until the user reconnects. */
   nextDelayMs(): number | null {
     const connectedAtMs = this.#connectedAtMs;
     this.#connectedAtMs = null;

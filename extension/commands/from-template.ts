@@ -102,8 +102,8 @@ async function askFor(prompt: string, max: number): Promise<string | null> {
 }
 
 /**
- * The epic that is selected, or that the selected task is in; one that has landed is not reopened
- * without a question. Undefined: the person canceled; null: in no epic.
+ * The selected epic, or the epic of the selected task. Asks before it reopens a landed epic.
+ * Undefined if the user canceled, null for no epic.
  */
 async function epicFor(project: Project, { ids }: Target): Promise<string | null | undefined> {
   const [id] = ids;

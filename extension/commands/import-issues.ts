@@ -43,7 +43,10 @@ async function askWords(value: string): Promise<string | null> {
   return trimmed === '' ? null : trimmed;
 }
 
-/** Asks a person to sign in only if the issues cannot be read without. Null: they did not. */
+/**
+ * Asks the user to sign in only if the issues cannot be read otherwise. Returns null if they
+ * declined.
+ */
 async function planSignedIn(
   { messages }: CommandContext,
   project: Project,

@@ -21,8 +21,8 @@ export function epicOf(project: Project, id: string): EpicView | null {
 }
 
 /**
- * The tasks of a command; asks among the offered if the arguments name none. Null: the person
- * canceled.
+ * The tasks of a command. If the arguments name none, the user picks from the offered ones. Returns
+ * null if they canceled.
  */
 export async function pickTasks(
   project: Project,
@@ -113,7 +113,7 @@ export async function pickProject(
   return chosen?.project ?? null;
 }
 
-/** The epic of a new task. Undefined: the person canceled; null: in no epic. */
+/** The epic of a new task. Undefined if the user canceled, null for no epic. */
 export async function pickEpicForTask({ board }: Project): Promise<string | null | undefined> {
   const { open, landed } = taskPlaces(board?.epics ?? []);
   if (open.length + landed.length === 0) return null;

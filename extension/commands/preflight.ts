@@ -30,7 +30,7 @@ interface Item extends vscode.QuickPickItem {
 /** What a run is about: its epic, if it has one, and its tasks, if it is about single ones. */
 export interface RunScope {
   readonly epic: EpicView | null;
-  /** Of the top level. Null: all of the epic, or all open ones. */
+  /** Top-level tasks, or null for the whole epic, or for all open tasks. */
   readonly tasks: readonly TaskView[] | null;
 }
 

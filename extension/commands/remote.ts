@@ -228,7 +228,7 @@ async function setUp(project: Project): Promise<boolean> {
   return true;
 }
 
-/** What a provisioner needs beside its name. Null: the person canceled. */
+/** The details that a provisioner needs besides its name, or null if the user canceled. */
 async function detailOf(kind: RemoteProvisioner): Promise<Readonly<Record<string, string>> | null> {
   switch (kind) {
     case 'process':

@@ -61,7 +61,7 @@ export function taskPlaces(epics: readonly EpicView[]): {
   };
 }
 
-/** Where in the log of an attempt; null: the call names no place. */
+/** The place in an attempt's log, or null if the call names none. */
 export function logPlaceOf(args: readonly unknown[]): LogPlace | null {
   const place = fieldsOf(fieldsOf(args[0])['place']);
   const { offset, words } = place;

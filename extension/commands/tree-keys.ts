@@ -11,7 +11,7 @@ export function isKeyOfTree([first]: readonly unknown[]): boolean {
   return typeof first === 'object' && first !== null && 'key' in first && first.key === 'tree';
 }
 
-/** What the tree does for a key of this command; null: it has none. */
+/** The tree's action for the key of this command, or null if it has none. */
 export function actionOfKey(id: CommandId): WebviewAction | null {
   if (id === 'drover.openStream') return 'open';
   if (id === 'drover.runEpic') return 'run';

@@ -3,8 +3,8 @@
 import type { TaskView } from '../../server/protocol/views.ts';
 
 /**
- * The state that the problems explain; once the task has another one they are over. Null: the task
- * has none, because it is over or removed.
+ * The state that the problems explain; they end once the task changes state. Returns null if the
+ * task is finished or removed.
  */
 export function problemCause(task: TaskView | null): string | null {
   if (task === null) return null;

@@ -74,8 +74,8 @@ export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView
 }
 
 /**
- * A run of an epic reports the epic as it is now: after a retry, tasks of earlier runs count as
- * well. Null: there are none, or it is a run of single tasks, or of all.
+ * A run of an epic reports the current state of the epic, because tasks of earlier runs that were
+ * retried also count. Returns null if the run is not of a whole epic, or has all of its tasks.
  */
 function outcomesOfEpic(
   { counts }: Report,

@@ -1,7 +1,7 @@
 // A plan that could not be made keeps its prompt: it is tried again, as it is or edited.
 
 export interface PlanTries {
-  /** Lets the person change the prompt; null: it is none that a person has typed. */
+  /** Lets the user change the prompt. Null if the user did not type it. */
   readonly edit: ((words: string) => Promise<string | null>) | null;
   /** False: the person stopped it. Rejects if no plan could be made. */
   readonly plan: (words: string) => Promise<boolean>;

@@ -5,7 +5,7 @@ import { fencedText, firstLine, shortTitle, type ProposedTask } from './task-fro
 export interface ShownTest {
   /** From the outermost suite to the test itself. */
   readonly labels: readonly string[];
-  /** Relative to the repository, with slashes; null: VS Code knows no file. */
+  /** Relative to the repository, with slashes. Null if VS Code does not know the file. */
   readonly path: string | null;
   /** From 1. */
   readonly line: number | null;

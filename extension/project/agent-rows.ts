@@ -12,7 +12,7 @@ export interface AgentRow {
   readonly detail: string;
   /** A line above this row that names the group; empty: it continues the group before it. */
   readonly group: string;
-  /** The command line that installs it; null: it is installed, or none is known. */
+  /** The command line that installs it. Null if it is installed or no installer is known. */
   readonly install: string | null;
 }
 

@@ -6,7 +6,7 @@ import { withTable, withTopValue } from '../../server/core/settings/toml-text.ts
 export interface RemoteSetup {
   /** Keys of `[remote]` with their values. */
   readonly remote: Readonly<Record<string, string>>;
-  /** Whether all tasks run on workers; null: keep the file's value. */
+  /** Whether all tasks run on workers, or null to keep the file's value. */
   readonly runsOn: 'remote' | 'local' | null;
 }
 

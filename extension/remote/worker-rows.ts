@@ -27,7 +27,10 @@ export function workerRows(facts: WorkerFacts): readonly TreeRow[] {
   return [...facts.list.workers.map((worker) => workerRow(worker, facts)), ...problems];
 }
 
-/** Parses the run in a lease: `<task>/<attempt>/<part>`. Null: no attempt, for example a test. */
+/**
+ * Parses the run in a lease: `<task>/<attempt>/<part>`. Returns null if it is not an attempt, for
+ * example for a test.
+ */
 export function runOf({ run }: Pick<WorkerView, 'run'>): WorkerRun | null {
   const [, task, attempt] = /^(.+?)\/(\d+)\/.+$/.exec(run ?? '') ?? [];
   return task === undefined ? null : { task, attempt: Number(attempt) };

@@ -56,8 +56,8 @@ export class ShownReviews implements vscode.Disposable {
   }
 
   /**
-   * By what a command was called on, else by the editor that has the focus; null: that is no
-   * review.
+   * Finds the review that a command was called on, or else the one whose editor has the focus.
+   * Returns null if that editor shows no review.
    */
   find(args: readonly unknown[]): ShownReview | null {
     const [called] = args;

@@ -7,9 +7,9 @@ const rowsMax = 200;
 const ancestorsMax = 10;
 
 /**
- * A small board whole. Of a larger one what the page of a task shows at once: the task and what
- * stands directly around it; the rest arrives with the answer to the page's first request. Null:
- * the page waits for that.
+ * A small board is sent whole. Of a larger one, the task page gets the task and its direct
+ * neighbors; the rest arrives with the answer to its first request. Returns null if the page must
+ * wait for that answer.
  */
 export function firstBoard(board: StatusSnapshot, taskId: string | null): StatusSnapshot | null {
   if (board.tasks.length <= rowsMax) return board;

@@ -12,7 +12,7 @@ export interface PageOptions {
   readonly id: string;
   /** The subject of the webview: restored with the webview's state after a reload. */
   readonly subject: unknown;
-  /** What is drawn before the extension has answered (`FirstState`); null: nothing. */
+  /** Drawn before the extension answers (`FirstState`). Null to draw nothing. */
   readonly first: unknown;
 }
 

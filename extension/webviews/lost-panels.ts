@@ -15,7 +15,7 @@ export interface LostPanelsParts {
   readonly restart: HostRestart;
 }
 
-/** How long a tab may be visible without its panel before it counts as lost; null: never. */
+/** How long a tab may be visible without its panel before it counts as lost. Null means never. */
 const graceMs: { readonly [R in HostRestart]: number | null } = {
   same: 2_000,
   new: null,

@@ -1,7 +1,7 @@
 // What a webview was opened for, as it is kept over a reload. Pure.
 
 export interface Subject {
-  /** Root of the project; null: whichever is current. */
+  /** Root of the project, or null for the current project. */
   readonly root: string | null;
   /** A task (stream) or an epic (board). */
   readonly id: string | null;

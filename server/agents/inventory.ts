@@ -54,13 +54,13 @@ export interface InventoryEntry {
 }
 
 interface KnownProgram {
-  /** Name on PATH; null: only settings name it. */
+  /** Name on PATH, or null if only settings name it. */
   readonly program: string | null;
   readonly install: string;
   /** Null if the program has no such flag and would start to work instead. */
   readonly versionArguments: readonly string[] | null;
   readonly env: Readonly<Record<string, string>>;
-  /** Variables that contain a login, one is enough; null: cannot be determined. */
+  /** Variables that contain a login; one is enough. Null if that cannot be determined. */
   readonly keys: readonly string[] | null;
   /** Files below home that a login leaves. */
   readonly logins: readonly string[];

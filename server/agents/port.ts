@@ -178,8 +178,8 @@ export interface AgentDriver {
     readonly isBroken?: true;
   }>;
   /**
-   * Is a user signed in, with this environment? Costs nothing. Null: unknown. Absent: cannot be
-   * checked.
+   * Checks at no cost whether a user is signed in, with this environment. Returns null if unknown.
+   * Absent if it cannot be checked.
    */
   account?(env: Readonly<Record<string, string>>): Promise<AgentAccount | null>;
   /**

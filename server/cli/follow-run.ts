@@ -15,7 +15,9 @@ export interface RunEnd {
   /** The client that works now: another one when the backend died on the way. */
   readonly client: Client;
   readonly interrupted: boolean;
-  /** Why the run could not be stopped after an interrupt; null: it was, or there was none. */
+  /**
+   * Why the run could not be stopped after an interrupt. Null if it was stopped or not interrupted.
+   */
   readonly notStopped: string | null;
   /** The end that the run itself reported; null if it was stopped. */
   readonly finished: EventView | null;

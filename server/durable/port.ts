@@ -83,7 +83,7 @@ export interface WorkflowInfo {
   readonly state: WorkflowState;
   readonly result: unknown;
   readonly error: string | null;
-  /** The compatibility number of the processes that can continue it; null: any can. */
+  /** The compatibility number of the processes that can continue it. Null if any can. */
   readonly compatibility: number | null;
 }
 

@@ -31,7 +31,7 @@ export interface StepStore<Tx> {
    * asked for.
    */
   commit(name: string, body: (tx: Tx) => Promise<string | null>): Promise<CommitVerdict>;
-  /** The body's writes in one transaction, if the lease is held; null: it is lost. */
+  /** Runs the body's writes in one transaction if the lease is held. Returns null if it is lost. */
   whileHeld<T>(body: (tx: Tx) => Promise<T>): Promise<{ readonly value: T } | null>;
   /** Distinguishes database problems from a workflow's bug. */
   isTrouble(error: unknown): boolean;

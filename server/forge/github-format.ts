@@ -7,7 +7,7 @@ export interface ListedIssue {
   readonly issue: Issue;
   /** Null if the server does not report it. */
   readonly hasChildren: boolean | null;
-  /** Open ones. Null: the server does not say. */
+  /** Whether it has open blockers. Null if the server does not report them. */
   readonly hasBlockers: boolean | null;
 }
 

@@ -212,9 +212,9 @@ export interface GitRepository {
    */
   publish(branch: string, commit: Sha): Promise<GitResult<void>>;
   /**
-   * Keeps HEAD, index and all files of a worktree that git does not ignore, without changing any of
-   * them. Null: it holds nothing but its base (for the reason `interval`: nothing but what the
-   * attempt's branch holds).
+   * Keeps HEAD, the index and all files of a worktree that git does not ignore, without changing
+   * any of them. Returns null if it holds nothing but its base (for the reason `interval`, nothing
+   * but the attempt's branch).
    */
   snapshot(request: SnapshotRequest): Promise<GitResult<Snapshot | null>>;
   /**
@@ -315,14 +315,14 @@ export interface GitRepository {
   mergeBase(one: Sha, two: Sha): Promise<Sha | null>;
   /** `--oneline`-like subjects of from..to, newest first, at most `limit`. */
   subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>>;
-  /** Whether the shared remote answers this machine; null: the repository has none. */
+  /** Whether the shared remote answers this machine. Null if the repository has none. */
   readonly sharedRemote: RemoteHealth | null;
   /** Number of git processes started so far (bench and tests). */
   readonly processCount: number;
 }
 
 export interface RemoteHealth {
-  /** Since when it has not answered (Unix ms); null: it answered last. */
+  /** When it stopped answering (Unix ms). Null if it answered last time. */
   readonly awaySinceMs: number | null;
   /**
    * Checks whether it answers now, with at most one check at a time; `awaySinceMs` has the result.

@@ -57,7 +57,7 @@ export interface IgnoredResults {
   /** The snapshot that keeps them. */
   readonly ref: string | null;
   readonly commit: Sha | null;
-  /** What they are, if they are too many to be kept; null: all are kept. */
+  /** Describes the files if there are too many to keep. Null if all are kept. */
   readonly unkept: string | null;
 }
 
@@ -125,7 +125,7 @@ export type Traces = ReadonlyMap<string, string>;
 
 export interface SetupRequest {
   readonly path: string;
-  /** The setup command; null: nothing is to be set up. */
+  /** The setup command. Null if none is configured. */
   readonly command: string | null;
   /** Files that the settings name besides the known manifests and lock files of the tree. */
   readonly inputs: readonly string[];

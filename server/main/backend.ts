@@ -149,9 +149,9 @@ async function claimPlan(project: Project, release: () => void): Promise<void> {
 }
 
 /**
- * The lock of the project's folder, and that of the repository: a folder that was deleted, or
- * another worktree of the same repository, must not bring a second engine. Null: another process
- * has one of them.
+ * Locks both the project's folder and the repository, because a folder that was deleted, or another
+ * worktree of the same repository, must not start a second engine. Returns null if another process
+ * has one of the locks.
  */
 function acquireBoth(places: ProjectPlaces): { readonly release: () => void } | null {
   const lock = acquireExclusive(places.lock);

@@ -25,7 +25,10 @@ import type { SettingEntry } from '../core/settings/settings-resolve.ts';
 /** A setting whose value in the file is not used. */
 export interface HeldSetting {
   readonly name: string;
-  /** Tasks or epics that landed it; null: it was changed otherwise since the last `drover run`. */
+  /**
+   * Tasks or epics that landed the change. Null if it was made another way since the last `drover
+   * run`.
+   */
   readonly by: string | null;
   /** As written in the file. */
   readonly shown: string;

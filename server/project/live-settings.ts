@@ -115,8 +115,8 @@ export class LiveSettings {
   }
 
   /**
-   * What the files say now; null: nothing that may replace what is in force. A run that starts
-   * while they are read puts other settings in force: then they are read once more.
+   * The current content of the files. Returns null if it must not replace the settings in force. If
+   * a run puts other settings in force during the read, the files are read again.
    */
   async #readAgain(): Promise<Loading | null> {
     for (;;) {
@@ -155,7 +155,9 @@ export class LiveSettings {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Why what the project names in these groups is not used yet; null: it is. */
+  /**
+   * Why the project's own values in these groups are not used yet. Returns null if they are used.
+   */
   unaccepted(...groups: readonly string[]): string | null {
     return unacceptedSentence(this.#judged, groups);
   }

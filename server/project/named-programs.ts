@@ -21,7 +21,7 @@ export function namedPrograms({ settings, loaded }: LiveSettings): {
   return named;
 }
 
-/** The program of a kind of agent if only a file of the project names it; null: it does not. */
+/** The program of a kind of agent if only a file of the project names it, or else null. */
 export function programOfProject(
   live: LiveSettings,
   root: string,

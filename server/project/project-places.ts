@@ -27,7 +27,7 @@ export function findProject(from: string, user = process.getuid?.()): string | n
   }
 }
 
-/** The number of this clone in a fleet; null: it never was in one. */
+/** The number of this clone in a fleet. Returns null if it was never in one. */
 export function machineIdIn(folder: string): string | null {
   const text = readText(join(folder, 'machine'))?.trim() ?? '';
   return /^[0-9a-f]{12}$/.test(text) ? text : null;
@@ -172,7 +172,7 @@ export function worktreesOf(root: string, configured: string | null): string {
   return realPathOf(configured ?? join(dirname(root), `${basename(root)}.worktrees`));
 }
 
-/** Why no worktree can be made there; null: they can. */
+/** Why no worktree can be created there. Returns null if worktrees can. */
 export function whyNoWorktrees(root: string, configured: string | null): string | null {
   const folder = worktreesOf(root, configured);
   return existsSync(folder) && isOpenToOthers(folder) ? openToOthers(folder) : null;

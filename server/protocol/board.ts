@@ -45,8 +45,8 @@ function mergeTasks(tasks: readonly TaskView[], changes: BoardChanges): readonly
 const fewTasks = 8;
 
 /**
- * The common case, without visiting every task: a few tasks changed in place. Null: another kind of
- * change.
+ * Handles the common case, a few tasks changed in place, without visiting every task. Returns null
+ * for any other kind of change.
  */
 function replaceFew(tasks: readonly TaskView[], changes: BoardChanges): readonly TaskView[] | null {
   if (changes.tasks.length > fewTasks || changes.removed_tasks.length > 0) return null;

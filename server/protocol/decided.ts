@@ -34,8 +34,8 @@ export function runAfterDecision(board: StatusSnapshot | null, id: string): Chan
 }
 
 /**
- * After a run of single tasks, those of them that are open, and the changed ones; null: all. A task
- * that was just added is not on the board yet.
+ * The open and the changed tasks after a run of single tasks. Returns null for all. A task that was
+ * just added is not on the board yet.
  */
 export function tasksAgain(
   board: StatusSnapshot | null,
@@ -67,7 +67,10 @@ export function isLeftAlone(board: StatusSnapshot | null, about: Changed): boole
   return !last.active || !covers;
 }
 
-/** The options of a run like the last one that works on what was changed; null: there was none. */
+/**
+ * Options for a run like the last one that works on the changed tasks. Returns null if no run
+ * exists.
+ */
 export function runLikeLast(
   board: StatusSnapshot | null,
   about: Changed,

@@ -102,7 +102,7 @@ export interface ChangeView {
   readonly files: readonly ChangedFileView[];
   /** True when there are more files than are listed. */
   readonly truncated: boolean;
-  /** Lines of all files; null: unknown. */
+  /** Lines of all files. Null if unknown. */
   readonly size: { readonly insertions: number; readonly deletions: number } | null;
 }
 

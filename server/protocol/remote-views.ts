@@ -5,7 +5,7 @@ import type { LeftOut } from '../core/work/left-out.ts';
 export interface WorkerView {
   readonly name: string;
   readonly provisioner: string;
-  /** `<task id>/<attempt>/<part>`; null: no lease of this clone names it. */
+  /** `<task id>/<attempt>/<part>`. Null if no lease of this clone names it. */
   readonly run: string | null;
   /** `running`: followed. `left`: its follower has exited. `unknown`: it has no lease. */
   readonly state: 'running' | 'left' | 'unknown';
@@ -64,6 +64,6 @@ export interface RemotePreview {
   readonly left_out_more: number;
   /** Names of the variables beside the model's own that a worker gets. */
   readonly env: readonly string[];
-  /** Why nothing would be uploaded; null: it would. */
+  /** Why nothing would be uploaded. Null if the upload would succeed. */
   readonly refused: string | null;
 }

@@ -170,7 +170,7 @@ export interface StuckView {
 export interface HoldView {
   /** `day`, `machine`, `epic/<id>`, `agent/<kind>` or `line/<branch>`. */
   readonly scope: string;
-  /** The branch on which nothing lands; null: something else is held. */
+  /** The branch on which nothing lands. Null if another resource is held. */
   readonly line: string | null;
   /** A sentence with the remedy. */
   readonly reason: string;

@@ -34,7 +34,7 @@ const leftOut = 0xffffffff;
 /** From here on, the numbers of x32, which would be a way around the table of x64. */
 const firstOfX32 = 0x40000000;
 
-/** A program for bubblewrap's `--seccomp`; null: no table for this kind of machine. */
+/** A program for bubblewrap's `--seccomp`. Returns null if this architecture has no table. */
 export function callFilter(machine: NodeJS.Architecture = process.arch): Buffer | null {
   const known = tables[machine];
   if (known === undefined) return null;

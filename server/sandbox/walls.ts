@@ -29,7 +29,7 @@ export interface Walls {
   readonly network: 'open' | 'none';
   /** Set and (null) removed inside. */
   readonly variables: Readonly<Record<string, string | null>>;
-  /** The file that `writeCallFilter` made; null: no filter for this kind of machine. */
+  /** The file that `writeCallFilter` wrote. Null if this architecture has no filter. */
   readonly filter: string | null;
 }
 

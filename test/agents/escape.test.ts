@@ -187,7 +187,7 @@ suite('escapes', function () {
     const filter = writeCallFilter(own);
     return bwrapArguments({ cwd: place.slot, mounts, network: kind, variables: {}, filter });
   };
-  /** In a session that has a key; null: without bubblewrap. */
+  /** In a session that has a key. `args` is null to run without bubblewrap. */
   const startOf = (args: readonly string[] | null, words: string): readonly string[] => {
     const shell = ['/bin/sh', '-c', words];
     if (args === null) return [...withKey, ...shell];

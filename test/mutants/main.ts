@@ -59,7 +59,10 @@ function copyCheckout(): string {
   return copy;
 }
 
-/** Those of the share that can notice a change of this file; null: without a change. */
+/**
+ * Those suites of the share that can notice a change of this file, or all of them if `changed` is
+ * null.
+ */
 function suitesFor(copy: string, changed: string | null): readonly Suite[] {
   if (values.soak !== undefined) return soakSuites(values.soak.split(','));
   const near = changed === null ? [] : nearestTests(copy, changed);
@@ -73,7 +76,7 @@ function suitesFor(copy: string, changed: string | null): readonly Suite[] {
   return all.filter((suite) => wanted.includes(suite.name) && isOf(suite));
 }
 
-/** The suite that notices a change of this file, with the test; null: none does. */
+/** The suite that notices a change of this file, with the test. Returns null if none does. */
 async function noticedBy(copy: string, changed: string | null): Promise<string | null> {
   for (const suite of suitesFor(copy, changed)) {
     const { isGreen, by } = await runSuite(suite, copy);

@@ -36,7 +36,7 @@ const avoidedInProse: Phrases = [
   [/\bwish(es|ed)?\b/iu, 'request, options'],
   [/\bfor good\b/iu, 'permanently'],
   [/\blook(s|ed|ing)? at\b/iu, 'check, read'],
-  [/^\*?\s*Null:/u, 'Returns null if …'],
+  [/(^\*?\s*|[.;,] )null: /iu, 'Returns null if …, or null for …'],
 ];
 
 /** Ratchets: the lines of comments and pages that still use such a phrase. Only lower them. */

@@ -17,7 +17,7 @@ export class BoardPast implements ReactiveController {
   readonly #host: Host;
   #wantedMs: number | null = null;
   #isAsking = false;
-  /** The epic that it is about; null: all. */
+  /** The selected epic, or null for all. */
   #epic: string | null = null;
   /** Null if no earlier state is shown, or it has no run. */
   life: Life | null = null;

@@ -17,7 +17,7 @@ export class DroverKanban extends BoardContent {
     atMs: { attribute: false },
   };
   static override styles = [kanbanStyles];
-  /** The moment that is shown; null: now. */
+  /** The time that is shown, or null for now. */
   declare atMs: number | null;
   #columns: Columns | null = null;
   #parts: readonly ColumnParts[] = [];

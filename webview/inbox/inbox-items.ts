@@ -48,7 +48,7 @@ export interface InboxItem {
     | 'failed'
     | 'unlanded'
     | 'landed';
-  /** The task or epic that it is about; null: the run. */
+  /** The task or epic that it is about, or null for the run. */
   readonly about: string | null;
   readonly isEpic: boolean;
   /** The tasks that its actions are about, where it stands for several. */

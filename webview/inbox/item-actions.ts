@@ -44,7 +44,7 @@ export function actionTitle(action: ItemAction): string {
   }
 }
 
-/** The prompt of the text field; null: the action needs no text. */
+/** The prompt of the text field. Returns null if the action needs no text. */
 export function wordsAsked(action: ItemAction): string | null {
   switch (action.kind) {
     case 'sendBack':

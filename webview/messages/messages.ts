@@ -94,7 +94,7 @@ export interface HostActions {
     params: { task: string; attempt?: number; place?: LogPlace };
     result: Nothing;
   };
-  /** The place that the panel was opened for, once; null: none. */
+  /** The place that the panel was opened for, sent once. Null if there is none. */
   readonly readPlace: { params: Nothing; result: { place: LogPlace | null } };
   /** What a step of an attempt has printed, as a document. */
   readonly openStepLog: {

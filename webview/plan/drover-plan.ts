@@ -40,7 +40,7 @@ export class DroverPlan extends LitElement {
     planStyles,
   ];
   declare host: Host | null;
-  /** Undefined: it is still being read; null: it was added or discarded. */
+  /** Undefined while it is being read, null once it was added or discarded. */
   #plan: ShownPlan | null | undefined = undefined;
   #draft: PlanDraft = freshDraft;
   #board: BoardController | null = null;

@@ -42,7 +42,9 @@ export function dropAt(board: StatusSnapshot, ids: readonly string[], hover: Hov
   }
 }
 
-/** One step up or down among its siblings, for all the tasks together; null: it is at the end. */
+/**
+ * Moves all the tasks together one step up or down among their siblings. Returns null at the end.
+ */
 export function moveByOne(
   board: StatusSnapshot,
   ids: readonly string[],

@@ -99,7 +99,7 @@ export function treeKey(pressed: Pressed): TreeKey | null {
   return key.length === 1 ? { kind: 'type', text: key } : null;
 }
 
-/** What the manifest declares for it; null: nothing. */
+/** The action that the manifest declares for it, or null if it declares none. */
 export function declaredAction(pressed: Pressed): WebviewAction | null {
   const { key, code, altKey, shiftKey } = pressed;
   if (pressed.ctrlKey || pressed.metaKey)

@@ -58,7 +58,7 @@ export class PressedKeys {
     else if (key !== null) this.#parts.act(key);
   }
 
-  /** What was selected when the key of this command was pressed; null: no key that waits. */
+  /** The selection when the key of this command was pressed. Returns null if no key is waiting. */
   commanded(action: WebviewAction, byKey: boolean): Selection | null {
     const wanted = byKey ? action : null;
     const found = this.#waiting.find((each) => each.kind === 'left' && each.action === wanted);

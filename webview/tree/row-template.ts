@@ -254,7 +254,7 @@ function labelOf(row: Row, look: RowLook): string {
   }
 }
 
-/** The progress of an epic as a whole; null: its count shows it. */
+/** The progress of the whole epic. Returns null if its count already shows it. */
 function epicLook(epic: EpicView, run: RunView | null): StatusLook | null {
   switch (epicNeed(epic, run)) {
     case 'epic_review':

@@ -32,7 +32,7 @@ export type Draft =
       readonly kind: 'task';
       readonly epic: string | null;
       readonly parent: string | null;
-      /** The sibling that it is written above; null: below all of them. */
+      /** The sibling above which it is placed. Null to place it below all of them. */
       readonly before: string | null;
     };
 
@@ -251,7 +251,7 @@ function append(lists: Map<string, TaskView[]>, key: string, task: TaskView): vo
   else list.push(task);
 }
 
-/** The task or epic of a row; null: none. */
+/** The task or epic of a row. Returns null if it has none. */
 export function idOf(row: Row): string | null {
   switch (row.kind) {
     case 'epic':

@@ -7,7 +7,8 @@ import type { TreeState } from './tree-state.ts';
 export interface TitleFieldParts {
   readonly state: () => TreeState;
   /**
-   * Takes the title over; null: it was given up. `focusesRows`: the keyboard goes back to the rows.
+   * Saves the title, or discards it if null. `focusesRows` moves the keyboard focus back to the
+   * rows.
    */
   readonly end: (title: string | null, focusesRows: boolean) => void;
   /** Opens a field for one more. */

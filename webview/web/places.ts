@@ -21,7 +21,7 @@ export function placeKey(place: Place): string {
   return parts.map((part) => encodeURIComponent(part)).join('/');
 }
 
-/** `#/stream/parser/2`; null: it names nothing. */
+/** Parses `#/stream/parser/2`. Returns null if it names no place. */
 export function placeFrom(hash: string): Place | null {
   if (!hash.startsWith('#/')) return null;
   const [name, id = null, attempt = null] = hash.slice(2).split('/').map(decoded);

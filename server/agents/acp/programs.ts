@@ -7,24 +7,23 @@ export type AcpKind = Extract<AgentKind, 'codex' | 'opencode' | 'gemini' | 'copi
 
 export interface AcpProgram {
   readonly title: string;
-  /** Name on PATH; null: only a person knows. */
+  /** Name on PATH, or null if only the settings can name it. */
   readonly program: string | null;
   readonly args: readonly string[];
   /** The error if it is missing. */
   readonly install: string;
   /**
-   * Its mode in which edits inside the worktree, which are the task, need no person; null: its
-   * usual one.
+   * Its mode that allows edits inside the worktree without asking, or null for its default mode.
    */
   readonly mode: string | null;
   /**
-   * Its mode without a sandbox of its own, for an agent whose sandbox cannot start within
-   * Drover's; null: it has none.
+   * Its mode without its own sandbox, for an agent whose sandbox cannot start inside Drover's. Null
+   * if it has no such mode.
    */
   readonly confinedMode: string | null;
   /**
-   * Arguments that name a file of MCP servers, for an agent that takes none from the protocol;
-   * null: it does.
+   * Arguments that name a file of MCP servers, for an agent that does not accept them over the
+   * protocol. Null if it does.
    */
   readonly toolArguments: ((configPath: string) => readonly string[]) | null;
   /** What it needs to behave as one process that a signal reaches. */
@@ -112,7 +111,7 @@ export interface ModeChoice {
   readonly isPlanning: boolean;
 }
 
-/** The mode to set; null: the session keeps the one that it has. */
+/** The mode to set, or null if the session keeps its current mode. */
 export function modeToSet(kind: AcpKind, choice: ModeChoice): string | null {
   const { mode, confinedMode } = acpPrograms[kind];
   const offers = (id: string | null): id is string => id !== null && choice.offered.includes(id);

@@ -257,8 +257,8 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
   }
 
   /**
-   * The modes it offers. Null: the agent has no such session any more, or has never learned to load
-   * one.
+   * The modes that it offers. Returns null if the agent no longer has the session, or cannot load
+   * sessions.
    */
   async #loadSession(
     agent: ClientConnection['agent'],

@@ -36,7 +36,10 @@ const title = 'Claude Code';
 /** Retries that wait longer than this are a limit of the account, not a hiccup. */
 const longRetryMs = 60_000;
 
-/** Whether what the program would wait for is not worth it; null: it is. */
+/**
+ * The outcome if the program must end because retries cannot help or wait too long. Returns null to
+ * keep waiting.
+ */
 export function endByRetry(
   status: number | null,
   delayMs: number,

@@ -75,7 +75,7 @@ function permissionText(request: PermissionRequest, planText: string | null): st
 
 const writingTools: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
 
-/** While it plans, these need no person's answer; null: ask a person. */
+/** Allows these requests during planning. Returns null if the user must answer. */
 export function planningResponse(request: PermissionRequest): Json | null {
   if (request.toolName === 'ExitPlanMode') {
     const message =
@@ -86,7 +86,7 @@ export function planningResponse(request: PermissionRequest): Json | null {
   return { behavior: 'deny', message: 'You plan only: nothing is written. Put it into your plan.' };
 }
 
-/** It may read the files that its prompt names; null: this is another request. */
+/** Allows reading the files that the prompt names. Returns null for any other request. */
 export function readingResponse(
   request: PermissionRequest,
   readable: readonly string[],

@@ -12,8 +12,8 @@ const bytesMax = 256 * 1024;
 const foldersMax = 64;
 
 /**
- * The nearest `sqlforge.yml`, not above the repository's root; null: there is none. A link or a
- * folder is none.
+ * The nearest `sqlforge.yml`, not above the repository's root. Links and folders do not count.
+ * Returns null if none exists.
  */
 export function findSqlforge(cwd: string): string | null {
   let folder = cwd;

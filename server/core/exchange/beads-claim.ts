@@ -27,8 +27,8 @@ const plainReason = /^(?:closed|completed|done)?\.?$/iu;
 const landedWords = /^Landed as [\da-f]+(?:: )?/u;
 
 /**
- * What a landing writes as the reason for closing, before the words of the person or the agent that
- * closed the issue earlier; null: it has not landed.
+ * The reason for closing that a landing writes, followed by the words of the person or agent that
+ * closed the issue earlier. Returns null if the task has not landed.
  */
 export function landedReason(
   { status, landedSha }: Pick<Task, 'status' | 'landedSha'>,
@@ -110,7 +110,10 @@ interface Times {
   readonly timeOf: (text: string) => number | null;
 }
 
-/** The issue of a task or an epic that was removed from the plan; null: it is closed already. */
+/**
+ * The issue of a task or an epic that was removed from the plan. Returns null if it is closed
+ * already.
+ */
 export function closedRecord(before: JsonObject, times: Times): JsonObject | null {
   if (before['status'] === 'closed' || before['status'] === 'tombstone') return null;
   const updated = before['updated_at'];

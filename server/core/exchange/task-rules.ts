@@ -65,7 +65,7 @@ export interface TaskRuleColumns {
   readonly test_mode: TestMode;
   readonly test_scope: TestScope;
   readonly max_attempts: number;
-  /** 1: a person approves a plan before any work; 0: not; null: use the settings. */
+  /** 1 if a person approves the plan before any work, 0 if not, null to use the settings. */
   readonly plan: number | null;
   readonly runs_on: RunPlace | null;
   /** The task whose conversation its agent continues. */

@@ -27,7 +27,7 @@ function numberOf(word: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** The epic of issues that have none above them; null: they are in none. */
+/** The epic for issues without a parent, or null if they stay outside any epic. */
 export function gatheringOf(query: IssueQuery): Gathering | null {
   switch (query.kind) {
     case 'numbers':

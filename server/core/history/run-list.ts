@@ -20,7 +20,9 @@ export interface RunLine {
   readonly epic_id: string | null;
   /** The epic's title; null for a run of all tasks. */
   readonly epic_title: string | null;
-  /** How many single tasks it was started for; null: all of its epic, or of the project. */
+  /**
+   * The number of single tasks that it was started for. Null if it runs its whole epic or project.
+   */
   readonly tasks: number | null;
   /** `active`, `stopped` or `finished`. */
   readonly state: string;

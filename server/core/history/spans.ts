@@ -10,7 +10,7 @@ import { windowsOf, type Window } from './windows.ts';
 import type { TraceSpan, SpanUsage, RunSource } from './trace-span.ts';
 
 export interface SpanScope {
-  /** Only these tasks; null: all. */
+  /** Only these tasks, or null for all. */
   readonly taskIds: ReadonlySet<string> | null;
   /** Only runs that worked on one of them. */
   readonly runIds: readonly string[];

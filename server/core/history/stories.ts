@@ -32,7 +32,9 @@ export interface RunStory {
   readonly workers: number | null;
   /** How its work lands: `task`, `epic`, `review`. */
   readonly land: string | null;
-  /** How many single tasks it was started for; null: all of its epic, or of the project. */
+  /**
+   * The number of single tasks that it was started for. Null if it runs its whole epic or project.
+   */
   readonly tasks: number | null;
   /** The times in which it was active: from its start or a resume to its end or a stop. */
   readonly windows: Span[];

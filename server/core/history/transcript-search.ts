@@ -22,6 +22,6 @@ export interface TranscriptSearch {
   /** Attempts that were searched for this answer, and those that there are. */
   readonly searched: number;
   readonly attempts: number;
-  /** `after` of a request that continues with older attempts; null: all have been searched. */
+  /** `after` of the request that continues with older attempts. Null once all are searched. */
   readonly next: string | null;
 }

@@ -34,7 +34,10 @@ export function attachmentText(name: string, label: string): string {
   return `![${words === '' ? 'image' : words}](attachment:${name})`;
 }
 
-/** What kind of image the first bytes announce, whatever a file is called; null: none of ours. */
+/**
+ * The kind of image that the first bytes identify, regardless of the file's name. Returns null for
+ * an unsupported kind.
+ */
 export function imageTypeOf(bytes: Uint8Array): AttachmentType | null {
   const begins = (signature: string, at = 0): boolean =>
     Array.from(signature, (character) => character.charCodeAt(0)).every(

@@ -11,7 +11,7 @@ import {
 import type { TaskStatus } from './state.ts';
 
 export interface OutcomePlace {
-  /** The target's name; null: not known to the reader, or not asked for. */
+  /** The target's name. Null if the reader does not know it, or did not ask for it. */
   readonly branch: string | null;
   /** The commit that the work landed as, cut to the length that is shown. */
   readonly sha: string | null;

@@ -92,7 +92,7 @@ export function countOutcomes(outcomes: Iterable<TaskOutcome>): OutcomeCounts {
   return { total, ...counts };
 }
 
-/** The counts of each epic; null: of the tasks without one. */
+/** The counts of each epic; the key null stands for tasks without one. */
 export function countsByEpic(board: CountedBoard): ReadonlyMap<string | null, OutcomeCounts> {
   const outcomes = outcomesOfTasks(board);
   const byEpic = Map.groupBy(board.tasks, ({ epic_id: id }) => id);

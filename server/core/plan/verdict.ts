@@ -38,7 +38,7 @@ export interface LinkOut {
 
 export interface IgnoredFiles {
   readonly files: readonly string[];
-  /** What they are, if they are too many to be kept; null: a snapshot keeps all of them. */
+  /** Describes the files if there are too many to keep. Null if a snapshot keeps all of them. */
   readonly unkept: string | null;
 }
 

@@ -62,8 +62,8 @@ export interface PromptInput {
   readonly epic: (Named & { readonly description: string }) | null;
   readonly attempt: number;
   /**
-   * Images that the description shows, each with the path where the agent can read it; null: it
-   * cannot be read where the agent works.
+   * Images in the description, each with the path at which the agent can read it. The path is null
+   * if the agent cannot read the image.
    */
   readonly attachments?: readonly { readonly name: string; readonly path: string | null }[];
   /** File that contains the whole description, because it is too long for the prompt. */

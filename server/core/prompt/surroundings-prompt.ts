@@ -18,14 +18,14 @@ export interface Surroundings {
   readonly branch: string;
   readonly base: string | null;
   /**
-   * The setup command that has run in the directory; null: there is none; absent: it is not known
-   * there.
+   * The setup command that ran in the directory. Null if none is configured, absent if it is not
+   * known.
    */
   readonly setup?: string | null;
-  /** The command that judges the merged tree; null: nothing does. */
+  /** The command that judges the merged tree. Null if none is configured. */
   readonly gate: string | null;
   readonly timeLimitMs: number;
-  /** US dollars for this task; null: no limit. */
+  /** US dollars for this task. Null for no limit. */
   readonly budgetUsd: number | null;
   /** Whether the agent has Drover's own tools. */
   readonly hasTools: boolean;

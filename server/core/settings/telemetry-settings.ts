@@ -50,9 +50,9 @@ export interface TelemetrySettings {
   readonly enabled: boolean;
   readonly endpoint: string;
   readonly agents: boolean;
-  /** Share of the runs; null: depends on the environment's name. */
+  /** Share of the runs that are sampled. Null if it depends on the environment's name. */
   readonly sampling: number | null;
-  /** Label of metrics; null: the name of the folder. */
+  /** Label of metrics. Null for the name of the folder. */
   readonly project: string | null;
 }
 

@@ -33,14 +33,14 @@ export function isOverload(retry: {
     : overloadStatuses.has(retry.status);
 }
 
-/** Agents that may work now. Null: there has been no overload. */
+/** The number of agents that may run now. Returns null if there was no overload. */
 export function agentsAllowed(pace: Pace | null, nowMs: number, workers: number): number {
   if (pace === null) return workers;
   const steps = Math.max(0, Math.floor((nowMs - pace.atMs) / paceStepMs));
   return Math.max(1, Math.min(workers, pace.agents + steps));
 }
 
-/** After a sign of overload: half of the running agents. Null: no change. */
+/** After a sign of overload, halves the number of running agents. Returns null for no change. */
 export function slowerPace(
   pace: Pace | null,
   nowMs: number,

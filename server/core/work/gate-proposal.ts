@@ -32,7 +32,7 @@ export const gateProposalFiles = [
 ] as const;
 export type GateProposalFile = (typeof gateProposalFiles)[number];
 
-/** `texts`: what those files hold that exist. Null: nothing is known. */
+/** `texts` has the content of those files that exist. Returns null if nothing is known. */
 export function proposeGate(
   texts: Readonly<Partial<Record<GateProposalFile, string>>>,
 ): GateProposal | null {

@@ -5,7 +5,7 @@ import { type MachineFacts, suits } from './machines.ts';
 
 export interface Lander {
   readonly labels: readonly string[];
-  /** As it is set on the machine; null: it is not. */
+  /** The machine's own setting. Null if it has none. */
   readonly lands: boolean | null;
   readonly agentsMax: number;
   /** It cannot reach the remote, or its disk is full. */

@@ -17,7 +17,7 @@ export function trailer(kind: TrailerKind, value: string | number): string {
   return `${keys[kind]}: ${value}`;
 }
 
-/** The value of a trailer of this kind; null: it is another one. */
+/** The value of a trailer of this kind. Returns null for any other line. */
 export function trailerValue(kind: TrailerKind, line: string): string | null {
   const start = `${keys[kind]}: `;
   return line.startsWith(start) ? line.slice(start.length) : null;
@@ -33,7 +33,10 @@ export function attemptTrailers(taskId: string, attempt: number): readonly strin
   return [trailer('task', taskId), trailer('attempt', attempt)];
 }
 
-/** The attempt whose work a commit with these trailers is, as one text; null: none is named. */
+/**
+ * Identifies the attempt whose work is in a commit with these trailers. Returns null if they name
+ * none.
+ */
 export function attemptMark(trailers: readonly string[]): string | null {
   const task = trailers.find((line) => trailerValue('task', line) !== null);
   const attempt = trailers.find((line) => trailerValue('attempt', line) !== null);

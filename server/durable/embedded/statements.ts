@@ -142,8 +142,8 @@ export async function mayCommit(db: Db, fence: Fence): Promise<'yes' | 'lost' | 
 }
 
 /**
- * Ends a claim. A cancel that was asked for in time wins over the outcome. Null: the lease was lost
- * before.
+ * Ends a claim. A cancel that was requested in time overrides the outcome. Returns null if the
+ * lease was already lost.
  */
 export async function finish(
   db: Db,
@@ -232,8 +232,8 @@ export interface CancelRow {
 }
 
 /**
- * A pending workflow is cancelled at once, a running one is marked. Null: it had ended, or there is
- * none.
+ * Cancels a pending workflow at once and marks a running one. Returns null if it has ended or does
+ * not exist.
  */
 export async function requestCancel(db: Db, id: string, now: number): Promise<CancelRow | null> {
   const { rows } = await sql<CancelRow>`

@@ -50,7 +50,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
   #engineRuns = false;
   #callOffExpiry: (() => void) | null = null;
   #aliveUntil = 0;
-  /** Since when the work here stands still; null: this process is in touch. */
+  /** When this process lost touch with the database. Null while it is in touch. */
   #stillSince: number | null = null;
   readonly #heard: HeardExecutors;
   #lastCreatedAt = 0;

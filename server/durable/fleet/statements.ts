@@ -305,8 +305,8 @@ export interface CancelRow {
 }
 
 /**
- * A pending workflow is cancelled at once, a running one is marked. Null: it had ended, or there is
- * none.
+ * Cancels a pending workflow at once and marks a running one. Returns null if it has ended or does
+ * not exist.
  */
 export async function requestCancel(db: Db, id: string): Promise<CancelRow | null> {
   const { rows } = await sql<CancelRow>`

@@ -34,7 +34,7 @@ class TouchedPaths {
     return known?.base === base ? known.paths : null;
   }
 
-  /** By the work that ends with the commit; null: that is not known. */
+  /** Paths changed by the work that ends with the commit. Returns null if they are unknown. */
   by(commit: Sha): readonly string[] | null {
     return this.#known.get(commit)?.paths ?? null;
   }

@@ -20,7 +20,7 @@ interface Entry {
 interface Settled {
   readonly path: string;
   readonly landed: Entry;
-  /** In the index before; null: git did not know the file. */
+  /** Its earlier entry in the index. Null if git did not know the file. */
   readonly before: Entry | null;
   /** In the index afterwards: what was staged stays staged. */
   readonly after: Entry;
@@ -92,7 +92,7 @@ async function textOf(context: RepositoryContext, entry: Entry): Promise<string 
   return text.ok ? text.value : null;
 }
 
-/** Of `ls-tree -z` or `ls-files -s -z`. Null: there is none, or it is no file. */
+/** Parses `ls-tree -z` or `ls-files -s -z`. Returns null if the path is not an existing file. */
 async function entryIn(
   context: RepositoryContext,
   args: readonly string[],

@@ -17,7 +17,7 @@ import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
 import type { CommitLeftoversRequest } from '../slot-port.ts';
 
-/** Exactly the given paths and what was staged before. Null: in the end nothing differed. */
+/** Commits the given paths and the already staged entries. Returns null if nothing differs. */
 export async function commitEntries(
   context: RepositoryContext,
   worktree: LinkedWorktree,

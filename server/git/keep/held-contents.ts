@@ -41,7 +41,7 @@ export async function secretsInFiles(
   return withoutKnown(context, base, found, paths.removed);
 }
 
-/** Of a link, git commits the text that it leads to. Null: no file, or a longer one. */
+/** Content that git commits; for a link, its target. Null if it is not a file or is too long. */
 function committedContent(path: Buffer): Buffer | null {
   if (factsOf(path)?.isSymbolicLink() !== true) return readPlain(path, searchedBytesMax);
   try {
@@ -112,8 +112,8 @@ async function search(
 }
 
 /**
- * What the messages of commits, or the names in them, are held for: a secret, or characters that
- * act on the terminal of a person who reads the history. Null: nothing.
+ * Why the messages or names of commits are held: a secret, or characters that control the terminal
+ * of a person who reads the history. Returns null if nothing is held.
  */
 export async function heldInMessages(
   context: RepositoryContext,

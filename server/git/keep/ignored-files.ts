@@ -130,7 +130,7 @@ export async function ignoredWork(
 export interface WrittenIgnored {
   /** If there are too many: the ignored files and folders that git lists. */
   readonly paths: readonly PathBytes[];
-  /** What they are more than; null: the paths are all of them. */
+  /** The limit that they exceed. Null if the paths are complete. */
   readonly beyond: string | null;
 }
 

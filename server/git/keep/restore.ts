@@ -68,8 +68,8 @@ export async function restoreSnapshot(
 }
 
 /**
- * Exactly as it was on its own commit; on another one, its changes since its own: people may have
- * rewritten the commits below, down to the first. Null: it conflicts with the current files.
+ * Exact on its own commit; on another one, only the changes since its own, because the commits
+ * below may have been rewritten down to the first. Returns null if they conflict.
  */
 async function treesOnto(
   context: RepositoryContext,

@@ -83,9 +83,9 @@ export interface KeptState {
 const maxFileBytes = 256 * 1024 * 1024;
 
 /**
- * Implements the port's method: takes a snapshot of what an attempt has in its worktree. Null: it
- * contains nothing except the base, or (in a periodic snapshot of a clone that stays) nothing
- * except what the attempt's own branch has.
+ * Implements the port's method: takes a snapshot of an attempt's worktree. Returns null if it
+ * contains nothing beyond the base, or (for a periodic snapshot of a clone that stays) nothing
+ * beyond the attempt's own branch.
  */
 export async function takeSnapshot(
   context: RepositoryContext,

@@ -80,7 +80,7 @@ export async function appendSnapshot(
   });
 }
 
-/** Keeps a commit that may be on no branch. Null: some ref holds it already. */
+/** Keeps a commit that may be on no branch. Returns null if a ref holds it already. */
 export async function keepCommit(
   context: RepositoryContext,
   sha: Sha,

@@ -26,7 +26,7 @@ export const lentNoteName = 'drover-lent.json';
 export interface LentNote {
   readonly branch: string | null;
   readonly tip: string | null;
-  /** Drover's own notes about the slot; null: an earlier release kept no list of them. */
+  /** Drover's own notes about the slot. Null if an earlier release kept no list of them. */
   readonly notes: NoteDigests | null;
 }
 

@@ -28,7 +28,7 @@ export interface Gitlink {
 /** A submodule, or whatever is in its place. */
 export interface Submodule extends Gitlink {
   readonly folder: string;
-  /** Its own git folder; null: nothing is checked out, or no history of it can be read. */
+  /** Its own git folder. Null if nothing is checked out, or its history cannot be read. */
   readonly gitDir: string | null;
 }
 
@@ -108,8 +108,8 @@ function isBelow(folder: string, path: string): boolean {
 export interface LentSubmodule extends Submodule {
   readonly store: CopyOfHistory;
   /**
-   * Tree of its files where it is neither that of its HEAD nor what the setup has left; null:
-   * nothing was changed.
+   * Tree of its files if they differ from both its HEAD and the state after setup. Null if nothing
+   * changed.
    */
   readonly edited: Sha | null;
   readonly inner: readonly Gitlink[];

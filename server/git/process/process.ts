@@ -15,8 +15,8 @@ export interface GitProcesses {
 }
 
 /**
- * Runs a git process from elsewhere, for a caller in whom starting one is expensive. Null: not now,
- * run it here.
+ * Runs a git process elsewhere, for a caller in which starting one is expensive. Returns null if
+ * the caller must run it itself.
  */
 export type RunElsewhere = (
   request: GitRequest,

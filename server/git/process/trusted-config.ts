@@ -37,7 +37,7 @@ interface Overrules {
   readonly args: readonly string[];
   /** For commands that run no hook of the user. */
   readonly withoutHooks: readonly string[];
-  /** A key that was changed since, and can send git to another address; null: none was. */
+  /** A changed key that can redirect git to another address. Null if none was changed. */
   readonly address: string | null;
 }
 

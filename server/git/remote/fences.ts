@@ -68,8 +68,8 @@ export class Fences {
   }
 
   /**
-   * Moves refs of a line; by its owner together with a new fence. Null: this process does not own
-   * it, nothing was done.
+   * Moves refs of a line, together with a new fence of its owner. Returns null and moves nothing if
+   * this process does not own the line.
    */
   move(line: string, changes: readonly RefChange[]): Promise<GitResult<Pushed> | null> {
     return this.#inTurn(line, async () => {

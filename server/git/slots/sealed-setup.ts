@@ -35,7 +35,7 @@ interface SetupToSeal {
   /** Folders that hold all that the setup made. */
   readonly roots: readonly PathBytes[];
   readonly made: Traces;
-  /** The candidate for which a gate has made it; null: it was made for a commit of the line. */
+  /** The candidate whose gate made it. Null if it was made for a commit of the line. */
   readonly of: Sha | null;
 }
 
@@ -137,8 +137,8 @@ export async function sealSetup(
 }
 
 /**
- * Puts the sealed state of this fingerprint into a worktree at this commit. Null: there is none, or
- * it was changed.
+ * Puts the sealed state of this fingerprint into a worktree at this commit. Returns null if none
+ * exists or it was changed.
  */
 export async function copySealed(
   context: RepositoryContext,

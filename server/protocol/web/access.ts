@@ -57,7 +57,7 @@ const ownRoleNeeded: { readonly [N in OwnRequestName]: WebRole } = {
   'web.pair': 'decide',
 };
 
-/** The least role that may ask for this; null: no page may. */
+/** The lowest role that may send this request. Returns null if no page may. */
 export function neededRole(
   name: string,
   params: Readonly<Record<string, unknown>>,

@@ -66,7 +66,10 @@ export interface DataLog {
     path: string,
     options: { readonly before: number; readonly limit: number; readonly bytesMax: number },
   ): DataLogPage;
-  /** The first line with all words (in lower case); null: none has them, or there is no log. */
+  /**
+   * The first line that contains all words (in lower case). Returns null if no line does, or the
+   * log does not exist.
+   */
   find(path: string, words: readonly string[]): Promise<DataFoundLine | null>;
   /** Calls back when more has been written; returns unsubscribe. */
   onGrowth(path: string, listener: () => void): () => void;

@@ -45,7 +45,10 @@ export interface EngineHandlerDeps {
   readonly freeBytes: () => number | null;
   /** What holds agents, gate and setup; absent where nothing is known of it. */
   readonly sandbox?: () => Promise<SandboxView>;
-  /** The program of a kind of agent that only a file of the project names; null: it names none. */
+  /**
+   * The program of a kind of agent that only a file of the project names. Returns null if it names
+   * none.
+   */
   readonly programOfProject?: (
     kind: string,
   ) => { readonly path: string; readonly isFound: boolean } | null;

@@ -62,7 +62,7 @@ const leaveWaitMs = 500;
  * requests alone.
  */
 export interface AgentDoor {
-  /** The handlers of the attempt with this token; null: no running attempt has it. */
+  /** The handlers of the attempt with this token. Returns null if no running attempt has it. */
   open(token: string): AgentHandlers | null;
 }
 

@@ -14,7 +14,9 @@ export interface TakeOver {
   readonly states: ReadonlyMap<string, ImportedState>;
   /** Ids of records that the other tool has deleted. */
   readonly deleted: ReadonlySet<string>;
-  /** What the other tool has changed since the last time; null: the whole file counts. */
+  /**
+   * The issues that the other tool changed since the last import. Null if the whole file counts.
+   */
   readonly changed: ReadonlySet<string> | null;
   /** Those that had another state in the file before. */
   readonly moved: ReadonlySet<string>;

@@ -182,8 +182,8 @@ export async function nameOfMachine(db: Reads, id: string): Promise<string | nul
 }
 
 /**
- * The branch of an attempt, and what people call the machine that has it; null: there is one
- * machine only.
+ * The branch of an attempt and the display name of its machine. The name is null if only one
+ * machine exists.
  */
 export async function machineName(
   db: Reads,

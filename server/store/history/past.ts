@@ -46,7 +46,7 @@ export async function openPast(db: Db, moment: PastMoment): Promise<Past> {
 interface Place {
   readonly seq: number;
   readonly atMs: number;
-  /** The last change that had happened; null: all have. */
+  /** The last change that had happened. Null if all have. */
   readonly n: number | null;
 }
 

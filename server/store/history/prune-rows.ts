@@ -88,8 +88,8 @@ async function firstKept(
 }
 
 /**
- * All changes of the event's own transaction stay: its `n` may be in the middle of them. Null: stop
- * here.
+ * Keeps all changes of the event's own transaction, because its `n` may be in the middle of them.
+ * Returns null to stop here.
  */
 async function firstChange({ store, yieldTurn }: PruneRun, event: Kept): Promise<number | null> {
   let below = event.n;

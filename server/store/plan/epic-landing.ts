@@ -22,7 +22,7 @@ export async function sendEpicBack(tx: Tx, id: string, note: string): Promise<vo
     .execute();
 }
 
-/** The epic is on its target, as `sha`; null: a person has merged it by hand. */
+/** Marks the epic as landed on its target as `sha`, which is null if a person merged it by hand. */
 export async function markEpicLanded(tx: Tx, id: string, sha: string | null): Promise<void> {
   await tx
     .updateTable('epics')

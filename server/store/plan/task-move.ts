@@ -14,7 +14,7 @@ export interface TaskMove {
   /** Null removes it from its epic; undefined leaves it there. */
   readonly epic?: string | null;
   readonly parent?: string | null;
-  /** The task in front of which they go; null: the end. */
+  /** They move in front of this task. Null for the end. */
   readonly before: string | null;
 }
 

@@ -5,7 +5,7 @@ export interface Scope {
   readonly epicId: string | null;
   /** Epics whose tasks are not in it. */
   readonly exceptEpics: readonly string[];
-  /** Only these tasks; null: all that are left. */
+  /** Only these tasks, or null for all unfinished ones. */
   readonly tasks: readonly string[] | null;
   /** Absent: wherever. */
   readonly on?: RunLine;

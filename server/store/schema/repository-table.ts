@@ -8,7 +8,8 @@ export interface RepositoryTable {
    */
   common_dir: string;
   /**
-   * The oldest commit on the first-parent line; null: there was none, or the history is cut off.
+   * The oldest commit on the first-parent line. Null if the repository was empty or its history is
+   * shallow.
    */
   root_commit: string | null;
 }

@@ -38,7 +38,7 @@ export interface UnusableThere {
   readonly agent: string;
   /** A machine's id; empty without a fleet. */
   readonly place: string;
-  /** What people call the place; null: there is one machine only. */
+  /** The display name of the machine. Null if only one machine exists. */
   readonly name: string | null;
   readonly why: string;
   /** Unix ms. */

@@ -51,9 +51,9 @@ const passingKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How often the attempt has already continued after this problem, if it does so once more without
- * being used up: its agent's work is in its worktree or committed, and only the remaining steps
- * must run. Null: it is used up.
+ * How often the attempt has already continued after this problem, if it may continue once more
+ * without counting as used: its agent's work is in its worktree or committed, and only the
+ * remaining steps must run. Returns null if it counts.
  */
 export async function goesOnAfter(
   tx: Reads,
@@ -66,14 +66,14 @@ export async function goesOnAfter(
 }
 
 /**
- * How many attempts have already started without counting because the one before was interrupted,
- * if one more may. Null: it counts.
+ * How many attempts already started without counting because the one before was interrupted, if one
+ * more may. Returns null if this one counts.
  */
 export async function beginsFreely(tx: Reads, taskId: string): Promise<number | null> {
   return freeRetries(tx, taskId, `%"kind":"interrupted"%`);
 }
 
-/** How many retries there were like the pattern; null: no further one is free. */
+/** How many retries matched the pattern. Returns null if no further one is free. */
 async function freeRetries(tx: Reads, taskId: string, pattern: string): Promise<number | null> {
   const { n } = await tx
     .selectFrom('events')

@@ -109,7 +109,7 @@ export async function endBaseGate(
     .execute();
 }
 
-/** How long the command took last, on any tree; null: it has never come to an end. */
+/** How long the command took last time, on any tree. Returns null if it never finished. */
 export async function lastGateDurationMs(db: Reads, command: string): Promise<number | null> {
   const row = await db
     .selectFrom('gate_verdicts')

@@ -60,7 +60,7 @@ async function unfinishedBlockers(db: Reads, ids: readonly string[]): Promise<re
   return rows.map(({ id }) => id);
 }
 
-/** Epics of unfinished tasks, each once; null: some are in none. */
+/** Epics of unfinished tasks, each once. Returns null if some tasks have no epic. */
 export async function epicsOfTasks(
   db: Reads,
   ids: readonly string[],

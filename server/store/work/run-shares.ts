@@ -140,7 +140,7 @@ export async function placesOfEpics(db: Reads): Promise<ReadonlyMap<string, stri
 
 /**
  * The next time after `nowMs` at which a task may start: the end of its delay, or of its agent's
- * limit. Null: none.
+ * limit. Returns null if none is waiting.
  */
 export async function nextStartMs(
   db: Reads,

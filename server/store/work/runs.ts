@@ -129,7 +129,7 @@ export function wholeRun(row: RunRow): RunRow {
     : { ...row, flags: flagsWithTasks(flagsOf(row.flags), null) };
 }
 
-/** The flags with these tasks; null: with no tasks of its own. */
+/** The flags with these tasks. Null removes the tasks. */
 export function flagsWithTasks(
   flags: Readonly<Record<string, unknown>>,
   tasks: readonly string[] | null,
@@ -138,7 +138,10 @@ export function flagsWithTasks(
   return JSON.stringify(tasks === null ? others : { ...others, [tasksFlag]: tasks });
 }
 
-/** Adds tasks to what a run is about; null: all of its epic. Null if it is no longer active. */
+/**
+ * Adds tasks to the scope of a run; null adds its whole epic. Returns null if the run is no longer
+ * active.
+ */
 export async function widenRun(
   tx: Tx,
   id: string,

@@ -52,7 +52,7 @@ export async function startableTasks(
   options: {
     readonly epicId: string | null;
     readonly exceptEpics?: readonly string[];
-    /** Only these; null: all of the scope. */
+    /** Only these tasks, or null for the whole scope. */
     readonly tasks?: readonly string[] | null;
     /** Where they land; absent: wherever. */
     readonly on?: RunLine;

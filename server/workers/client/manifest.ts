@@ -4,8 +4,8 @@
 import { isText } from './exclusion.ts';
 
 /**
- * Path to SHA-256 (hex), without those whose names are not UTF-8. Null: not a manifest. Knows the
- * lines of GNU and busybox, escaped names included.
+ * Maps each path to its SHA-256 (hex), without those whose names are not UTF-8. Accepts the lines
+ * of GNU and busybox, escaped names included. Returns null if the text is not a manifest.
  */
 export function readManifest(text: string): ReadonlyMap<string, string> | null {
   const hashes = new Map<string, string>();

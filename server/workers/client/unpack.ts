@@ -34,7 +34,10 @@ export const resultCaps: ResultCaps = {
 };
 
 export interface ResultFile {
-  /** Where its content is, below the scratch folder; null: it is what was sent. */
+  /**
+   * Where its content is stored, below the scratch folder. Null if it is unchanged since it was
+   * sent.
+   */
   readonly stored: string | null;
   readonly sha256: string;
   readonly isExecutable: boolean;

@@ -26,7 +26,10 @@ export interface HostedBase {
 export interface HostedGit {
   /** Makes a commit without a parent of what the plan lists, and pushes it as `ref`. */
   pushBase(plan: UploadPlan, ref: string): Promise<Result<HostedBase, string>>;
-  /** What is at the branch, which must descend from the base. Null: there is no such branch. */
+  /**
+   * Fetches the commit of the branch, which must descend from the base. Returns null if the branch
+   * does not exist.
+   */
   fetchBranch(branch: string, base: HostedBase): Promise<Result<JobResult | null, string>>;
   removeBase(ref: string): Promise<void>;
 }

@@ -10,7 +10,7 @@ import type { CreateFailure, Instance, InstanceSpec, Provisioner } from './port.
 
 export interface DockerOptions {
   readonly socketPath: string;
-  /** Bytes; null: no limit. */
+  /** Bytes. Null for no limit. */
   readonly memoryBytes: number | null;
 }
 

@@ -8,7 +8,7 @@ import type { InstanceRef, Provisioner } from './port.ts';
 import { runProgram } from './run-program.ts';
 
 export interface HookOptions {
-  /** Full path of the script; null: the settings name none. */
+  /** Full path of the script. Null if the settings name none. */
   readonly script: string | null;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

@@ -43,7 +43,7 @@ export type StartOutside = (marker: string, start: OwnStart) => OwnStart;
 /** How an instance is found again; stored in its lease, so it holds no secret. */
 export interface InstanceRef {
   readonly name: string;
-  /** The provisioner's own id; null: the creation was not finished. */
+  /** The provisioner's own id. Null if the creation did not finish. */
   readonly id: string | null;
 }
 
@@ -80,7 +80,7 @@ export interface HostKey {
   readonly fingerprint: string;
   /** Another key of this host is known: this one is never accepted. */
   readonly isChanged: boolean;
-  /** Where that other key stands; null: none is known, or it is not told. */
+  /** Where that other key is stored. Null if unknown or not reported. */
   readonly knownAt: string | null;
 }
 
@@ -88,7 +88,10 @@ export interface HostKey {
 export interface HostKeys {
   /** Null if it is not refused, as far as can be known. */
   refused(): Promise<Result<HostKey | null, string>>;
-  /** Keeps the key that has this fingerprint. Null: kept, or known already; else a sentence. */
+  /**
+   * Keeps the key that has this fingerprint. Returns null if it is kept or already known, or else
+   * the reason.
+   */
   accept(fingerprint: string): Promise<string | null>;
   sentence(key: HostKey): string;
 }

@@ -23,7 +23,7 @@ export interface ProcessOptions {
   /** Starts a program so that it does not end with the process that starts it. */
   readonly startOutside: StartOutside;
   readonly markerVariable: string;
-  /** When a process started, as reported by the system; null: it does not exist. */
+  /** When a process started, as reported by the system. Returns null if it does not exist. */
   readonly startTimeOf: (pid: number) => string | null;
 }
 

@@ -12,7 +12,7 @@ import type { InstanceSpec, StartOutside } from './port.ts';
 export interface TunnelOptions {
   /** Full path of ssh. */
   readonly program: string;
-  /** A name of the ssh configuration or user@host; null: the settings name none. */
+  /** A name of the ssh configuration or user@host. Null if the settings name none. */
   readonly host: string | null;
   /** Further arguments, before the host. */
   readonly args: readonly string[];

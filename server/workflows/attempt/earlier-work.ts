@@ -163,7 +163,7 @@ export async function presentWork(
 }
 
 export interface ContinuedSession extends ContinuedWork {
-  /** The conversation that the agent starts from; null: it cannot. */
+  /** The conversation that the agent resumes. Null if it cannot. */
   readonly sessionId: string | null;
 }
 

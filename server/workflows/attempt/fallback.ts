@@ -70,7 +70,10 @@ function isTooLong(engine: Uses<'clock' | 'settings'>, untilMs: number): boolean
   return limitWaitMs !== null && untilMs - engine.clock.now() > limitWaitMs;
 }
 
-/** The agent that takes over if the running attempt ends like this; null: none, or not yet. */
+/**
+ * The agent that takes over if the running attempt ends like this. Returns null if none does, or
+ * not yet.
+ */
 export async function takesOver(
   engine: Uses<'settings'>,
   tx: Reads,
@@ -95,7 +98,8 @@ export async function takesOver(
 }
 
 /**
- * Who takes over from an agent whose account has come to its limit; null: the limit is waited for.
+ * The agent that takes over from one whose account reached its limit. Returns null to wait for the
+ * limit.
  */
 export async function takesOverAtLimit(
   engine: Uses<'clock' | 'settings'>,

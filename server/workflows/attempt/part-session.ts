@@ -30,7 +30,7 @@ export class PartSession implements AgentHost {
   readonly #still: AgentStill;
   readonly #signal: AbortSignal;
   readonly watch: BudgetWatch;
-  /** Why no agent was started here; null: nothing was in the way. */
+  /** Why no agent was started here. Null if nothing prevented it. */
   elsewhere: string | null = null;
   #usage: Usage | null = null;
   #wasKilled = false;
@@ -79,7 +79,7 @@ export class PartSession implements AgentHost {
     return { outcome, usage: this.#usage, logPath };
   }
 
-  /** Which process its agent is now; null: it has ended. */
+  /** Records the agent's current process. Null if it has ended. */
   runsAs(process: AgentProcess | null): void {
     this.#still.runsAs(process);
   }
@@ -188,8 +188,9 @@ export class PartSession implements AgentHost {
   }
 
   /**
-   * An agent that asks does not end because the database is unreachable for a moment. Null: the
-   * attempt is over, or another process has it; nothing was written.
+   * Retries the write, because an agent that asks must not end when the database is briefly
+   * unreachable. Returns null if the attempt is over or another process has it; then nothing was
+   * written.
    */
   async #written<T>(over: AbortSignal, body: (tx: Tx) => Promise<T>): Promise<T | null> {
     const { store, clock, isPassing } = this.#engine;

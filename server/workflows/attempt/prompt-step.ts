@@ -40,7 +40,10 @@ const siblingsMax = 50;
 
 export interface PartPrompt {
   readonly text: string;
-  /** The whole task, for a session that turns out to have no memory of it. Null: `text` is that. */
+  /**
+   * The whole task, for a session that turns out to have lost its memory of it. Null if `text` is
+   * the whole task.
+   */
   readonly ifForgotten: string | null;
   /** Hints that were waiting and are delivered with it. */
   readonly hints: readonly string[];

@@ -7,7 +7,7 @@ export interface CommandEnd {
   readonly isLate: boolean;
   /** How long it had printed nothing when its time was over. */
   readonly silentMs?: number;
-  /** null: a signal ended it. */
+  /** Null if a signal ended it. */
   readonly exitCode: number | null;
   readonly telling: readonly string[];
   /** As `[gate] timeout`, with its value. */

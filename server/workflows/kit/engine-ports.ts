@@ -37,8 +37,8 @@ export interface WorkFiles {
   isFile(path: string): Promise<boolean>;
   writeText(path: string, text: string): Promise<void>;
   /**
-   * The first of these folders whose disk takes no more files now, or the one of temporary files;
-   * null: each has space.
+   * The first of these folders, or the one of temporary files, whose disk is full. Returns null if
+   * each has space.
    */
   fullDisk(folders: readonly string[]): Promise<string | null>;
 }
@@ -59,8 +59,8 @@ export interface AgentScope {
  */
 export interface AgentToolsDoor {
   /**
-   * The same answer while the part is running, also in the next backend. Null: the settings give it
-   * none.
+   * Answers the same while the part is running, also in the next backend. Returns null if the
+   * settings disable it.
    */
   open(
     scope: AgentScope,
@@ -176,8 +176,8 @@ export interface EngineDeps {
   /** `model`: null or absent = as it is set for that agent. */
   readonly driverFor: (kind: string, model?: string | null) => AgentDriver;
   /**
-   * Complete environment of an attempt's agent (filtered), before the task's own variables; `of`
-   * null: of none yet.
+   * Complete environment of an attempt's agent (filtered), before the task's own variables. `of`
+   * is null before the attempt exists.
    */
   readonly agentEnvironment: (
     kind: string,

@@ -30,8 +30,8 @@ export function gitFailed({ isAway, kind, message }: GitFailure): Failure {
 }
 
 /**
- * What has thrown was not the task's fault: the disk had no space for Drover's own files (a log, a
- * prompt), or git may answer later. Null: it is a bug, or stays as it is.
+ * Recognizes errors that are not the task's fault: the disk had no space for Drover's own files (a
+ * log, a prompt), or git may answer later. Returns null if it is a bug or permanent.
  */
 export function passingFailure(error: unknown): Failure | null {
   if (error instanceof GitRefusal) {

@@ -27,7 +27,10 @@ const markedFilesMax = 200;
 /** Larger files are not compared: they count as decided. */
 const fileBytesMax = 4 * 1024 * 1024;
 
-/** Commits of both sides of a merge and of their base; null: they have no common history. */
+/**
+ * Commits of both sides of a merge and of their base. The base is null if they have no common
+ * history.
+ */
 export interface MergeCommits {
   readonly base: Sha | null;
   readonly landed: Sha;

@@ -24,7 +24,7 @@ export function agentQueueOf(machine: string): string {
   return machine === '' ? 'agents' : `${queuePrefix}${machine}`;
 }
 
-/** The machine whose queue it is; null: not a queue of one machine. */
+/** The machine that owns the queue. Returns null if the queue is not of one machine. */
 export function machineOfQueue(queue: string): string | null {
   return queue.startsWith(queuePrefix) ? queue.slice(queuePrefix.length) : null;
 }
@@ -39,14 +39,14 @@ interface OpenMachine {
 }
 
 export interface Placement {
-  /** Agents that all machines together can run; null: only the run's own number counts. */
+  /** Agents that all machines together can run. Null if only the run's own number counts. */
   readonly room: number | null;
   /** A machine for the task's next attempt, or null while none can take it. */
   choose(task: PlacedTask, except?: ReadonlySet<string>): Promise<string | null>;
   /** Machines that can take the task, whether they have room now or not. */
   machinesFor(task: PlacedTask): readonly string[];
   taken(machine: string): void;
-  /** What people call it; null: there is one machine only. */
+  /** The display name of the machine. Returns null if only one machine exists. */
   nameOf(machine: string): string | null;
 }
 

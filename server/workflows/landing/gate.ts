@@ -123,7 +123,7 @@ function gateHolder(commit: Sha): string {
   return `gate:${commit}`;
 }
 
-/** Why a merge may not land alone; null: its gate is green. Throws when it is stopped. */
+/** Why a merge may not land alone. Returns null if its gate is green. Throws when it is stopped. */
 export async function gateFailure(
   engine: Gating,
   question: GateQuestion,

@@ -86,8 +86,8 @@ export async function mergeRow(
 }
 
 /**
- * The row's own fault, which does not affect the others of its batch; null: a problem of git that
- * no task caused.
+ * The row's own fault, which does not affect the others of its batch. Returns null for a git
+ * problem that no task caused.
  */
 export async function whyUnmergeable(
   engine: Uses<'git' | 'store'>,
@@ -117,8 +117,8 @@ export async function whyUnmergeable(
 }
 
 /**
- * Two tasks have added names that are one file on macOS or Windows: the later one goes back, with
- * both. Null: none.
+ * Refuses two tasks that added names which are one file on macOS or Windows: the later one goes
+ * back, with both names. Returns null if no names collide.
  */
 export function namesRefused({ unportable = {} }: Merge): Failure | null {
   const names = Object.entries(unportable).map(([path, why]) => `${path} (${why})`);

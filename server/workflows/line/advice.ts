@@ -64,8 +64,8 @@ export async function isPicked(
 }
 
 /**
- * Landings of `from`, oldest first, of which `into` has neither the name nor the content. Null: a
- * merge brings back nothing that was taken out, or git could not tell.
+ * Landings of `from`, oldest first, of which `into` has neither the name nor the content. Returns
+ * null if a merge restores no reverted work, or git could not tell.
  */
 async function landingsLeft(
   engine: Uses<'git' | 'store'>,

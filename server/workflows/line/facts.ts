@@ -111,7 +111,10 @@ async function isOurs(
   return commits.ok && commits.value.length < unknownMax && bearOurHand(commits.value);
 }
 
-/** The task whose work is on the branch without having passed the gate; null: all is people's. */
+/**
+ * The task whose work is on the branch without having passed the gate. Returns null if all other
+ * work is by people.
+ */
 async function ungatedTask(
   { git, store }: Uses<'git' | 'store'>,
   { line, target }: Tips,

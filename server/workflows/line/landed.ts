@@ -70,8 +70,8 @@ export async function landedWith(engine: Uses<'git'>, sha: Sha, target: Sha): Pr
 }
 
 /**
- * The oldest first-parent commit of `head` that holds the work, by its commit or by its trailers;
- * null: none does.
+ * The oldest first-parent commit of `head` that contains the work, found by commit or by trailers.
+ * Returns null if none does.
  */
 export async function broughtInBy(
   engine: Uses<'git'>,

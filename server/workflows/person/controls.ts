@@ -192,7 +192,7 @@ export async function retryTask(engine: Changing, id: string, force: boolean): P
 }
 
 interface FreshStart {
-  /** The last attempt, whose agent has finished, is continued; null: a new one starts. */
+  /** The last attempt, whose agent finished and which continues. Null to start a new one. */
   readonly goesOn?: Finished | null;
   /** Additional data of the event. */
   readonly more?: Readonly<Record<string, unknown>>;

@@ -127,8 +127,8 @@ function notForReview(id: string, state: string | null): string {
 }
 
 /**
- * Held files that the agent has committed itself stay out of the tree and of the history. Null:
- * nothing is to land.
+ * Held files that the agent itself committed stay out of the tree and of the history. Returns null
+ * if nothing is left to land.
  */
 async function commitToLand(
   engine: Uses<'git' | 'settings'>,

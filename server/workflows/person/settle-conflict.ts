@@ -14,7 +14,7 @@ import { nextAction } from './next-action.ts';
 import { approveTask } from './reviews.ts';
 
 export interface ConflictSides {
-  /** What both sides started from; null: they have no common history. */
+  /** The common base of both sides. Null if they have no common history. */
   readonly base: Sha | null;
   /** The tip of the line that the task lands on. */
   readonly onto: Sha;

@@ -13,7 +13,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 
 export interface AskedScope {
   readonly epicId: string | null;
-  /** Only these tasks, with what they wait for; null: all. */
+  /** Only these tasks and those they wait for, or null for all. */
   readonly tasks: readonly string[] | null;
 }
 

@@ -339,7 +339,7 @@ const readySpare = 50;
 
 /**
  * When, after the last check, time alone will change what can start (Unix ms): the end of a delay
- * or of a limit. Null: never.
+ * or of a limit. Returns null for never.
  */
 export async function nextWakeMs(
   engine: Uses<'store'>,

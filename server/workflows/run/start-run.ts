@@ -344,7 +344,10 @@ export async function chooseTarget(
   return engine.git.canonicalBranch(branch);
 }
 
-/** A person's linked worktree that contains the folder; null: none, or one of ours. */
+/**
+ * A linked worktree of the user's that contains the folder. Returns null if there is none, or it is
+ * Drover's.
+ */
 async function worktreeAround(
   engine: Uses<'git' | 'places'>,
   folder: string,

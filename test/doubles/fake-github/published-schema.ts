@@ -48,7 +48,9 @@ export class PublishedSchema {
     this.#ajv.addSchema(this.#description as object, 'github');
   }
 
-  /** The path as the description has it; null: this release does not have it. */
+  /**
+   * The path as the published description spells it. Returns null if this release does not have it.
+   */
   pathOf(method: string, pathname: string): string | null {
     const parts = pathname.split('/');
     const found = Object.keys(this.#description.paths).filter((path) => {

@@ -168,7 +168,10 @@ export class Machine {
     }
   }
 
-  /** Stops its backend in mid-work, as a computer that sleeps; null: there is none. */
+  /**
+   * Stops its backend while it works, like a computer that goes to sleep. Returns null if none is
+   * running.
+   */
   freezeBackend(): number | null {
     const pid = this.backendPid();
     if (pid !== null) process.kill(pid, 'SIGSTOP');

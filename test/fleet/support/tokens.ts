@@ -90,7 +90,9 @@ export function tokensOnRemote(fleet: Fleet): ReadonlySet<string> {
   return new Set(tokensOf(read.toString('latin1')));
 }
 
-/** The age of the oldest token that is nowhere, in milliseconds; null: none is lost. */
+/**
+ * The age in milliseconds of the oldest token that no process holds. Returns null if none is lost.
+ */
 export function oldestLostMs(
   written: readonly WrittenToken[],
   found: ReadonlySet<string>,

@@ -44,7 +44,7 @@ export type OpenEmpty = (sources: StoreSources) => Promise<Pick<OpenedStore, 'st
 const openInMemory: OpenEmpty = openEmptyStore;
 let openEmpty = openInMemory;
 
-/** Lets the same tests run on stores of another kind; null: as always. */
+/** Runs the same tests on stores of another kind, or on the default kind if null. */
 export function openStoresWith(open: OpenEmpty | null): void {
   openEmpty = open ?? openInMemory;
 }

@@ -3,13 +3,13 @@
 // is checked.
 
 export interface StreamMemory {
-  /** The attempt that was chosen; null: the newest one. */
+  /** The attempt that the user chose, or null for the newest one. */
   readonly attempt: number | null;
   /** Null at the end. */
   readonly place: StreamPlace | null;
   readonly folds: readonly string[];
   readonly draft: string;
-  /** Which part of the panel shows; null: the one that has something to show. */
+  /** The part of the panel to show, or null for the one that has content. */
   readonly page: StreamPage | null;
 }
 

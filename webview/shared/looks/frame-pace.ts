@@ -31,7 +31,7 @@ export class FramePace {
   readonly #draw: () => void;
   readonly #name: string;
   readonly #meter: FrameMeter;
-  /** Since when a drawing is due; null: nothing needs to be drawn. */
+  /** When the next frame was requested. Null if nothing needs to be drawn. */
   #dueMs: number | null = null;
   #request: number | null = null;
   #lastDrawnMs = 0;

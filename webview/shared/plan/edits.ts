@@ -37,7 +37,8 @@ export class EditHistory {
   }
 
   /**
-   * The edit that was undone; null: there was none. One that can no longer be undone is dropped.
+   * The edit that was undone. Drops an edit that can no longer be undone. Returns null if there was
+   * none.
    */
   undo(host: Host): Promise<Edit | null> {
     return this.#carry(this.#done, this.#undone, (edit) => edit.undo(host));

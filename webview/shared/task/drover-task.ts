@@ -57,7 +57,7 @@ export class DroverTask extends LitElement {
   declare board: StatusSnapshot | null;
   declare agents: readonly string[];
   #editor: TaskEditor | null = null;
-  /** The description as it is being written; null: it is read. */
+  /** The description while the user edits it. Null otherwise. */
   #draft: string | null = null;
   #history: readonly HistoryLine[] | null = null;
   #isHistoryOpen = false;

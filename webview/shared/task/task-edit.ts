@@ -8,7 +8,7 @@ import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts
 import { AskFailure } from '../asks.ts';
 import type { Host } from '../host.ts';
 
-/** Why nothing of a task can be changed; null: it can. */
+/** Why no field of a task can be changed. Returns null if fields can be changed. */
 export function readOnlyReason({ status }: TaskView): string | null {
   return readOnlyReasons[status] ?? null;
 }

@@ -8,11 +8,11 @@ export interface PlaceAhead {
   readonly offset: number;
   readonly index: number;
   readonly px: number;
-  /** What was sought there; null: nothing. */
+  /** The words that were searched for. Null if none were. */
   readonly words: string | null;
 }
 
-/** The key of the entry there; null: it is not in the log any more. */
+/** The key of the entry there. Returns null if the log no longer contains it. */
 export function entryAt(
   feed: LogFeed,
   entries: readonly Entry[],

@@ -115,7 +115,7 @@ export class StreamSession implements ReactiveController {
     return this.#parts.board.board?.tasks.filter((task) => task.parent_id === this.#subject) ?? [];
   }
 
-  /** Chosen by a person; null: the newest one is shown, also when another starts. */
+  /** The attempt that the user chose. Null while the newest one is shown, also if one starts. */
   get chosenAttempt(): number | null {
     return this.#chosen;
   }

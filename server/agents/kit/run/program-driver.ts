@@ -21,7 +21,7 @@ import { lockSession, type SessionLock } from './session-lock.ts';
 export interface ProgramDriver<Deps extends ProgramDeps> {
   readonly kind: AgentKind;
   readonly capabilities: AgentCapabilities;
-  /** Name or path of the program; null: only a person knows, and has named none. */
+  /** Name or path of the program. Null if only the settings can name it and they do not. */
   readonly program: string | null;
   /** The error and the remedy if the program does not exist. */
   readonly missing: string;

@@ -64,8 +64,9 @@ export async function runProgram<Own extends string, Follower extends ProgramFol
 }
 
 /**
- * Follows an agent that an earlier backend started. Null: how its work ended is not known.
- * @param follow is called where there is something to follow
+ * Follows an agent that an earlier backend started. Returns null if it is not known how the agent's
+ * work ended.
+ * @param follow called if there is an agent to follow
  */
 export async function adoptProgram<Own extends string>(
   run: AgentRun,
