@@ -28,7 +28,7 @@ export class AgentToolTokens implements AgentToolsDoor {
   readonly #parts = new Map<string, OpenPart>();
   readonly #byLog = new Map<string, string>();
 
-  /** Where agents reach the backend; null = by the address that the owner uses. */
+  /** The socket through which agents reach the backend; null = the address that the owner uses. */
   readonly #socket: string | null;
 
   constructor(root: string, socket: string | null, isWanted: () => boolean) {

@@ -112,7 +112,7 @@ function defineWords(server: McpServer, ask: Ask): void {
 
 type Present<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** Leaves out what was not given. */
+/** Leaves out absent values. */
 function present<T extends object>(given: T): Present<T> {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Present<T>;

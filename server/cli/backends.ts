@@ -1,5 +1,4 @@
-// What the command asks of the composition: one object, so that tests bring a second
-// implementation.
+// The composition as the command sees it: one object, so that tests bring a second implementation.
 
 import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import type { SetupProposal } from '../core/work/gate-proposal.ts';
@@ -21,7 +20,7 @@ export interface OpenClientOptions {
   readonly root: string;
   readonly need: BackendNeed;
   readonly env: NodeJS.ProcessEnv;
-  /** What was given on the command line: wins over every other source of settings. */
+  /** Flags of the command line, which win over every other source of settings. */
   readonly settingsFlags: Record<string, unknown>;
 }
 
@@ -61,7 +60,7 @@ export interface PlanFromSpecOptions extends SpecPlanRequest {
 /** The SQLForge project around a folder. */
 export interface SqlforgeProject {
   readonly folder: string;
-  /** What it calls its default; null = a name that can't be used. */
+  /** Its name for the default environment; null = a name that cannot be used. */
   readonly environment: string | null;
   /**
    * Resolves with the exit code; its output goes to the terminal, with `toStderr` only to standard
@@ -156,7 +155,7 @@ export interface Backends {
   readonly runWorkerRuntime: (request: WorkerRuntimeRequest) => Promise<void>;
   /** Brings the tables of the fleet's database to this release, as its owner. */
   readonly prepareFleet: (request: FleetDatabaseRequest) => Promise<{ readonly database: string }>;
-  /** Gives a role what a worker needs; the statements are answered in either case. */
+  /** Gives a role the rights that a worker needs; returns the statements in either case. */
   readonly grantFleet: (
     request: FleetDatabaseRequest & { readonly role: string; readonly execute: boolean },
   ) => Promise<{ readonly database: string; readonly statements: readonly string[] }>;

@@ -8,14 +8,14 @@ import { runToEnd } from '../platform/run-to-end.ts';
 import { readPresent, writeWhole } from './shared-file.ts';
 
 export interface BeadsProgram {
-  /** Writes the database to the file. Returns what went wrong, or null. */
+  /** Writes the database to the file. Returns an error, or null. */
   flush(): Promise<string | null>;
   /**
    * Call before the file is written: until `take` succeeds, `flush` would undo the write. `take`
    * also removes the labels and edges that the new text lacks.
    */
   willWrite(before: string, after: string): Promise<void>;
-  /** Reads the file into the database. Returns what went wrong, or null. */
+  /** Reads the file into the database. Returns an error, or null. */
   take(): Promise<string | null>;
 }
 
@@ -83,7 +83,7 @@ export async function beadsProgram(
   };
 }
 
-/** What a `take` has still to remove. */
+/** The parts that a `take` must still remove. */
 async function readPending(path: string): Promise<readonly LostPart[]> {
   const text = (await readPresent(path)) ?? '';
   return text === '' ? [] : (JSON.parse(text) as readonly LostPart[]);

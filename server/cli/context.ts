@@ -1,4 +1,4 @@
-// One call of the command: where it runs, how it prints, and the client it opens (and closes at its
+// One call of the command: its folder, its output, and the client that it opens (and closes at its
 // end).
 
 import { resolve } from 'node:path';
@@ -84,7 +84,7 @@ export class CommandContext {
     return await this.#open('existing', {});
   }
 
-  /** Closes what is still open. */
+  /** Closes an open client. */
   close(): void {
     for (const client of this.#clients) client.close();
     this.#clients.clear();

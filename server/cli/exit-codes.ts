@@ -14,7 +14,10 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What `error.kind` of `--json` can be: a refusal, wrong use of the command line, or a fault. */
+/**
+ * The possible values of `error.kind` of `--json`: a refusal, wrong use of the command line, or a
+ * fault.
+ */
 export type ErrorKind = RefusalKind | 'usage' | 'internal';
 
 const exceptRefusals = {

@@ -1,5 +1,5 @@
-// Follows the feed while a person watches: when the backend goes, from the next one that answers
-// (another backend, or this process itself), starting at the number where it stopped.
+// Follows the feed while a person watches: when the backend disconnects, continues from the next
+// one that answers (another backend, or this process itself), at the number at which it stopped.
 
 import type { Client, EventView } from '../protocol/api.ts';
 import type { CommandContext } from './context.ts';

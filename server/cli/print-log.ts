@@ -124,7 +124,8 @@ class LogPrinter {
       this.#ends.set(part.id, offset);
       if (moved) continue;
       if (isLeft || page.ended || !watch.goesOn()) return;
-      // Once more after the next one has started: what was written in between belongs to this one.
+      // Reads once more after the next attempt has started: lines written in between belong to this
+      // one.
       isLeft = await watch.nextHasBegun();
       if (!isLeft) await this.#context.surroundings.sleep(lookEveryMs);
     }

@@ -47,7 +47,7 @@ export function inputRefusal({ fault }: InputLimits, reason: string): Refusal {
   return new Refusal('file', `${fault}: ${reason}.`);
 }
 
-/** The text of the bytes; what is no UTF-8 is refused, not changed. */
+/** The text of the bytes; invalid UTF-8 is refused, not changed. */
 export function textOfBytes(bytes: Buffer, limits: InputLimits): string {
   if (bytes.length > limits.bytesMax) throw tooLong(limits);
   try {

@@ -1,4 +1,4 @@
-// What the command needs of the process it runs in: streams, time, signals. Tests bring their own.
+// The process of the command as it sees it: streams, time, signals. Tests bring their own.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Backends } from './backends.ts';

@@ -27,7 +27,7 @@ export interface SettingsRequest {
    * The values of the command line, by setting key; texts and values alike; undefined = not given.
    */
   readonly flags: { readonly [K in SettingKey]?: unknown };
-  /** What counts of the entries of `.drover.toml`; without it, all of them. */
+  /** Selects the entries of `.drover.toml` that count. If absent, all of them do. */
   readonly judge?: (entries: readonly SettingEntry[]) => Promise<readonly SettingEntry[]>;
 }
 

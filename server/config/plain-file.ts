@@ -19,9 +19,7 @@ export type PlainFileRefusal =
 
 export interface PlainFileLimits {
   readonly bytesMax: number;
-  /**
-   * Whether the last part of the path may be a link; what it leads to is judged in the same way.
-   */
+  /** Whether the last part of the path may be a link; its target is judged in the same way. */
   readonly links: 'follow' | 'refuse';
 }
 

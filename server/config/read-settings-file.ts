@@ -1,4 +1,4 @@
-// Reads one settings file. What cannot be read is a problem with its place, never a throw.
+// Reads one settings file. An unreadable part is a problem with its place, never a throw.
 
 import { type PlainFileLimits, type PlainFileRefusal, readPlainFile } from './plain-file.ts';
 import { refused, type SettingsFile } from './settings-file.ts';

@@ -1,5 +1,5 @@
-// The text of one settings file to entries with lines. What cannot be read is a problem with its
-// place, never a throw.
+// Parses the text of one settings file into entries with lines. An unreadable part is a problem
+// with its place, never a throw.
 
 import { ParseError, getStaticTOMLValue, parseTOML, type AST } from 'toml-eslint-parser';
 import { isAgentSetting } from '../core/settings/agent-settings.ts';
@@ -98,7 +98,7 @@ function collectTable(
     return;
   }
   if (isSettingKey(key) && key !== 'agents') {
-    // A table where a value is needed: the reader reports what was expected.
+    // A table in place of a value: the reader reports the expected kind.
     to.entries.push(entryOf(to, key, {}, node));
     return;
   }

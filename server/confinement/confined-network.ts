@@ -1,4 +1,5 @@
-// What a confined program reaches of the network, and how its command is wrapped for that.
+// The hosts that a confined program reaches on the network, and how its command is wrapped for
+// that.
 
 import { ownPorts } from '../core/settings/network-hosts.ts';
 import type { SandboxSettings } from '../core/settings/sandbox-settings.ts';

@@ -94,7 +94,7 @@ export class Confinement {
     }
   }
 
-  /** What programs have left whose backend died, and who are dead themselves. */
+  /** Collects the leftovers of programs whose backend died and that have ended themselves. */
   async takeBackLeftovers(): Promise<void> {
     for (const path of this.#project.local.lent()) {
       if (!(await isAnyoneIn(path))) await this.#takeBack(path);

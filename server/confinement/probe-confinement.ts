@@ -1,4 +1,4 @@
-// `drover doctor --sandbox`: what gets out of the sandbox of this project, tried now.
+// `drover doctor --sandbox`: tests now which accesses escape this project's sandbox.
 
 import { homedir } from 'node:os';
 import { probeSandbox } from '../sandbox/probes.ts';

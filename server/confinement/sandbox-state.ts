@@ -13,7 +13,7 @@ import type { SettingSource } from '../core/settings/settings.ts';
 import type { SandboxView } from '../protocol/views.ts';
 import { proveBwrap, type Proof } from '../sandbox/probe.ts';
 
-/** What holds for the programs that are started now. */
+/** The sandbox for programs that start now. */
 export interface SandboxState {
   readonly mode: SandboxMode;
   /** `agent`: agents hold themselves, gates and setups are not held. */
@@ -26,7 +26,7 @@ export interface SandboxState {
 
 const proofs = new Map<string, Promise<Proof>>();
 
-/** Where a person finds the switch. */
+/** The place of the switch that a person used. */
 function switchedOffBy(source: SettingSource): string {
   switch (source) {
     case 'env':
@@ -41,7 +41,7 @@ function switchedOffBy(source: SettingSource): string {
   }
 }
 
-/** Bubblewrap is proved once in the life of this process; `modeSource`: what sets the mode. */
+/** Bubblewrap is tested once per process; `modeSource` is the source of the mode. */
 export async function sandboxState(
   settings: SandboxSettings,
   modeSource: SettingSource = 'default',

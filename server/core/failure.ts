@@ -17,10 +17,10 @@ export const failureKinds = [
   'setup_failed', // the project's setup command failed: not the agent's fault
   'no_changes', // ended well, but a commit was expected and there is none
   'gate_failed', // the gate is red on the merged tree
-  'conflict', // the work cannot be merged with what has landed
+  'conflict', // the work cannot be merged with earlier landings
   'line_held', // a change that Drover did not make stopped the line; uses no attempt, continues when a person has decided
   'push_refused', // the fleet's git server refuses the work: uses no attempt, continues when a person has changed a rule
-  'commit_failed', // git could not commit what a finished agent left: uses no attempt, and the agent is not started again
+  'commit_failed', // git could not commit the finished work: uses no attempt, restarts no agent
   'git_failed', // git refused something it should not have
   'disk_full', // a disk of this machine had no space: uses no attempt
   'worker_failed', // no remote worker could be had, or it was lost before its result was fetched
@@ -33,7 +33,7 @@ export interface Failure {
   readonly kind: FailureKind;
   /** True when another attempt of the same agent can end better. */
   readonly retryable: boolean;
-  /** One sentence for a person: what happened, and the remedy where there is one. */
+  /** One sentence for a person: the event, and the remedy if one exists. */
   readonly message: string;
   /** Longer evidence (the end of a log), fed into the next attempt's prompt. */
   readonly detail?: string;

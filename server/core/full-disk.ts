@@ -9,7 +9,7 @@ export function isFullDisk(error: unknown): error is NodeError {
   return (code === 'ENOSPC' || code === 'EDQUOT') && syscall !== 'watch';
 }
 
-/** True of the message of such an error, where only that was stored. */
+/** Recognizes the message of such an error, for failures of which only the message was stored. */
 export function startsAsFullDisk(message: string): boolean {
   return /^(?:ENOSPC: no space|EDQUOT: )/.test(message);
 }

@@ -2,7 +2,7 @@
 // `--json` and on the wire: scripts rely on the spellings. What each means is in docs/refusals.md.
 
 export const ownRefusalKinds = [
-  // What was asked for
+  // The request
   'bad_request',
   'bad_value',
   'bad_title',
@@ -24,7 +24,7 @@ export const ownRefusalKinds = [
   'not_confirmed',
   'declined',
 
-  // What there is not
+  // Missing things
   'unknown_id',
   'unknown_branch',
   'unknown_ref',
@@ -41,7 +41,7 @@ export const ownRefusalKinds = [
   'not_a_repository',
   'output_gone',
 
-  // What the state does not allow
+  // Changes that the state does not allow
   'illegal',
   'epic_open',
   'run_differs',
@@ -66,7 +66,7 @@ export const ownRefusalKinds = [
   'refused',
   'failed',
 
-  // The backend, its database and what is around it
+  // The backend, its database and its surroundings
   'backend',
   'already_running',
   'worker_running',

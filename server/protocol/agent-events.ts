@@ -108,7 +108,7 @@ export type LoggedEvent = Readonly<z.infer<typeof loggedEventSchema>>;
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
-/** What a driver reports about its agent: a line of the log before it has its time. */
+/** An event that a driver reports about its agent: a line of the log before it has its time. */
 export type AgentEvent = WithoutTime<LoggedEvent>;
 
 export type Usage = z.infer<typeof usageSchema>;

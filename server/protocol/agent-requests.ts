@@ -1,4 +1,4 @@
-// What an agent may ask of the backend, by name: the types of both ends.
+// The requests that an agent may send to the backend, by name: the types of both ends.
 
 import type { AgentAnswers, agentShapes } from './requests/agents.ts';
 import type { ParamsOf } from './requests/fields.ts';

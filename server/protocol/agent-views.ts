@@ -1,4 +1,4 @@
-// What an agent gets to see of its task and the board when it asks.
+// The views of its task and of the board that an agent gets.
 
 export interface AgentBoardTask {
   readonly id: string;
@@ -24,7 +24,7 @@ export interface AgentTask {
     readonly title: string;
     readonly status: string;
   }[];
-  /** What it waits for or has waited for, with what came of it. */
+  /** Its blockers, current and former, with the outcome of each. */
   readonly blockers: readonly {
     readonly id: string;
     readonly title: string;

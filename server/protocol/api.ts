@@ -42,8 +42,7 @@ export type Params<N extends RequestName> = Requests[N]['params'];
 export type Answer<N extends RequestName> = Requests[N]['result'];
 
 /**
- * What serves the requests: the backend over its socket, or the same code in the command's own
- * process.
+ * Serves the requests: the backend over its socket, or the same code in the command's own process.
  */
 export type Handlers = {
   readonly [N in RequestName]: (params: Params<N>) => Promise<Answer<N>>;
@@ -110,12 +109,12 @@ export const dataRequests = [
 ] as const satisfies readonly RequestName[];
 
 export interface Notifications {
-  /** A batch of the feed, in order, without a gap after what `subscribe` answered. */
+  /** A batch of the feed, in order, without a gap after the answer to `subscribe`. */
   readonly events: {
     readonly events: readonly EventView[];
     /**
-     * What they changed on the board, for clients that subscribed with `board`; absent: already
-     * sent, or to be requested (compare the numbers).
+     * Their changes of the board, for clients that subscribed with `board`. Absent if they were
+     * already sent or must be requested (compare the numbers).
      */
     readonly changes?: BoardChanges;
   };

@@ -11,7 +11,7 @@ export interface BoardSource {
   changes(after: number): Promise<BoardChanges>;
 }
 
-/** `board`: a new board; `changes`: what changed, with the new board. */
+/** `board`: a new board; `changes`: the changes, with the new board. */
 export type BoardChange =
   | { readonly kind: 'board'; readonly board: StatusSnapshot }
   | { readonly kind: 'changes'; readonly changes: BoardChanges; readonly board: StatusSnapshot };
@@ -103,7 +103,9 @@ export class BoardStore {
     this.#options.onChange({ kind: 'board', board });
   }
 
-  /** Asks until the board is where the feed is, or its source is no longer the one that counts. */
+  /**
+   * Asks until the board has caught up with the feed, or its source is no longer the current one.
+   */
   async #follow(source: BoardSource): Promise<void> {
     while (source === this.#source && this.#isBehind()) {
       let pauseMs = frameMs;

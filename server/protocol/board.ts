@@ -27,7 +27,7 @@ export function applyChanges(board: StatusSnapshot, changes: BoardChanges): Stat
   };
 }
 
-/** What is not accepted is part of the settings: both change together. */
+/** The list of unaccepted values is part of the settings: both change together. */
 function withSettings(board: StatusSnapshot, changes: BoardChanges): StatusSnapshot {
   const { config, unaccepted } = changes;
   if (config === undefined) return board;

@@ -47,7 +47,7 @@ export function standOfView(task: Task): ReturnType<typeof standOf> {
   });
 }
 
-/** What is known of a candidate; null if the task is none. */
+/** The known facts about a candidate; null if the task is none. */
 export function factsOfCandidate(task: Task): CandidateFacts | null {
   const { candidate } = task;
   if (candidate === null) return null;
@@ -74,7 +74,7 @@ export function candidateWords(
   return candidateLine(facts, candidateState(candidate, task) ?? state);
 }
 
-/** What the choice has made of it; null before that. */
+/** The result of the choice for this candidate; null before the choice. */
 export function candidateState(
   candidate: Pick<TaskView, 'commit_sha' | 'status'>,
   task: Pick<TaskView, 'commit_sha'> | null,

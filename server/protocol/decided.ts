@@ -58,7 +58,7 @@ export function decidedId(name: string, params: object): string | null {
   return (name === 'approve' || name === 'answer') && typeof id === 'string' ? id : null;
 }
 
-/** Whether no active run works on what was changed. False before the first run, too. */
+/** Whether no active run works on the changed tasks. Also false before the first run. */
 export function isLeftAlone(board: StatusSnapshot | null, about: Changed): boolean {
   const last = board?.run ?? null;
   if (last === null) return false;

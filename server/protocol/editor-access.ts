@@ -5,7 +5,7 @@ import type { Params } from './api.ts';
 
 export interface OpenedBackend<Socket> {
   readonly socket: Socket;
-  /** What the caller has to send first. */
+  /** The greeting that the caller must send first. */
   readonly hello: Params<'hello'>;
   /** True when it was started for this connection. */
   readonly started: boolean;

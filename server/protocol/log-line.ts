@@ -3,7 +3,7 @@
 
 import type { AgentEvent, ForeignLine, LoggedEvent } from './agent-events.ts';
 
-/** One line of an agent's log: what `drover log --json` prints and the panels show. */
+/** One line of an agent's log, as `drover log --json` prints it and the panels show it. */
 export type LogLineView = LoggedEvent | ForeignLine;
 
 const known: Readonly<Record<AgentEvent['type'], true>> = {

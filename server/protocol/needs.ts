@@ -1,5 +1,5 @@
-// What waits for a person: one answer for inbox, tree, board, graph, messages, badge and status
-// bar. Pure.
+// Everything that waits for a person: one answer for inbox, tree, board, graph, messages, badge and
+// status bar. Pure.
 
 import type { WrongState } from '../core/work/wrong-state.ts';
 import { standOfView } from './candidates.ts';

@@ -9,7 +9,7 @@ export interface PackedTasks {
   readonly rows: readonly Partial<TaskView>[];
 }
 
-/** Every row has every field, so what is left out of one can only be the usual. */
+/** Every row has every field, so an omitted field always has its usual value. */
 export function packTasks(tasks: readonly TaskView[]): PackedTasks {
   const usual = tasks[0] ?? null;
   if (usual === null) return { usual, rows: [] };

@@ -1,6 +1,6 @@
-// What panels see beyond the views of the command: changes of the board, attempts with their steps,
-// changed files, checks before a run. The same conventions as views.ts: snake_case, Unix seconds
-// unless the name says `_ms`.
+// The views of the panels besides those of the command: changes of the board, attempts with their
+// steps, changed files, checks before a run. The same conventions as views.ts: snake_case, Unix
+// seconds unless the name says `_ms`.
 
 import type {
   ConfigValueView,
@@ -39,7 +39,7 @@ export interface BoardChanges {
   readonly snapshot: StatusSnapshot | null;
   /** The settings, if they may have been read again (a run started). */
   readonly config?: StatusSnapshot['config'];
-  /** Beside `config`: what of the settings does not take effect yet; absent if all does. */
+  /** Next to `config`: the settings that do not take effect yet. Absent if all do. */
   readonly unaccepted?: NonNullable<StatusSnapshot['unaccepted']>;
 }
 
@@ -88,8 +88,7 @@ export interface ChangedFileView {
 }
 
 /**
- * The change of a task or an epic against its base, as git has it: what is shown is what would
- * land.
+ * The change of a task or an epic against its base, from git: exactly the change that would land.
  */
 export interface ChangeView {
   readonly id: string;
@@ -97,7 +96,7 @@ export interface ChangeView {
   readonly title: string;
   readonly base: string;
   readonly head: string;
-  /** Where the work is: only in a worktree, committed, waiting for a person, or landed. */
+  /** The state of the work: only in a worktree, committed, waiting for a person, or landed. */
   readonly state: 'working' | 'committed' | 'review' | 'landed';
   readonly files: readonly ChangedFileView[];
   /** True when there are more files than are listed. */
@@ -122,7 +121,7 @@ export interface PreflightCheck {
     | 'machines'
     | 'width';
   readonly outcome: 'ok' | 'note' | 'warning' | 'error';
-  /** A sentence: what was found. */
+  /** A sentence that describes the finding. */
   readonly message: string;
   /** The remedy; null if none is needed. */
   readonly remedy: string | null;
@@ -138,12 +137,12 @@ export interface PreflightCheck {
 /** One thing that a person decides before a run. */
 export interface PreflightDecision {
   readonly name: 'agent' | 'workers' | 'land' | 'gate' | 'plan' | 'budget';
-  /** What would hold; null = none. An agent as `claude` or `claude:opus`. */
+  /** The value that would take effect; null = none. An agent as `claude` or `claude:opus`. */
   readonly value: string | number | boolean | null;
   readonly source: ConfigValueView['source'];
-  /** What is better here; null = nothing better is known. */
+  /** The better value for this project; null = no better one is known. */
   readonly recommended: string | number | null;
-  /** What it means here, in a sentence. */
+  /** Its meaning for this project, in a sentence. */
   readonly why: string | null;
 }
 
@@ -164,11 +163,11 @@ export interface SandboxView {
   readonly holds: 'bwrap' | 'agent' | 'nothing';
   /** No agent, gate or setup is started as things are. */
   readonly refuses: boolean;
-  /** A sentence: what holds, or why nothing does. */
+  /** A sentence: the choice in effect, or why none is. */
   readonly message: string;
 }
 
-/** What a person needs to continue by hand in an attempt's worktree. */
+/** The facts that a person needs to continue by hand in an attempt's worktree. */
 export interface TakeOverView {
   readonly task_id: string;
   readonly attempt: number;

@@ -1,4 +1,4 @@
-// What retention has removed, or would remove.
+// The records that retention has removed, or would remove.
 
 export interface PruneReport {
   /** True: nothing was removed. */

@@ -33,19 +33,19 @@ export interface RemoteTest {
   readonly provisioner: string;
   readonly ok: boolean;
   readonly message: string;
-  /** Present where the test failed because of it. */
+  /** Present if the test failed because of it. */
   readonly host_key: HostKeyView | null;
   readonly ms: number;
 }
 
-/** What would be uploaded of a folder without the folders in it; '' is the project's own. */
+/** The upload of one folder without its subfolders; '' is the project's own. */
 export interface UploadFolderView {
   readonly path: string;
   readonly files: number;
   readonly bytes: number;
 }
 
-/** What an attempt would upload now, and what stays here. */
+/** The files that an attempt would upload now, and those that stay here. */
 export interface RemotePreview {
   readonly provisioner: string | null;
   readonly files: number;
@@ -53,11 +53,11 @@ export interface RemotePreview {
   readonly largest: readonly { readonly path: string; readonly bytes: number }[];
   /** Omitted because their names look like secrets. */
   readonly secrets: readonly string[];
-  /** Sentences: what else is left out, and why. */
+  /** Sentences: other files that are left out, and why. */
   readonly notices: readonly string[];
   /** The first of them, by path. */
   readonly folders: readonly UploadFolderView[];
-  /** Everything that stays here, without what git itself ignores: the first of it, by path. */
+  /** The files that stay here, except those that git itself ignores: the first of them, by path. */
   readonly left_out: readonly LeftOut[];
   /** How many folders and left-out paths there are beyond those. */
   readonly folders_more: number;

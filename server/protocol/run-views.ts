@@ -33,14 +33,13 @@ export interface Subscribed {
   readonly snapshot: StatusSnapshot | null;
 }
 
-/** What an undo reverts, or has reverted. */
+/** The landings that an undo reverts, or has reverted. */
 export interface UndoView {
   readonly id: string;
   /** Commits that are reverted, newest first. */
   readonly reverts: readonly string[];
   /**
-   * Tasks that depend on the reverted work, directly or through others; what has landed of them
-   * stays.
+   * Tasks that depend on the reverted work, directly or through others; their landed work stays.
    */
   readonly dependents: readonly string[];
   /** Tasks that are paused by it. */
@@ -69,12 +68,12 @@ export interface PullView {
   readonly note: string | null;
   /** Facts that could not be read last time. */
   readonly unread: readonly { readonly fact: string; readonly why: string }[];
-  /** What agents or people were given of it, oldest first. */
+  /** The notes about it that agents or people received, oldest first. */
   readonly given: readonly {
     readonly about: string;
     readonly task: string | null;
     readonly at: number;
   }[];
-  /** What is still to be sent to the forge. */
+  /** Answers that are still to be sent to the forge. */
   readonly unsent: readonly { readonly kind: string; readonly answer: string | null }[];
 }

@@ -32,7 +32,7 @@ export interface PlanView {
   readonly jsonl: string;
 }
 
-/** What a model has made of a design. */
+/** The plan that a model made from a design. */
 export interface SpecPlanView extends PlanView {
   /** A model provider's API, or the installed agent. */
   readonly source: 'api' | 'agent';
@@ -44,7 +44,7 @@ export interface SpecPlanView extends PlanView {
   };
 }
 
-/** What issues of a forge become. */
+/** The plan that issues of a forge become. */
 export interface IssuePlanView extends PlanView {
   readonly source: 'issues';
   /** `owner/name`. */

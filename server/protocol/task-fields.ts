@@ -1,5 +1,5 @@
-// The fields of a task that a client gives, as they are named on the wire, and what each is. What
-// its value may be is the store's rule.
+// The fields of a task that a client gives, by their names on the wire, and the kind of each. Which
+// values are valid is the store's rule.
 
 import * as z from 'zod/mini';
 import {
@@ -62,5 +62,5 @@ export type TaskFields = Readonly<ParamsOf<typeof taskFields>>;
 /** The number of a new sub-task below its parent (`task-x.5`); the next free one when absent. */
 export const sequence = optional(integer(1, 1_000_000));
 
-/** Views tell agent, model and place of the running attempt, where there is one. */
+/** Views show the agent, model and place of the running attempt, if one is running. */
 export type TaskRuleView = Omit<CoreTaskRuleView, 'agent' | 'model' | 'runs_on'>;

@@ -1,4 +1,4 @@
-// What a repository's settings name, as `drover trust` shows it.
+// The programs and powers that a repository's settings name, as `drover trust` shows them.
 
 export interface TrustReport {
   /** Everything that the repository's settings name counts here. */

@@ -4,8 +4,8 @@
 export const droverVersion = '0.1.0';
 
 /**
- * Negative when `a` is older than `b`, positive when newer, 0 when equal; what is no number counts
- * as 0.
+ * Negative if `a` is older than `b`, positive if newer, 0 if equal; a part that is not a number
+ * counts as 0.
  */
 export function compareVersions(a: string, b: string): number {
   const left = numbersOf(a);

@@ -1,5 +1,5 @@
-// What clients see: the shapes that `--json` prints to the letter and that panels render. Keys are
-// snake_case on the wire; times are Unix seconds; absent things are null.
+// The views of clients: `--json` prints these shapes to the letter, and panels render them. Keys
+// are snake_case on the wire; times are Unix seconds; absent values are null.
 
 import type { WrongState } from '../core/work/wrong-state.ts';
 import type { BlockCause } from '../core/plan/block-cause.ts';
@@ -37,8 +37,8 @@ export interface TaskView extends TaskRuleView {
   readonly attempts: number;
   readonly max_attempts: number;
   /**
-   * Where the running attempt's agent runs, otherwise where the task requests it to; null = as its
-   * epic or the settings.
+   * The place of the running attempt's agent, or else the place that the task requests; null = as
+   * its epic or the settings.
    */
   readonly runs_on: string | null;
   readonly next_attempt_at: number | null;
@@ -47,7 +47,7 @@ export interface TaskView extends TaskRuleView {
    * Step of a running attempt: worktree, setup, agent, commit, gate, land; null when nothing runs.
    */
   readonly phase: string | null;
-  /** What confines the agent that runs on it now; null = no agent runs, or it is not known yet. */
+  /** The sandbox of the agent that runs on it now; null = no agent runs, or it is not known yet. */
   readonly sandbox?: 'bwrap' | 'agent' | 'nothing' | 'worker' | null;
   /** Of the running attempt; else the task's own. */
   readonly agent: string | null;
@@ -136,7 +136,7 @@ export interface RunView {
   readonly base_sha: string | null;
   readonly workers: number;
   readonly epic_id: string | null;
-  /** The tasks that it was asked for, with what they wait for; absent: all of the scope. */
+  /** The tasks that it was started for, with their blockers. Absent for the whole scope. */
   readonly tasks?: readonly string[];
   readonly land: LandMode;
 }
@@ -185,12 +185,12 @@ export interface HoldView {
  */
 export interface UnacceptedView {
   readonly setting: string;
-  /** Task or epic that has landed it; null where it was changed otherwise since the run started. */
+  /** The task or epic that landed it; null if it was changed another way since the run started. */
   readonly by: string | null;
   readonly shown: string;
 }
 
-/** What confines agents, gates and setups on this machine. */
+/** The sandbox of agents, gates and setups on this machine. */
 export interface SandboxView {
   /** As in the settings. */
   readonly mode: string;
@@ -213,7 +213,7 @@ export interface StatusSnapshot {
     readonly pending: number;
     /** Why landed commits wait; absent while none does. */
     readonly pending_reason?: string;
-    /** What is not as it should be there, with the command that cures it; absent if nothing is. */
+    /** Problems of the checkout, each with the command that cures it. Absent if there are none. */
     readonly wrong?: readonly WrongState[];
   } | null;
   readonly config: Readonly<Record<string, ConfigValueView>>;
@@ -239,7 +239,7 @@ export interface StatusSnapshot {
 
 /** One record of the numbered feed: `events --json`. */
 export interface TaskSnapshotView {
-  /** From 1, oldest first; what the commands take. */
+  /** From 1, oldest first; the number that commands take. */
   readonly number: number;
   readonly attempt: number;
   /** Unix seconds. */
@@ -280,7 +280,7 @@ export interface WorktreeView {
   readonly unmerged_commits: number;
   readonly dirty: boolean;
   readonly size_bytes: number;
-  /** What prune would do or did: keep, remove, removed. */
+  /** The action of prune: keep, remove, removed. */
   readonly action: string;
 }
 
@@ -317,7 +317,7 @@ export interface LandingView {
   readonly since_ago_ms: number;
 }
 
-/** What `drover machines drain` asked for. */
+/** The result of `drover machines drain`. */
 export interface DrainAnswer {
   readonly id: string;
   readonly name: string;

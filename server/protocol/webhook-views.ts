@@ -1,5 +1,4 @@
-// What is shown of webhooks: endpoints and deliveries, without secrets and without the paths of
-// URLs.
+// The views of webhooks: endpoints and deliveries, without secrets and without the paths of URLs.
 
 export interface WebhookEndpointView {
   readonly name: string;
@@ -29,7 +28,7 @@ export interface WebhookDeliveryView {
   readonly next_at: number | null;
   readonly created_at: number;
   readonly ended_at: number | null;
-  /** What came of the last try. */
+  /** The response to the last try. */
   readonly last_answer: string | null;
 }
 

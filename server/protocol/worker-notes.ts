@@ -1,5 +1,5 @@
-// What `drover worker` reports while it runs: one line each for people, NDJSON with `--json`. Times
-// are Unix milliseconds.
+// The reports of `drover worker` while it runs: one line each for people, NDJSON with `--json`.
+// Times are Unix milliseconds.
 
 export type WorkerNote =
   | {
@@ -49,7 +49,7 @@ export type WorkerNote =
       /** Something failed and is tried again, or left: the backend's log has all of it. */
       readonly type: 'trouble';
       readonly at_ms: number;
-      /** What was done. */
+      /** The operation. */
       readonly where: string;
       readonly message: string;
     }

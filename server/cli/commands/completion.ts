@@ -50,7 +50,7 @@ function wordsOf(path: Path): string {
   );
 }
 
-/** The longest known path that is a prefix of the typed words decides what is offered. */
+/** Offers the words after the longest known path that is a prefix of the typed words. */
 function bash(paths: readonly Path[]): string {
   const cases = paths.map((path) => `    "${path.words}") words="${wordsOf(path)}" ;;`);
   return `# bash completion of drover

@@ -62,7 +62,7 @@ export async function search(
   const hits: TranscriptHit[] = [];
   let searched = 0;
   let after: string | null = null;
-  // An answer covers what can be read in about a second.
+  // Each answer covers about one second of reading.
   for (;;) {
     const found: TranscriptSearch = await client.call('transcripts.search', {
       words: words.join(' '),

@@ -1,4 +1,4 @@
-// import github: takes issues into the plan, after a person has seen what they become.
+// import github: adds issues to the plan, after a person has seen the resulting tasks.
 
 import { Refusal } from '../../core/failure.ts';
 import type { Client, ImportResultView } from '../../protocol/api.ts';
@@ -32,7 +32,7 @@ export async function importIssues(
     const asked = plainLine(words.join(' '));
     throw new Refusal('bad_import', `${plan.repository} ${reason}: ${asked}.`);
   }
-  // The plan's own checks first: what a person agrees to can be written.
+  // Runs the plan's own checks first, so that a plan to which a person agrees can be written.
   const checked = await write(client, plan, true);
   const counts = countsOf(plan, checked);
   const preview = previewOf(context, plan);

@@ -1,4 +1,4 @@
-// why, events, log, diff: what they print, changing nothing.
+// why, events, log, diff: print and change nothing.
 
 import { candidatesOf, candidateWords } from '../../protocol/candidates.ts';
 import type { Client, EventView, PlanView, TaskView } from '../../protocol/api.ts';

@@ -41,10 +41,7 @@ export async function mcp(context: CommandContext): Promise<number> {
   });
 }
 
-/**
- * What was asked before the end of the input is still answered: calls back once nothing is left to
- * answer.
- */
+/** Calls back once all requests from before the end of the input are answered. */
 function watchRequests(transport: Transport): (listener: () => void) => void {
   const open = new Set<string | number>();
   let listener: (() => void) | null = null;

@@ -1,4 +1,4 @@
-// init, epics, tasks: what makes the plan.
+// init, epics, tasks: the commands that make the plan.
 
 import { ruleFields, type TaskRuleOptions } from '../../core/exchange/task-rules.ts';
 import { basename, resolve } from 'node:path';
@@ -245,7 +245,7 @@ async function readImages(
   return images;
 }
 
-/** The description with the images at its end; nothing where there are none. */
+/** The description with the images at its end; empty if there are none. */
 async function withImages(
   client: Client,
   images: readonly Image[],
@@ -266,7 +266,7 @@ function descriptionWithoutCriteria({ description, acceptance_criteria }: TaskVi
   return withoutCriteria(description, acceptance_criteria).trim();
 }
 
-/** A text from a file, or from standard input (`-`); `what` names it where it cannot be used. */
+/** A text from a file, or from standard input (`-`); `what` names it in error messages. */
 export async function readTextInput(
   context: CommandContext,
   file: string,

@@ -1,4 +1,4 @@
-// The pull request of an epic: what it waits for, and what was done about it.
+// The pull request of an epic: its waits, and the actions on it.
 
 import type { PullView } from '../../protocol/run-views.ts';
 import type { CommandContext } from '../context.ts';

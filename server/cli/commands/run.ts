@@ -188,7 +188,7 @@ async function judge(
   tellWorkElsewhere(context, view, finished);
   tellUnusableAgents(context, finished);
   const code = finished?.data['exit_code'];
-  // What another run has to itself is no part of this one's end.
+  // The outcome of tasks that belong to another run does not change this one's exit code.
   if (typeof code === 'number' && epic === view.epic_id) return code;
   return judgeRun({ tasks, unlandedEpic, interrupted });
 }
@@ -200,7 +200,7 @@ function landedLine({ target }: StatusSnapshot, { base_sha: base }: RunView): st
   return plainLine(`Landed on ${target.branch ?? ''} · ${target.sha.slice(0, 8)}`);
 }
 
-/** Landed work that the checkout does not have yet: where it is, and what is in the way. */
+/** Landed work that the checkout does not have yet: its branch, and the obstacle. */
 function tellWhatWaits(
   context: CommandContext,
   { run: last, target }: StatusSnapshot,

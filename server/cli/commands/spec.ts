@@ -71,7 +71,7 @@ function checkCanEnd({ surroundings }: CommandContext, options: SpecOptions): vo
   );
 }
 
-/** The plan, or the exit code where there is none. */
+/** The plan, or the exit code if none was made. */
 async function plan(
   context: CommandContext,
   { root, documents, options }: Wanted,
@@ -109,7 +109,7 @@ async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<nu
   const names = documents.map(({ name }) => name);
   const planned = await plan(context, wanted);
   if (typeof planned === 'number') return planned;
-  // The project's own checks first: what a person agrees to is what can be written.
+  // Runs the project's own checks first, so that a plan to which a person agrees can be written.
   const source = `plan of ${names.join(', ')}`.slice(0, nameCharactersMax);
   const bringPlan = { planned, source };
   const checked = await bring(context, bringPlan, true);
@@ -172,7 +172,7 @@ function savedText(name: string, planned: SpecPlanView): string {
 }
 
 /**
- * The same way as `drover import`: one transaction, with its checks. An exit code where it is
+ * Imports like `drover import`: one transaction, with its checks. Returns an exit code if it is
  * refused.
  */
 async function bring(

@@ -1,4 +1,4 @@
-// What a person decides about a task: pause, cancel, retry, answer, approve …
+// The decisions of a person about a task: pause, cancel, retry, answer, approve …
 
 import { Refusal } from '../../core/failure.ts';
 import { describeWrongState } from '../../core/work/wrong-state.ts';
@@ -154,7 +154,7 @@ function mergeLine({ id, conflict_files: files }: TaskView): string {
   return `The next attempt of ${id} merges ${what} with what has landed. Nothing lands that leaves a conflict undecided.`;
 }
 
-/** Names in the line about what lands. */
+/** Most names in the line about a landing. */
 const landingFilesMax = 5;
 
 /** Returns null if no commit waits for the review: a plan, or an attempt without changes. */

@@ -22,7 +22,7 @@ export interface SyncOptions {
   readonly watch?: boolean;
 }
 
-/** What one pass has done; nothing where both sides were equal. */
+/** The result of one pass; empty if both sides were equal. */
 interface Pass {
   readonly file: string;
   readonly imported: ImportResultView['imported'];
@@ -236,7 +236,7 @@ async function passOrReport(context: CommandContext, watched: Watched): Promise<
 function tell(context: CommandContext, pass: Pass, isWatching = false): void {
   const { imported, taken, cancelled, written, kept, warnings, file } = pass;
   const isNews = imported.epics + imported.tasks + taken.length + cancelled.length > 0 || written;
-  // The first pass reported bad lines; warnings about what has just happened have no line.
+  // The first pass reported bad lines; warnings about current events have no line.
   for (const { line, id, message } of warnings) {
     if (isWatching && line > 0) continue;
     const where = line === 0 ? '' : `${file}:${line}: `;

@@ -1,4 +1,4 @@
-// `status` for an assistant: the facts that decide what to do next, without the settings and the
+// `status` for an assistant: the facts that decide the next step, without the settings and the
 // empty fields.
 
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';

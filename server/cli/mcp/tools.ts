@@ -1,5 +1,5 @@
-// The tools of `drover mcp`: what a person's assistant may do. Approving, undoing and setting a
-// gate stay with the person: they decide what runs on the machine and what lands.
+// The tools of `drover mcp`: the rights of a person's assistant. Approving, undoing and setting a
+// gate stay with the person, because they control which programs run on the machine and what lands.
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -19,14 +19,12 @@ import { runIsOver, statusOf } from './status.ts';
 export const instructions =
   'Drover runs coding agents in parallel on the tasks of this git repository, each in its own worktree, and lands what passes the gate. Plan with add_plan, add_epic and add_task (blocked_by orders tasks), start with run, look with status, why, log and report, and answer the questions of agents with answer. Approving and undoing are for the person at the terminal.';
 
-/**
- * Runs `body` with a client: of this process, or of a backend that is started where there is none.
- */
+/** Runs `body` with a client: of this process, or of a backend, which is started if none runs. */
 export type Ask = <T>(need: 'data' | 'engine', body: (client: Client) => Promise<T>) => Promise<T>;
 
 export interface ToolHost {
   readonly ask: Ask;
-  /** Makes a project of the repository where it is none yet. */
+  /** Makes the repository a project if it is not one yet. */
   readonly ensureProject: () => Promise<void>;
   readonly sleep: (ms: number) => Promise<void>;
   readonly nowMs: () => number;
@@ -52,7 +50,7 @@ const taskShape = {
   type,
 } as const;
 
-/** The same part of a request, with what a model has to know about it here. */
+/** The same part of a request, with the facts that a model must know about it here. */
 function optionalText(description: string): z.ZodMiniExactOptional<z.ZodMiniString> {
   return optional(anyText.check(z.describe(description)));
 }
@@ -372,7 +370,7 @@ async function shortTask(asked: Promise<{ id: string; status: string }>): Promis
 
 type Present<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** Leaves out what was not given. */
+/** Leaves out absent values. */
 function present<T extends object>(given: T): Present<T> {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Present<T>;

@@ -1,4 +1,4 @@
-// A command whose complaints are one sentence each: what is wrong, and what to write instead.
+// A command whose complaints are one sentence each: the mistake, and the correct form.
 
 import { Command, type ErrorOptions, type HelpContext } from 'commander';
 import { remedyForGoWord } from './words-of-go.ts';
@@ -51,7 +51,7 @@ export class DroverCommand extends Command {
     }
   }
 
-  /** One that is missing is needed here, also where it could be left out otherwise. */
+  /** Requires an operand that this form of the command needs, even if it is optional otherwise. */
   #operands(missing = ''): string {
     return this.registeredArguments
       .map((argument) => {

@@ -1,4 +1,4 @@
-// Commands that tell what has happened: reports, the past, traces and metrics.
+// Commands about the past: reports, traces and metrics.
 
 import { InvalidArgumentError, type Command } from 'commander';
 import type { AtOptions, AtView } from '../commands/history.ts';

@@ -8,7 +8,7 @@ import type { CommandContext, GlobalOptions } from '../context.ts';
 
 export type Handler = (context: CommandContext) => Promise<number>;
 
-/** What the tree of commands needs of its caller. */
+/** The tree of commands' requirements of its caller. */
 export interface ProgramHost {
   write(text: string): void;
   writeError(text: string): void;
@@ -16,8 +16,8 @@ export interface ProgramHost {
 }
 
 /**
- * For an action: carries the command out by a function that is loaded only then. It takes what the
- * command line gives, in its order.
+ * An action whose function is loaded only when the command runs. It takes the values of the command
+ * line, in their order.
  */
 export function calls(
   host: ProgramHost,

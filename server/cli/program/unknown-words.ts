@@ -4,7 +4,7 @@
 
 import type { Command, Option } from 'commander';
 
-/** The line to parse: without --help where it names an unknown command or flag. */
+/** The line to parse, without --help if it names an unknown command or flag. */
 export function withoutHelpOfNothing(program: Command, args: readonly string[]): string[] {
   const end = args.indexOf('--');
   const words = end === -1 ? args : args.slice(0, end);
@@ -39,7 +39,7 @@ function isKnown(program: Command, words: readonly string[]): boolean {
   return true;
 }
 
-/** `--epic`, `--epic=x`, `-e`, and `-ex` where it takes a value. */
+/** `--epic`, `--epic=x`, `-e`, and `-ex` if it takes a value. */
 function isOption({ long = '', short = '', required, optional }: Option, word: string): boolean {
   if (word === long || word === short) return true;
   if (long !== '' && word.startsWith(`${long}=`)) return true;

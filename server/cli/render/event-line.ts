@@ -33,7 +33,7 @@ export function eventLine(event: EventView): string {
   return `${head} ${plainLine(subject)}${detail === '' ? '' : `  ${detail}`}`.trimEnd();
 }
 
-/** `follow-up task-x: Title`: what an agent added, by the id that commands take. */
+/** `follow-up task-x: Title`: the task that an agent added, by the id that commands take. */
 export function addedText(data: EventView['data']): string {
   const kind = data['kind'] === 'follow_up' ? 'follow-up' : 'sub-task';
   return shortened(`${kind} ${textOf(data['task'])}: ${textOf(data['title'])}`);
@@ -58,7 +58,7 @@ function shortened(detail: string, lengthMax = detailLengthMax): string {
   return detail.length > lengthMax ? `${detail.slice(0, lengthMax - 1)}…` : detail;
 }
 
-/** How a run has ended; what there is none of is left out. */
+/** How a run has ended, without the counts that are zero. */
 function endCounts(data: EventView['data']): string {
   const parts = ['completed', 'failed', 'left', 'cancelled'].flatMap((key) => {
     const count = data[key];

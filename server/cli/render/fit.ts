@@ -43,7 +43,7 @@ function loadWideWidth(): (text: string) => number {
   return loaded.stringWidth;
 }
 
-/** Cut to at most `width` columns, with `…` where something is missing. */
+/** Cuts to at most `width` columns, and marks the cut with `…`. */
 export function fit(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width <= 1) return width === 1 ? '…' : '';

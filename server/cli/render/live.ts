@@ -57,7 +57,7 @@ class LiveDisplay implements RunDisplay {
     this.#read();
   }
 
-  /** What the terminal keeps is the last state, not the one before the last event. */
+  /** The terminal keeps the last state, not the one before the last event. */
   async done(): Promise<void> {
     clearInterval(this.#tick);
     if (this.#drawTimer !== null) clearTimeout(this.#drawTimer);

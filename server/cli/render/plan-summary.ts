@@ -1,4 +1,5 @@
-// A large plan on one screen: how far each epic is, what runs, and what most of the rest waits for.
+// A large plan on one screen: the progress of each epic, the running tasks, and the main causes of
+// waiting.
 
 import {
   completedOf,
@@ -95,7 +96,7 @@ function blockerLines(tasks: readonly TaskView[], { paint, width }: TableOptions
   }
   if (waiting.size === 0) return [];
   const byId = new Map(tasks.map((task) => [task.id, task]));
-  // A task that waits itself is omitted: what it waits for is listed above.
+  // Omits a blocker that waits itself, because its own blocker is listed above.
   const first = [...waiting].filter(([id]) => byId.get(id)?.status !== 'blocked');
   const sorted = first.toSorted(([, a], [, b]) => b - a);
   const lines = few(sorted, blockersMax, ([id, count]) => {

@@ -1,5 +1,5 @@
-// A plan as a person reads it before it is written: epics, tasks in the order of the work, what
-// each waits for.
+// A plan as a person reads it before it is written: epics, tasks in the order of the work, and the
+// blockers of each.
 
 import type { SpecPlanView } from '../../protocol/spec-plan.ts';
 import { plainLine } from '../plain-text.ts';

@@ -6,7 +6,7 @@ import type { Output } from '../surroundings.ts';
 
 export interface Screen {
   draw(text: string): void;
-  /** Leaves the last drawing in place; what is written next comes below it. */
+  /** Leaves the last drawing in place; later output follows below it. */
   done(): void;
 }
 

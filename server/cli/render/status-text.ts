@@ -181,7 +181,7 @@ function needsYouLines(
   return lines.length === 0 ? [] : [paint('yellow', 'Needs you:'), ...lines];
 }
 
-/** What a person can do about a task that waits for a person. */
+/** The actions that a person can take on a task that waits for a person. */
 function decisionLines(task: TaskView, width: number): string[] {
   if (task.status === 'conflict') {
     const files = task.conflict_files.map(plainLine).join(', ');

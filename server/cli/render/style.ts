@@ -19,7 +19,7 @@ interface Look {
   readonly symbol: string;
   readonly word: string;
   readonly tone: Tone | null;
-  /** Smaller is shown first where there is not room for all. */
+  /** Lower ranks are shown first if there is not enough room for all. */
   readonly rank: number;
 }
 

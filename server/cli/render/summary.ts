@@ -38,14 +38,14 @@ export function openQuestions(snapshot: StatusSnapshot): readonly QuestionView[]
   return snapshot.questions.filter((question) => question.state === 'open');
 }
 
-/** What to type to answer a question: the first choice, and which others there are. */
+/** The command that answers a question: the first choice, with the others listed. */
 export function answerCommand(question: QuestionView): string {
   const [first = '…', ...others] = question.choices.map(shellWord);
   const rest = others.length === 0 ? '' : `   (or: ${others.join(', ')})`;
   return `drover answer ${question.id} ${first}${rest}`;
 }
 
-/** Why landed commits wait, and what is not as it should be in the checkout. */
+/** Why landed commits wait, and the problems of the checkout. */
 export function targetNotices({ target }: StatusSnapshot): readonly string[] {
   const { branch = null, pending_reason: reason, wrong = [] } = target ?? {};
   const states = wrong.map((state) => plainLine(describeWrongState(branch ?? '', state)));

@@ -9,7 +9,9 @@ export function isRunning(task: TaskView): boolean {
   return task.status === 'in_progress' || task.status === 'claimed';
 }
 
-/** What it does, or what keeps it from doing: `agent`, `waits for task-a`, `until 14:05:00`. */
+/**
+ * Its current activity, or the reason that it waits: `agent`, `waits for task-a`, `until 14:05:00`.
+ */
 export function situation(task: TaskView): string {
   switch (task.status) {
     case 'in_progress':

@@ -1,6 +1,6 @@
-// What changed in a Beads file since it was last synced with the plan: only that is the other
-// tool's change. Fields are compared, not lines: the tool rewrites lines when it imports them, with
-// the time of its import and without empty lists.
+// Finds the changes in a Beads file since it was last synced with the plan: only those are the
+// other tool's. Compares fields, not lines, because the tool rewrites lines when it imports them,
+// with the time of its import and without empty lists.
 
 import {
   priorityFromBd,
@@ -13,7 +13,7 @@ import type { EpicContent, ExistingTask, ImportedEpic, ImportedTask } from './im
 import { parseLine } from './import-jsonl.ts';
 import { isObject, type JsonObject } from './json-object.ts';
 
-/** What a line says that our plan has too. */
+/** The fields of a line that Drover's plan has too. */
 export const beadsFields = [
   'title',
   'text',
@@ -96,8 +96,8 @@ function partsOf(id: string, line: string): readonly LostPart[] {
 }
 
 /**
- * A record of the file over the task that we have: only what the other tool has changed, so that
- * our own changes of the other fields stay.
+ * Merges a record of the file over the stored task: only the fields that the other tool changed, so
+ * that our own changes of the other fields stay.
  */
 export function withChangedFields(
   record: ImportedTask,

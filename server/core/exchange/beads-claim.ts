@@ -1,5 +1,5 @@
-// The marks of Drover's own work in a Beads file: which issues its agents have, what closed
-// them, and the state of a task, without the marks of a state that is over.
+// The marks of Drover's own work in a Beads file: which issues its agents have, which landing
+// closed them, and the state of a task, without the marks of earlier states.
 
 import { splitLabels, statusFromBeads, type BeadsShape, type BeadsStatus } from './beads-format.ts';
 import type { TaskStatus } from '../plan/state.ts';
@@ -92,8 +92,8 @@ export function toldStatus(before: JsonObject): BeadsStatus {
 }
 
 /**
- * A person's claim with the other tool is not released, and what a person deferred stays deferred
- * beside the label of a state that needs a person anyway.
+ * Keeps a person's claim in the other tool. A deferred issue stays deferred next to the label of a
+ * state that needs a person anyway.
  */
 export function keptStatus(
   before: JsonObject,

@@ -101,7 +101,7 @@ function childrenOf(id: string, byId: ReadonlyMap<string, JsonObject>): readonly
 
 const levelsMax = 20;
 
-/** What holds an epic holds everything below it. */
+/** A reason that holds an epic holds everything below it. */
 function ancestorReason(
   issue: JsonObject,
   byId: ReadonlyMap<string, JsonObject>,

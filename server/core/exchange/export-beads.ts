@@ -37,10 +37,7 @@ export interface BeadsInput {
   readonly leave?: ReadonlySet<string>;
   /** Ids that were removed from the plan: their issues are closed, and lose our marks. */
   readonly removed?: ReadonlySet<string>;
-  /**
-   * True: what is cancelled here and has no line gets none. It may have been deleted on the other
-   * side.
-   */
+  /** If true, canceled tasks without a line get none: the other side may have deleted them. */
   readonly isSync?: boolean;
   /** Shape of new lines if the file has none. */
   readonly shape: BeadsShape;
@@ -171,7 +168,7 @@ function timeOfLine(line: JsonObject, input: Merging): number | null {
 function isSame(line: JsonObject, shape: BeadsShape, ours: Task | Epic, input: Merging): boolean {
   const written = recordOf(ours, shape, input, line);
   if (shape === 'bd' && written['close_reason'] !== line['close_reason'] && 'landedSha' in ours) {
-    // The commit is in the reason, also where an agent has closed its issue before the landing.
+    // The reason includes the commit even if an agent closed its issue before the landing.
     if (ours.landedSha !== null && written['status'] === 'closed') return false;
   }
   const ignored = new Set([

@@ -118,7 +118,7 @@ function taskObject(task: SessionTask): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What the columns of older tools cannot hold. */
+/** The fields that the columns of older tools cannot hold. */
 function extraObject(
   task: SessionTask,
   rules: Readonly<Record<string, unknown>>,

@@ -19,7 +19,7 @@ function linesOf(value: unknown): readonly string[] {
   return [JSON.stringify(value ?? null)];
 }
 
-/** Plain where no reader could take it for something else than a text. */
+/** Unquoted if every reader parses it as a string. */
 function keyText(key: string): string {
   const plain =
     /^[A-Za-z_][A-Za-z0-9_]*$/.test(key) && !/^(y|n|yes|no|on|off|true|false|null)$/i.test(key);

@@ -1,5 +1,5 @@
-// How a request gives a field of a task: the kind of its value on the wire, and what its column
-// holds then. The checks that refuse a value are the store's.
+// How a request gives a field of a task: the kind of its value on the wire, and the value that its
+// column then has. The checks that refuse a value are the store's.
 
 import { stepText } from '../format.ts';
 import { isModel, readSteps, stepsExpected } from '../work/fallback.ts';
@@ -24,7 +24,7 @@ export interface GivenChecks {
 
 export interface GivenRule<Kind extends GivenKind> {
   readonly kind: Kind;
-  /** What the column holds. */
+  /** The value of the column. */
   column(given: GivenKinds[Kind], checks: GivenChecks): string | number | null;
 }
 

@@ -1,5 +1,5 @@
-// A JSONL file to a plan of what to write. Nothing is written here; all problems are found at once,
-// one per bad record.
+// Parses a JSONL file into a plan of writes. Writes nothing; reports all problems at once, one per
+// bad record.
 
 import { sameContent, sameEpic } from './import-content.ts';
 import { readRecord, type RecordFault, type RecordFields } from './import-record.ts';
@@ -135,7 +135,8 @@ export function parseLine(text: string): { readonly object: JsonObject } | Recor
 }
 
 /**
- * Describes what a person can see in the line; the JSON parser's messages differ between engines.
+ * Describes a fault that the user can see in the line; the JSON parser's messages differ between
+ * engines.
  */
 function jsonFault(text: string, error: unknown): string {
   let inText = false;

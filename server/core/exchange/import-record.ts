@@ -239,8 +239,8 @@ function unknownKeyWarnings(record: JsonObject, kind: RecordKind): RecordWarning
 }
 
 /**
- * A list of strings, or a single string where the format allows one; otherwise an error that
- * describes the problem.
+ * A list of strings, or a single string if the format allows one; otherwise an error that describes
+ * the problem.
  */
 function readTexts(key: string, value: unknown): readonly string[] | string {
   if (value === null) return [];

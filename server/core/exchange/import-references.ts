@@ -1,5 +1,6 @@
-// What the records of an import refer to: names that lead nowhere, levels that are too deep, loops.
-// A record that is refused makes those that refer to it refused as well, until nothing changes.
+// Checks the references between the records of an import: unknown names, levels that are too deep,
+// loops. A refused record makes the records that refer to it refused as well, until nothing
+// changes.
 
 import {
   ruleEdges,
@@ -233,7 +234,8 @@ class ReferenceCheck {
       if (kind === 'epic') continue;
       const parentId = parentOf(record.fields);
       const before = nodes.get(id);
-      // File order after what exists already: a line number is enough for the order among siblings.
+      // In file order, after the existing tasks: a line number is enough for the order among
+      // siblings.
       const sequence =
         before !== undefined && before.parentId === parentId
           ? before.sequence

@@ -21,7 +21,7 @@ import { isObject, type JsonObject } from './json-object.ts';
 import { textOf, textsOf, choiceOf, numberOf } from './session-values.ts';
 
 /**
- * What a session file knows about a task beyond its content. Times are Unix seconds, as in the
+ * The state of a task in a session file, besides its content. Times are Unix seconds, as in the
  * file.
  */
 export interface ImportedState extends Pick<

@@ -1,5 +1,5 @@
-// Good records against what the project holds: new, unchanged, different; and their places, epics
-// and final ids.
+// Compares valid records with the project: new, unchanged or different; and assigns their places,
+// epics and final ids.
 
 import { sameContent, sameEpic } from './import-content.ts';
 import { checkId } from '../ids.ts';
@@ -122,8 +122,7 @@ function numbered(tasks: readonly ImportedTask[], existing: ExistingProject): Im
 }
 
 /**
- * New names for what differs, and for everything that refers to it: that becomes another task as
- * well.
+ * Renames different records and every record that refers to them, which become new tasks as well.
  */
 function newNames(
   epics: readonly ImportedEpic[],

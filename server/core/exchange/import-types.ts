@@ -1,4 +1,4 @@
-// The shapes of an import: what a file becomes, and everything that can be wrong with it.
+// The types of an import: its result, and every possible error.
 
 import type { TaskType } from '../plan/task.ts';
 import type { RunPlace } from '../settings/remote-settings.ts';
@@ -36,7 +36,7 @@ export interface ImportProblem {
   readonly line: number;
   readonly id: string | null;
   readonly kind: ImportProblemKind;
-  /** What is wrong and what was expected; line and id are not repeated. */
+  /** The fault and the expected value, without line and id. */
   readonly message: string;
 }
 
@@ -87,7 +87,7 @@ export interface ExistingTask extends TaskContent {
   readonly sequence: number;
 }
 
-/** What the project holds already. */
+/** The tasks and epics that the project already has. */
 export interface ExistingProject {
   readonly tasks: ReadonlyMap<string, ExistingTask>;
   readonly epics: ReadonlyMap<string, EpicContent>;
@@ -96,11 +96,13 @@ export interface ExistingProject {
 export const emptyProject: ExistingProject = { tasks: new Map(), epics: new Map() };
 
 export interface ImportOptions {
-  /** What happens to an id that exists with other content. */
+  /** How to handle an existing id with other content. */
   readonly onDiffers?: 'refuse' | 'update' | 'rename';
   /** Lines that are not UTF-8, found by who read the file. */
   readonly badUtf8Lines?: readonly number[];
-  /** For Beads: what holds an issue for a time needs the time. Without it nothing is held. */
+  /**
+   * For Beads: issues that are held until a time need the current time. Without it nothing is held.
+   */
   readonly holds?: HoldFacts;
 }
 

@@ -1,4 +1,4 @@
-// Values of a session file, of records and columns as what they should be, or as nothing.
+// Values of a session file, of records and columns, each as its expected type or as absent.
 
 import { isOneOf } from '../one-of.ts';
 

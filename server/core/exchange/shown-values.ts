@@ -1,4 +1,4 @@
-// Values of a record as messages show them, and what is wrong with them.
+// Formats values of a record for messages, and describes their faults.
 
 /** A text as messages show it: short, on one line, without control characters. */
 export function shown(text: string): string {

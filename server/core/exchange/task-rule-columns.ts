@@ -35,7 +35,7 @@ export function saidColumns(record: TaskRules): Partial<TaskRuleColumns> {
   return Object.fromEntries(said) as Partial<TaskRuleColumns>;
 }
 
-/** The columns of what a request gives; the checks refuse what is not usable. */
+/** The columns for the fields of a request; the checks refuse unusable values. */
 export function givenColumns(
   fields: Readonly<Partial<Record<keyof TaskRuleKinds, GivenKinds[GivenKind]>>>,
   checks: GivenChecks,

@@ -40,7 +40,7 @@ export interface TaskRules {
   readonly testMode: TestMode | null;
   readonly testScope: TestScope | null;
   readonly maxAttempts: number | null;
-  /** What its own agent is asked for. Absent: not given. */
+  /** The model that its own agent uses. Absent if not given. */
   readonly model?: string | null;
   /** Absent: not given. */
   readonly plan?: boolean | null;
@@ -85,11 +85,11 @@ interface TaskRule<Value> {
   read(said: SaidRecord): Value | null;
   ofColumn(value: ColumnValue): Value | null;
   toColumn?(value: Value): ColumnValue;
-  /** In JSONL, where it is not the value itself. */
+  /** Its form in JSONL, if that differs from the value. */
   written?(value: Value): unknown;
-  /** In a view of the task, where it is not what the column holds. */
+  /** Its form in a view of the task, if that differs from the column. */
   viewed?(value: Value): unknown;
-  /** What a candidate's column holds; absent: what its task's column holds. */
+  /** The value of a candidate's column. Absent to use the value of its task's column. */
   readonly ofCandidate?: ColumnValue;
   readonly session: SessionRule<Value>;
 }
@@ -296,7 +296,7 @@ export type TaskRuleView = {
 
 const table: TaskRuleTable = taskRuleTable;
 
-/** The table as a list, for what reads and writes each of them. */
+/** The table as a list, for code that reads and writes every rule. */
 export const taskRules = Object.entries(table) as readonly [keyof TaskRules, TaskRule<unknown>][];
 
 /** The keys of a record for these fields. */
@@ -318,7 +318,7 @@ export const taskRulesFrom = (
   entries: readonly (readonly [keyof TaskRules, unknown])[],
 ): TaskRules => Object.fromEntries(entries) as unknown as TaskRules;
 
-/** What is wrong is added to the faults. */
+/** Adds each problem to the faults. */
 export function readTaskRules(said: SaidRecord): TaskRules {
   return taskRulesFrom(taskRules.map(([name, rule]) => [name, rule.read(said)] as const));
 }

@@ -1,5 +1,5 @@
-// Task templates of the settings file: what most tasks of a kind have in common, with
-// {{placeholders}} for the rest.
+// Task templates of the settings file: the common text of a kind of task, with {{placeholders}} for
+// the rest.
 
 import { err, ok, Refusal, type Result } from '../failure.ts';
 import { shown } from './shown-values.ts';

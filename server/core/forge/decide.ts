@@ -163,7 +163,7 @@ export function nameCause(cause: Cause): string {
   }
 }
 
-/** The one sentence that people read: what the pull request waits for. */
+/** The one sentence that tells people why the pull request is waiting. */
 export function waitsFor(facts: PullFacts): string {
   const { pull, checks, rules, threads, writers } = facts;
   const parts: string[] = [];

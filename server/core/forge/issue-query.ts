@@ -1,4 +1,4 @@
-// Which issues a person means by what they typed.
+// Resolves the text that a user typed to issues.
 
 import type { Gathering } from './issue-plan.ts';
 

@@ -1,5 +1,5 @@
-// The texts of a plan that is made of issues. What strangers wrote is fenced and named as theirs,
-// and what a reader of the forge's page cannot see is left out.
+// Builds the texts of a plan from issues. Text by strangers is fenced and marked as theirs, and
+// text that is hidden on the forge's page is left out.
 
 import { withVisible } from '../visible-text.ts';
 import { type Issue, issueName } from './issue.ts';

@@ -1,4 +1,4 @@
-// What the forge says about a pull request. Texts in it were written by strangers.
+// A pull request as the forge reports it. Its texts were written by strangers.
 
 export interface PullCore {
   /** The provider's own id. */
@@ -20,7 +20,7 @@ export interface Check {
   readonly name: string;
   readonly state: 'green' | 'red' | 'running';
   readonly url: string;
-  /** What the check itself says about its failure. */
+  /** The check's own description of its failure. */
   readonly text: string;
   readonly annotations: readonly Annotation[];
 }

@@ -7,7 +7,7 @@ const ownHost = 'GH_HOST';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Only what another process needs to sign in. */
+/** Only the variables that another process needs to sign in. */
 export function tokensIn(env: Environment): Readonly<Record<string, string>> {
   const tokens: Record<string, string> = {};
   for (const name of [...ofGithub, ...ofOwnServers, ownHost]) {

@@ -10,7 +10,7 @@ export interface PathStep {
   /** First claim inside the windows. */
   readonly started_at_ms: number;
   readonly ended_at_ms: number;
-  /** Milliseconds by what it did between the two. */
+  /** Milliseconds by kind of activity between the two. */
   readonly time: { readonly [K in PeriodKind]?: number };
   /** Why it did not start earlier: null for the first one. */
   readonly after: { readonly kind: 'blocker' | 'slot'; readonly task_id: string } | null;

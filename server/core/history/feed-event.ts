@@ -1,4 +1,4 @@
-// One record of the numbered feed, and how its data is read: what an older version wrote may lack
+// One record of the numbered feed, and how its data is read: a record of an older version may lack
 // any key.
 
 export interface FeedEvent {

@@ -1,4 +1,4 @@
-// The table of metrics: what each is called, counts, and which labels it has.
+// The table of metrics: the name, meaning and labels of each.
 
 export interface MetricKind {
   readonly name: string;

@@ -135,7 +135,7 @@ function labelText(labels: Labels): string {
 export const waitingStates = ['failed', 'needs_review', 'conflict', 'paused', 'blocked'] as const;
 export type WaitingState = (typeof waitingStates)[number];
 
-/** What waits now, from the tables: it is complete after old events were removed, too. */
+/** The current waits, from the tables: complete even after old events were removed. */
 export interface MetricsBoard {
   readonly waiting: { readonly [S in WaitingState]: number };
   readonly stuck: number;
@@ -223,7 +223,7 @@ function addBoard(registry: Registry, board: MetricsBoard): void {
   }
 }
 
-/** What the counters owe to these stories: each line's value by its name and labels. */
+/** The share of these stories in the counters: each line's value by its name and labels. */
 export function countedOf(
   stories: Pick<Stories, 'tasks' | 'gates'>,
   waits: Readonly<Record<string, number>>,

@@ -1,5 +1,5 @@
-// Spans in the JSON of the OpenTelemetry protocol (OTLP 1.x): what `drover trace export` prints and
-// collectors take.
+// Spans in the JSON of the OpenTelemetry protocol (OTLP 1.x), which `drover trace export` prints
+// and collectors accept.
 
 import type { TraceSpan, SpanValue } from './trace-span.ts';
 
@@ -7,7 +7,9 @@ export interface OtlpTrace {
   readonly resourceSpans: readonly unknown[];
 }
 
-/** `deployment`: where they were made; null = that is not known any more. */
+/**
+ * `deployment` names the environment in which they were recorded, or null if it is no longer known.
+ */
 export function otlpTrace(
   spans: readonly TraceSpan[],
   version: string,

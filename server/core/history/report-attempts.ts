@@ -27,7 +27,7 @@ export interface ReportAttempt {
   readonly parts: readonly AttemptPart[];
 }
 
-/** The parts of an attempt: what it waits for inside of it belongs to it, too. */
+/** The parts of an attempt, including the waits inside it. */
 const partKinds: ReadonlySet<PeriodKind> = new Set(['setup', 'agent', 'landing', 'question']);
 
 /**

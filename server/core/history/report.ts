@@ -1,5 +1,5 @@
-// What a run or an epic did with its time and money: what landed, who waited for what, and why it
-// took as long as it did. Pure; times are clipped to the windows in which runs were active.
+// How a run or an epic spent its time and money: landings, waits and their causes, and why it took
+// that long. Pure; times are clipped to the windows in which runs were active.
 
 import {
   countOutcomes,
@@ -50,7 +50,7 @@ export interface ReportRetry {
   readonly agent: string | null;
   readonly cause: string;
   readonly error: string | null;
-  /** What the attempt took, from its claim to its end. */
+  /** The duration of the attempt, from its claim to its end. */
   readonly ms: number;
 }
 
@@ -74,7 +74,7 @@ export interface Report {
   readonly windows: readonly { readonly started_at_ms: number; readonly ended_at_ms: number }[];
   /** The time in which a run was active. */
   readonly duration_ms: number;
-  /** What has become of its tasks up to now, each counted once. */
+  /** The outcomes of its tasks so far, each counted once. */
   readonly counts: OutcomeCounts;
   /** All completed tasks, also those that are so far only on the branch of their epic. */
   readonly landed: readonly ReportTask[];
@@ -130,7 +130,7 @@ export interface ReportRow extends CountedTask {
   readonly landed_sha: string | null;
 }
 
-/** The tasks as they are now; the feed of events knows only what has happened to them. */
+/** The current tasks; the feed of events contains only their past. */
 export interface ReportBoard extends CountedBoard {
   readonly tasks: readonly ReportRow[];
 }

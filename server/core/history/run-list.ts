@@ -1,4 +1,4 @@
-// All runs of a project, newest first, each as one line; a search covers what they worked on. Pure.
+// All runs of a project, newest first, each as one line; a search covers their tasks. Pure.
 
 import {
   type CountedBoard,
@@ -35,7 +35,7 @@ export interface RunLine {
   readonly ended_at_ms: number | null;
   /** The time in which it was active. */
   readonly duration_ms: number;
-  /** What has become of its tasks up to now, as its report counts them. */
+  /** The outcomes of its tasks so far, as its report counts them. */
   readonly counts: OutcomeCounts;
   /** Completed. */
   readonly landed: number;
@@ -44,7 +44,10 @@ export interface RunLine {
   readonly open: number;
   readonly attempts: number;
   readonly usd: number;
-  /** Where the search words were found: the title of a task, or an error; null without a search. */
+  /**
+   * The text that contains the search words: the title of a task, or an error. Null without a
+   * search.
+   */
   readonly match: string | null;
 }
 
@@ -60,7 +63,7 @@ export interface RunListOptions {
 
 export interface RunList {
   readonly runs: readonly RunLine[];
-  /** Runs that the search has found; more than are listed where there are more than the limit. */
+  /** Number of runs that match; may exceed the number listed because of the limit. */
   readonly found: number;
 }
 

@@ -6,7 +6,7 @@ import type { TaskStory } from './task-story.ts';
 import { isTop } from './waits.ts';
 import { isWithin, overlaps, type Window } from './windows.ts';
 
-/** The tasks that each run of single tasks was asked for, with what they wait for. */
+/** The tasks that each run of single tasks was started for, with their blockers. */
 export type AskedTasks = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function tasksInRun(
@@ -33,7 +33,7 @@ function isInScope(task: TaskStory, run: RunStory, only: ReadonlySet<string> | n
   return run.tasks === null && (run.epicId === null || task.epicId === run.epicId);
 }
 
-/** What another run worked on at the same time belongs to that run. */
+/** Work that another run did at the same time belongs to that run. */
 function hasOnlyWaited(task: TaskStory, windows: readonly Window[]): boolean {
   return (
     task.periods.some((period) => overlaps(period, windows)) &&

@@ -1,6 +1,6 @@
-// What the attempts of a run have used, as stored.
+// The usage of a run's attempts, as stored.
 
-/** What an attempt used, from its row: the feed does not hold it. */
+/** The usage of an attempt, from its row: the feed does not contain it. */
 export interface AttemptUsage {
   readonly task_id: string;
   readonly number: number;

@@ -1,4 +1,4 @@
-// The words of a search, and the place of a text where they were found. Pure.
+// The words of a search, and the place in a text at which they were found. Pure.
 
 /** Words in lower case; all of them must occur. */
 export function searchWords(search: string): readonly string[] {
@@ -9,7 +9,7 @@ export function searchWords(search: string): readonly string[] {
 }
 
 const excerptCharsMax = 200;
-/** Of the excerpt, what stands before the first word. */
+/** Characters of the excerpt before the first word. */
 const beforeChars = 60;
 
 /**

@@ -16,7 +16,7 @@ export function taskSpanIdOf(hex: HexOf, runId: string, taskId: string): string 
   return hex(`task/${runId}/${taskId}`, 16);
 }
 
-/** The span of an attempt's agent: what `TRACEPARENT` names to the agent. */
+/** The span of an attempt's agent: the one that `TRACEPARENT` passes to the agent. */
 export function agentSpanIdOf(hex: HexOf, runId: string, taskId: string, attempt: number): string {
   return hex(`agent/${runId}/${taskId}/${attempt}`, 16);
 }

@@ -1,7 +1,7 @@
 // The one table of spans and of their attributes: the spans are typed by it, and the page of the
 // docs, the ClickHouse dashboard and its test are made from it.
 
-/** A name, and what it means. */
+/** A name and its meaning. */
 export type SpanWords = Readonly<Record<string, string>>;
 
 export const spanKinds = {

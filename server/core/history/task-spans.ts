@@ -1,4 +1,4 @@
-// The spans of one task in one run: the task itself, what it waited for, and its agents. Pure.
+// The spans of one task in one run: the task itself, its waits, and its agents. Pure.
 
 import { waitKinds } from './report.ts';
 import { agentSpanIdOf, taskSpanIdOf } from './span-ids.ts';
@@ -37,9 +37,7 @@ export function taskSpans(task: TaskStory, source: RunSource): TraceSpan[] {
   return [...(own === null ? [] : [own]), ...waits, ...agents];
 }
 
-/**
- * The part of the period in each time of the run's work; where the run has ended, so has the part.
- */
+/** The parts of the period inside the run's active times; a period ends no later than its run. */
 function clipped(period: Period, { run, windows }: RunSource): Period[] {
   return windows.flatMap(({ startMs, endMs }, at) => {
     const isOpen = !run.isOver && at === windows.length - 1;

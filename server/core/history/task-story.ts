@@ -1,13 +1,13 @@
-// The history of one task from the feed: what it waited for, its attempts, and how it ended. Pure.
+// The history of one task from the feed: its waits, its attempts, and how it ended. Pure.
 
 import { isOneOf } from '../one-of.ts';
 import { taskStatuses, type TaskStatus } from '../plan/state.ts';
 import { type FeedEvent, numberIn, textIn, textsIn } from './feed-event.ts';
 
 /**
- * What a task does or waits for. `blocked`: other tasks, or something outside; `queued`: a free
- * place; `retry`: the delay before a further attempt; `quota`: the agent's account; `review` and
- * `question`: a person.
+ * The activity of a task, or the reason for its wait. `blocked`: other tasks, or an outside cause;
+ * `queued`: a free slot; `retry`: the delay before a further attempt; `quota`: the agent's account;
+ * `review` and `question`: a person.
  */
 export type PeriodKind =
   | 'blocked'
@@ -28,7 +28,7 @@ export interface Period {
   readonly startMs: number;
   /** Null if it has not ended. */
   endMs: number | null;
-  /** The attempt it belongs to, where there is one. */
+  /** The attempt it belongs to, if any. */
   readonly attempt: number | null;
   /** Ids of the blockers, or the words of the review or the question. */
   on: readonly string[];

@@ -1,4 +1,4 @@
-// The shapes of a trace: its spans, and what they are made from.
+// The types of a trace: its spans, and their source data.
 
 import type { SpanAttribute, SpanName } from './span-kinds.ts';
 import type { HexOf } from './span-ids.ts';
@@ -30,7 +30,7 @@ export interface SpanUsage extends AttemptUsage {
   readonly conversation: string | null;
 }
 
-/** One run, and what all of its spans need. */
+/** One run, and the data that all of its spans need. */
 export interface RunSource {
   readonly run: RunStory;
   readonly windows: readonly Window[];

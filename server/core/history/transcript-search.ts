@@ -1,4 +1,4 @@
-// What a search in transcripts has found: one place of each log, of the newest attempts first.
+// The results of a search in transcripts: one place of each log, newest attempts first.
 
 export interface TranscriptHit {
   /** The task, or the sub-task whose part of the attempt it is. */
@@ -9,7 +9,7 @@ export interface TranscriptHit {
   readonly agent: string | null;
   /** Unix milliseconds. */
   readonly at_ms: number;
-  /** Where its line starts in the log: an offset of `log.read`. */
+  /** The offset of its line in the log, as `log.read` takes it. */
   readonly offset: number;
   /** The type of the event: `text`, `tool_call`, `output` … */
   readonly type: string;

@@ -1,11 +1,11 @@
-// How long tasks have waited, and for what. Pure.
+// How long tasks have waited, and why. Pure.
 
 import { waitKinds } from './report.ts';
 import type { StoryTeller } from './stories.ts';
 import type { TaskStory } from './task-story.ts';
 import { clippedMs, type Window } from './windows.ts';
 
-/** Seconds that tasks have waited while a run was active, by what they waited for. */
+/** Seconds that tasks have waited while a run was active, by cause. */
 export function waitsOf(
   stories: Pick<StoryTeller, 'tasks'>,
   windows: readonly Window[],

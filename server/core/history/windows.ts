@@ -8,7 +8,7 @@ export interface Window {
   readonly endMs: number;
 }
 
-/** The windows of these runs, in order and without overlap; `nowMs` ends what has not ended. */
+/** The windows of these runs, in order and without overlap; an open window ends at `nowMs`. */
 export function windowsOf(runs: Iterable<RunStory>, nowMs: number): readonly Window[] {
   const all = [...runs]
     .flatMap((run) => run.windows)

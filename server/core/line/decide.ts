@@ -45,7 +45,7 @@ export type LineStep =
   | { readonly kind: 'note'; readonly tip: Sha }
   /** L starts at the branch, or again at the landed work that the store names. */
   | { readonly kind: 'make'; readonly tip: Sha; readonly from: 'branch' | 'store' }
-  /** T moves to L: by fast-forward where it is checked out, else by compare-and-swap. */
+  /** Moves T to L: by fast-forward if it is checked out, or else by compare-and-swap. */
   | { readonly kind: 'follow'; readonly tip: Sha }
   /** L moves to T. `leaves`: the tip that a rescue ref keeps, because T does not contain it. */
   | { readonly kind: 'adopt'; readonly target: Sha; readonly leaves: Sha | null }
@@ -108,7 +108,7 @@ function withBoth(facts: LineFacts, line: Sha, target: Sha): LineStep {
   if (facts.waiting === 0) return { kind: 'adopt', target, leaves: line };
   // People removed something that L includes: following, or a merge, would bring it back.
   if (!facts.holdsFollowed) return { kind: 'replay', target, tip: line };
-  // The branch is where Drover saw it last, so it only has to come along.
+  // The branch has not moved since Drover saw it last, so it only has to follow.
   if (relation === 'line_ahead') return { kind: 'follow', tip: line };
   // People committed while landed work waits: the tree of both is tested before it moves.
   return { kind: 'merge', target, tip: line };

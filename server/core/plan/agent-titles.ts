@@ -1,4 +1,4 @@
-// What the kinds of agents are called in text for people.
+// Display names of the kinds of agents.
 
 import { agentKinds, type AgentKind } from './task.ts';
 

@@ -1,5 +1,5 @@
-// What holds a task besides its blockers, as data. `blocked_reason` has the sentence for people; no
-// code reads it.
+// Why a task is held besides its blockers, as data. `blocked_reason` has the sentence for people;
+// no code reads it.
 
 export type BlockCause = RedBase | MissingBase | OtherCause;
 
@@ -29,7 +29,7 @@ export interface RedBase {
   readonly on: string;
   /** Tip of the line at that time. */
   readonly commit: string;
-  /** Tip of the branch where that was elsewhere. */
+  /** The unexpected tip of the branch. */
   readonly branch: string | null;
   /** Unix ms. */
   readonly at_ms: number;

@@ -62,9 +62,9 @@ export function ruleEdges(nodes: readonly GraphNode[]): EdgeList {
 }
 
 /**
- * The graph of what is scheduled: top-level tasks only, each with the blockers of its sub-tasks as
- * its own. A loop in here is a deadlock even where the rule edges have none: A.2 waits for B.1 and
- * B.2 for A.1, but A and B each run whole.
+ * The graph that is scheduled: top-level tasks only, each with the blockers of its sub-tasks as its
+ * own. A loop here is a deadlock even if the rule edges have none: A.2 waits for B.1 and B.2 for
+ * A.1, but A and B each run whole.
  */
 export function topLevelEdges(nodes: readonly GraphNode[]): EdgeList {
   const numbers = numberNodes(nodes);

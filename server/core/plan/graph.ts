@@ -121,7 +121,7 @@ export function executionOrder(parentId: string, nodes: readonly GraphNode[]): r
   return order;
 }
 
-/** Blockers before what waits for them; members of loops are left out. */
+/** Blockers before their dependents; members of loops are left out. */
 function blockersFirst(edges: EdgeList): { order: number[]; dependents: number[][] } {
   const count = edges.ids.length;
   const open = new Uint32Array(count);

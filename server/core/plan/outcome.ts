@@ -1,5 +1,5 @@
-// What has become of each task, and how many tasks there are of each kind: every view that counts
-// tasks counts these, so that the numbers of any two views agree and add up. Pure.
+// The outcome of each task, and the number of tasks with each outcome. Every view that counts tasks
+// uses these counts, so that the numbers of any two views agree and add up. Pure.
 
 import type { BlockCause } from './block-cause.ts';
 import type { TaskStatus } from './state.ts';
@@ -140,7 +140,7 @@ function ownOutcome(
       return task.phase === 'land' ? 'running' : 'waits';
     case 'blocked':
       if (asking.has(id)) return 'waits';
-      // Behind a branch that fails its gate: what waits for a person is the branch, once.
+      // Behind a branch that fails its gate, it is the branch that waits for a person, once.
       return task.blocked_reason !== null && task.block === null ? 'waits' : 'blocked';
     case 'claimed':
     case 'in_progress':

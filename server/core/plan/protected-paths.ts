@@ -1,5 +1,5 @@
-// Files that decide what programs of a person, of the repository or of an agent do later: a change
-// of one waits for a person's review before it lands.
+// Files that control the later behavior of programs of a person, of the repository or of an agent:
+// a change of one waits for a person's review before it lands.
 
 /** In any folder. A plain name is a file or a folder; a star matches any part of one name. */
 export const protectedByDefault: readonly string[] = [

@@ -1,5 +1,5 @@
-// The nouns: task, epic, attempt, run, question, hint. Times are Unix milliseconds; what is absent
-// is null.
+// The nouns: task, epic, attempt, run, question, hint. Times are Unix milliseconds; absent values
+// are null.
 
 import type { ChooseRule } from './best-of.ts';
 import type { FailureKind } from '../failure.ts';
@@ -55,7 +55,7 @@ export const reviewKinds = [
   'approval', // the change waits for an approval before it lands
   'no_changes', // the agent ended well, a commit was expected, and there is none
   'held_files', // files that look like secrets or are too large were not committed
-  'protected', // files that decide what programs do later were changed
+  'protected', // files that control the later behavior of programs were changed
   'unmerged', // conflict marks, both changes of a conflict undone, or a removed commit brought back
   'plan', // a plan waits for an approval
   'candidate', // one of several, has passed the gate, and waits for the choice
@@ -107,7 +107,7 @@ export interface Task {
   readonly maxAttempts: number;
   /** Whether a plan comes first; absent or null: use the settings. */
   readonly plan?: boolean | null;
-  /** Where its agents run; null or absent = as its epic or the settings. */
+  /** The place where its agents run. Null or absent to use its epic's or the settings' place. */
   readonly runsOn?: RunPlace | null;
   readonly nextAttemptAt: number | null;
   readonly waitingUntil: number | null;

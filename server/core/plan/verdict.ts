@@ -1,9 +1,11 @@
-// What finished work means. Facts decide: what changed, what was held back, what kind of task it
-// is. Words in free text are never read as a verdict.
+// What finished work means. Facts decide: the changed files, the held files, and the kind of task.
+// Words in free text are never read as a verdict.
 
 import { expectsCommit, type ReviewKind, type Verdict } from './task.ts';
 
-/** What is known when an agent has ended well and its leftovers have been committed. */
+/**
+ * The facts that are known when an agent has ended well and its remaining changes are committed.
+ */
 export interface WorkFacts {
   /** The first line of it becomes the reason. */
   readonly summary: string;
@@ -11,13 +13,13 @@ export interface WorkFacts {
   readonly changed: boolean;
   /** Files that were not committed because of their name or size. */
   readonly held: readonly string[];
-  /** Of files that are held for what they hold: what that is. */
+  /** For files that are held because of their content: a description of that content. */
   readonly heldFor?: Readonly<Record<string, string>>;
   /** Of files that are held for their names: why. */
   readonly unportable?: Readonly<Record<string, string>>;
   /** Of files that are held for another reason: that reason. */
   readonly heldCauses?: Readonly<Record<string, HeldCause>>;
-  /** Changed files that decide what programs do later. */
+  /** Changed files that control the later behavior of programs. */
   readonly protected: readonly string[];
   /** Files in which the work leaves a conflict with landed work as it was. */
   readonly undecided?: Undecided | null;
@@ -66,7 +68,7 @@ export interface Judgement {
 }
 
 const maxReasonLength = 200;
-/** Longer, because it contains what to do about each file. */
+/** Longer, because it contains the remedy for each file. */
 const maxRemediesLength = 400;
 const heldNamed = 5;
 
@@ -122,7 +124,7 @@ export function judgeWork(facts: WorkFacts): Judgement {
   };
 }
 
-/** The summary, with the ignored files where they are not cut off. */
+/** The summary, with the ignored files unless it is too long for them. */
 function withIgnored(facts: WorkFacts): string {
   const { summary } = facts;
   const [said] = ignoredSentence(facts);

@@ -15,7 +15,7 @@ export interface ContinuedWork {
 const descriptionCharsMax = 8_000;
 const summaryCharsMax = 8_000;
 
-/** `hasConversation`: the agent remembers the work; otherwise the section tells what is known. */
+/** `hasConversation`: the agent remembers the work; otherwise the section describes it. */
 export function continuedSection(work: ContinuedWork | null, hasConversation: boolean): string {
   if (work === null) return '';
   const landed =

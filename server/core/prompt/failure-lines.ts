@@ -1,4 +1,4 @@
-// The lines of a command's output that tell what is wrong: failing tests with their first message,
+// The lines of a command's output that explain the failure: failing tests with their first message,
 // or the first errors. Written against real outputs of node:test, mocha, vitest, jest, pytest,
 // unittest, go, cargo, tsc, eslint, ruff and make.
 
@@ -112,7 +112,7 @@ export class FailureLines {
   }
 
   /**
-   * The end of the output where lines were omitted: the last lines of a program are often the most
+   * Adds the end of the output if lines were omitted: a program's last lines are often the most
    * useful.
    */
   addEnd(tail: string): void {
@@ -189,7 +189,7 @@ export class FailureLines {
     this.#keep('test', `✖ ${names}`.slice(0, lineMax));
   }
 
-  /** In the order of the output, nothing twice, each test with what is wrong there. */
+  /** In the order of the output, without repetition, each test with its message. */
   #chosen(): readonly string[] {
     const seen = new Set<string>();
     const chosen: string[] = [];

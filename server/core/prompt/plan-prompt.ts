@@ -20,7 +20,7 @@ export type PromptPlan =
   | { readonly kind: 'make'; readonly sentBack: SentBackPlan | null }
   | { readonly kind: 'approved'; readonly text: string };
 
-/** The plan as it is kept: without blank ends, its own end left out where it is too long. */
+/** The plan as it is stored: without blank ends, and cut at the end if it is too long. */
 export function boundedPlan(text: string): string {
   const plan = text.trim();
   // The note about omitted text needs room as well.

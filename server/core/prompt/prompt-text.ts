@@ -8,7 +8,7 @@ export function cutEnd(text: string, maxLength: number): string {
   return `${kept}\n[… ${text.length - kept.length} characters left out]`;
 }
 
-/** Keeps the end, where a log usually names the error; states how much was omitted. */
+/** Keeps the end, which in a log usually names the error; states how much was omitted. */
 export function cutStart(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const kept = wholeCharacters(text.slice(-maxLength));

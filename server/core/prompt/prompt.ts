@@ -44,7 +44,7 @@ export interface PromptInput {
   readonly lastFailure: {
     readonly kind: string;
     readonly message: string;
-    /** The agent that had the attempt, where this one takes over from it. */
+    /** The earlier agent of the attempt, if this one takes over from it. */
     readonly otherAgent?: string | null;
     /** The end of the gate's output or another log. */
     readonly detail: string;
@@ -73,7 +73,7 @@ export interface PromptInput {
    * alone.
    */
   readonly presentWork?: PresentWork | null;
-  /** Where the agent works. Absent or null: the prompt omits it. */
+  /** The environment of the agent. Absent or null if the prompt omits it. */
   readonly surroundings?: Surroundings | null;
   /** Absent or null: there is none, and none is made. */
   readonly plan?: PromptPlan | null;

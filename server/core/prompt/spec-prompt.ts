@@ -9,7 +9,8 @@ export interface SpecDocument {
 }
 
 /**
- * About as much as fits beside the answer into a model's view; what is longer is refused, not cut.
+ * About as much as fits beside the answer into a model's context; a longer text is refused, not
+ * cut.
  */
 export const specCharactersMax = 400_000;
 

@@ -1,6 +1,6 @@
 // Settings of a repository that give power: they name programs, gates, environment or sandbox, or
-// control what is removed. Such a setting takes effect only with a value that a person has
-// accepted; a value that an agent has landed waits for a person.
+// control removal. Such a setting takes effect only with a value that a person has accepted; a
+// value that an agent has landed waits for a person.
 
 import type { SettingEntry } from './settings-resolve.ts';
 import type { SettingKey } from './settings.ts';
@@ -129,7 +129,7 @@ export function withPowers(
   return [...others, ...own];
 }
 
-/** The present powers, but for the held names, which keep what was accepted. */
+/** The current powers, except for the held names, which keep their accepted values. */
 export function powersWithout(
   held: ReadonlySet<string>,
   accepted: Powers,

@@ -1,5 +1,5 @@
-// The settings that keep work within bounds: budgets, loops, and what the machine must have left.
-// Part of the one table.
+// The settings that keep work within bounds: budgets, loops, and the resources that the machine
+// must keep free. Part of the one table.
 
 import { keysOf } from '../keys-of.ts';
 import type { BudgetLimits, Budgets, BudgetScope } from '../work/budget.ts';

@@ -1,5 +1,5 @@
 // The hosts that a confined program may reach, as `[sandbox] network` lists them: names with a
-// port, and names for a whole domain. Matching reads names alone; addresses are checked where the
+// port, and names for a whole domain. Matching uses names only; addresses are checked when the
 // connection is made.
 
 export interface HostRule {
@@ -36,7 +36,7 @@ export function hostName(text: string): string {
     .replace(/\.$/, '');
 }
 
-/** The rule that allows the connection; null where none does. */
+/** The rule that allows the connection, or null if none does. */
 export function ruleFor(rules: readonly HostRule[], host: string, port: number): HostRule | null {
   const name = hostName(host);
   const isPort = (rule: HostRule): boolean =>

@@ -2,7 +2,7 @@
 // table.
 
 export const runPlaces = ['local', 'remote'] as const;
-/** Where an attempt's agent runs. */
+/** The place where an attempt's agent runs. */
 export type RunPlace = (typeof runPlaces)[number];
 
 export const remoteProvisioners = [
@@ -193,7 +193,7 @@ export function remoteSettingsOf(get: <T>(key: RemoteSettingKey) => T): RemoteSe
   };
 }
 
-/** What decides between here and a worker. */
+/** The settings that decide between this machine and a worker. */
 export function placeRulesOf(settings: {
   readonly runsOn: RunPlace;
   readonly remote: Pick<RemoteSettings, 'max' | 'labels'>;

@@ -1,5 +1,5 @@
 // How one value of a setting is written and read: durations, sizes, choices, lists. For an
-// unreadable value it returns what was expected.
+// unreadable value it returns the expected form.
 
 import { agentSettingsExpected, readAgentSettings } from './agent-settings.ts';
 import { err, ok, type Result } from '../failure.ts';
@@ -34,7 +34,7 @@ export type ValueKind =
   | { readonly type: 'environment' }
   /** Agents in their order, each with a model if one is wanted. */
   | { readonly type: 'steps' }
-  /** What is set for single agents, as `codex.path`. */
+  /** Set for single agents, as `codex.path`. */
   | { readonly type: 'agents' }
   /** Tables of task templates. */
   | { readonly type: 'templates' }

@@ -49,14 +49,14 @@ export interface SettingNote {
   readonly origin: string | null;
   readonly line: number | null;
   readonly key: string | null;
-  /** A whole sentence: place, key, what is wrong and what was expected. */
+  /** A whole sentence: place, key, fault and expected value. */
   readonly message: string;
 }
 
 export interface ResolvedValue {
   readonly value: unknown;
   readonly source: SettingSource;
-  /** As it was written, where that is easier to read (durations, sizes). */
+  /** As it was written, if that is easier to read (durations, sizes). */
   readonly shown: unknown;
 }
 

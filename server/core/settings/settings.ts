@@ -295,7 +295,7 @@ export type SettingKey = keyof typeof settingTable;
 
 export const settingKeys = keysOf(settingTable);
 
-/** Where a value comes from; the earlier wins. */
+/** The source of a value; earlier ones win. */
 export const settingSources = ['flag', 'env', 'project', 'user', 'default'] as const;
 export type SettingSource = (typeof settingSources)[number];
 

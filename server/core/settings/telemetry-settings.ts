@@ -68,7 +68,7 @@ export function telemetrySettingsOf(get: <T>(key: TelemetrySettingKey) => T): Te
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the resource of spans calls the place in which they were made. */
+/** The name for the recording environment in the resource of spans. */
 export function deploymentOf(environment: Environment): string {
   const named = [environment['DROVER_ENV'], environment['ENVIRONMENT']];
   return named.find((name) => name !== undefined && name !== '') ?? 'development';
@@ -87,7 +87,7 @@ export function isSampled(traceId: string, sampling: number | null, deployment: 
 }
 
 export interface OtlpEndpoint {
-  /** What agents are given as `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  /** The value of `OTEL_EXPORTER_OTLP_ENDPOINT` for agents. */
   readonly base: string;
   readonly traces: string;
   /** That another port is used than the one that was set; null = as it was set. */

@@ -74,7 +74,7 @@ function keyAt(lines: readonly string[], key: string, from: number, to: number):
   return at === -1 ? null : from + at;
 }
 
-/** A plain value that ends where its line does. */
+/** A plain value that ends on its own line. */
 function isOneLine(line: string): boolean {
   const value = line.slice(line.indexOf('=') + 1).trim();
   return !/^("""|'''|\[|\{)/.test(value);

@@ -154,7 +154,7 @@ function titleOf(record: JsonObject, place: string): string {
   return title;
 }
 
-/** Trimmed; what is absent is empty. */
+/** The trimmed text, empty if absent. */
 function textOf(record: JsonObject, key: string, place: string, max: number): string {
   const value = record[key] ?? '';
   if (typeof value !== 'string') {

@@ -23,10 +23,7 @@ export interface PlannedTask extends Pick<
 
 export interface SpecPlan {
   readonly epics: readonly PlannedEpic[];
-  /**
-   * In an order in which they can be done; tasks of one epic beside each other where that is
-   * possible.
-   */
+  /** In an order in which they can be done; tasks of one epic are adjacent if possible. */
   readonly tasks: readonly PlannedTask[];
 }
 

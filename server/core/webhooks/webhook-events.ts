@@ -1,5 +1,5 @@
-// Which events of the feed become webhooks, and what is sent of them. Pure: the same event always
-// gives the same bytes, so that a delivery that is made again is the same one.
+// Which events of the feed become webhooks, and which of their fields are sent. Pure: the same
+// event always gives the same bytes, so that a repeated delivery is identical.
 
 import { isOneOf } from '../one-of.ts';
 import { type FeedEvent, numberIn, textIn } from '../history/feed-event.ts';
@@ -58,7 +58,7 @@ function isOtherName(name: WebhookEventName): boolean {
 
 export type WebhookData = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Characters of a title and of an error in what is sent. */
+/** Maximum characters of a title and of an error in a delivery. */
 const titleMax = 500;
 const errorMax = 2_000;
 

@@ -1,4 +1,4 @@
-// When a delivery is tried again, and what an answer means.
+// When a delivery is retried, and how its response is judged.
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;

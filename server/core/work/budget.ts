@@ -4,7 +4,10 @@
 import { formatCost, formatDuration } from '../format.ts';
 
 export interface Spent {
-  /** Input and output; what the provider read from its cache is money, but not counted here. */
+  /**
+   * Input and output; tokens that the provider read from its cache cost money, but are not counted
+   * here.
+   */
   readonly tokens: number;
   readonly usd: number;
   /** Tool calls: each is one turn between the model and the machine. */
@@ -64,7 +67,10 @@ export function hasLimit(limits: BudgetLimits): boolean {
   return kinds.some((kind) => limits[kind] !== null);
 }
 
-/** The worst of what one scope has used: a stop before a question, and the furthest of each. */
+/**
+ * The most severe finding of one scope's usage: a stop before a question, and the largest excess of
+ * each.
+ */
 export function judgeBudget(
   scope: BudgetScope,
   limits: BudgetLimits,
@@ -138,8 +144,8 @@ export function budgetQuestion(found: BudgetFinding, name: string): string {
 }
 
 /**
- * What happened, and the remedy. `byPerson`: not the limit, but the answer to the question before
- * it.
+ * The event and the remedy. `byPerson`: not the limit stopped it, but the answer to the question
+ * before it.
  */
 export function budgetStopSentence(found: BudgetFinding, name: string, byPerson: boolean): string {
   const used = budgetAmount(found.kind, found.used);

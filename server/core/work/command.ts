@@ -1,4 +1,4 @@
-// A command of the project's own configuration (gate, setup): what is run, and how it ended.
+// A command of the project's own configuration (gate, setup): its text and how it ended.
 
 export interface CommandRequest {
   /** A shell command line of the project's own configuration (gate, setup). */
@@ -19,6 +19,6 @@ export interface CommandOutcome {
   readonly silentMs?: number;
   /** The end of its output, bounded. */
   readonly tail: string;
-  /** The lines of its whole output that tell what is wrong, bounded. */
+  /** The lines of its whole output that explain the failure, bounded. */
   readonly telling: readonly string[];
 }

@@ -16,7 +16,7 @@ export interface AgentChoices {
   /** For tasks and agents that name none of their own. */
   readonly fallback: readonly AgentStep[];
   readonly fallbackOf: { readonly [K in AgentKind]?: readonly AgentStep[] };
-  /** The model that each agent is asked for where a step names none. */
+  /** The model for each agent whose step names none. */
   readonly modelOf: { readonly [K in AgentKind]?: string };
   /** How many attempts of one step may fail before the next one has its turn. */
   readonly after: number;
@@ -99,7 +99,7 @@ function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** Steps as a column holds them; what cannot be read any more counts as none. */
+/** Steps as a column stores them; unreadable ones count as none. */
 export function storedSteps(text: string | null): readonly AgentStep[] | null {
   if (text === null) return null;
   const read = readSteps(text);

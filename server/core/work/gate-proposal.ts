@@ -2,11 +2,11 @@
 
 export interface GateProposal {
   readonly command: string;
-  /** Where it was found. */
+  /** The file in which it was found. */
   readonly file: string;
 }
 
-/** What may be asked once, when Drover is set up in a repository. */
+/** Questions that Drover may ask once, when it is set up in a repository. */
 export interface SetupProposal {
   /** Settings that no file, variable or flag decides. */
   readonly asks: readonly ('agent' | 'gate' | 'workers')[];

@@ -1,4 +1,4 @@
-// Variables by which git tells a command or a hook what it is part of.
+// Variables through which git tells a command or a hook what it is part of.
 
 /**
  * Git variables that name programs, keys and configuration files. All others are of the command

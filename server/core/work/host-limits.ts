@@ -1,5 +1,5 @@
-// Whether the host can take one more agent: free memory, free disk and load, against what a
-// person allows.
+// Whether the host can take one more agent: free memory, free disk and load, compared with the
+// user's limits.
 
 import { formatBytes } from '../format.ts';
 

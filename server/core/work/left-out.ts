@@ -1,4 +1,4 @@
-// What an upload to a worker leaves out, and why.
+// The files that an upload to a worker leaves out, and why.
 
 /** Why the rules of names leave a path out. `secret`: the floor that no setting lifts. */
 export type ExclusionReason = 'own' | 'secret' | 'dependency';

@@ -1,9 +1,9 @@
-// Which machines of a fleet can do a task: its labels `needs:<label>` name what a machine must
-// offer.
+// Which machines of a fleet can do a task: its labels `needs:<label>` name the labels that a
+// machine must offer.
 
 const needsPrefix = 'needs:';
 
-/** What a task asks of a machine, each once, in the order of its labels. */
+/** The labels that a task requires of a machine, each once, in the order of its labels. */
 export function neededLabels(labels: readonly string[]): readonly string[] {
   const needed = new Set<string>();
   for (const label of labels) {
@@ -70,7 +70,7 @@ export function whyNoMachine(
 }
 
 /**
- * An attempt continues on the machine where it started, and waits for that machine as long as it
+ * An attempt continues on the machine on which it started, and waits for that machine as long as it
  * accepts tasks.
  */
 export function whyItsMachine(machine: MachineFacts): string | null {
@@ -95,7 +95,7 @@ function noneSuits(needed: readonly string[], alive: readonly MachineFacts[]): s
   return `${what} (${there}); start "drover worker --label ${label}" on one that can do it, or take ${quoted(needed.map(needsLabel))} off the task.`;
 }
 
-/** Why an interrupted attempt does not continue where it started. */
+/** Why an interrupted attempt does not continue on its machine. */
 export function lostLabelSentence(labels: readonly string[]): string {
   return `its machine was restarted without the ${labels.length === 1 ? 'label' : 'labels'} ${quoted(labels)}`;
 }

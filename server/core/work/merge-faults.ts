@@ -1,5 +1,5 @@
 // Whether a merge of two versions decides each of their conflicts. A conflict whose lines in the
-// result are those from before both changes is undecided: landing it would revert what has landed
+// result are those from before both changes is undecided: landing it would revert earlier landings
 // and drop the task's change, and nothing in the text shows it.
 
 import { type LineChange, lineChanges, linesOf } from './line-changes.ts';
@@ -76,7 +76,7 @@ function sameText(one: string, other: string): boolean {
   return own.length === lines.length && own.every((line, at) => line === lines[at]);
 }
 
-/** The merge with every conflict left as in the base, and where in it the conflicts are. */
+/** The merge with every conflict left as in the base, and the positions of the conflicts. */
 function undecidedMerge(
   base: readonly string[],
   landed: readonly string[],

@@ -1,5 +1,4 @@
-// What tokens cost by the providers' public lists, roughly: only for the time in which an agent
-// does not tell its cost.
+// Token prices by the providers' public lists, roughly: only used until an agent reports its cost.
 
 export interface TokenCounts {
   readonly input: number;

@@ -19,15 +19,15 @@ export function isBranchPrefix(text: string): boolean {
 export const landRoot = 'refs/drover/land/';
 /** Snapshots of attempts. */
 export const workRoot = 'refs/drover/work/';
-/** What was kept before there were snapshots, and tips that a line has lost. */
+/** Work that was kept before snapshots existed, and tips that a line has lost. */
 export const rescueRoot = 'refs/drover/rescue/';
 /** Commits that a person has approved and that have not landed yet. */
 export const approvedRoot = 'refs/drover/approved/';
 /** Snapshots from which a person wants an attempt to start. */
 export const restoreRoot = 'refs/drover/restore/';
-/** What checkouts of the user held before Drover moved them, by checkout. */
+/** The state of the user's checkouts before Drover moved them, by checkout. */
 export const beforeRoot = 'refs/drover/before/';
-/** What this clone has fetched of the refs that machines share. */
+/** The refs that machines share, as this clone last fetched them. */
 export const sharedRoot = 'refs/drover/shared/';
 /** Who may move a line in a fleet. */
 export const fenceRoot = 'refs/drover/fence/';
@@ -46,7 +46,7 @@ export function rescueRef(branch: string, tip: string): string {
   return `${rescueRoot}lines/${branch}/${tip.slice(0, 12)}`;
 }
 
-/** The branch that holds what has landed while the line's own branch cannot follow. */
+/** The branch that holds landed work while the line's own branch cannot follow. */
 export function resultBranch(branch: string): string {
   return `drover/results/${branch}`;
 }

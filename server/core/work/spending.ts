@@ -1,5 +1,5 @@
-// Counts what one part of an attempt uses, from the agent's reports. Pure: totals in, differences
-// out.
+// Counts the usage of one part of an attempt, from the agent's reports. Pure: totals in,
+// differences out.
 
 import { addSpent, nothingSpent, type Spent } from './budget.ts';
 import { estimateUsd } from './prices.ts';
@@ -27,7 +27,7 @@ export class SpendingCounter {
   #model: string | null = null;
   #unstored: Spent = nothingSpent;
 
-  /** `stored`: what is stored for the part already, by an earlier life or an earlier try. */
+  /** `stored`: the usage already stored for the part, by an earlier process or try. */
   constructor(stored: Spent) {
     this.#storedTokens = stored.tokens;
   }
@@ -80,7 +80,7 @@ export class SpendingCounter {
     return tokens !== 0 || usd !== 0 || turns !== 0 || workedMs !== 0;
   }
 
-  /** What has been counted since the last call. */
+  /** The usage since the last call. */
   takeUnstored(): Spent {
     const taken = this.#unstored;
     this.#unstored = nothingSpent;
@@ -88,8 +88,8 @@ export class SpendingCounter {
   }
 
   /**
-   * An agent that does not report its base: its totals include what is stored, unless they are
-   * smaller.
+   * For an agent that does not report its base: its totals include the stored usage, unless they
+   * are smaller.
    */
   #firstBase(totals: UsageTotals): UsageTotals {
     if (this.#storedTokens === 0 || sumOf(totals) < this.#storedTokens) return noTotals;

@@ -20,7 +20,7 @@ export interface WrongFiles {
 export interface MovedBack {
   readonly kind: 'moved_back';
   readonly commits: number;
-  /** Where the branch was. */
+  /** The tip of the branch at that time. */
   readonly tip: string;
   /** Keeps the tip. */
   readonly ref: string;
@@ -31,7 +31,7 @@ export type WrongState = WrongFiles | MovedBack;
 /** The first files of a state that are kept. */
 export const wrongFilesMax = 5;
 
-/** What is wrong, and the command that cures it. */
+/** The fault, and the command that cures it. */
 export function describeWrongState(branch: string, state: WrongState): string {
   const cure = `drover follow ${branch}`;
   switch (state.kind) {

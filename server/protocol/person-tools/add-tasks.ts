@@ -18,7 +18,7 @@ export interface NewTasks {
   /** Null for a task without an epic. */
   readonly epic: { readonly id: string; readonly title: string; readonly isNew: boolean } | null;
   readonly tasks: readonly NewTask[];
-  /** What an import takes. */
+  /** The input of an import. */
   readonly jsonl: string;
 }
 

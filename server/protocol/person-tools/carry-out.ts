@@ -9,7 +9,7 @@ import { newTasks } from './add-tasks.ts';
 import { InputFault, textIn, wantedText } from './input.ts';
 import { boardTasksMax, type PersonToolName } from './tools.ts';
 
-/** How the tools reach the backend, and what each host does in its own way. */
+/** How the tools reach the backend, and the parts that each host does in its own way. */
 export interface PersonToolHost {
   request<N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>>;
   /**

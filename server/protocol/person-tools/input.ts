@@ -1,7 +1,7 @@
 // Checks the input of a language model's tool call field by field, because a host may not validate
 // it against the schema. Pure.
 
-/** What the model has to change: a sentence for it. */
+/** A sentence for the model about the input that it must change. */
 export class InputFault extends Error {}
 
 export function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {

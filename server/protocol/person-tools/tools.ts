@@ -16,7 +16,7 @@ export interface PersonTool {
   readonly title: string;
   /** For a person. */
   readonly description: string;
-  /** For the model: what it does, its limits, and what to do when it refuses. */
+  /** For the model: the tool's effect, its limits, and how to react to a refusal. */
   readonly modelDescription: string;
   /** JSON schema of the input. */
   readonly inputSchema: Readonly<Record<string, unknown>>;

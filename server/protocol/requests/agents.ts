@@ -1,5 +1,5 @@
-// What an agent may ask of the backend about its own attempt: the whole list. It is another one
-// than that of people's clients, and goes over the same wire after a greeting with the token of the
+// All requests that an agent may send to the backend about its own attempt. This list differs from
+// the one for people's clients, and uses the same wire after a greeting with the token of the
 // attempt. Bounds are the handlers': their refusals are sentences for a model.
 
 import * as z from 'zod/mini';
@@ -25,7 +25,7 @@ export const agentShapes = {
     accept: optional(
       anyTexts.check(described('Acceptance criteria: how to tell that it is done.')),
     ),
-    /** For a follow-up: what it waits for beside the agent's own task. */
+    /** For a follow-up: its blockers besides the agent's own task. */
     blocked_by: optional(
       anyTexts.check(described('Ids of other tasks that it has to wait for as well.')),
     ),

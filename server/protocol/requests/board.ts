@@ -58,11 +58,11 @@ export const boardShapes = {
     wait_ms: optional(place),
   },
   'log.prompt': { id, attempt: optional(place) },
-  /** What agents have cost today, by the calendar of the backend. */
+  /** The cost of agents today, by the calendar of the backend. */
   spending: {},
   /**
-   * The machines of the fleet; none where the project has one machine only. `all`: also those that
-   * are gone for longer than a week.
+   * The machines of the fleet; none if the project has only one machine. `all` includes those that
+   * have been gone for more than a week.
    */
   'machines.list': { all: optional(flag) },
   /** Has a machine of the fleet take no new work. `now`: its running tasks are released. */

@@ -31,18 +31,17 @@ export const exchangeShapes = {
     rename: optional(flag),
     skip_invalid: optional(flag),
     /**
-     * Of a Beads file: its text when both sides were last equal. Only what differs from it is taken
-     * over.
+     * For a Beads file: its text when both sides were last equal. Only differences from it are
+     * imported.
      */
     base: optional(fileText),
   },
   export: {
     format: oneOf(['session', 'json', 'yaml', 'beads', 'jsonl']),
-    /** For `beads`: the file as it is. Other tools write in it too, and what is theirs stays. */
+    /** For `beads`: the current file. Other tools write in it too, and their parts stay. */
     present: optional(fileText),
     /**
-     * Both sides are kept equal: what is cancelled here gets no new line, and the lines of these
-     * ids stay.
+     * Both sides are kept equal: canceled tasks get no new line, and the lines of these ids stay.
      */
     leave: optional(listOf(textOf(64), idsMax)),
   },

@@ -25,7 +25,7 @@ export const anyText = z.string({ error: 'a string' });
 
 export const text = textOf(textCharactersMax);
 
-/** What becomes part of a command, a file name or a message to an agent. */
+/** A word that becomes part of a command, a file name or a message to an agent. */
 export const word = anyText.check(
   z.refine((value) => !value.includes('\0'), { error: 'a string without NUL characters' }),
 );
@@ -100,5 +100,5 @@ export function optional<Part extends z.ZodMiniType>(part: Part): z.ZodMiniExact
 /** The parameters that a request takes, by name. */
 export type Shape = Readonly<Record<string, z.ZodMiniType>>;
 
-/** What a shape lets through. */
+/** The parameters that a shape accepts. */
 export type ParamsOf<S extends Shape> = z.output<z.ZodMiniObject<S>>;

@@ -1,4 +1,4 @@
-// Requests about changes and what a person decides on them: diffs, approvals, answers, undoing.
+// Requests about changes and a person's decisions on them: diffs, approvals, answers, undoing.
 
 import type { ChangeView } from '../panel-views.ts';
 import type { UndoView } from '../run-views.ts';
@@ -25,8 +25,8 @@ export const reviewShapes = {
   answer: { id, choice: word },
   /**
    * Reverts a landed task or epic by a commit that goes through the gate like any landing.
-   * `dry_run`: only what it would revert, and what depends on it. `by`: who asks, for its events;
-   * absent: a person.
+   * `dry_run` only lists the commits that it would revert and the tasks that depend on them. `by`
+   * names the requester, for its events; absent for a person.
    */
   undo: { id, dry_run: optional(flag), by: optional(word) },
 };

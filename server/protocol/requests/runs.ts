@@ -1,4 +1,4 @@
-// Requests about runs: starting, joining, ending, and what they did.
+// Requests about runs: starting, joining, ending and reporting.
 
 import * as z from 'zod/mini';
 import type { OtlpTrace } from '../../core/history/otlp.ts';
@@ -42,7 +42,7 @@ const wanted = {
   budget_usd: optional(number),
 };
 
-/** Only these tasks and what they depend on, instead of those of an epic. */
+/** Only these tasks and their blockers, instead of those of an epic. */
 const tasks = optional(texts);
 
 /** Environment of the caller that agents may need (filtered by the backend's allow-list). */
@@ -53,8 +53,8 @@ export const runShapes = {
     ...wanted,
     tasks,
     /**
-     * Real path of the folder that the command was called in. In a linked worktree of a person's,
-     * the branch checked out there is the target where nothing else names one.
+     * Real path of the folder that the command was called in. In a linked worktree of the user's,
+     * the branch checked out there is the default target.
      */
     called_in: optional(text),
     /** Who takes over when an agent cannot do a task, as `codex,claude:opus`. */
@@ -71,9 +71,9 @@ export const runShapes = {
   /** Runs the gate on the target branch as it is, and answers when it has ended. */
   'gate.test': { ...wanted, env },
   /**
-   * Updates the target branch and its checkout to what has landed, and cures what `status` reports
-   * of them. No branch: the target of the newest run. `leave_out`: landed work that was taken off
-   * the branch stays off it.
+   * Updates the target branch and its checkout to the landed work, and fixes the problems that
+   * `status` reports of them. Without a branch, the target of the newest run. `leave_out`: landed
+   * work that was taken off the branch stays off it.
    */
   'target.follow': { branch: optional(text), leave_out: optional(flag) },
   /**
@@ -90,7 +90,9 @@ export const runShapes = {
     after: optional(text),
     limit: optional(integer(1, hitsMax)),
   },
-  /** What a run or an epic did with its time and money, from the feed; no id: the newest run. */
+  /**
+   * How a run or an epic spent its time and money, from the feed; without an id, the newest run.
+   */
   report: { id: optional(id) },
   /** The spans of a run, an epic or a task, in OTLP's JSON. */
   'trace.export': { id },

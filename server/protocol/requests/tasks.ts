@@ -21,7 +21,7 @@ import {
 } from './fields.ts';
 
 const settledFilesMax = 200;
-/** 5 MiB in base64, and a little more: the handler refuses what is larger with its own message. */
+/** 5 MiB in base64, and a little more: the handler refuses larger images with its own message. */
 const attachmentCharactersMax = 8 * 1024 * 1024;
 const sha = textOf(64);
 const settledFile = z.object({
@@ -32,8 +32,8 @@ const settledFile = z.object({
 
 export const taskShapes = {
   /**
-   * `template`: one of the settings, its placeholders filled from `set`; what is given beside it
-   * goes before it.
+   * `template`: one of the settings, its placeholders filled from `set`; fields given in the
+   * request take precedence.
    */
   'task.add': {
     ...taskFields,
@@ -62,7 +62,7 @@ export const taskShapes = {
    * mend that.
    */
   'task.resolve': { id, note: optional(word), anyway: optional(flag) },
-  /** Both sides of a task's conflict, and what they started from. */
+  /** Both sides of a task's conflict, and their common base. */
   conflict: { id },
   /**
    * Lands a person's merge of a task in conflict: `onto` is the commit that they merged with, and
@@ -96,11 +96,9 @@ export const taskShapes = {
   'task.give_back': { id, note: optional(text) },
   /** Attempts of a task, oldest first. */
   attempts: { id },
-  /** What is kept of a task's attempts, oldest first. */
+  /** The snapshots of a task's attempts, oldest first. */
   snapshots: { id },
-  /**
-   * What the gate or the setup command of a task has printed last; refused where no log is kept.
-   */
+  /** The latest output of a task's gate or setup command; refused if no log is kept. */
   'step.log': { id, attempt: number, step: oneOf(['setup', 'gate']) },
   reset: {
     ids: optional(texts),

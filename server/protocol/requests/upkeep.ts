@@ -7,7 +7,7 @@ import type { WebhookList, WebhookTestResult } from '../webhook-views.ts';
 import { flag, number, optional, text, texts } from './fields.ts';
 
 export const upkeepShapes = {
-  /** `device`: the browser that a person uses, for the events of what they do. */
+  /** `device`: the browser that a person uses, for the events of their requests. */
   hello: { token: text, client: text, version: text, protocol: number, device: optional(text) },
   'worktree.list': {},
   'worktree.prune': { dry_run: optional(flag), force: optional(flag) },

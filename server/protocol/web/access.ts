@@ -1,4 +1,4 @@
-// What each role may ask for. Pure.
+// The requests that each role may send. Pure.
 
 import type { RequestName } from '../api.ts';
 import { type OwnRequestName, type WebRole, webRoles } from './wire.ts';

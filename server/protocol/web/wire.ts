@@ -5,7 +5,7 @@
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import type { RequestName } from '../api.ts';
 
-/** What a device may do; each role includes those before it. */
+/** The rights of a device; each role includes those before it. */
 export const webRoles = ['see', 'answer', 'decide'] as const;
 export type WebRole = (typeof webRoles)[number];
 

@@ -1,4 +1,4 @@
-// What an agent may see: its own task with what is around it, and the board in short.
+// The view of an agent: its own task with its surroundings, and a summary of the board.
 
 import { Refusal } from '../../core/failure.ts';
 import type { AgentBoard, AgentTask } from '../../protocol/agent-views.ts';

@@ -1,4 +1,4 @@
-// What the tools of agents need from outside.
+// The outside dependencies of the tools of agents.
 
 import type { Engine } from '../../workflows/kit/engine-ports.ts';
 

@@ -76,7 +76,7 @@ async function waitForAnswer(
   }
 }
 
-/** Listened for before the row is read: what happens in between is not missed. */
+/** Subscribes before the row is read, so that no change in between is missed. */
 function nextChange(
   { engine }: AgentHandlerDeps,
   maxMs: number,

@@ -1,5 +1,6 @@
-// What an agent asks of the plan: a sub-task, a follow-up, a wait for another task. The same rules
-// as for people decide, and bounds on top of them; whatever is refused has changed nothing.
+// The requests of an agent that change the plan: a sub-task, a follow-up, a wait for another task.
+// The same rules as for people apply, with bounds on top of them; a refused request changes
+// nothing.
 
 import { Refusal } from '../../core/failure.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';

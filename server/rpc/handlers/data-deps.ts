@@ -1,4 +1,4 @@
-// What the requests about data need from outside.
+// The outside dependencies of the requests about data.
 
 import type { ChosenAgent, AgentSettingsByKind } from '../../core/settings/agent-settings.ts';
 import type { RemoteSettings, RunPlace } from '../../core/settings/remote-settings.ts';
@@ -31,7 +31,7 @@ export interface DataHandlerDeps {
   };
   /** Every setting with its source, as clients see it. */
   readonly config: () => Readonly<Record<string, ConfigValueView>>;
-  /** What confines programs here. */
+  /** The sandbox of programs on this machine. */
   readonly sandbox?: () => Promise<SandboxView>;
   /** Settings of the repository that wait for a person's word. */
   readonly unaccepted?: () => readonly UnacceptedView[];
@@ -48,7 +48,7 @@ export interface DataHandlerDeps {
 }
 
 export interface DataLogPage {
-  /** Lines as they are stored; what a client gets is checked. */
+  /** Lines as they are stored; clients get checked ones. */
   readonly events: readonly object[];
   readonly offset: number;
   readonly nextOffset: number;
@@ -77,7 +77,7 @@ export interface DataLog {
 
 /** A line of a log that a search has found. */
 export interface DataFoundLine {
-  /** Where it starts in the log. */
+  /** The offset in the log at which it starts. */
   readonly offset: number;
   /** Unix milliseconds. */
   readonly at: number;
@@ -88,8 +88,7 @@ export interface DataFoundLine {
 /** Logs of attempts that other machines of a fleet work on. */
 export interface DataOutput {
   /**
-   * Afterwards what is stored of the log is on this disk. Refuses when nothing is kept of it any
-   * more.
+   * Brings the stored part of the log onto this disk. Refuses if nothing of it is kept any more.
    */
   beforeRead(log: AttemptLog): Promise<void>;
   /** By its file: the line of each log of another machine that has all words. */
@@ -101,7 +100,7 @@ export interface DataOutput {
   onNews(log: AttemptLog, listener: () => void): () => void;
 }
 
-/** What is asked of git: nothing that changes anything. */
+/** The read-only queries to git. */
 export interface DataGit {
   readonly facts: { readonly root: string; readonly headBranch: string | null };
   readRef(ref: string): Promise<string | null>;
@@ -125,7 +124,7 @@ export interface DataGit {
       { readonly message: string }
     >
   >;
-  /** Makes a commit that nothing names: what a landing would make. */
+  /** Makes an unreferenced commit, equal to the one that a landing would make. */
   merge(request: {
     readonly tip: string;
     readonly commit: string;

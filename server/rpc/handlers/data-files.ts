@@ -12,7 +12,7 @@ export function fileHandlers(
   const { store } = deps;
   return {
     'attachment.add': async ({ content }) => {
-      // Node would skip what is no base64, and keep an image that is not the one that was sent.
+      // Node would skip invalid base64 and keep an image that differs from the one that was sent.
       const bytes = Buffer.from(content, 'base64');
       if (bytes.toString('base64') !== content) {
         throw new Refusal('bad_request', '"content" must be base64.');

@@ -1,4 +1,4 @@
-// What has happened: reports, and the state at an earlier moment.
+// Requests about the past: reports, and the state at an earlier time.
 
 import { basename } from 'node:path';
 import { agentChoices } from '../../core/settings/agent-settings.ts';
@@ -73,7 +73,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
         const snapshot = await readSnapshot(db, scope, {
           config: () => deps.config(),
           targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
-          // What the branch held then, as far as Drover saw it.
+          // The tip of the branch at that time, as far as Drover saw it.
           shaOf: async (branch) => (await readLine(db, branch))?.followed_sha ?? null,
         });
         return { ...snapshot, at_ms: atMs };

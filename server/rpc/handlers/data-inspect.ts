@@ -52,9 +52,7 @@ export function snapshotExtras(deps: DataHandlerDeps): SnapshotExtras {
   };
 }
 
-/**
- * Tasks with what confines the agent of each now; as they are where this backend runs no agents.
- */
+/** Tasks with the current sandbox of each one's agent; unchanged if this backend runs no agents. */
 export async function withSandboxes(
   deps: DataHandlerDeps,
   tasks: readonly TaskView[],
@@ -70,7 +68,7 @@ function sandboxOf(task: TaskView, { holds }: SandboxView): 'worker' | SandboxVi
   return task.runs_on === 'remote' ? 'worker' : holds;
 }
 
-/** What of the settings does not take effect yet; nothing if all does. */
+/** The settings that do not take effect yet; none if all do. */
 export function unacceptedNow(deps: DataHandlerDeps): Pick<StatusSnapshot, 'unaccepted'> {
   const unaccepted = deps.unaccepted?.() ?? [];
   return unaccepted.length > 0 ? { unaccepted } : {};
@@ -101,7 +99,7 @@ async function tipOf({ git, store }: DataHandlerDeps, branch: string): Promise<s
 
 const remoteAnswersMs = 800;
 
-/** In a fleet another machine may be running what this one does not. */
+/** In a fleet, another machine may be running tasks that this one does not. */
 async function isAttended({ hasBackend, store }: DataHandlerDeps): Promise<boolean> {
   return (hasBackend ?? true) || (await liveMachines(store.db)).length > 0;
 }

@@ -1,5 +1,5 @@
-// The log of an attempt in pages: forwards, backwards from a place, and with a wait for what is yet
-// to be written.
+// The log of an attempt in pages: forwards, backwards from a place, or waiting for lines that are
+// yet to be written.
 
 import { join } from 'node:path';
 import type { Handlers, LogPageView, Params } from '../../protocol/api.ts';

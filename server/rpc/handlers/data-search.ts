@@ -89,7 +89,7 @@ async function findHere(
   if (line !== null) found.set(log, line);
 }
 
-/** What this disk has no copy of, or only the beginning. */
+/** Searches the logs of which this disk has no copy, or only the beginning. */
 async function findElsewhere(
   { output }: DataHandlerDeps,
   logs: readonly SearchedLog[],

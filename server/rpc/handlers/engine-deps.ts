@@ -1,4 +1,4 @@
-// What the requests that need the engine get from outside.
+// The outside dependencies of the requests that need the engine.
 
 import type { SettingKey, SettingSource } from '../../core/settings/settings.ts';
 import type { SandboxView } from '../../protocol/panel-views.ts';
@@ -9,7 +9,7 @@ export interface Offer extends Pick<
   EngineHandlerDeps,
   'sandbox' | 'programOfProject' | 'settingOf'
 > {
-  /** What the engine would have with these settings. */
+  /** The engine's values with these settings. */
   readonly engine: Pick<Engine, 'settings' | 'driverFor' | 'agentEnvironment'>;
   readonly warnings: readonly string[];
 }
@@ -17,8 +17,8 @@ export interface Offer extends Pick<
 /** A start that may still be refused. */
 export interface ConfiguredStart extends Pick<Offer, 'engine' | 'warnings'> {
   /**
-   * The start is certain: a person has accepted its settings, and they are in force. Answers what
-   * is new.
+   * Called when the start is certain: a person has accepted the run's settings, and they are in
+   * force. Returns the new ones.
    */
   readonly use: () => Promise<readonly string[]>;
 }
@@ -35,15 +35,15 @@ export interface EngineHandlerDeps {
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,
   ) => Promise<ConfiguredStart>;
-  /** The same as a look: what the run would use and warn of. Nothing of it is in force. */
+  /** The same as a preview: the settings and warnings of the run, without putting them in force. */
   readonly offer?: (
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,
   ) => Promise<Offer>;
   readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
-  /** Free bytes where worktrees are created; null if unknown. */
+  /** Free bytes on the disk on which worktrees are created; null if unknown. */
   readonly freeBytes: () => number | null;
-  /** What holds agents, gate and setup; absent where nothing is known of it. */
+  /** The sandbox of agents, gate and setup. Absent if it is not known. */
   readonly sandbox?: () => Promise<SandboxView>;
   /**
    * The program of a kind of agent that only a file of the project names. Returns null if it names
@@ -52,7 +52,7 @@ export interface EngineHandlerDeps {
   readonly programOfProject?: (
     kind: string,
   ) => { readonly path: string; readonly isFound: boolean } | null;
-  /** A setting as it is now, and where it comes from. */
+  /** The current value of a setting, and its source. */
   readonly settingOf?: (key: SettingKey) => {
     readonly value: unknown;
     readonly source: SettingSource;

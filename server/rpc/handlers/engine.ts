@@ -69,7 +69,10 @@ type RunRequests =
   | 'worktree.prune'
   | 'shutdown';
 
-/** One start after the other: what one puts in force is not what another is checked with. */
+/**
+ * Starts are handled one after the other, so that none is checked against settings that another is
+ * putting in force.
+ */
 function runHandlers(deps: EngineHandlerDeps, starts: KeyedMutex): Pick<Handlers, RunRequests> {
   const { engine } = deps;
   /** Runs whose end a "resume" has been answered with: the next one is another question. */

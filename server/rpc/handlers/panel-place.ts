@@ -1,4 +1,4 @@
-// Where tasks and epics are in the plan, as people drag them, and removing them from it.
+// The places of tasks and epics in the plan, as people drag them, and removing them from it.
 
 import type { Handlers } from '../../protocol/api.ts';
 import { readTaskViews } from '../../store/board/board-changes.ts';

@@ -1,4 +1,4 @@
-// What a review shows: the files of a change and their contents at a commit, straight from git.
+// The content of a review: the files of a change and their contents at a commit, straight from git.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';

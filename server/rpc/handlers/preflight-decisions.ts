@@ -1,5 +1,5 @@
-// What a person decides before a run: what would hold as things are, where that comes from, and
-// what is recommended here.
+// The decisions that a person makes before a run: the value that would take effect, its source, and
+// the recommended one.
 
 import { availableParallelism } from 'node:os';
 import { findGate } from '../../config/found-gate.ts';

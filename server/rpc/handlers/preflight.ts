@@ -1,5 +1,5 @@
-// What is known before a run: would it be refused, and what a person should know first. Starts
-// nothing.
+// The facts known before a run: whether it would be refused, and anything that a person should know
+// first. Starts nothing.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { cycleText, findCycle } from '../../core/plan/graph.ts';
@@ -101,7 +101,7 @@ async function sandboxChecks(deps: EngineHandlerDeps): Promise<Check[]> {
   ];
 }
 
-/** Reads the settings again, as the run itself would: what is wrong in them refuses it. */
+/** Reads the settings again, like the run itself: an invalid setting refuses it. */
 async function asOffered(
   deps: EngineHandlerDeps,
   params: PreflightParams,
@@ -130,8 +130,8 @@ interface Work {
 }
 
 /**
- * Top-level tasks that a run would work on, and how many can run in parallel: by levels of what
- * they wait for.
+ * Top-level tasks that a run would work on, and how many can run in parallel: by levels of their
+ * blockers.
  */
 function workIn(board: Board, { epicId, tasks }: AskedScope): Work {
   const causes = stuckCauses(board);
@@ -290,7 +290,9 @@ function namedCheck(
   return check('agent', 'ok', message);
 }
 
-/** Where a run would start: commits that a person made since the last landing count. */
+/**
+ * The commit from which a run would start: commits that a person made since the last landing count.
+ */
 async function nextBase({ git }: Uses<'git'>, branch: string): Promise<string | null> {
   const landed = await git.readRef(landingRef(branch));
   const own = await git.readRef(branchRef(branch));

@@ -1,4 +1,4 @@
-// What a step of an attempt has printed: the newest log of the gate that tested its work, or of its
+// The output of a step of an attempt: the newest log of the gate that tested its work, or of its
 // setup command.
 
 import { readdir, open } from 'node:fs/promises';

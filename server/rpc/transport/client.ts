@@ -97,7 +97,8 @@ async function greet(socket: Socket, token: string, options: ConnectOptions): Pr
   const version = options.version ?? droverVersion;
   const late = new Promise<never>((_, reject) => {
     const failure = new ConnectFailure('unreachable', 'The backend does not answer the greeting.');
-    // A process that got no time to run finds its timers due first: what has come is read before.
+    // A process that got no time to run finds its timers due first, so received data is read before
+    // the failure counts.
     setTimeout(() => setImmediate(reject, failure), helloWaitMs).unref();
   });
   try {

@@ -233,7 +233,7 @@ class GreetedConnection implements ServedConnection {
     return await (this.#device === null ? call() : onDevice(this.#device, call));
   }
 
-  /** Found out once, and only where it matters. */
+  /** Determined once, and only if it matters. */
   #isOfRun(): Promise<boolean> {
     this.#ofRun ??= this.#options.isOfRun();
     return this.#ofRun;

@@ -5,8 +5,8 @@
 import type { RequestName } from '../../protocol/api.ts';
 
 /**
- * `read`: changes nothing. `own`: an agent may do the same with its own tools. `person`: what runs,
- * lands, stops or is removed, the words that reach other tasks, and what is sent to others.
+ * `read`: changes nothing. `own`: an agent may do the same with its own tools. `person`: starting,
+ * landing, stopping and removing, the texts that reach other tasks, and everything sent to others.
  */
 export type Decider = 'read' | 'own' | 'person';
 
@@ -94,8 +94,8 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
 };
 
 /**
- * The fields that an agent's own tool sets. The others decide what runs, where, how often, and
- * what is tested before it lands.
+ * The fields that an agent's own tool sets. The others decide which agent runs, its machine, the
+ * number of attempts, and the tests before it lands.
  */
 const ownFields: ReadonlySet<string> = new Set([
   'title',

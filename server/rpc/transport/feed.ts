@@ -18,7 +18,7 @@ export interface Feed {
 export interface FeedPumpOptions {
   readonly feed: Feed;
   readonly after: number;
-  /** Resolves when the frame has left this process: what bounds how many are under way. */
+  /** Resolves when the frame has left this process, which bounds the number of frames in flight. */
   readonly deliver: (events: readonly EventView[]) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
   readonly frameMs?: number;

@@ -23,10 +23,7 @@ export interface Initialized {
   readonly droverHello: Answer<'hello'>;
 }
 
-/**
- * It offers no capability of the language protocol; the answer of `hello` is where a client finds
- * it.
- */
+/** It offers no capability of the language protocol; a client finds the answer of `hello` in it. */
 export function initialized(hello: Answer<'hello'>): Initialized {
   return {
     capabilities: { experimental: hello },

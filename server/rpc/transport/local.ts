@@ -8,13 +8,13 @@ import { droverVersion } from '../../protocol/version.ts';
 import { FeedPump, type Feed } from './feed.ts';
 import { answerSubscribe } from './subscribe.ts';
 
-/** What serves: everything but the two requests that belong to the connection itself. */
+/** The served requests: all but the two that belong to the connection itself. */
 export type RequestHandlers = Omit<Handlers, 'hello' | 'subscribe'>;
 
 /** No upper bound is below this, of a string, a list or a number; no lower one is above 1. */
 const shortMax = 64;
 
-/** Within this process the compiler has checked what each value is; what is left are the bounds. */
+/** Within this process the compiler has checked the type of each value; only the bounds remain. */
 function mayBreakBound(value: unknown): boolean {
   if (typeof value === 'string') return value.length > shortMax || value.trim() !== value;
   if (typeof value === 'object' && value !== null) {

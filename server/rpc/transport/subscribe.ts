@@ -1,5 +1,5 @@
-// What `subscribe` answers: the number from which events follow, with the state beside it when too
-// much has passed.
+// The answer to `subscribe`: the number from which events follow, with the state beside it if too
+// many have passed.
 
 import type { StatusSnapshot } from '../../protocol/api.ts';
 import type { Feed } from './feed.ts';
@@ -15,7 +15,7 @@ export async function answerSubscribe(
   after: number | undefined,
 ): Promise<{ readonly answer: Subscribed; readonly pumpAfter: number }> {
   const last = await feed.lastSeq();
-  // Where events after the client's have been removed, only the state can tell what they did.
+  // If events after the client's have been removed, only the state shows their effect.
   const isWhole = after !== undefined && after >= ((await feed.lastPruned?.()) ?? 0);
   if (isWhole && after >= 0 && after <= last && last - after <= replayMax) {
     return { answer: { kind: 'replay', seq: last, snapshot: null }, pumpAfter: after };
