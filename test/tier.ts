@@ -70,6 +70,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/stopwatch.test.ts',
   'test/vscode/stories/tree-clicks.test.ts',
   'test/vscode/stories/trouble.test.ts',
+  'test/web/projects.test.ts',
 ]);
 
 /** Plans in the extension host that the soak alone runs. */

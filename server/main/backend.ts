@@ -44,6 +44,7 @@ import { KeepAwake } from '../upkeep/keep-awake.ts';
 import { adoptWorktrees, startUpkeep } from '../upkeep/upkeep.ts';
 import { exportTelemetry } from '../telemetry/export.ts';
 import { ForgeWork } from '../forge-work/forge-work.ts';
+import { registerProject } from '../web/known-projects.ts';
 import { WebhookDelivery } from '../webhooks/deliver.ts';
 import type { Project } from '../project/opened-project.ts';
 
@@ -103,6 +104,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   const forge = new ForgeWork(project, host, report);
   life.staysFor(() => webhooks.isBusy() || forge.isBusy());
   const served = await serve(project, host, life, webhooks, options);
+  registerProject(process.env, options.root, report);
   const upkeep = startUpkeep(project, host.durable, report);
   const healing = setInterval(() => {
     served.heal().catch((error: unknown) => host.engine.report(error, 'listening again'));

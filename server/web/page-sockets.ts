@@ -14,11 +14,12 @@ import type {
   WebProject,
 } from '../protocol/web/wire.ts';
 import type { Devices } from './devices.ts';
-import { type ProjectLink, WebFailure } from './project-link.ts';
+import { WebFailure } from './project-link.ts';
+import type { ProjectLinks } from './project-links.ts';
 
 export interface PageSocketsOptions {
   readonly devices: Devices;
-  readonly links: ReadonlyMap<string, ProjectLink>;
+  readonly links: ProjectLinks;
   readonly own: {
     readonly [N in OwnRequestName]: (
       params: OwnRequests[N]['params'],
@@ -110,14 +111,15 @@ export class PageSockets {
   #welcome({ socket, deviceId }: OpenPage): void {
     const device = this.#deviceOf(deviceId);
     if (device === null) return;
-    const links = [...this.#options.links.values()];
+    const links = this.#options.links.all;
     const projects = links.map(({ project }): WebProject => project);
     send(socket, { type: 'welcome', device, projects });
     for (const link of links) {
       const { connection, project } = link;
       send(socket, { type: 'connection', project: project.id, connection });
-      link.connect();
     }
+    // The others start their backends when a page shows them.
+    links[0]?.connect();
   }
 
   async #hear(page: OpenPage, message: Readonly<Record<string, unknown>>): Promise<void> {
@@ -141,8 +143,8 @@ export class PageSockets {
     if (Object.hasOwn(this.#options.own, name)) {
       return await this.#options.own[name as OwnRequestName](params as never, device);
     }
-    const link = this.#options.links.get(project);
-    if (link === undefined) throw new WebFailure('gone', 'This project is not open here.');
+    const link = this.#options.links.find(project);
+    if (link === null) throw new WebFailure('gone', 'This project is not open here.');
     const asked = params as Params<RequestName>;
     return needed === 'see'
       ? await link.request(name as RequestName, asked)

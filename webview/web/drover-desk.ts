@@ -4,7 +4,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { agentKinds } from '../../server/core/plan/task.ts';
 import { needsOf } from '../../server/protocol/needs.ts';
-import type { ToPage, WebDevice } from '../../server/protocol/web/wire.ts';
+import type { ToPage, WebDevice, WebProject } from '../../server/protocol/web/wire.ts';
 import type { WebviewAction } from '../messages/messages.ts';
 import { type ActionParts, decide, pageActions } from './actions.ts';
 import { Dialogs } from './dialogs.ts';
@@ -285,6 +285,7 @@ export class DroverDesk extends LitElement {
 
   #take(message: ToPage): void {
     if (message.type === 'welcome') return this.#welcome(message);
+    if (message.type === 'projects') return this.#list(message.projects);
     if (message.type !== 'connection' && message.type !== 'feed') return;
     const project = this.#projects.get(message.project);
     if (message.type === 'feed') project?.reach(message.seq);
@@ -293,14 +294,32 @@ export class DroverDesk extends LitElement {
 
   #welcome({ device, projects }: Extract<ToPage, { type: 'welcome' }>): void {
     this.#device = device;
+    this.#list(projects);
+    this.#connect();
+    this.#show(this.place);
+  }
+
+  #list(projects: readonly WebProject[]): void {
+    const ids = new Set(projects.map(({ id }) => id));
+    for (const id of [...this.#projects.keys()].filter((known) => !ids.has(known))) {
+      this.#projects.get(id)?.lost();
+      this.#projects.delete(id);
+    }
     for (const project of projects) {
       if (this.#projects.has(project.id)) continue;
       const opened = new OpenProject(project, this.#socket, (news) => this.#hear(opened, news));
       this.#projects.set(project.id, opened);
     }
     const [first] = projects;
-    if (this.projectId === '' && first !== undefined) this.projectId = first.id;
-    this.#show(this.place);
+    if (first === undefined || ids.has(this.projectId)) return this.requestUpdate();
+    if (this.projectId === '') this.projectId = first.id;
+    else this.#choose(first.id);
+  }
+
+  /** The server starts the backend of a project when a page shows it. */
+  #connect(): void {
+    const opening = this.#socket.ask('', 'web.open', { project: this.projectId });
+    void opening.catch((error: unknown) => console.warn(String(error)));
   }
 
   #hear(project: OpenProject, news: ProjectNews): void {
@@ -322,6 +341,7 @@ export class DroverDesk extends LitElement {
     for (const frame of this.frames) frame.dispose();
     this.frames = [];
     this.projectId = id;
+    this.#connect();
     this.#show(firstPlace());
   }
 

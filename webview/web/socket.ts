@@ -95,6 +95,7 @@ export class PageSocket {
       case 'welcome':
         this.#onState({ kind: 'open' });
         return this.#onMessage(message);
+      case 'projects':
       case 'connection':
       case 'feed':
         return this.#onMessage(message);

@@ -51,6 +51,7 @@ const roleNeeded: { readonly [N in RequestName]?: WebRole } = {
 };
 
 const ownRoleNeeded: { readonly [N in OwnRequestName]: WebRole } = {
+  'web.open': 'see',
   'web.devices': 'decide',
   'web.rename': 'decide',
   'web.remove': 'decide',

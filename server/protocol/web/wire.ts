@@ -53,6 +53,8 @@ export type WebConnection =
 
 /** Asked of the server itself. */
 export interface OwnRequests {
+  /** Connects to the project's backend, and starts it if none runs. */
+  'web.open': { params: { project: string }; result: object };
   'web.devices': { params: object; result: readonly WebDevice[] };
   'web.rename': { params: { device: string; name: string }; result: object };
   'web.remove': { params: { device: string }; result: object };
@@ -75,6 +77,8 @@ export type ToPage =
       readonly device: WebDevice;
       readonly projects: readonly WebProject[];
     }
+  /** All projects, after one was added or removed. */
+  | { readonly type: 'projects'; readonly projects: readonly WebProject[] }
   | {
       readonly type: 'connection';
       readonly project: string;
