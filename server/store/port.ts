@@ -1,4 +1,4 @@
-// What the rest of the program asks of the store. Changes happen inside a transaction that the
+// The store's interface to the rest of the program. Changes happen inside a transaction that the
 // caller opens (or that the durable engine opens for a commit), so that a checkpoint and its change
 // are one.
 
@@ -34,7 +34,7 @@ type QueryWord =
   | 'case';
 
 /**
- * Only the store asks questions of tables: for others, a query on what it lends them does not
+ * Only the store queries tables: for others, a query on a handle that it lends them does not
  * compile.
  */
 type Closed<Database> = Database & { readonly [word in QueryWord]: never };

@@ -1,7 +1,6 @@
-// What has changed on the board after a number of the feed, without reading the whole board: the
-// feed names the tasks that were touched, and what follows from them (who waits for them, who is
-// above them) is read beside them. A whole board of 10,000 tasks is 11 MB of JSON, for each panel
-// at each event.
+// The changes of the board after a number of the feed, without reading the whole board: the feed
+// names the changed tasks, and the tasks that these affect (dependents and ancestors) are read
+// beside them. A whole board of 10,000 tasks is 11 MB of JSON, for each panel at each event.
 
 import { readLine } from '../lines/lines.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';

@@ -1,5 +1,5 @@
-// All tasks at one moment with what they wait for, read with a handful of queries however many
-// there are. Inside, tasks are numbers: texts as keys would be the slowest part of it.
+// All tasks at one time with their blockers, read with a handful of queries regardless of their
+// number. Internally, tasks are numbers: text keys would be the slowest part of it.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { TaskView } from '../../protocol/api.ts';
@@ -16,7 +16,7 @@ export interface Board {
    * For each task the one that it is scheduled with: itself, or the topmost parent of a sub-task.
    */
   readonly tops: Int32Array;
-  /** Unmet blockers by number; undefined where there are none. */
+  /** Unmet blockers by number; undefined if there are none. */
   readonly waits: readonly (readonly number[] | undefined)[];
 }
 
@@ -43,7 +43,7 @@ export async function readBoard(db: Db): Promise<Board> {
     append(blockers, from, to);
     const status: TaskStatus | undefined = rows[to]?.status;
     if (status === 'completed' || tops[from] === tops[to]) continue;
-    // What is below a task holds the task itself too.
+    // A blocker of a sub-task also blocks the task itself.
     for (let at = from; at >= 0; at = parents[at] ?? -1) append(waits, at, to);
   }
   const namesOf = (list: readonly number[] | undefined): readonly string[] =>

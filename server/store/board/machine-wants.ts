@@ -1,4 +1,4 @@
-// What the tasks that are to be done ask of the machines of a fleet, and none of them offers.
+// The labels that the open tasks require of a fleet's machines, but none of these offers.
 
 import { whyNoLander } from '../../core/work/landers.ts';
 import { type MachineFacts, neededLabels, suits, whyNoMachine } from '../../core/work/machines.ts';

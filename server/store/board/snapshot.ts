@@ -1,5 +1,5 @@
-// The state of everything at one event number: what `drover status --json` prints and the panels
-// start from.
+// The state of everything at one event number: `drover status --json` prints it, and the panels
+// start from it.
 
 import { sql } from 'kysely';
 import type {
@@ -32,16 +32,14 @@ import {
 } from './views.ts';
 import { newestRun } from '../work/runs.ts';
 
-/** What the database does not hold. */
+/** The parts of a snapshot that the database does not contain. */
 export interface SnapshotExtras {
   /**
-   * The settings now. They are read after the events: a run's settings are accepted before the
-   * event of its start, so what is shown with that event is never older than it.
+   * The current settings. They are read after the events: a run's settings are accepted before the
+   * event of its start, so the settings shown with that event are never older than it.
    */
   readonly config: () => Readonly<Record<string, ConfigValueView>>;
-  /**
-   * Branch that a run would land on while there has been none: the setting, or what is checked out.
-   */
+  /** The branch on which a first run would land: the setting, or the one checked out. */
   readonly targetBranch: string | null;
   /** Tip of a branch, or null when it does not exist. */
   readonly shaOf: (branch: string) => Promise<string | null>;

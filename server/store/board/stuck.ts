@@ -7,7 +7,7 @@ import type { Board } from './board.ts';
 export type Held = Pick<TaskView, 'id' | 'status' | 'last_error' | 'blocked_reason' | 'block'>;
 
 /**
- * What holds the others, as the end of a sentence that starts with its id; null for tasks that
+ * Why it holds the others, as the end of a sentence that starts with its id; null for tasks that
  * continue without a person.
  */
 export function holdsOthers(task: Held): string | null {

@@ -1,5 +1,5 @@
 // Tasks in the shape that clients see. With ten thousand tasks every column costs milliseconds, and
-// most columns of most tasks hold their default: so those are read only for tasks where they
+// most columns of most tasks have their default: so those are read only for tasks in which they
 // differ.
 
 import { readBlockCause } from '../../core/plan/block-cause.ts';
@@ -66,7 +66,7 @@ const rareColumns = [...ownColumns, ...ruleColumns] as const;
 
 export type RareRow = Pick<TaskRow, (typeof rareColumns)[number]>;
 
-/** What these columns hold in a task that nothing has happened to: the defaults of the table. */
+/** The values of these columns in an unchanged task: the defaults of the table. */
 const usual: RareRow = {
   ...unsaidColumns,
   blocked_reason: null,

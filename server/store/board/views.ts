@@ -65,7 +65,7 @@ function landingState({
   return state === 'needs_review' && approved !== null && approved === seen ? 'landing' : state;
 }
 
-/** `line` is the target's: while it could not follow, a branch of ours holds what has landed. */
+/** `line` is the target's: while it could not follow, a branch of Drover's has the landed work. */
 export function runView(row: RunRow, line: LineRow | null): RunView {
   const tasks = tasksOfRun(row);
   const standIn = (line?.pending ?? 0) > 0 ? `drover/results/${row.target_branch}` : null;

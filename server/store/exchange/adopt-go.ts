@@ -25,8 +25,8 @@ const taskColumnsNeeded = ['id', 'title', 'status', 'created_at', 'updated_at'];
 export type FileKind = 'new' | 'go';
 
 /**
- * What a file of schema version 0 is. Refused when it is another program's, or has ids that cannot
- * be used here.
+ * Identifies a file of schema version 0. Refused if it belongs to another program, or has ids that
+ * cannot be used here.
  */
 export async function kindOfUnversioned<T>(db: Kysely<T>): Promise<FileKind> {
   const { rows } = await sql<{ name: string }>`
@@ -202,7 +202,7 @@ async function copyRows<T>(
     names.push('at_ms');
     values.push(`${numbers('timestamp', 0)} * 1000`);
   }
-  // `or ignore`: the file may hold a pair or an id twice where it had no key.
+  // `or ignore`: the file may contain a pair or an id twice if the column had no key.
   await sql`
     insert or ignore into main.${sql.table(table)} (${sql.raw(names.join(', '))})
     select ${sql.raw(values.join(', '))} from ${old(table)} order by ${sql.raw(order)}`.execute(db);
@@ -220,8 +220,8 @@ async function dropDanglingReferences<T>(db: Kysely<T>): Promise<void> {
   ]) {
     await sql.raw(statement).execute(db);
   }
-  // Rows of tables that are the Go tool's alone, as a delete of what they refer to would have left
-  // them.
+  // Deletes rows of tables that only the Go tool has, as cascading deletes of their references
+  // would have done.
   const roundsMax = 5;
   for (let round = 0; round < roundsMax; round += 1) {
     const { rows } = await sql<{ table: string; rowid: number | null }>`

@@ -32,7 +32,7 @@ export interface ExportRequest {
   readonly format: ExportFormat;
   /** The Beads file as it is now; its lines that are not ours stay. */
   readonly present?: string;
-  /** Both sides are kept equal: what is cancelled here gets no new line, and these lines stay. */
+  /** Both sides are kept equal: canceled tasks get no new line, and these lines stay. */
   readonly sync?: { readonly leave: readonly string[] };
   readonly nowMs: number;
   /** For display alone. */

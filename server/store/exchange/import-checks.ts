@@ -83,7 +83,7 @@ function whyNotBelow(task: ImportedTask, project: StoredProject): string | null 
   }
 }
 
-/** A new record cannot be written if what it refers to is not. */
+/** A new record cannot be written if a record that it refers to is refused. */
 function refuseReferrers(plan: ImportPlan, refused: Map<string, ImportProblem>): void {
   const fresh = new Set(plan.tasks.map((task) => task.id));
   for (let changed = true; changed;) {

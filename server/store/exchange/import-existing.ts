@@ -1,4 +1,4 @@
-// What the project holds already, in the form that an import is compared with.
+// The project's existing tasks and epics, in the form that an import is compared with.
 
 import type {
   EpicContent,
@@ -35,7 +35,7 @@ export async function readProject(db: Db): Promise<StoredProject> {
   return { tasks, epics, statuses };
 }
 
-/** The tasks that people have made, and what each of them waits for. */
+/** The tasks that people created, with the blockers of each. */
 export async function plannedTasks(db: Db): Promise<{
   readonly rows: readonly TaskRow[];
   readonly blockers: ReadonlyMap<string, readonly string[]>;

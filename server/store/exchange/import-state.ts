@@ -1,4 +1,4 @@
-// What a session or a Beads file knows about a task beyond its content, as columns.
+// The state of a task in a session or a Beads file, besides its content, as columns.
 
 import type { Updateable } from 'kysely';
 import { storedCause } from '../../core/plan/block-cause.ts';
@@ -46,7 +46,7 @@ export function workColumns(state: ImportedState) {
 type Work = Pick<TaskRow, 'base_sha' | 'branch' | 'commit_sha' | 'landed_sha' | 'rescue_refs'>;
 
 /**
- * Commits and branches of a task: its own, or while it has none those that it had where it was
+ * Commits and branches of a task: its own, or until it has some, those of the project it was
  * imported from.
  */
 export function workOf(row: TaskRow): Work {

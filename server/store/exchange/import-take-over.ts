@@ -1,5 +1,5 @@
-// What another tool did to tasks that are in the plan already: closed, deleted, deferred, held or
-// opened again.
+// Applies another tool's changes to tasks that are in the plan already: closed, deleted, deferred,
+// held or reopened.
 
 import { beadsHold } from '../../core/exchange/beads-holds.ts';
 import type { ImportedState } from '../../core/exchange/import-session.ts';
@@ -41,7 +41,7 @@ function isOfBeads(row: TaskRow): boolean {
   return readBlockCause(row.blocked_by)?.kind === 'beads';
 }
 
-/** `isDry`: reports what would change, and changes nothing. */
+/** `isDry`: reports the changes without making them. */
 export async function takeOverStates(
   tx: Tx,
   sources: StoreSources,
@@ -132,8 +132,8 @@ function wantedOf(
 }
 
 /**
- * The other tool ended it, which a note says, or reopens now what it had as ended. Landed work is
- * never reopened.
+ * The other tool ended it, as a note records, or now reopens a task that it had ended. Landed work
+ * is never reopened.
  */
 function wasEndedElsewhere(row: TaskRow, hasMoved: boolean): boolean {
   const isOver =

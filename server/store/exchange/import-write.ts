@@ -29,7 +29,7 @@ export interface ImportTarget {
   /** Name of the file, for the column `source`. */
   readonly file: string;
   readonly maxAttempts: number;
-  /** What the file knows about tasks beyond their content. */
+  /** The states of tasks in the file, besides their content. */
   readonly states: ReadonlyMap<string, ImportedState>;
   readonly closedEpics: ReadonlySet<string>;
   /** Unix seconds, if the file contains it. */
@@ -279,7 +279,7 @@ function hasOtherEdges(task: ImportedTask, before: ExistingTask | undefined): bo
   return old.size !== task.blockedBy.length || task.blockedBy.some((id) => !old.has(id));
 }
 
-/** What the new edges mean for tasks that were there before. */
+/** Applies the effects of the new edges on existing tasks. */
 async function settleExisting(
   tx: Tx,
   sources: StoreSources,

@@ -203,8 +203,8 @@ function stateNews({ changed, gone }: BeadsChanges): ReadonlySet<string> {
 }
 
 /**
- * What is unchanged on the other side is left alone here, field by field, and does not come back if
- * it was removed here; what is changed of a running task has to wait for its end.
+ * Fields that are unchanged on the other side are left alone here, and do not come back if they
+ * were removed here; changes of a running task wait for its end.
  */
 function dueNow(
   plan: SessionPlan,
@@ -256,10 +256,7 @@ function withoutRemoved(
   return { epics: epics.filter(isKept), tasks: tasks.filter(isKept) };
 }
 
-/**
- * What another tool closed, deleted, held or opened again counts as a difference that was taken
- * over.
- */
+/** A task that another tool closed, deleted, held or reopened counts as an applied difference. */
 function withTaken(result: ImportResultView, taken: TakenOver): ImportResultView {
   if (taken.changed.length + taken.running.length + taken.later.length === 0) return result;
   const isSync = result.later !== undefined;

@@ -119,7 +119,7 @@ function withoutParent(row: Row, parents: Map<string, string>): Row {
   return { ...row, parent_id: null };
 }
 
-/** What was copied did not happen here: the past of the moved project starts now. */
+/** The copied events did not happen here: the history of the moved project starts now. */
 async function forgetPast(target: Tx): Promise<void> {
   await target.deleteFrom('past').execute();
   await target.deleteFrom('past_events').execute();

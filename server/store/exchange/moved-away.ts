@@ -26,7 +26,7 @@ export async function readMovedTo(db: Kysely<StoreTables>): Promise<string | nul
   return typeof to === 'string' ? to : '';
 }
 
-/** @throws Refusal that names where the plan is, and the command that brings it back */
+/** @throws Refusal that names the location of the plan, and the command that brings it back */
 export async function refuseMovedAway(
   db: Kysely<StoreTables>,
   from: { readonly shown: string; readonly kind: 'file' | 'fleet' },

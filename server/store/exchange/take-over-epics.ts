@@ -1,4 +1,5 @@
-// What another tool did to epics that are in the plan already: closed, deleted or opened again.
+// Applies another tool's changes to epics that are in the plan already: closed, deleted or
+// reopened.
 
 import { Refusal } from '../../core/failure.ts';
 import type { StoreSources } from '../feed/feed.ts';

@@ -19,7 +19,7 @@ export function actingAs<T>(actor: Actor, body: () => T): T {
   return acting.run(actor, body);
 }
 
-/** What `body` asks for is done in this browser. */
+/** Attributes the requests of `body` to this browser. */
 export function onDevice<T>(name: string, body: () => T): T {
   return devices.run(name, body);
 }

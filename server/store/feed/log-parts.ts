@@ -1,9 +1,9 @@
-// What agents of a fleet write, stored in parts by the machine they work on. Only a PostgreSQL
-// holds any.
+// The logs of agents of a fleet, stored in parts by the machine that runs them. Only PostgreSQL
+// contains any.
 //
 // None of these statements takes the turn to write (postgres/dialect.ts): a file has one writer at
-// a time, which the statements themselves make sure of, and nothing else in the store depends on
-// what they change.
+// a time, which the statements themselves ensure, and nothing else in the store depends on their
+// changes.
 
 import { sql } from 'kysely';
 import type { Db } from '../rows/one-moment.ts';
@@ -46,7 +46,7 @@ export interface KnownPart extends PartPlace {
   readonly hash: string;
 }
 
-/** What goes after what is stored already, whole or not at all. */
+/** Parts that follow the stored ones, appended all or none. */
 export interface PartChain {
   readonly log: LogName;
   /** The log itself, one of its segments, or its prompt. */
@@ -163,8 +163,8 @@ export async function appendParts(
 }
 
 /**
- * Drops what is stored of a file from a place on, if its attempt is this machine's: the file ends
- * before, or differs.
+ * Drops the stored part of a file from a position on, if its attempt is this machine's: the file
+ * ends earlier, or differs.
  */
 export async function dropParts(
   db: Db,

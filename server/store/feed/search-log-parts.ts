@@ -6,7 +6,7 @@ import type { Db } from '../rows/one-moment.ts';
 export interface FoundPart {
   /** The log that was asked for. */
   readonly log: string;
-  /** The log itself or one of its segments, and where its part starts in it. */
+  /** The log itself or one of its segments, and the position of its part in it. */
   readonly file: string;
   readonly start: number;
   readonly text: string;

@@ -37,7 +37,7 @@ export async function findTouched(near: NearTasks, notes: readonly FeedNote[]): 
   const left = new Set<TaskStatus>();
   /** Completed, or no longer completed: their dependents now wait for something else. */
   const turned = new Set<string>();
-  /** What is below them, and who waits for that, may have other relatives now. */
+  /** Tasks below them, and the dependents of those, may have other relatives now. */
   const reshaped = new Set<string>();
   let epics = false;
   let shape = false;

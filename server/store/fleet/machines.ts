@@ -85,7 +85,10 @@ export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): P
   return Number(beaten.now);
 }
 
-/** Before its next heartbeat says so: what it releases must not be assigned to it again. */
+/**
+ * Recorded before its next heartbeat does so, because the tasks that it releases must not be
+ * assigned to it again.
+ */
 export async function noteCutOff(tx: Tx, id: string): Promise<void> {
   await tx
     .updateTable('machines')
@@ -135,7 +138,7 @@ export async function liveMachines(db: Reads): Promise<readonly LiveMachine[]> {
   }));
 }
 
-/** Of what one machine does for all: whether it is this one's now. */
+/** Whether this machine currently does the upkeep that one machine does for all. */
 export async function keepsHouse(db: Reads, id: string): Promise<boolean> {
   const [first] = await liveMachines(db);
   return first === undefined || first.id === id;

@@ -1,5 +1,6 @@
-// What is still to be sent to a forge. A row is planned in the transaction of its reason, and ends
-// in the transaction of its answer; between them, the request checks what the forge has already.
+// Messages that are still to be sent to a forge. A row is planned in the transaction of its reason,
+// and ends in the transaction of its answer; between them, the request checks the forge's current
+// state.
 
 import type { Selectable } from 'kysely';
 import type { ForgeOutboxTable } from '../schema/forge-rows.ts';

@@ -1,4 +1,4 @@
-// Pull requests of epics, the facts that were read about them, and what was done about each fact.
+// Pull requests of epics, the facts that were read about them, and the action taken on each fact.
 
 import type { Selectable } from 'kysely';
 import type {
@@ -121,7 +121,7 @@ export async function nameReactionTask(
 
 /**
  * Work of a line arrived on the target in a commit that does not contain the line's own, as a
- * squash makes it: from now on that commit is where the work is.
+ * squash makes it: from now on that commit counts as the landed work.
  */
 export async function moveLandedWork(
   tx: Tx,

@@ -17,8 +17,8 @@ const runTypes = ['run.started', 'run.resumed', 'run.stopped', 'run.finished'] a
 const gateTypes: ReadonlySet<string> = new Set(['gate.passed', 'gate.failed']);
 
 /**
- * What has ended with the events of the page (in order, without a gap), in parts that a request can
- * hold.
+ * The spans that ended with the events of the page (in order, without a gap), in parts that fit a
+ * request.
  */
 export async function* endedSpans(
   db: Reads,

@@ -1,4 +1,4 @@
-// What waits now, for the metrics: tasks, questions, landings, and the machines of a fleet.
+// The current waits, for the metrics: tasks, questions, landings, and the machines of a fleet.
 
 import {
   type MetricsBoard,

@@ -1,5 +1,5 @@
-// Commits that the plan refers to: where tasks landed, what is finished and has not landed, and the
-// tips of the lines.
+// Commits that the plan refers to: landed ones, finished ones that have not landed, and the tips of
+// the lines.
 
 import type { Db } from '../rows/one-moment.ts';
 

@@ -1,6 +1,6 @@
-// Removes history that has become old, in small transactions: of closed epics and of finished tasks
-// that belong to none. What an unfinished task links to is left alone. What metrics counted of
-// removed events is kept as numbers.
+// Removes old history, in small transactions: of closed epics and of finished tasks outside any
+// epic. Anything that an unfinished task links to is left alone. The metrics' counts of removed
+// events are kept as numbers.
 
 import { type ExpressionBuilder, type Expression, sql, type SqlBool } from 'kysely';
 import { countedOf } from '../../core/history/metrics.ts';
@@ -15,7 +15,7 @@ import type { EventRow, StoreTables, Tx } from '../schema/tables.ts';
 
 export interface Removed {
   count: number;
-  /** Of the texts that were removed; what a database needs beside them is not counted. */
+  /** Bytes of the removed texts, without the database's own overhead. */
   bytes: number;
 }
 
@@ -220,8 +220,7 @@ interface Bounds {
 }
 
 /**
- * All events of a task go at once, so that what is counted of it is counted once. Resolves with the
- * tasks.
+ * All events of a task are removed at once, so that it is counted once. Resolves with the tasks.
  */
 async function removeTaskEvents(
   { store, isDry }: PruneRun,

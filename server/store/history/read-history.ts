@@ -202,7 +202,7 @@ async function askedTasks(db: Db): Promise<AskedTasks> {
   );
 }
 
-/** What the counts of tasks are made of, as it is now. */
+/** The current values from which the counts of tasks are made. */
 async function readCounted(db: Db): Promise<ReportBoard> {
   const rows = await db
     .selectFrom('tasks')

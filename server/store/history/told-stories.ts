@@ -1,5 +1,5 @@
-// The feed as it was retold last, so that the next question reads only what is new since: a search
-// in the history asks after every few letters, and a page of an active run all the time.
+// The feed as it was last retold, so that the next query reads only new events: a search in the
+// history asks after every few letters, and the page of an active run asks all the time.
 
 import { StoryTeller } from '../../core/history/stories.ts';
 import { eventView } from '../feed/feed.ts';

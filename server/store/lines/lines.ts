@@ -19,7 +19,7 @@ export async function readLine(tx: Reads, branch: string): Promise<LineRow | nul
   return row ?? null;
 }
 
-/** What is known of a line after one of its moves; what is left out stays as it was. */
+/** The known state of a line after one of its moves; omitted fields stay unchanged. */
 export interface LineMoved {
   readonly landed: string;
   readonly followed?: string;
@@ -140,7 +140,7 @@ export async function noteDropped(tx: Tx, branch: string, sha: string): Promise<
     .execute();
 }
 
-/** What is reported of the branch and its checkout until a person cures it. */
+/** The problems that are reported of the branch and its checkout until a person fixes them. */
 export function wrongStates(line: Pick<LineRow, 'wrong'> | null): readonly WrongState[] {
   return line === null ? [] : (JSON.parse(line.wrong) as WrongState[]);
 }

@@ -1,5 +1,5 @@
-// The landing of an epic as a whole, from its row: what was tested, what a person decided, and the
-// result.
+// The landing of an epic as a whole, from its row: the tested commit, the person's decision, and
+// the result.
 
 import type { Reads, Tx } from '../schema/tables.ts';
 

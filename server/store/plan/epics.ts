@@ -144,7 +144,7 @@ export async function closeEpic(tx: Tx, sources: StoreSources, id: string): Prom
   return { ...row, status: 'closed' };
 }
 
-/** The branch whose line holds what the epic's run lands. */
+/** Sets the branch whose line receives the landings of the epic's run. */
 export async function setEpicLine(tx: Tx, id: string, branch: string): Promise<void> {
   await tx.updateTable('epics').set({ branch }).where('id', '=', id).execute();
 }

@@ -16,7 +16,7 @@ export type Blocker = Pick<
   | 'base_sha'
 >;
 
-/** What these tasks wait for, landed or not; a blocker of two of them comes twice. */
+/** The blockers of these tasks, landed or not; a blocker of two of them is listed twice. */
 export async function blockersOf(db: Reads, ids: readonly string[]): Promise<readonly Blocker[]> {
   return db
     .selectFrom('task_dependencies as d')

@@ -19,7 +19,7 @@ export interface Removed {
   readonly tasks: readonly RemovedTask[];
 }
 
-/** What `removeTasks` is about to delete. */
+/** Reads the rows that `removeTasks` is about to delete. */
 export async function readRemoved(tx: Tx, rows: readonly TaskRow[]): Promise<RemovedTask[]> {
   const edges = new Map<string, string[]>();
   for (const part of inParts(rows.map(({ id }) => id))) {
@@ -98,7 +98,7 @@ export class Removals {
     if (this.#batches.length > batchesMax) this.#batches.shift();
   }
 
-  /** What was removed under these ids; refused when that is not remembered. */
+  /** The rows that were removed under these ids; refused if they are not remembered. */
   find(ids: readonly string[]): Removed {
     const batch = { epics: new Map<string, EpicRow>(), tasks: new Map<string, RemovedTask>() };
     for (const { epics, tasks } of this.#batches) {

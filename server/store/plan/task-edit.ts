@@ -1,5 +1,5 @@
-// Editing a task, also while it runs: fields, epic, parent and blockers, with what follows from
-// them.
+// Editing a task, also while it runs: fields, epic, parent and blockers, and the effects of these
+// changes.
 
 import { Refusal } from '../../core/failure.ts';
 import { withoutCriteria } from '../../core/exchange/import-record.ts';
@@ -24,7 +24,7 @@ import { continuedTask, distinctBlockers, insertBlockers, storedDescription } fr
 import { familyOf, rootOf } from '../status/transition.ts';
 import { epicLinePrefix } from '../../core/plan/outcome.ts';
 
-/** Changes what was given and nothing else; resolves with the new row. */
+/** Changes only the given fields; resolves with the new row. */
 export async function editTask(
   tx: Tx,
   sources: StoreSources,

@@ -54,10 +54,7 @@ export async function moveTasks(
   return ids;
 }
 
-/**
- * The order of sub-tasks is the order in which they are done: it must not contradict what they wait
- * for.
- */
+/** Sub-tasks run in their order, which must not contradict their blockers. */
 async function settleSubTasks(
   tx: Tx,
   ids: readonly string[],

@@ -25,7 +25,7 @@ export interface WantedPlace {
   readonly epic?: string | null;
   /** Levels of sub-tasks below the task itself. */
   readonly levelsBelow?: number;
-  /** The parent's own agent asks: what it adds is done before its attempt ends. */
+  /** The parent's own agent adds it: it is done before the parent's attempt ends. */
   readonly byAgent?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// What could be better about a task: hints to the person, never a reason to refuse it.
+// Possible improvements of a task: hints to the person, never a reason to refuse it.
 
 import { withoutCriteria } from '../../core/exchange/import-record.ts';
 import { canChooseModel } from '../../core/work/fallback.ts';

@@ -113,7 +113,7 @@ function withTitlePrefix(fields: NewTaskFields): NewTaskFields {
 }
 
 /**
- * What follows from the edges of a new task: its first status, its parents' readiness, the chains.
+ * Applies the effects of a new task's edges: its first status, its parents' readiness, the chains.
  */
 async function settleNewTask(
   tx: Tx,

@@ -15,7 +15,7 @@ import { PostgresRefusal, type PostgresRefusalName } from './trouble.ts';
 
 export interface PostgresCheck {
   readonly ok: boolean;
-  /** What is there, or what is wrong with its remedy; never with a password. */
+  /** The database's version, or the fault with its remedy; never with a password. */
   readonly message: string;
   readonly trouble: PostgresRefusalName | null;
   /** Of the fleet that shares it; none before its tables are there. */

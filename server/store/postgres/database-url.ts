@@ -1,4 +1,5 @@
-// Where a database is, parsed from its URL, in a form that may be shown: without the password.
+// The location of a database, parsed from its URL, in a form that may be shown: without the
+// password.
 
 import pg from 'pg';
 import { clientFor, serversOf } from '../../durable/fleet/database-servers.ts';
@@ -7,7 +8,7 @@ import { PostgresRefusal, type PlaceWords } from './trouble.ts';
 export interface PostgresPlace extends PlaceWords {
   /** A URL for each server, with the password: for the connection only. */
   readonly servers: readonly [string, ...string[]];
-  /** What connects to them: to the one that takes writes, of several. */
+  /** Connects to them: of several, to the one that accepts writes. */
   readonly Client: typeof pg.Client;
 }
 
@@ -16,7 +17,7 @@ export function isPostgresUrl(text: string): boolean {
 }
 
 /**
- * What the URL leaves out comes from PostgreSQL's own defaults (`PGUSER`, `PGPASSWORD` and so on).
+ * Parts that the URL omits come from PostgreSQL's own defaults (`PGUSER`, `PGPASSWORD` and so on).
  */
 export function placeOf(url: string): PostgresPlace {
   if (!isPostgresUrl(url)) throw notAUrl('it does not start with postgresql://');
@@ -78,7 +79,7 @@ function refuseUnprotected(url: string, client: pg.Client): void {
   );
 }
 
-/** Node's own switch counts where the URL says nothing. */
+/** Node's own switch counts if the URL has no setting. */
 function isVerified(ssl: unknown): boolean {
   const told = (ssl as { readonly rejectUnauthorized?: unknown }).rejectUnauthorized;
   return told === undefined ? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0' : told !== false;

@@ -1,8 +1,9 @@
 // Kysely's dialect for PostgreSQL with one added rule: transactions that may write are serialized.
 //
-// All rules of the store (what is ready, who owns a task, the order of landings, the numbers of
-// events) assume transactions that run one after the other, as in SQLite, where `begin` takes the
-// write lock. Here it takes an advisory lock until the end of the transaction. Readers never wait.
+// All rules of the store (which tasks are ready, who owns a task, the order of landings, the
+// numbers of events) assume transactions that run one after the other, as in SQLite, where `begin`
+// takes the write lock. Here it takes an advisory lock until the end of the transaction. Readers
+// never wait.
 
 import {
   CompiledQuery,
@@ -47,7 +48,7 @@ class TurnDriver implements Driver {
   ): Promise<void> {
     if (settings.accessMode === 'read only')
       return this.#inner.beginTransaction(connection.inner, settings);
-    // Each later statement sees what was committed before this turn: that is `read committed`.
+    // Each later statement must see the commits before this turn: that is `read committed`.
     connection.begin(CompiledQuery.raw(`begin isolation level read committed; ${takeTurn}`));
   }
 

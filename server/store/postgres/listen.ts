@@ -80,7 +80,7 @@ export class ListeningConnection {
 
   #look(client: pg.Client, ask: Ask): void {
     const alive = (): void => {
-      // Where a pooler swallows notifications, this is the slow way to the news.
+      // If a pooler swallows notifications, changes are found at this slower pace.
       this.#wake();
       this.#later(lookEveryMs, () => this.#look(client, ask));
     };

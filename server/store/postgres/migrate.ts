@@ -10,7 +10,7 @@ export interface PostgresFacts {
   readonly serverVersion: number;
   readonly isStandby: boolean;
   readonly encoding: string;
-  /** Where new tables go; null when the search path leads nowhere. */
+  /** The schema for new tables; null if the search path leads to none. */
   readonly schema: string | null;
   readonly mayCreate: boolean;
   /** 0 = our tables are not there. */
@@ -21,8 +21,8 @@ export interface PostgresFacts {
 export const serverVersionMin = 140_000;
 
 /**
- * Asks tables of the catalog: what `to_regclass` remembers may be older than the turn that was
- * waited for.
+ * Reads tables of the catalog, because the cache of `to_regclass` may be older than the turn that
+ * this waited for.
  */
 export async function readFacts(db: Kysely<unknown>): Promise<PostgresFacts> {
   const { rows } = await sql<{

@@ -25,7 +25,7 @@ export interface OpenedPostgresStore {
   readonly shown: string;
   /** Calls back with the name of each log that has grown anywhere; returns unsubscribe. */
   readonly onOutput: (heard: (file: string) => void) => () => void;
-  /** Waits for what runs, then closes. A second call does nothing. */
+  /** Waits for running statements, then closes. A second call does nothing. */
   readonly close: () => Promise<void>;
 }
 

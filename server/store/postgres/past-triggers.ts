@@ -1,4 +1,4 @@
-// Keeps what rows held before each change, in PostgreSQL: one trigger function for all tables.
+// Keeps the values of rows before each change, in PostgreSQL: one trigger function for all tables.
 
 import { type Kysely, sql } from 'kysely';
 import { pastlessColumns, pastTables } from '../schema/past-tables.ts';

@@ -149,7 +149,7 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
   };
 }
 
-/** PostgreSQL takes no zero character in a text; agents and gates print what they like. */
+/** PostgreSQL does not store zero characters in text, but agents and gates may print them. */
 function storable(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\0')
     ? value.replaceAll('\0', '\ufffd')

@@ -1,5 +1,5 @@
-// Translates the statements that create our tables to PostgreSQL, and adds what SQLite does
-// automatically.
+// Translates the statements that create our tables to PostgreSQL, and adds the parts that SQLite
+// does automatically.
 
 import { type Kysely, sql } from 'kysely';
 import { turnKey } from './dialect.ts';

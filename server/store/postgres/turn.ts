@@ -19,7 +19,7 @@ import { transactionIsOver } from '../schema/dialect.ts';
 
 /** A connection as one caller has it, until the caller releases it. */
 export class TurnConnection<Inner extends DatabaseConnection> implements DatabaseConnection {
-  /** What Kysely's own driver made; it knows how to release it. */
+  /** The connection of Kysely's own driver, which knows how to release it. */
   readonly inner: Inner;
   /** `over`: a query that a forgotten part of the body sends would be committed by itself. */
   #state: 'open' | 'turn' | 'over' = 'open';

@@ -1,5 +1,5 @@
-// What a person may write into a task or an epic. Wrong values are refused with the thing and the
-// remedy named.
+// The valid values of a task's or an epic's fields. A refusal names the invalid value and the
+// remedy.
 
 import { Refusal } from '../../core/failure.ts';
 

@@ -1,4 +1,5 @@
-// Tasks and epics by id: null, or a refusal that names the id and what to do, where one is missing.
+// Finds tasks and epics by id. If one is missing, returns null or a refusal that names the id and
+// the remedy.
 
 import { Refusal } from '../../core/failure.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -36,7 +37,7 @@ export function unknownTask(id: string): Refusal {
   );
 }
 
-/** Tasks without sub-tasks: these ones, or, where none is named, those in one of the statuses. */
+/** Tasks without sub-tasks: these, or if none is named, those in one of the statuses. */
 export async function rootTasks(
   db: Db,
   wanted: { readonly ids: readonly string[]; readonly statuses: readonly TaskStatus[] },

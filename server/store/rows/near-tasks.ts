@@ -1,5 +1,5 @@
 // A few tasks and their neighborhood (parents, sub-tasks, blockers, dependents) in one snapshot,
-// read as needed: what the board shows of a task, without the other ten thousand.
+// read as needed: the board's data for a task, without the other ten thousand.
 
 import { sql } from 'kysely';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -20,7 +20,7 @@ export interface Edge {
 
 export interface Waits {
   readonly blockedBy: readonly string[];
-  /** Unmet blockers, those of what is below the task included. */
+  /** Unmet blockers, including those of the tasks below it. */
   readonly waitsFor: readonly string[];
 }
 
@@ -123,7 +123,7 @@ export class NearTasks {
     return edges;
   }
 
-  /** What each task waits for, in the order of the board. */
+  /** The blockers of each task, in the order of the board. */
   async waits(ids: Iterable<string>): Promise<ReadonlyMap<string, Waits>> {
     const families = await this.families(ids);
     const members = new Set([...families.values()].flat());

@@ -24,7 +24,7 @@ export async function readAtOneMoment<Lent extends Db, T>(
   body: (db: Lent) => Promise<T>,
 ): Promise<T> {
   if (db.isTransaction || lentNow.has(db)) return body(db);
-  // What is lent closed for queries stays so inside.
+  // A handle that is closed for queries stays closed inside.
   return readingTransaction(db, (at) => {
     lentNow.add(at);
     return body(at as Lent);

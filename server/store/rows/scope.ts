@@ -1,4 +1,4 @@
-// The tasks that a run is about, and where they land.
+// The tasks in the scope of a run, and the line on which they land.
 
 export interface Scope {
   /** Null for all tasks, with or without an epic. */

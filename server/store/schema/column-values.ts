@@ -3,13 +3,13 @@
 import type { ColumnType } from 'kysely';
 import type { byHandPhase, Phase } from '../../core/plan/task.ts';
 
-/** A column that the database fills where an insert leaves it out. */
+/** A column that the database fills if an insert omits it. */
 export type Defaulted<T> = ColumnType<T, T | undefined, T>;
 
 /** `committed`: a sub-task whose work is committed, while its parent's attempt continues. */
 export type TaskPhase = Phase | typeof byHandPhase | 'committed';
 
-/** What is asked of the owner of a task; `stop`: its run ends. */
+/** The kind of stop requested from the owner of a task; `stop`: its run ends. */
 export type StopKind = 'pause' | 'cancel' | 'stop';
 
 export type AttemptState =

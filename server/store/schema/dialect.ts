@@ -1,5 +1,5 @@
-// The few places where SQLite and PostgreSQL express the same in different SQL. Everything else is
-// one query for both.
+// The few differences between the SQL of SQLite and PostgreSQL. Everything else is one query for
+// both.
 
 import { type Kysely, PostgresAdapter, sql } from 'kysely';
 

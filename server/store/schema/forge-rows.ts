@@ -1,5 +1,5 @@
-// The tables of pull requests: what is known of each, what was done about it, and what is still to
-// be sent.
+// The tables of pull requests: the facts of each, the actions taken, and the messages still to be
+// sent.
 
 import type { Defaulted } from './column-values.ts';
 
@@ -27,7 +27,7 @@ export interface ForgeItemTable extends ForgeKey {
   /** The tree of base and head that passed the gate. */
   tested_tree: string;
   state: ForgeItemState;
-  /** What it waits for. */
+  /** The reason that it waits. */
   note: Defaulted<string | null>;
   created_at_ms: number;
 }
@@ -44,7 +44,7 @@ export interface ForgeFactTable extends ForgeKey {
 export interface ForgeReactionTable extends ForgeKey {
   /** One fact: a check and its head, or a thread and its last comment. */
   key: string;
-  /** What has several rounds: the check, the thread. */
+  /** The subject that has several rounds: the check, the thread. */
   subject: string;
   state: 'delivered' | 'shown';
   /** The task that it was given to. */

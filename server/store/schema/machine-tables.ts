@@ -6,7 +6,7 @@ import type { Defaulted } from './column-values.ts';
 export interface MachineTable {
   id: string;
   name: string;
-  /** JSON list: what tasks may ask for. */
+  /** JSON list: the labels that tasks may require. */
   labels: Defaulted<string>;
   /** working, draining (starts nothing new), left. */
   state: string;
@@ -44,8 +44,8 @@ export interface LineLanderTable {
 }
 
 /**
- * What agents of a fleet have written, in parts: each file of a log from its first byte on, without
- * a hole.
+ * The logs of a fleet's agents, in parts: each file of a log from its first byte on, without a
+ * hole.
  */
 export interface LogPartTable {
   /** Relative to the folder of the logs: `attemptLogFile`, one of its segments, or its prompt. */

@@ -2,7 +2,7 @@
 
 import type { Generated } from 'kysely';
 
-/** What a row held before one change; written by triggers alone. */
+/** The values of a row before one change; written by triggers alone. */
 export interface PastTable {
   /** In the order of the changes. */
   n: Generated<number>;
@@ -16,7 +16,7 @@ export interface PastTable {
   old: string | null;
 }
 
-/** Where the changes of each event's transaction are. */
+/** Maps each event to the changes of its transaction. */
 export interface PastEventTable {
   seq: number;
   /** The last change before the event. */
@@ -29,7 +29,7 @@ export interface PastStartTable {
   seq: number;
 }
 
-/** What metrics count of events that were removed. */
+/** The metrics' counts of removed events. */
 export interface MetricsCarriedTable {
   /** Name and labels, as Prometheus writes them. */
   series: string;

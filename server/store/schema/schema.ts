@@ -99,8 +99,8 @@ const statements: readonly string[] = [
 ];
 
 /**
- * Indexes of the second version: the order that people give decides who starts, and what is blocked
- * from outside is found.
+ * Indexes of the second version: the order that people give decides which task starts, and tasks
+ * that are blocked from outside can be found.
  */
 const secondStatements: readonly string[] = [
   `DROP INDEX IF EXISTS tasks_start`,
@@ -109,8 +109,8 @@ const secondStatements: readonly string[] = [
 ];
 
 /**
- * Tables of the third version: what is used up, why nothing starts, how many agents an overloaded
- * provider takes.
+ * Tables of the third version: usage, the reasons why nothing starts, and the number of agents that
+ * an overloaded provider accepts.
  */
 const budgetStatements: readonly string[] = [
   `CREATE TABLE spending (
@@ -202,7 +202,9 @@ const repositoryStatements: readonly string[] = [
   `CREATE TABLE repository (id TEXT PRIMARY KEY, common_dir TEXT NOT NULL, root_commit TEXT) WITHOUT ROWID`,
 ];
 
-/** The tenth version: what is posted to webhooks, and up to which event that was decided. */
+/**
+ * The tenth version: the deliveries to webhooks, and the last event for which they were decided.
+ */
 const webhookStatements: readonly string[] = [
   `CREATE TABLE webhook_cursors (endpoint TEXT PRIMARY KEY, seq INTEGER NOT NULL, gone TEXT) WITHOUT ROWID`,
   `CREATE TABLE webhook_deliveries (
@@ -214,7 +216,7 @@ const webhookStatements: readonly string[] = [
   `CREATE INDEX webhook_deliveries_ids ON webhook_deliveries(id)`,
 ];
 
-/** Where agents are to run, and where each attempt's does. */
+/** The place for the agents of a task, and the place of each attempt's agent. */
 const runsOnStatements: readonly string[] = [
   `ALTER TABLE tasks ADD COLUMN runs_on TEXT`,
   `ALTER TABLE epics ADD COLUMN runs_on TEXT`,
@@ -239,7 +241,7 @@ const exporterStatements: readonly string[] = [
 /** The model that the agent of a task is asked for. */
 const modelStatements: readonly string[] = [`ALTER TABLE tasks ADD COLUMN model TEXT`];
 
-/** What blocks a task, as data, and what is known of the gate on the tips of lines. */
+/** The block of a task, as data, and the gate's verdicts on the tips of lines. */
 const redBaseStatements: readonly string[] = [
   `ALTER TABLE tasks ADD COLUMN blocked_by TEXT`,
   `CREATE TABLE base_gates (
@@ -250,7 +252,7 @@ const redBaseStatements: readonly string[] = [
 /** The task whose conversation a task continues. */
 const continuesStatements: readonly string[] = [`ALTER TABLE tasks ADD COLUMN continues TEXT`];
 
-/** What the change of a candidate removes, beside its whole size. */
+/** The number of lines that a candidate removes, beside the whole size of its change. */
 const candidateStatements: readonly string[] = [
   `ALTER TABLE tasks ADD COLUMN removed_lines INTEGER`,
 ];

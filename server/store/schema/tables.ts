@@ -73,7 +73,7 @@ export interface TaskTable extends RuleColumns {
   landed_on: Defaulted<string | null>;
   worktree_path: Defaulted<string | null>;
   blocked_reason: Defaulted<string | null>;
-  /** A `BlockCause` as JSON: what holds it besides its blockers. */
+  /** A `BlockCause` as JSON: the reason that it is held, besides its blockers. */
   blocked_by: Defaulted<string | null>;
   review_kind: Defaulted<ReviewKind | null>;
   conflict_files: Defaulted<string>;
@@ -87,7 +87,10 @@ export interface TaskTable extends RuleColumns {
   stop_requested: Defaulted<StopKind | null>;
   stop_reason: Defaulted<string | null>;
   cost_usd: Defaulted<number>;
-  /** Where the imported record came from, as canonical JSON, for "unchanged" on a second import. */
+  /**
+   * The source of the imported record, as canonical JSON, to recognize it as unchanged on a second
+   * import.
+   */
   source: Defaulted<string | null>;
 }
 
@@ -132,7 +135,7 @@ export interface SlotTable {
   last_used_at: number;
 }
 
-/** The design's table: where each task's last worktree is or was. */
+/** The design's table: the current or last worktree of each task. */
 export interface WorktreeTable {
   task_id: string;
   path: string;
@@ -184,7 +187,7 @@ export interface AttemptTable {
   /** 1: it only plans; no file that it writes lands. */
   planning: Defaulted<number>;
   runs_on: Defaulted<string>;
-  /** Where its worktree, its session and its process are; '' = on the project's only machine. */
+  /** The machine of its worktree, session and process; '' = the project's only machine. */
   machine: Defaulted<string>;
 }
 
@@ -295,15 +298,12 @@ export interface AccountTable {
   pace_at_ms: Defaulted<number | null>;
 }
 
-/**
- * What each part of an attempt has used, by the day on which it was used: budgets are counted from
- * here.
- */
+/** The usage of each part of an attempt, by day: budgets are counted from here. */
 export interface SpendingTable {
   task_id: string;
   attempt: number;
   part: string;
-  /** `YYYY-MM-DD` where the backend runs. */
+  /** `YYYY-MM-DD` in the backend's time zone. */
   day: string;
   tokens: number;
   usd: number;

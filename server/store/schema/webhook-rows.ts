@@ -1,5 +1,4 @@
-// The tables of what is sent out of a project, as Kysely sees them: webhooks, and how far exporters
-// are.
+// The tables of outgoing data, as Kysely sees them: webhooks, and the progress of exporters.
 
 import type { Defaulted } from './column-values.ts';
 import type { ExporterTable } from './exporter-table.ts';
@@ -27,7 +26,7 @@ export interface WebhookDeliveryTable {
   next_at_ms: number;
   created_at_ms: number;
   ended_at_ms: Defaulted<number | null>;
-  /** What came of the last try, for people. */
+  /** The response to the last try, for people. */
   last_answer: Defaulted<string | null>;
   /** The machine that is sending it now, and until when the others leave it to that one. */
   sender: Defaulted<string | null>;

@@ -37,7 +37,7 @@ interface Prepared {
 
 /** After these, the columns of statements prepared before may be others. */
 const changesSchema = /^\s*(?:create|alter|drop)\b/i;
-/** These alone leave nothing to flush. What follows `with` may be any statement. */
+/** Only these leave nothing to flush. Any statement may follow `with`. */
 const onlyReads =
   /^\s*(?:(?:select|pragma|explain|begin|commit|end|rollback|savepoint|release)\b|with\b(?![^]*\b(?:insert|update|delete|replace)\b))/i;
 
@@ -161,8 +161,8 @@ class Lease implements DatabaseConnection {
   readonly #connection: SqliteConnection;
   isHeld = true;
   /**
-   * Its transaction has ended: what a body that was left behind sends from now on would be
-   * committed by itself.
+   * Its transaction has ended: later statements of a body that was left running would be committed
+   * by themselves.
    */
   isOver = false;
 

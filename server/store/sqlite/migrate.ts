@@ -50,9 +50,9 @@ export async function migrate<Tables>(
   const found = await versionOf(db);
   refuseNewer(opened.path, found, options.version);
   if (found === options.version) return { from: found, to: found, backup: null };
-  // While foreign keys are enforced, dropping a rebuilt table would delete what refers to it. The
-  // pragma has no effect inside a transaction, so it goes around it, and the references are checked
-  // before the commit.
+  // While foreign keys are enforced, dropping a rebuilt table would delete the rows that refer to
+  // it. The pragma has no effect inside a transaction, so it surrounds it, and the references are
+  // checked before the commit.
   await sql`pragma foreign_keys = off`.execute(db);
   try {
     return await db.transaction().execute((tx) => migrateLocked(opened.path, tx, options));

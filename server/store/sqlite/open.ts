@@ -32,7 +32,7 @@ export interface OpenedDatabase<Tables = unknown> {
   readonly db: Kysely<Tables>;
   /** The same connection without Kysely, for pragmas outside a transaction. */
   readonly raw: DatabaseSync;
-  /** Waits for what runs, then closes. A second call does nothing. */
+  /** Waits for running statements, then closes. A second call does nothing. */
   close(): Promise<void>;
 }
 
@@ -99,8 +99,8 @@ function opened<Tables>(
 const stillOpen = new Set<DatabaseSync>();
 
 /**
- * A command ends its process without waiting for a close. What it wrote would stay in the
- * write-ahead log, beside a database file that does not hold it yet.
+ * A command ends its process without waiting for a close. Its writes would stay in the write-ahead
+ * log, beside a database file that does not contain them yet.
  */
 function closeAtExit(raw: DatabaseSync): void {
   if (stillOpen.size === 0) process.once('exit', closeAll);

@@ -1,4 +1,4 @@
-// Which other processes have a file open, so that a refusal can name what locks it.
+// Other processes that have a file open, so that a refusal can name the one that locks it.
 
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 

@@ -1,8 +1,8 @@
-// Keeps what rows held before each change, by triggers of this connection.
+// Keeps the values of rows before each change, by triggers of this connection.
 //
 // They are temporary, so they name each transaction with a number that only this connection knows;
-// a program that opens the file without Drover writes no past. Their columns are those that the
-// tables have now.
+// a program that opens the file without Drover writes no past. Their columns are the current ones
+// of the tables.
 
 import type { DatabaseSync } from 'node:sqlite';
 import {

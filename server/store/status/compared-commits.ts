@@ -12,13 +12,13 @@ export interface Change {
   readonly id: string;
   readonly kind: 'task' | 'epic';
   readonly title: string;
-  /** Where the work is. */
+  /** The stage that the work has reached. */
   readonly stage: 'working' | 'committed' | 'review' | 'landed';
   /** State of the task or the epic, for a message. */
   readonly state: string;
   /** Best first; a commit may no longer exist. */
   readonly candidates: readonly { readonly base: string; readonly head: string }[];
-  /** An epic that has not landed: what it would bring is its merge with the target. */
+  /** An epic that has not landed: its change is its merge with the target. */
   readonly wouldLand: { readonly line: string; readonly target: string } | null;
 }
 
@@ -62,12 +62,12 @@ async function taskChange(db: Db, task: TaskRow): Promise<Change> {
 function stageOf(row: TaskRow): Change['stage'] {
   if (row.landed_sha !== null) return 'landed';
   if (row.status === 'needs_review') return 'review';
-  // A commit of an earlier attempt is not what this one works on.
+  // This attempt does not work on a commit of an earlier one.
   const isAtWork = ownedStatuses.has(row.status) && row.phase !== 'gate' && row.phase !== 'land';
   return row.commit_sha === null || isAtWork ? 'working' : 'committed';
 }
 
-/** What the epic brought to its target, or what its line holds until then. */
+/** The change that the epic made to its target, or until then the content of its line. */
 async function epicChange(db: Db, epic: EpicRow): Promise<Change> {
   const candidates: { base: string; head: string }[] = [];
   const { landed_sha: landed } = epic;

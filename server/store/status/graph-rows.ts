@@ -1,4 +1,4 @@
-// The task graph as the database holds it, and what follows from its edges: loops and chains.
+// The task graph in the database, and the facts derived from its edges: loops and chains.
 
 import { Refusal } from '../../core/failure.ts';
 import { criticalPathLengths, cycleIfAdded, cycleText, findCycle } from '../../core/plan/graph.ts';
@@ -17,7 +17,7 @@ export async function allEdges(db: Db): Promise<readonly DependencyTable[]> {
     .execute();
 }
 
-/** What each of these tasks waits for. */
+/** The blockers of each of these tasks. */
 export async function edgesOf(db: Db, ids: readonly string[]): Promise<readonly DependencyTable[]> {
   return db
     .selectFrom('task_dependencies')
@@ -135,7 +135,7 @@ async function tasksWithShorterChain(
   return found;
 }
 
-/** The top-level tasks that the given top-level tasks wait for, with what is below these. */
+/** The top-level tasks that block the given ones, with the tasks below them. */
 async function blockerRoots(tx: Tx, taskIds: readonly string[]): Promise<string[]> {
   const roots = new Set<string>();
   for (const part of inParts(await withSubTasks(tx, taskIds))) {

@@ -1,6 +1,6 @@
 // The one function that changes a task's status: it checks the transition table, fences an older
-// owner, writes row and event in the caller's transaction, and derives what follows (dependents,
-// sub-tasks).
+// owner, writes row and event in the caller's transaction, and applies the effects (on dependents
+// and sub-tasks).
 
 import { isLegalTransition, type TaskStatus } from '../../core/plan/state.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -33,7 +33,7 @@ export type TransitionSet = Omit<Updateable<TaskTable>, 'id' | 'status'>;
 
 /** For the `set` of a transition: no attempt owns the task from here on. */
 export const noOwner = { phase: null, claimed_by: null, claimed_at: null } as const;
-/** And what a person had asked of that attempt has been carried out. */
+/** The person's request to that attempt has been carried out, too. */
 export const noStop = { stop_requested: null, stop_reason: null } as const;
 
 export type TransitionOutcome =
@@ -320,8 +320,7 @@ const subTaskEvents: { readonly [S in TaskStatus]?: string } = {
 
 /**
  * A completed sub-task of a task that is not completed itself was finished somewhere else (before
- * an import, or before it was put below this parent): it is never run again by what happens to the
- * parent.
+ * an import, or before it was put below this parent): changes of the parent never run it again.
  */
 function subTaskFate(
   from: TaskStatus,

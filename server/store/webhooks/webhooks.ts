@@ -94,7 +94,7 @@ export async function addDeliveries(
   return true;
 }
 
-/** What may be sent now, in the order of the events among those that are due. */
+/** The deliveries that may be sent now, in the order of their events. */
 export async function dueDeliveries(
   db: Reads,
   endpoint: string,
@@ -182,7 +182,7 @@ export async function endTry(
     .execute();
 }
 
-/** What a dead process of this machine was sending is to be sent again. */
+/** Deliveries that a dead process of this machine was sending are sent again. */
 export async function releaseDeliveries(tx: Tx, sender: string): Promise<void> {
   await tx
     .updateTable('webhook_deliveries')

@@ -1,5 +1,5 @@
-// Which agent has a task's next attempt, and what has kept those before it from doing it: in
-// sentences, from stored facts.
+// The agent of a task's next attempt, and why earlier ones did not do it: in sentences, from stored
+// facts.
 
 import { agentChain, nextStepIndex, unusableKinds } from '../../core/work/fallback.ts';
 import { stepText } from '../../core/format.ts';
@@ -11,7 +11,7 @@ import { oneLine, type WhyFacts } from './why-phrases.ts';
 export interface NextAgentFacts {
   /** Kind of the agent that has the next attempt: its account and its pace count. */
   readonly agent: string;
-  /** Names the agents that have given the task up, where there are any. */
+  /** Names the agents that have given the task up, if any have. */
   readonly sentences: readonly string[];
   /** Agents that could still take over from it, as `claude:opus`. */
   readonly others: readonly string[];

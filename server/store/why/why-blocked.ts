@@ -1,4 +1,4 @@
-// Why a task is blocked: its blockers, and what is at the root of each.
+// Why a task is blocked: its blockers, and the root cause of each.
 
 import { readBlockCause } from '../../core/plan/block-cause.ts';
 import type { TaskView } from '../../protocol/api.ts';

@@ -1,4 +1,5 @@
-// The gate's output for a task's work: its telling lines, and where its whole output is.
+// The gate's output for a task's work: the lines that explain the failure, and the path of the
+// whole output.
 
 import { sql } from 'kysely';
 import type { FailureKind } from '../../core/failure.ts';

@@ -97,8 +97,8 @@ export async function whyLost(
 }
 
 /**
- * What a machine says about its git remote that does not answer: of the one that has the attempt,
- * or of all for work that any machine could land.
+ * A machine's report that its git remote does not answer: of the machine that has the attempt, or
+ * of all for work that any machine could land.
  */
 export async function whyCutOff(db: Db, machine: string | null): Promise<string[]> {
   const cutOff = (await liveMachines(db)).filter(

@@ -20,7 +20,7 @@ export interface WhyFacts {
   readonly lost?: LostRefs;
 }
 
-/** What the rows of a task name, and the repository does not have any more. */
+/** The refs that the rows of a task name but the repository no longer has. */
 export interface LostRefs {
   /** Each branch or ref that is gone, with the commit that it held if that is known. */
   readonly refs: ReadonlyMap<string, string | null>;

@@ -1,4 +1,4 @@
-// Why a task is not running (or what it is doing), in sentences that follow from stored facts
+// Why a task is not running (or its current activity), in sentences that follow from stored facts
 // alone.
 
 import { formatDuration, stepText } from '../../core/format.ts';
@@ -307,7 +307,7 @@ function whyConflict(row: TaskRow, facts: WhyFacts): string[] {
   ];
 }
 
-/** What a person needs to know of the branch that it landed on. */
+/** The facts that a person needs about the branch that it landed on. */
 async function whyNotInCheckout(db: Db, { landed_on: branch }: TaskRow): Promise<string[]> {
   const line = branch === null ? null : await readLine(db, branch);
   if (line === null) return [];

@@ -45,7 +45,7 @@ export interface UnusableThere {
   readonly sinceMs: number;
 }
 
-/** Which agents cannot be used where, since the run was last started or resumed. */
+/** The agents that cannot be used on each machine, since the run was last started or resumed. */
 export async function unusableAgents(db: Reads, runId: string): Promise<readonly UnusableThere[]> {
   const rows = await db
     .selectFrom('attempts as a')
@@ -71,7 +71,7 @@ export async function unusableAgents(db: Reads, runId: string): Promise<readonly
   return [...found.values()];
 }
 
-/** What people read of them, for those that ready tasks may wait for. */
+/** The agents' names for people, for those that ready tasks may wait for. */
 export async function awaitedAgents(
   db: Reads,
   runId: string,

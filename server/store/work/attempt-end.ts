@@ -1,4 +1,4 @@
-// How an attempt ends other than well: booked with its failure, and what follows for its task.
+// How an attempt ends other than well: records its failure and applies the effects on its task.
 
 import type { Failure } from '../../core/failure.ts';
 import { setAttempt } from './claims.ts';

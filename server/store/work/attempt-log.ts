@@ -1,4 +1,4 @@
-// Where the log of an attempt is. A sub-task has no attempt of its own: its part of its parent's
+// The path of an attempt's log. A sub-task has no attempt of its own: its part of its parent's
 // attempt has a separate log.
 
 import { Refusal } from '../../core/failure.ts';

@@ -18,7 +18,7 @@ export async function attemptOf(
   return row ?? null;
 }
 
-/** The attempt that the owner of a task works on; `machine`: only where it runs on that one. */
+/** The attempt that the owner of a task works on; `machine`: only if it runs on that one. */
 export async function attemptOfOwner(
   db: Reads,
   owner: { readonly machine?: string; readonly taskId: string; readonly epoch: number },

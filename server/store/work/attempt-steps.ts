@@ -40,8 +40,7 @@ interface OpenStep {
 }
 
 /**
- * Steps of one attempt. `isGated`: it has a gate; `gatePassedMs`: when that was green, where it is
- * known.
+ * Steps of one attempt. `isGated`: it has a gate; `gatePassedMs`: when that was green, if known.
  */
 export class AttemptSteps {
   readonly #steps: StepView[] = [];

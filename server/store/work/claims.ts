@@ -1,4 +1,4 @@
-// Who works on what: the claim of a ready task with its fencing number.
+// Which worker has which task: the claim of a ready task with its fencing number.
 
 import type { Updateable } from 'kysely';
 import { executionOrder } from '../../core/plan/graph.ts';
@@ -14,17 +14,17 @@ export interface ClaimRequest {
   readonly taskId: string;
   readonly runId: string;
   readonly owner: string;
-  /** Where the attempt runs; '' = the project's only machine. */
+  /** The machine of the attempt; '' = the project's only machine. */
   readonly machine: string;
   readonly agent: string;
-  /** What the agent is asked for; null = its own choice. */
+  /** The requested model; null = the agent's own choice. */
   readonly model: string | null;
   /** Place of the agent among those that take over from each other. */
   readonly step: number;
   /** True if the agent can continue an earlier conversation. */
   readonly agentResumes: boolean;
   readonly sessionId: string;
-  /** Where a new attempt's agent runs; absent: here. */
+  /** The place of a new attempt's agent. Absent for this machine. */
   readonly runsOn?: RunPlace;
   /** Whether tasks without their own value get a plan first. */
   readonly plansFirst: boolean;
@@ -172,8 +172,8 @@ async function openAttempt(
   const wantsPlan = row.plan === null ? request.plansFirst : row.plan === 1;
   const planning = wantsPlan && (await approvedPlan(tx, row.id)) === null;
   if (last !== null && unendedStates.includes(last.state)) {
-    // Its worktree and its conversation are where it started; committed work can land from any
-    // machine.
+    // Its worktree and its conversation are on the machine on which it started; committed work can
+    // land from any machine.
     const isHere = last.machine === request.machine || last.commit_sha !== null;
     // An attempt that started to implement continues; one that planned ends if no plan is wanted
     // any more.
@@ -252,8 +252,8 @@ const continuedKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Ends after which all work of the attempt is where every machine finds it: committed, or a
- * snapshot that was pushed.
+ * Ends after which every machine can find all work of the attempt: committed, or a snapshot that
+ * was pushed.
  */
 const sharedKinds: readonly string[] = ['gate_failed', 'sent_back', 'interrupted'];
 
@@ -272,7 +272,7 @@ async function handedBack(
   // planning are never built on.
   const isFresh = last.number <= row.fallback_from || last.planning === 1;
   const isHere = last.machine === request.machine || sharedKinds.includes(kind);
-  // If it was interrupted before it had a worktree, it passes on only what it was to start from.
+  // If it was interrupted before it had a worktree, it passes on only its starting point.
   const made = last.base_sha === null && kind === 'interrupted' ? last.continues_from : last.branch;
   const continuesFrom = !isFresh && isHere && continuedKinds.has(kind) ? made : null;
   return { session, continuesFrom };

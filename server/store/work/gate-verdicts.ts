@@ -69,8 +69,8 @@ export async function writeBaseGate(tx: Tx, row: BaseGateRow): Promise<void> {
 }
 
 /**
- * From now on no earlier red verdict counts on this line: what made it red may be over. A gate that
- * runs keeps running; `keepsGreen`: a green one is not asked again either.
+ * From now on no earlier red verdict counts on this line, because its cause may be over. A running
+ * gate continues; `keepsGreen`: a green one is not tested again either.
  */
 export async function askBaseGate(
   tx: Tx,

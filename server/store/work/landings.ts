@@ -1,4 +1,4 @@
-// The landing queue's rows: what waits to be merged into which line, and what became of it.
+// The landing queue's rows: the work that waits to be merged into each line, and its outcome.
 
 import type { StoreSources } from '../feed/feed.ts';
 import type { LandingRow, Reads, Tx } from '../schema/tables.ts';

@@ -1,4 +1,4 @@
-// What ended or interrupted attempts leave behind: processes of another time, and branches.
+// The leftovers of ended or interrupted attempts: processes from before, and branches.
 
 import type { AttemptRow, Reads, TaskRow, Tx } from '../schema/tables.ts';
 

@@ -1,5 +1,5 @@
-// What the owner of a task writes into its row while the attempt runs: where it works, what it has
-// made, what it cost. Statuses are not among it: those change by transition only.
+// The facts that the owner of a task writes into its row while the attempt runs: its worktree, its
+// commits, its cost. Statuses are not among them: those change by transition only.
 
 import type { Phase } from '../../core/plan/task.ts';
 import { textList } from '../rows/one-moment.ts';

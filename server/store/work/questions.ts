@@ -74,7 +74,7 @@ export async function endQuestion(
   return true;
 }
 
-/** What is asked about a task and not answered yet. */
+/** Unanswered questions about a task. */
 export async function openQuestions(db: Reads, taskId: string): Promise<readonly QuestionRow[]> {
   return db
     .selectFrom('questions')

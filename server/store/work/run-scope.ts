@@ -1,5 +1,5 @@
-// Which tasks a run is about: those of an epic or all, and of these only the ones that it was asked
-// for, with what they depend on.
+// The tasks in the scope of a run: those of an epic or all, or only the ones that it was started
+// for, with their dependencies.
 
 import type { Reads, RunRow, TaskRow } from '../schema/tables.ts';
 import { epicsOfOthers } from './run-shares.ts';
@@ -22,8 +22,8 @@ export async function scopeOfRun(
 }
 
 /**
- * The tasks with their sub-tasks and with everything that they wait for, directly or through
- * others. What is done waits for nothing.
+ * The tasks with their sub-tasks and with all their blockers, direct and indirect. Finished tasks
+ * wait for nothing.
  */
 export async function withBlockers(
   db: Reads,

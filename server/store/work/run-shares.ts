@@ -1,5 +1,5 @@
-// How the active runs share the work: whose tasks are whose, who has a worker, what waits to land,
-// which agents the tasks of a scope need, and when time alone will let something start.
+// How the active runs share the work: which tasks belong to which run, who has a worker, which
+// landings wait, which agents the tasks of a scope need, and when time alone lets a task start.
 
 import { handedOver } from '../../core/plan/task.ts';
 import { limitedAccounts } from './accounts.ts';
@@ -62,7 +62,7 @@ export async function lastStarts(
   return new Map(rows.map((row) => [row.run_id ?? '', Number(row.at)]));
 }
 
-/** The most workers that an active run has; 1 where no run is active. */
+/** The largest number of workers of an active run; 1 if no run is active. */
 export async function workersOfLargestRun(db: Reads): Promise<number> {
   const row = await db
     .selectFrom('runs')
@@ -128,7 +128,7 @@ export async function countOnWorkers(db: Reads): Promise<number> {
   return Number(n);
 }
 
-/** Where the tasks of an epic run, for the epics with their own value. */
+/** The place in which the tasks of an epic run, for the epics with their own value. */
 export async function placesOfEpics(db: Reads): Promise<ReadonlyMap<string, string | null>> {
   const rows = await db
     .selectFrom('epics')

@@ -93,7 +93,7 @@ export async function endRun(
     .execute();
 }
 
-/** Stops a run unless it has ended already; returns its row, or null where it was not active. */
+/** Stops a run unless it has ended already; returns its row, or null if it was not active. */
 export async function stopActiveRun(tx: Tx, id: string, atMs: number): Promise<RunRow | null> {
   const row = await tx
     .updateTable('runs')
@@ -105,13 +105,13 @@ export async function stopActiveRun(tx: Tx, id: string, atMs: number): Promise<R
   return row ?? null;
 }
 
-/** Where the work of a run is to be found. */
+/** Records the branch that has the work of a run. */
 export async function setResultBranch(tx: Tx, id: string, branch: string): Promise<void> {
   await tx.updateTable('runs').set({ result_branch: branch }).where('id', '=', id).execute();
 }
 
 /**
- * The flag under which a run keeps the tasks that it was asked for, where these are not all of its
+ * The flag under which a run keeps the tasks that it was started for, if these are not all of its
  * epic or of the project: `resume` uses the same.
  */
 const tasksFlag = 'tasks';
@@ -122,7 +122,9 @@ export function tasksOfRun({ flags }: Pick<RunRow, 'flags'>): readonly string[] 
   return Array.isArray(named) ? named.filter((id) => typeof id === 'string') : null;
 }
 
-/** The run as if it was about all of its epic, or of the project; the same where it is. */
+/**
+ * The run with the scope of its whole epic, or of the project; unchanged if it has that already.
+ */
 export function wholeRun(row: RunRow): RunRow {
   return tasksOfRun(row) === null
     ? row

@@ -62,7 +62,7 @@ export async function movingInScope(
               ]),
             ]
           : []),
-        // Approved: it lands, and frees what waits for it.
+        // Approved: it lands, and unblocks its dependents.
         eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
       ]),
     )

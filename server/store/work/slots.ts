@@ -167,7 +167,7 @@ export async function endUpkeepOfOthers(tx: Tx, machine: string, own: string): P
     .execute();
 }
 
-/** After the death of a backend: what it held for upkeep is free. */
+/** After the death of a backend, releases the slots that it held for upkeep. */
 export async function endAllUpkeep(tx: Tx, machine: string): Promise<void> {
   await tx
     .updateTable('slots')

@@ -1,4 +1,4 @@
-// What has been used, as stored: by part, task, epic and day. And how many agents an overloaded
+// Usage, as stored: by part, task, epic and day. And the number of agents that an overloaded
 // account may have.
 
 import { sql } from 'kysely';
@@ -85,10 +85,7 @@ export interface EarlierAnswer {
   readonly answer: string | null;
 }
 
-/**
- * What was asked under this name before, whichever task it was asked with; what was withdrawn is
- * not among it.
- */
+/** Earlier answers under this request id, for any task; withdrawn ones are left out. */
 export async function answersTo(tx: Reads, requestId: string): Promise<readonly EarlierAnswer[]> {
   return tx
     .selectFrom('questions')

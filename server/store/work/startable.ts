@@ -54,7 +54,7 @@ export async function startableTasks(
     readonly exceptEpics?: readonly string[];
     /** Only these tasks, or null for the whole scope. */
     readonly tasks?: readonly string[] | null;
-    /** Where they land; absent: wherever. */
+    /** The line on which they land. Absent for any. */
     readonly on?: RunLine;
     /** Tasks that the run leaves alone. */
     readonly except?: readonly string[];

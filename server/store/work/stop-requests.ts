@@ -1,14 +1,14 @@
-// What a person, or the end of a run, asks of a task that a workflow owns: written in its row,
-// carried out by the workflow.
+// A request of a person, or of the end of a run, to the workflow that owns a task: written in its
+// row, carried out by the workflow.
 
 import { inParts } from '../rows/one-moment.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
 import type { StopKind } from '../schema/column-values.ts';
 
 /**
- * Asks the owner of a task to stop. Resolves with the epoch of the owner; null where no workflow
- * owns the task, or where a person has asked for something else already: the end of a run (`stop`)
- * never takes the place of their word.
+ * Asks the owner of a task to stop. Resolves with the epoch of the owner; null if no workflow owns
+ * the task, or if a person has already made another request: the end of a run (`stop`) never
+ * replaces it.
  */
 export async function askToStop(
   tx: Tx,

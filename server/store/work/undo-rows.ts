@@ -1,5 +1,4 @@
-// What an undo has to know of the plan: the tasks whose landed work it takes out, and what depends
-// on them.
+// An undo's view of the plan: the tasks whose landed work it reverts, and their dependents.
 
 import { allEdges } from '../status/graph-rows.ts';
 import type { Db } from '../rows/one-moment.ts';
@@ -51,7 +50,7 @@ export async function dependentsOf(db: Db, ids: readonly string[]): Promise<read
       if (row === undefined || row.status === 'cancelled') continue;
       const epicId = byId.get(rootIn(id, byId))?.epic_id ?? null;
       found.push({ id, status: row.status, epicId });
-      // A task is over when its sub-tasks are: what waits for it waits for them too.
+      // A task is over when its sub-tasks are, so its dependents wait for them too.
       for (const one of withDescendants([rootIn(id, byId)], children)) {
         if (!seen.has(one)) level.push(one);
         seen.add(one);
