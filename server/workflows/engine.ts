@@ -115,7 +115,7 @@ async function engineFor(engine: EngineOfRun, runId: string | null): Promise<Eng
 }
 
 /**
- * Resumes what an earlier process left; the lines' queues are limited to one workflow before
+ * Resumes the workflows of an earlier process; the lines' queues are limited to one workflow before
  * anything starts.
  */
 export async function launchEngine(

@@ -27,7 +27,7 @@ interface PartToRun {
   readonly still: AgentStill;
 }
 
-/** Where the agent of the attempt runs. */
+/** The place of the attempt's agent. */
 export function placeOf({ runs_on: runsOn }: AttemptRow): 'local' | 'remote' {
   return runsOn === 'remote' ? 'remote' : 'local';
 }
@@ -39,10 +39,10 @@ export async function runPart(
   signal: AbortSignal,
 ): Promise<PartOutcome> {
   const session = new PartSession(engine, claim, { part, still }, signal);
-  // Side by side: what waits for a database that is far away waits once.
+  // In parallel, so that a distant database delays them only once.
   const [given] = await Promise.all([
     requestFor(engine, claim, place, part, attempt),
-    // In this order: the watch may ask, and what it asks is not an old question.
+    // In this order: the watch may ask, and its question must not be withdrawn as an old one.
     session.withdrawOld().then(() => session.watch.begin()),
   ]);
   const ending = await whileKept(engine, claim, place, () =>
@@ -147,7 +147,7 @@ async function runAgain(
     return { kind: 'stopped' };
   }
   if (!isKnown || given.request.resume) return runToItsEnd(engine, claim, place, run);
-  // The prompt of an agent without a memory lists what its directory contains; the prompt so far
+  // The prompt of an agent without a memory lists the contents of its directory; the prompt so far
   // was for an agent that is running.
   const next = await requestFor(engine, claim, place, part, attempt);
   return runToItsEnd(engine, claim, place, { ...run, given: next });

@@ -66,7 +66,7 @@ export async function recordFailure(
 }
 
 /**
- * The run uses the agent no more where the attempt ran. A candidate fails instead, so that the
+ * The run stops using the agent on the attempt's machine. A candidate fails instead, so that the
  * others can be chosen from.
  */
 function endsItsUse(row: TaskRow, { kind }: Failure): boolean {
@@ -133,11 +133,11 @@ function delayBefore(engine: Uses<'chance'>, next: NextAgent | null, failed: num
 }
 
 export interface Block {
-  /** What ended the attempt for now. */
+  /** The reason that the attempt ended for now. */
   readonly kind: FailureKind | 'blocked';
   readonly message: string;
   readonly detail?: string;
-  /** What is committed of it, where it has only to land: its agent has nothing more to do. */
+  /** Its commit, if it only has to land: its agent has nothing more to do. */
   readonly commit?: string;
 }
 

@@ -63,8 +63,8 @@ export class BudgetWatch {
   }
 
   /**
-   * Reads what is stored. A budget that is used up already shows in `stop`: nothing is to be
-   * started then.
+   * Reads the stored usage. An exhausted budget already shows in `stop`, and then no agent is
+   * started.
    */
   async begin(): Promise<void> {
     const { db } = this.#engine.store;
@@ -175,7 +175,7 @@ export class BudgetWatch {
     const canPause = this.#engine.driverFor(this.#claim.agent, this.#claim.model).capabilities
       .resume;
     if (canPause) return this.#want({ scope: 'loop', sentence: this.#loopSentence(found) });
-    // It could not be started again where it was: so it works on until there is an answer.
+    // It could not be restarted in place, so it works on until there is an answer.
     this.#askAboutLoop(found)
       .then((answer) => {
         this.#loops.allow();
@@ -269,7 +269,7 @@ export class BudgetWatch {
     }
   }
 
-  /** What has a budget that the agent's usage counts for. */
+  /** The budgets that count the agent's usage. */
   #limitedPlaces(): readonly BudgetPlace[] {
     const epicId = this.#epicId;
     const places: readonly BudgetPlace[] = [

@@ -214,7 +214,7 @@ async function settleCandidates(
   if (task === null || terminalStatuses.has(task.status)) {
     return giveUpAll(engine, tx, rows, `${taskId} is over`);
   }
-  // The choice is made: what is left of the others is about to end.
+  // The choice is made, and the remaining candidates are about to end.
   if ((await attemptsSince(tx, taskId, task.fallback_from)).length > 0) {
     return giveUpAll(engine, tx, rows, 'another one was chosen');
   }
@@ -273,7 +273,7 @@ export async function choose(
   return stopped;
 }
 
-/** What a candidate has committed stays on its branch. True: its agent is to be ended first. */
+/** A candidate's commits stay on its branch. True if its agent must be ended first. */
 async function giveUp(
   engine: Uses<'store'>,
   tx: Tx,

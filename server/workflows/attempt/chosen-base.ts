@@ -1,4 +1,5 @@
-// The commit that an attempt starts from: one that holds what all blockers of its task have landed.
+// The commit that an attempt starts from: one that contains the landings of all its task's
+// blockers.
 
 import type { Failure } from '../../core/failure.ts';
 import { type MissingBase, storedCause } from '../../core/plan/block-cause.ts';
@@ -35,7 +36,7 @@ export interface NoBase {
 export interface BaseFacts {
   readonly attempt: AttemptRow;
   readonly blockers: Awaited<ReturnType<typeof blockersOf>>;
-  /** The base of the other candidates, where the task is one. */
+  /** The base of the other candidates, if the task is one. */
   readonly shared: Sha | null;
   /** The snapshot that a person chose as its start. */
   readonly stored: Sha | null;
@@ -86,7 +87,7 @@ export async function chooseBase(
     if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
     const blocker = { id, sha, landedOn: landed_on };
     const reason = await missingBase(engine, claim.taskId, blocker, line);
-    // Where the line's parent has it, no run brings it: the two can't be merged.
+    // If the line's parent has it, no run brings it: the two cannot be merged.
     const isNear = await isInReach(engine, line, sha);
     const cause = { kind: 'missing_base', line, sha, seen } as const;
     return { kind: 'no_base', reason, cause, landedOn: isNear ? null : landed_on };
@@ -97,8 +98,8 @@ export async function chooseBase(
 }
 
 /**
- * A person may reset a blocker between the claim and this look: its row then names no commit, and
- * any base would seem to hold what all blockers have landed.
+ * A person may reset a blocker between the claim and this check: its row then names no commit, and
+ * any base would seem to contain the landings of all blockers.
  */
 async function resetBlocker(
   engine: Uses<'store'>,

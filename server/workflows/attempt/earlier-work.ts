@@ -1,5 +1,5 @@
-// What an earlier attempt, or this one before it was interrupted, has left: put back into the slot
-// that it continues in. And the conversation that a follow-up continues.
+// The work that an earlier attempt, or this one before it was interrupted, left behind: restores it
+// in the slot in which it continues. And the conversation that a follow-up continues.
 
 import { branchRef, restoreRoot } from '../../core/work/ref-names.ts';
 import type { Failure } from '../../core/failure.ts';
@@ -39,8 +39,8 @@ export function restoreRef(taskId: string, attempt: number): string {
 }
 
 /**
- * The snapshot that a person chose as the start of an attempt, on whatever machine of a fleet; null
- * where a ref of this machine alone knows it.
+ * The snapshot that a person chose as the start of an attempt, on any machine of a fleet; null if
+ * only a ref of one machine knows it.
  */
 export async function storedChoice(
   engine: Uses<'machineId' | 'store'>,
@@ -107,7 +107,7 @@ export async function restoreEarlier(
   if (branch === null) return null;
   const last = await lastOf(engine, branch);
   if (last === null) return null;
-  // What was committed after the snapshot holds what it held.
+  // A commit after the snapshot contains its content.
   const tip = await engine.git.readRef(branchRef(branch));
   const isLatest = isInterrupted || tip === null || tip === last.head;
   if (!isLatest && last.head !== (await endOfEarlier(engine, branch))) return null;
@@ -138,7 +138,7 @@ async function noteChosen(
   return null;
 }
 
-/** What an agent without memory finds in its slot; null if that is only the base. */
+/** The work that an agent without memory finds in its slot; null if that is only the base. */
 export async function presentWork(
   engine: Uses<'git' | 'machineId' | 'store'>,
   claim: Claim,

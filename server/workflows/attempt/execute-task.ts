@@ -64,8 +64,8 @@ export async function executeTask(
 }
 
 /**
- * A passing problem of this machine can throw out of any step. It ends here, where the agent that
- * may still run can be ended: otherwise it would work beside its successor.
+ * A passing problem of this machine can throw out of any step. It ends here, because only here can
+ * an agent that still runs be ended: otherwise it would work beside its successor.
  */
 async function executeOrGoOnLater(begun: Omit<StartedAttempt, 'runRow'>): Promise<string> {
   const { engine, run, claim } = begun;
@@ -200,7 +200,7 @@ async function recordPlace(
   });
 }
 
-/** Adds to the task what a worktree of this repository does not contain by itself. */
+/** Adds notes to the task about anything that a worktree of this repository lacks. */
 function repositoryNotes(engine: Uses<'git'>): { readonly notes?: readonly string[] } {
   const { hasSubmodules, usesLfs } = engine.git.facts;
   const notes = [

@@ -21,7 +21,7 @@ const workRoots = [workRoot, rescueRoot];
 export interface KeptNote {
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
-  /** The commit of the ref, where there is one ref. */
+  /** The commit of the ref, if there is one ref. */
   readonly commit?: string;
 }
 
@@ -61,8 +61,8 @@ export interface WorkPlace {
 }
 
 /**
- * Makes a snapshot of what an attempt has in its slot, and names it at the task. False: that was
- * not possible.
+ * Makes a snapshot of an attempt's work in its slot, and names it at the task. Returns false if
+ * that was not possible.
  */
 export async function keepWork(
   engine: Uses<'files' | 'git' | 'report' | 'store'>,
@@ -123,7 +123,7 @@ function valuesText(values: readonly string[]): string {
   return values.length === 0 ? 'unset' : values.map((value) => `"${value}"`).join(', ');
 }
 
-/** The same for an attempt of which only the rows tell where it works. */
+/** The same for an attempt whose worktree is known from the rows only. */
 export async function keepWorkOf(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'store'>,
   claim: NumberedAttempt,

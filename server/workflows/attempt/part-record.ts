@@ -1,5 +1,4 @@
-// What one part of an attempt leaves in the rows when its agent has ended: usage, cost, log,
-// summary.
+// The record of one part of an attempt after its agent has ended: usage, cost, log, summary.
 
 import { type Claim, movePhase, recordUsage, setAttempt, type Tx } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';

@@ -39,8 +39,8 @@ export async function makePlan(attempt: AttemptAtWork): Promise<string> {
 }
 
 /**
- * Uncommitted changes and commits alike: kept, named at the task, and out of the way of what is
- * built.
+ * Keeps uncommitted changes and commits alike, names them at the task, and moves them out of the
+ * way of the new work.
  */
 async function setWorkAside(
   engine: Uses<'files' | 'git' | 'report' | 'store'>,

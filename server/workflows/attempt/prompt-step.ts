@@ -250,7 +250,7 @@ async function lastFailure(
   };
 }
 
-/** The work that is in conflict, where an attempt between has changed nothing. */
+/** The work that is in conflict, if no attempt in between has changed anything. */
 async function conflictingCommit(
   engine: Uses<'store'>,
   before: AttemptRow,

@@ -93,8 +93,8 @@ export async function holdFinished(
 }
 
 /**
- * Puts work that was finished before where every machine finds it; false: that was not possible,
- * which ends the attempt.
+ * Publishes earlier finished work to where every machine finds it. Returns false if that was not
+ * possible, which ends the attempt.
  */
 export async function publishAgain(
   engine: Refused & Uses<'git' | 'machineId' | 'report'>,
@@ -148,7 +148,7 @@ async function endUnpublished(
   await beginAnew(engine, tx, claim, `${words}. A new attempt begins.`);
 }
 
-/** Where finished work is that neither this clone nor the remote has. */
+/** Where to find finished work that neither this clone nor the remote has. */
 export async function wordsOfMissing(
   tx: Reads,
   { taskId, attempt, commit }: { taskId: string; attempt: number; commit: Sha },

@@ -28,7 +28,7 @@ export async function isStopRequested(
   return row.stop_requested !== null || !ownedStatuses.has(row.status);
 }
 
-/** Carries out what a person asked for, after what may still run of the attempt has ended. */
+/** Carries out a person's request, after any running process of the attempt has ended. */
 export async function settleStop(
   engine: Uses<
     'clock' | 'files' | 'git' | 'machineId' | 'places' | 'processes' | 'report' | 'store'
@@ -42,7 +42,7 @@ export async function settleStop(
   return 'stopped';
 }
 
-/** Whatever is asked for next, what the attempt has made until now is kept first. */
+/** Whatever the next request is, the attempt's work until now is kept first. */
 async function keepStopped(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'store'>,
   claim: Claim,

@@ -1,4 +1,4 @@
-// After the commit: facts decide what follows - a review, the end without a commit, or the landing
+// After the commit: facts decide the next step - a review, the end without a commit, or the landing
 // queue.
 
 import { settingsOf } from '../kit/run-settings.ts';
@@ -37,7 +37,7 @@ interface JudgedTask {
   readonly test_command: string | null;
 }
 
-/** What an attempt submits, and its base. */
+/** The commit that an attempt submits, and its base. */
 export interface Submission {
   readonly runRow: RunRow;
   readonly place: Place;
@@ -246,7 +246,7 @@ interface ReviewFacts {
   readonly protected: readonly string[];
   readonly undecided?: Undecided | null;
   readonly commit: string | null;
-  /** What an interruption has left of it is in its snapshots. */
+  /** The work before the interruption is in its snapshots. */
   readonly wasCutOff: boolean;
   readonly ignored?: IgnoredResults;
 }

@@ -80,8 +80,8 @@ async function changesOfOthers(
 }
 
 /**
- * A prompt can do without it: what git cannot tell is left out. Prompts that are made at the same
- * time share one comparison.
+ * A prompt can do without it, so facts that git cannot tell are left out. Prompts that are made at
+ * the same time share one comparison.
  */
 function changedIn(
   engine: Uses<'git' | 'store'>,

@@ -1,4 +1,4 @@
-// Snapshots of an attempt's work while its agent runs, and what its last one is called when the
+// Snapshots of an attempt's work while its agent runs, and the label of the last one after the
 // agent has ended.
 
 import type { AgentOutcome } from '../../agents/port.ts';
@@ -23,7 +23,7 @@ export function noteOf(outcome: AgentOutcome, isHeld: boolean): KeptNote | null 
 
 const timeoutKinds: ReadonlySet<FailureKind> = new Set(['timeout', 'agent_stalled']);
 
-/** Until the first snapshot of what a running agent has made, and from each one to the next. */
+/** The interval until the first snapshot of a running agent's work, and between snapshots. */
 interface Pace {
   readonly firstMs: number;
   readonly nextMs: number;
@@ -37,10 +37,7 @@ const pace: Pace = { firstMs: 30_000, nextMs: 30_000 };
  */
 const paceOfFleet: Pace = { firstMs: 5_000, nextMs: 20_000 };
 
-/**
- * Snapshots what an agent makes while it runs, so that no death costs more than the last half
- * minute.
- */
+/** Snapshots a running agent's work, so that no death costs more than the last half minute. */
 export async function whileKept<T>(
   engine: Uses<'clock' | 'files' | 'git' | 'machineId' | 'report' | 'store'>,
   attempt: NumberedAttempt,

@@ -94,8 +94,8 @@ async function partsDone({ engine, run, claim }: AttemptAtWork): Promise<readonl
  * Sub-tasks that the agents of the sub-tasks have added have their turns before the task itself.
  */
 async function workAddedBefore(attempt: AttemptAtWork, known: Set<string>): Promise<string | null> {
-  // Without an agent that could have added any, what is there now has been added by a turn that
-  // this one is the replay of.
+  // Without an agent that could have added any, all present sub-tasks were added by a turn that
+  // this one replays.
   if (attempt.claim.parts.length === 1) return null;
   for (let round = 1; ; round += 1) {
     // Also an empty list is remembered: the task's own turn, which comes next, may add some.
@@ -109,8 +109,8 @@ async function workAddedBefore(attempt: AttemptAtWork, known: Set<string>): Prom
 }
 
 /**
- * What the task's own turn has added, and what is added by that: until no agent of the attempt is
- * left that could add any.
+ * The sub-tasks that the task's own turn has added, and those that they add: until the attempt has
+ * no agent left that could add any.
  */
 async function workAddedAfter(
   attempt: AttemptAtWork,
@@ -122,7 +122,7 @@ async function workAddedAfter(
     // Once the agent has ended, none can be added: if none was added, nothing must be stored.
     const there = round === 1 ? partsAtEnd : await partsOf(attempt.engine.store.db, claim.taskId);
     if (there.every((id) => known.has(id))) return null;
-    // What the task's own turn has left uncommitted is its own.
+    // Uncommitted changes of the task's own turn are its own.
     if (round === 1 && !(await commitWork(attempt, claim.taskId, 'kept', async () => {}))) {
       return 'failed';
     }
@@ -187,7 +187,7 @@ type PartEnd =
     }
   | { readonly ended: string; readonly summary?: undefined };
 
-/** `step`: what its end is stored as, where that is not the usual name. */
+/** `step`: the name under which its end is stored, if that is not the usual one. */
 export async function runAgent(
   work: AttemptAtWork,
   part: string,
@@ -267,8 +267,8 @@ async function endIfNotDone(
 }
 
 /**
- * Commits what the part has left uncommitted, under its name; false: that was not possible, and is
- * the end of the attempt.
+ * Commits the part's uncommitted changes, under its name. Returns false if that was not possible,
+ * which ends the attempt.
  */
 async function commitWork(
   attempt: AttemptAtWork,

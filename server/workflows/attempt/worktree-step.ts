@@ -205,7 +205,7 @@ interface Start {
   readonly startSha: Sha;
   readonly keepBranch: boolean;
   readonly ref: string | null;
-  /** The start holds what was committed earlier, if anything was. */
+  /** The start contains earlier commits, if there were any. */
   readonly hasCommitted: boolean;
 }
 
@@ -289,8 +289,9 @@ async function commitUnfinished(
 }
 
 /**
- * The work holds the present base, and nothing of its own one that the present one does not hold:
- * of the line of an epic, say, which has not landed, or what people have taken out since.
+ * The work contains the current base, and no other base that the current one does not contain: for
+ * example of the line of an epic that has not landed, or of commits that people have taken out
+ * since.
  */
 async function standsOn(
   { git }: Uses<'git'>,

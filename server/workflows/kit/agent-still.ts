@@ -12,7 +12,7 @@ const standsNote =
   'The database of the fleet does not answer: the agent stands still until it is back.';
 const goesOnNote = 'The database of the fleet is back: the agent continues.';
 
-/** Where the agent of a part runs. */
+/** The place of a part's agent. */
 export interface AgentPlace {
   readonly part: string;
   readonly runsOn: 'local' | 'remote';
@@ -24,7 +24,7 @@ export class AgentStill implements StandStill {
   readonly #runId: string;
   readonly #isHere: boolean;
   #process: AgentProcess | null = null;
-  /** What stands still. */
+  /** The stopped process. */
   #still: AgentProcess | null = null;
 
   constructor(

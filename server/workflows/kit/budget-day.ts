@@ -1,4 +1,4 @@
-// The day that a budget of the day is for: the calendar's, where the backend runs.
+// The day of a daily budget: the calendar's, in the backend's time zone.
 
 /** `YYYY-MM-DD`. */
 export function dayOf(nowMs: number): string {

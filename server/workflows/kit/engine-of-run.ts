@@ -24,7 +24,7 @@ export function engineOfRun(engine: Engine, run: DurableRun<Tx>): EngineOfRun {
     store,
     // On its only machine, the process that has taken over uses the same folders.
     foldersOfMachine: engine.machineId === '' ? transaction : engine.foldersOfMachine,
-    // What was refused in the background is written by the process that has taken over.
+    // Work that was refused in the background is written by the process that has taken over.
     report: (error, where) => {
       if (!(error instanceof LostLease)) engine.report(error, where);
     },

@@ -1,5 +1,5 @@
-// What the workflows are made of: the ports they use and the settings they obey. Composed by hand
-// in server/main.
+// The parts that the workflows are made of: the ports they use and the settings they obey. Composed
+// by hand in server/main.
 
 import type { AgentDriver, AgentTools, ProcessTable } from '../../agents/port.ts';
 import type { ForgeSettings } from '../../core/settings/forge-settings.ts';
@@ -116,7 +116,7 @@ export interface WorkSettings {
   readonly maxDescriptionBytes: number;
   readonly budget: Budgets;
   readonly machine: HostLimits;
-  /** Where agents run if neither task, label nor epic has its own value. */
+  /** The place of agents if neither task, label nor epic has its own value. */
   readonly runsOn: RunPlace;
   /** Tasks with one of these labels run on workers. */
   readonly remoteLabels: readonly string[];
@@ -165,7 +165,7 @@ export interface EngineDeps {
   readonly commands: Commands;
   readonly agentTools: AgentToolsDoor;
   readonly files: WorkFiles;
-  /** Resolves when what the log holds can be read on every machine of a fleet. */
+  /** Resolves when the log can be read on every machine of a fleet. */
   readonly storeOutput: (logPath: string) => Promise<void>;
   readonly places: WorkPlaces;
   readonly settings: () => WorkSettings;
@@ -203,7 +203,7 @@ export interface EngineDeps {
 /** An attempt, named by its epoch: a stop of an earlier attempt of the task means nothing to it. */
 export type AttemptOfTask = Pick<Claim, 'taskId' | 'epoch'>;
 
-/** What an attempt's end is written with. */
+/** The facts with which an attempt's end is written. */
 export type AttemptInRun = Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>;
 
 /** An attempt whose workflow has started, before it has a worktree. */

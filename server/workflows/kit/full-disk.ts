@@ -1,5 +1,5 @@
-// A failure on a full disk is not the task's fault. What the failed program printed proves nothing,
-// so the disks are tried.
+// A failure on a full disk is not the task's fault. The failed program's output proves nothing, so
+// the disks are tried.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { Uses } from './engine-ports.ts';

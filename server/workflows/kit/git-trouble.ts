@@ -1,6 +1,5 @@
-// An unreachable shared remote is not a task's fault: where an answer can carry a failure, it
-// becomes one; other callers wait for the remote, so that no attempt is used and no agent works
-// twice.
+// An unreachable shared remote is not a task's fault: if an answer can carry a failure, it becomes
+// one; other callers wait for the remote, so that no attempt is used and no agent works twice.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { isFullDisk } from '../../core/full-disk.ts';
@@ -99,7 +98,7 @@ export async function whileAway<T>(
   }
 }
 
-/** Leaves a landing: its workflow continues where git answers. */
+/** Leaves a landing: its workflow continues on a machine on which git answers. */
 export function handingOver(run: DurableRun<Tx>): () => Promise<never> {
   return () => Promise.reject(run.handOver());
 }

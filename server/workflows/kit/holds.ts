@@ -1,5 +1,5 @@
-// What keeps tasks from being started although workers are free: budgets of the day and of epics,
-// the host, and providers that are overloaded.
+// The reasons that tasks are not started although workers are free: budgets of the day and of
+// epics, the host, and providers that are overloaded.
 
 import { agentsAllowed, isOverload, nextPaceMs, slowerPace } from '../../core/work/concurrency.ts';
 import { hasLimit } from '../../core/work/budget.ts';
@@ -32,7 +32,7 @@ export interface StartRules {
   readonly free: ReadonlyMap<string, number>;
 }
 
-/** What may start now; what may not is written down with its reason when that has changed. */
+/** The tasks that may start now; records the reason of any other when it has changed. */
 export async function startRules(
   engine: Uses<'clock' | 'host' | 'settings' | 'store'>,
 ): Promise<StartRules> {
@@ -111,7 +111,7 @@ async function paceHolds(
   const nowMs = engine.clock.now();
   const holds: Hold[] = [];
   const free = new Map<string, number>();
-  // Of the largest run: what is reported must not depend on which of several runs asks.
+  // For the largest run: the report must not depend on which of several runs asks.
   const [busy, workers, paced] = await Promise.all([
     agents,
     workersOfLargestRun(db),

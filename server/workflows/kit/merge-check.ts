@@ -1,4 +1,4 @@
-// Whether work decides the conflicts that it had with what has landed, file by file.
+// Whether work decides its conflicts with earlier landings, file by file.
 
 import { err, ok } from '../../core/failure.ts';
 import type { Undecided } from '../../core/plan/verdict.ts';
@@ -15,7 +15,7 @@ import { type GitResult, GitRefusal } from '../../git/port.ts';
 import type { Sha } from '../../git/sha.ts';
 import type { Uses } from './engine-ports.ts';
 
-/** A commit of an attempt, with what is known of it when it is submitted. */
+/** A commit of an attempt, with the facts that are known of it when it is submitted. */
 export interface CommittedWork extends CommitLeftoversOutcome {
   /** Absent or null: the task had no conflict, or its work decides it. */
   readonly undecided?: Undecided | null;
@@ -57,8 +57,8 @@ export async function faultOfFile(
 }
 
 /**
- * Adds what a person must see before the commit of an attempt lands: undecided conflicts. Work that
- * only could not be pushed is checked as well, because it lands without another attempt.
+ * Adds undecided conflicts, which a person must see before the commit of an attempt lands. Work
+ * that only could not be pushed is checked as well, because it lands without another attempt.
  */
 export async function withUndecided(
   engine: Uses<'git' | 'store'>,
@@ -92,8 +92,8 @@ async function addedMarks(engine: Uses<'git'>, base: Sha, commit: Sha): Promise<
 }
 
 /**
- * The work of an attempt after a conflict: a conflict that this work leaves undecided would land as
- * the revert of what has landed. Returns null if the task had no conflict, or has decided it.
+ * The work of an attempt after a conflict: a conflict that this work leaves undecided would revert
+ * earlier landings when it lands. Returns null if the task had no conflict, or has decided it.
  */
 async function undecidedConflicts(
   engine: Uses<'git' | 'store'>,

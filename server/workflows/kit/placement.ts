@@ -1,8 +1,8 @@
-// On which machine of a fleet a task's attempt runs. A single machine runs everything.
+// The machine of a fleet that runs a task's attempt. A single machine runs everything.
 //
-// An attempt stays where it started: its worktree, its session and its process are there. A task
-// whose machine is alive waits for it; a machine that is dead, has left, or has lost a label that
-// the task needs, loses its attempts to the others.
+// An attempt stays on the machine on which it started: its worktree, its session and its process
+// are there. A task whose machine is alive waits for it; a machine that is dead, has left, or has
+// lost a label that the task needs, loses its attempts to the others.
 
 import { neededLabels, suits } from '../../core/work/machines.ts';
 import {
@@ -66,7 +66,7 @@ export async function openPlacement(
   const [busy, live] = await Promise.all([busyByMachine(tx), liveMachines(tx)]);
   const machines = live
     .filter((machine) => !machine.isDraining)
-    // A machine with another compatibility number could not continue what is started here.
+    // A machine with another compatibility number could not continue a workflow of this one.
     .filter((machine) => machine.compatibility === engine.compatibility.number)
     .map(({ id, name, labels, room, agentsMax, isCutOff }) => {
       const left = isCutOff ? 0 : room - (busy.get(id) ?? 0);
@@ -100,7 +100,7 @@ function neededBy(
   engine: Uses<'settings'>,
   { labels, candidate_of: of }: Pick<Startable, 'candidate_of' | 'labels'>,
 ): readonly string[] {
-  // A candidate passes the gate where its agent runs.
+  // A candidate passes the gate on the machine of its agent.
   const gates = of === null ? [] : engine.settings().gateNeeds;
   return [...neededLabels(textList(labels)), ...gates];
 }

@@ -10,8 +10,8 @@ const lookAgainMs = 2_000;
 type Parts = Uses<'clock' | 'machineId' | 'report' | 'store' | 'switchboard'>;
 
 /**
- * Starts listening; returns stop. Does nothing on a single machine, where every request arrives in
- * this process.
+ * Starts listening; returns stop. Does nothing on a single machine, on which every request arrives
+ * in this process.
  */
 export function followFleetRequests(engine: Parts): () => void {
   if (engine.machineId === '') return () => {};

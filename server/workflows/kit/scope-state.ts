@@ -1,4 +1,4 @@
-// What is left to do in the scope of a run, and whether any of it can move.
+// The remaining work in the scope of a run, and whether any of it can start.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import {
@@ -48,7 +48,7 @@ export async function countMoving(
     name.startsWith('epic/') ? [name.slice('epic/'.length)] : [],
   );
   const canStart = !(await isStopped(db, run));
-  // What another run has to itself is no part of this one.
+  // Tasks that belong to another run are no part of this one.
   const scope = await scopeOfRun(db, run, await activeRunsIn(db));
   return movingInScope(db, scope, { canStart, heldEpics, except });
 }

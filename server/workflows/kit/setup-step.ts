@@ -10,7 +10,7 @@ import { gitFailed } from './git-trouble.ts';
 import type { Reads } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
 
-/** What a setup needs. */
+/** The ports that a setup uses. */
 export type SettingUp = Uses<
   'commands' | 'files' | 'git' | 'mask' | 'places' | 'settings' | 'store'
 >;

@@ -60,7 +60,7 @@ interface Place {
 }
 
 /**
- * What is known of the tip that tasks of the run would start from. Starts its gate if that is not
+ * The known state of the tip that tasks of the run would start from. Starts its gate if that is not
  * known yet.
  */
 export async function baseState(engine: Asking, run: RunRow): Promise<BaseState> {
@@ -148,13 +148,13 @@ async function needsNoGate(
   return isGood;
 }
 
-/** The first task of a new repository makes what its gate tests. */
+/** The first task of a new repository makes the code that its gate tests. */
 async function isBare({ git }: Uses<'git'>, commit: Sha): Promise<boolean> {
   const names = await git.namesAtRoot(commit);
   return names.ok && names.value.every((name) => aboutTheProject.test(name));
 }
 
-/** Settings of tools, and what people read: nothing that a gate could test. */
+/** Settings of tools, and texts for people: nothing that a gate could test. */
 const aboutTheProject =
   /^\.|\.md$|^(?:readme|licen[cs]e|copying|notice|changelog|contributing|authors)\b/i;
 

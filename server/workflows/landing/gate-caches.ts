@@ -1,6 +1,6 @@
-// What a gate's folder keeps of the gate before: build folders that check for themselves what is
-// stale. Only where what filled them has landed: what a candidate that was refused has left there
-// could answer for the next one.
+// The caches that a gate's folder keeps of the gate before: build folders that check for themselves
+// which files are stale. Only if the work that filled them has landed: leftovers of a refused
+// candidate could falsify the next result.
 
 import { allLines, gateVerdict } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';

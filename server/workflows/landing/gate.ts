@@ -24,7 +24,7 @@ import { setUp, type SettingUp } from '../kit/setup-step.ts';
 import type { Sha } from '../../git/sha.ts';
 
 type Testing = SettingUp & Uses<'clock' | 'commandEnvironment'>;
-/** What a gate needs. */
+/** The ports that a gate uses. */
 export type Gating = Testing & Uses<'foldersOfMachine' | 'machineId'>;
 
 export type GateVerdict =
@@ -41,16 +41,16 @@ export interface GateQuestion {
   readonly command: string;
   /** Tasks that the answer is about. */
   readonly taskIds: readonly string[];
-  /** A red answer that is older (Unix ms) is not believed: what made it red may be over. */
+  /** An older red answer (Unix ms) is not trusted, because its cause may be over. */
   readonly redSinceMs: number;
-  /** What is red, for the sentence; absent: the merged code. */
+  /** The code that is red, for the sentence. Absent for the merged code. */
   readonly about?: string | null;
 }
 
 /**
- * Runs the command on the commit's tree, in a folder that holds this tree and what the setup made
- * of it, and nothing else. A green tree is not asked about twice; a red one is tried once more
- * before it counts.
+ * Runs the command on the commit's tree, in a folder that contains only this tree and the files
+ * that the setup made of it. A green tree is not tested twice; a red one is tried once more before
+ * it counts.
  */
 export async function runGate(
   engine: Gating,
@@ -164,7 +164,7 @@ async function testTree(engine: Testing, job: GateJob, signal: AbortSignal): Pro
   return remember(engine, job, second, second.ok && !first.ok);
 }
 
-/** A try in a folder that is made ready for it, so that no try finds what another one left. */
+/** A try in a folder that is prepared for it, so that no try finds leftovers of another. */
 async function tryOnce(
   engine: Testing,
   job: GateJob,

@@ -198,7 +198,7 @@ async function buildEpic(
     const files = merged.value.files.join(', ');
     const target = { branch: input.target, tip: head };
     const line = { branch: input.line, tip: input.tip };
-    // Where people have taken out what the line is based on, nothing is to be merged into it.
+    // If people have taken out commits that the line is based on, nothing is merged into it.
     const advice =
       (base === null ? null : await handPick(engine, line, target)) ??
       (await handMerge(engine, target, line));

@@ -1,6 +1,6 @@
-// The landing queue of one line: merges what waits onto the tip, tests the merged tree, moves the
-// landing ref by compare-and-swap. Deterministic; one workflow at a time per line. A red batch is
-// halved until the bad task is alone.
+// The landing queue of one line: merges the waiting work onto the tip, tests the merged tree, moves
+// the landing ref by compare-and-swap. Deterministic; one workflow at a time per line. A red batch
+// is halved until the bad task is alone.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { RedBase } from '../../core/plan/block-cause.ts';
@@ -44,7 +44,7 @@ export async function landTasks(
   run: DurableRun<Tx>,
   input: LandInput,
 ): Promise<number> {
-  // It was claimed just before this machine lost what landing needs.
+  // It was claimed just before this machine became unable to land.
   if (!engine.lands()) throw run.handOver();
   const batch = await run.commit('batch', (tx) =>
     takeLandings(tx, input.line, run.workflowId, batchMax),

@@ -1,4 +1,5 @@
-// What the landing of a batch hands from one step to the next; all of it is stored as JSON.
+// The data that the landing of a batch passes from one step to the next; all of it is stored as
+// JSON.
 
 import type { Failure } from '../../core/failure.ts';
 import type { RedBase } from '../../core/plan/block-cause.ts';
@@ -32,14 +33,16 @@ export interface LandingBatch {
   readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
   /** Conflicts only with others of the batch: checked again once those have landed. */
   readonly deferred: readonly LandingRow[];
-  /** What git cannot merge at all, such as a history without the base: each goes back alone. */
+  /**
+   * Work that git cannot merge at all, such as a history without the base: each goes back alone.
+   */
   readonly unmergeable?: readonly Unmergeable[];
   /** Absent in steps of earlier releases. */
   readonly held?: readonly HeldWork[];
   readonly verdict:
     | GateVerdict
     | { readonly kind: 'none' }
-    /** Red, and so is what it was merged onto. */
+    /** Red, and the commit that it was merged onto is red too. */
     | {
         readonly kind: 'red_base';
         readonly failure: Failure;

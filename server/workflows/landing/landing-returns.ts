@@ -1,5 +1,5 @@
-// Work that could not land goes back to where it came from: to a further attempt, or to the person
-// who had approved it.
+// Work that could not land goes back to its source: to a further attempt, or to the person who had
+// approved it.
 
 import type { Failure } from '../../core/failure.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
@@ -42,7 +42,7 @@ export async function returnLanding(
     if (task.epoch === claim.epoch) await backToReview(engine, tx, claim, reason);
     return;
   }
-  // What a person has approved may be another commit than the agent's.
+  // The commit that a person approved may differ from the agent's.
   if (task.status === 'needs_review' && goesOn !== null && commit !== null)
     await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: commit });
   const delayMs =

@@ -13,11 +13,11 @@ import { wordsOfMissing } from '../attempt/refused-work.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /**
- * Git is the second source for what has landed: it knows when the last rows were lost in a power
- * cut, or when a person merged work by hand that was approved later. Returns the commit that
- * brought the work into `head`, with the tree of `head`; otherwise null. Work that started before
- * this process took it over may be further in git than in the rows; all other work, if it needed no
- * approval, is known.
+ * Git is the second source for landings: it knows them when the last rows were lost in a power cut,
+ * or when a person merged work by hand that was approved later. Returns the commit that brought the
+ * work into `head`, with the tree of `head`; otherwise null. Work that started before this process
+ * took it over may be further in git than in the rows; all other work, if it needed no approval, is
+ * known.
  */
 export async function landedBefore(
   engine: Uses<'earlierUntilMs' | 'git' | 'store'>,
@@ -37,7 +37,7 @@ export async function landedBefore(
   return tree.ok ? { commit: brought.sha, tree: tree.value } : null;
 }
 
-/** Where the work of a row starts, if people have removed its base from the line. */
+/** The start of a row's work, if people have removed its base from the line. */
 async function baseOfRow(
   engine: Uses<'git' | 'store'>,
   row: LandingRow,
@@ -96,14 +96,14 @@ export async function whyUnmergeable(
 ): Promise<Failure | null> {
   const { commit_sha: commit, task_id: taskId, attempt } = row;
   if (!(await isWithinReach(engine, commit))) {
-    // It continues where its work is available, or starts over.
+    // It continues from its work if that is available, or else starts over.
     return failure(
       'interrupted',
       await wordsOfMissing(engine.store.db, { taskId, attempt, commit }),
     );
   }
   for (const sha of [commit, head]) {
-    // What this process remembers of a commit does not say that git can read it now.
+    // This process's memory of a commit does not prove that git can read it now.
     const read = await engine.git.lineCommits(null, sha, 1);
     if (!read.ok) return null;
   }

@@ -32,15 +32,15 @@ export async function testBatch(
     if (verdict.kind === 'green') continue;
     if (verdict.kind !== 'red' || merged.length > 1) return verdict;
     if (await isGoalOfOneTask(engine, command)) return verdict;
-    // Where one task alone is red, the base is asked whether it was red before.
+    // If one task alone is red, checks whether the base was red before.
     return (await testBase(engine, { ...base, command, redSinceMs }, stop)) ?? verdict;
   }
   return verdict;
 }
 
 /**
- * A command that one task alone has been given says what that task is to achieve. It fails on the
- * base because the work is not done yet, so the base tells nothing.
+ * A command that belongs to one task describes that task's goal. It fails on the base because the
+ * work is not done yet, so the base tells nothing.
  */
 async function isGoalOfOneTask(
   engine: Uses<'settings' | 'store'>,

@@ -1,5 +1,5 @@
-// The merge that a person is advised to make by hand, and what they do instead where a merge would
-// bring back what they have taken out.
+// The merge that a person is advised to make by hand, and the alternative if a merge would restore
+// commits that people have taken out.
 
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -15,8 +15,8 @@ interface Side {
 }
 
 /**
- * "merge a into b by hand"; with the command where git refuses a plain one, because the first
- * commit of one of them was amended since.
+ * "merge a into b by hand"; with the command if git refuses a plain one, because the first commit
+ * of one of them was amended since.
  */
 export async function handMerge(
   engine: Uses<'git'>,
@@ -36,9 +36,9 @@ const picksMax = 500;
 const shortLength = 12;
 
 /**
- * "run git cherry-pick … on b" where the line of `from` still holds commits that people have taken
- * out of `into`: a merge would bring them back, silently. Each landing is picked with its message,
- * by which it is known again. Null if a merge brings back nothing.
+ * "run git cherry-pick … on b" if the line of `from` still has commits that people have taken out
+ * of `into`: a merge would bring them back, silently. Each landing is picked with its message,
+ * which identifies it again. Null if a merge brings back nothing.
  */
 export async function handPick(
   engine: Uses<'git' | 'store'>,
@@ -52,8 +52,8 @@ export async function handPick(
 }
 
 /**
- * A person has picked, as advised, all that the line holds besides what was taken out of the other
- * branch.
+ * A person has picked, as advised, everything on the line except the commits that were taken out of
+ * the other branch.
  */
 export async function isPicked(
   engine: Uses<'git' | 'store'>,
@@ -78,14 +78,14 @@ async function landingsLeft(
   if (!listed.ok) return null;
   const there = await engine.git.lineCommits(base, into.tip, lineMax);
   const marks = there.ok ? there.value.map(({ trailers }) => attemptMark(trailers)) : [];
-  // One base cannot hold all that was taken out where its tips lie side by side.
+  // If the tips of removed commits lie side by side, no single base can contain them all.
   const others = [base, into.tip, ...(await droppedFrom(engine, from.branch))];
   const left: Sha[] = [];
   for (const { sha, parents, trailers } of listed.value.toReversed()) {
     const [before, ...theirs] = parents;
     const mark = attemptMark(trailers);
     if (mark !== null && marks.includes(mark)) continue;
-    // What a take-in has brought there is of the other line, or was taken out of it.
+    // Commits that a take-in brought there belong to the other line, or were taken out of it.
     if (before === undefined || (await isAnyIn(engine, theirs, others))) continue;
     if (await changesNothing(engine, into.tip, sha, before)) continue;
     left.push(sha);
@@ -104,7 +104,10 @@ async function isAnyIn(
   return false;
 }
 
-/** The sentence of a task whose base lacks the commit of a blocker: where it is, and the remedy. */
+/**
+ * The sentence of a task whose base lacks the commit of a blocker: the branch that has it, and the
+ * remedy.
+ */
 export async function missingBase(
   engine: Uses<'git' | 'store'>,
   taskId: string,

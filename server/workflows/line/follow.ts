@@ -144,7 +144,7 @@ async function finish(
   return end;
 }
 
-/** Git could not tell where the line is: landed work counts as waiting until it can. */
+/** Git could not find the line: landed work counts as waiting until it can. */
 async function waitFor(engine: Following, branch: string, reason: string): Promise<Followed> {
   const { store } = engine;
   const known = await readLine(store.db, branch);

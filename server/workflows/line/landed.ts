@@ -1,5 +1,5 @@
-// Where work has landed: under its own commit, or under another one, because people rebase, amend
-// and pick.
+// The commit under which work has landed: its own or another one, because people rebase, amend and
+// pick.
 
 import { landingRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers, trailer, trailerValue } from '../../core/work/trailers.ts';

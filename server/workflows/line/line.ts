@@ -149,7 +149,7 @@ function tipOf(branch: string, step: OpenStep): Result<Sha> {
   }
 }
 
-/** What a landing is merged onto. */
+/** The commit onto which a landing is merged. */
 export interface LandingHead {
   /** The tip of the line. */
   readonly tip: Sha;

@@ -21,9 +21,9 @@ export interface LineMove {
 }
 
 /**
- * The store notes first what the ref is about to hold, so that after a death in between the tip is
- * known as Drover's, and the states of the branch in it as people's. A tip that the line no longer
- * holds is kept first, since nothing else may lead to the landings in it.
+ * The store first records the ref's next value, so that after a death in between the tip is known
+ * as Drover's, and the states of the branch in it as people's. A tip that the line no longer
+ * contains is kept first, since nothing else may lead to the landings in it.
  */
 export async function moveLine(
   engine: Uses<'git' | 'store'>,
@@ -37,7 +37,7 @@ export async function moveLine(
     const kept = await keepTip(engine, branch, old, reason);
     if (!kept.ok) return kept;
   }
-  // A move that is late must not change what is known of the one before.
+  // A move that is late must not change the recorded state of the one before.
   if ((await git.readRef(ref)) !== old) {
     const message = `The landing ref of ${branch} was just moved.`;
     return { ok: false, error: { kind: 'stale', retryable: true, message } };

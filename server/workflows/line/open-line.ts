@@ -52,7 +52,7 @@ function refuseFailed(moved: GitResult<void>): void {
     throw new Refusal(moved.error.kind, moved.error.message);
 }
 
-/** An epic that continued from the target would lose what has landed on its own line only. */
+/** An epic that continued from the target would lose the landings that are on its own line only. */
 async function refuseLostLine(
   { git }: Uses<'git'>,
   line: string,
@@ -173,7 +173,7 @@ export async function clearStaleLines(
       const change = { ref: landingRef(stale), next: null, old: landed };
       const gone = await git.updateRefs([change], reason);
       if (!gone.ok) refuse(gone.error);
-      // A branch of the same name starts without what waited here.
+      // A branch of the same name starts without the work that waited here.
       await store.transaction(async (tx) => {
         await recordLine(tx, stale, { landed: known, followed: known });
         await setPending(tx, store.sources, stale, { tip: known, commits: 0, reason: null });

@@ -1,4 +1,4 @@
-// Where work starts. A task lands its own range: from the recorded base of its attempt to its
+// The start of work. A task lands its own range: from the recorded base of its attempt to its
 // commit. People amend, rebase and reset: commits that they removed must not come back with it.
 
 import type { Sha } from '../../git/sha.ts';

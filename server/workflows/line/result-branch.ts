@@ -1,5 +1,5 @@
-// `drover/results/<branch>` holds what has landed exactly while the branch cannot follow: the
-// landing tip, or the same work without what people have removed from the branch.
+// `drover/results/<branch>` contains the landed work exactly while the branch cannot follow: the
+// landing tip, or the same work without commits that people have removed from the branch.
 
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';

@@ -15,8 +15,8 @@ const roundsMax = 15;
 
 /**
  * Checks states that are reported, and branches that have moved since the last round: a git command
- * that ran during the move may have ended after the look that followed it. `before`: where each
- * branch was in the last round.
+ * that ran during the move may have ended after the check that followed it. `before` has the tip of
+ * each branch in the last round.
  */
 export async function checkWrongStates(
   engine: Uses<'git' | 'store'>,

@@ -32,13 +32,13 @@ import { nextAction } from './next-action.ts';
 import { nextAppend } from '../kit/next-append.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** What ends an agent, and waits until it has ended. */
+/** Ends an agent, and waits until it has ended. */
 type Stopping = Uses<'clock' | 'store' | 'switchboard'>;
 
-/** What changes a row at a time. */
+/** Changes one row at a time. */
 type Changing = Uses<'clock' | 'store'>;
 
-/** What reads and changes rows. */
+/** Reads and changes rows. */
 type Stored = Uses<'store'>;
 
 /** How long a command waits for its change to be real (contract of the command). */
@@ -154,7 +154,7 @@ export async function requestStop(
   id: string,
   kind: StopKind,
   reason: string | null,
-  /** Who decided that, where it was no program. */
+  /** Who decided that, if it was not a program. */
   who: { readonly by?: 'person' } = {},
 ): Promise<void> {
   const epoch = await engine.store.transaction(async (tx) => {
@@ -235,7 +235,7 @@ export async function freshStart(
   }
   // Uncommitted work is nowhere else.
   if (goesOn !== 'uncommitted') await releaseSlot(tx, 'task', row.id);
-  // A person may have mended what no commit shows.
+  // A person may have made a fix that no commit shows.
   const cause = redBaseOf(row);
   if (cause !== null) await askBaseGate(tx, cause.line, engine.clock.now());
   return true;
@@ -283,7 +283,7 @@ export async function answerQuestion(
       `Question ${id} is already ${row.state}. Run "drover status" to list the open questions.`,
     );
   const choices = JSON.parse(row.choices) as string[];
-  // What is stored of a choice has its secrets taken out.
+  // The stored text of a choice has its secrets removed.
   const chosen = pickChoice(choices, choice) ?? pickChoice(choices, engine.mask(choice));
   if (chosen === null)
     throw new Refusal(

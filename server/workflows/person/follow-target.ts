@@ -1,5 +1,5 @@
-// A person asks that a target branch and its checkout get what has landed: cures what is reported
-// of them, and follows at once.
+// A person asks that a target branch and its checkout get the landed work: fixes their reported
+// problems, and follows at once.
 
 import { Refusal } from '../../core/failure.ts';
 import { branchRef } from '../../core/work/ref-names.ts';

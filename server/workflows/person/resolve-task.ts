@@ -1,4 +1,4 @@
-// A person has dealt with what blocks a task besides its blockers, or with its conflict.
+// A person has resolved a block of a task other than its blockers, or its conflict.
 
 import { Refusal } from '../../core/failure.ts';
 import { redBaseOf } from '../../core/plan/block-cause.ts';
@@ -11,11 +11,11 @@ import { nextAction } from './next-action.ts';
 interface Resolution {
   /** For the agent. */
   readonly note: string | null;
-  /** The task starts although its line fails the gate: its work may be what mends that. */
+  /** The task starts although its line fails the gate: its work may fix it. */
   readonly anyway: boolean;
 }
 
-/** A person has dealt with what blocked the task from outside, or with its conflict. */
+/** A person has resolved the outside block of the task, or its conflict. */
 export async function resolveTask(
   engine: Uses<'clock' | 'store'>,
   id: string,

@@ -42,7 +42,7 @@ export async function conflictSides(
   return { base: await engine.git.mergeBase(tip, commit), onto: tip, commit, files };
 }
 
-/** `onto`: the tip that the person merged with. What lands later is merged when this lands. */
+/** `onto`: the tip that the person merged with. Later landings are merged when this lands. */
 export interface SettledFile {
   readonly path: string;
   /** Null if the file is removed. */
@@ -99,8 +99,8 @@ export async function landPersonsMerge(
 }
 
 /**
- * An editor shows a conflict that was not touched as the lines from before both changes, without
- * marks: landing them would revert what has landed, and drop the task's change.
+ * An editor shows an untouched conflict as the lines from before both changes, without marks:
+ * landing them would revert earlier landings, and drop the task's change.
  */
 async function refuseUndecided(
   engine: Uses<'git'>,

@@ -48,7 +48,7 @@ export interface UndoAnswer {
   readonly after: number;
 }
 
-/** Reports what an undo would revert, and whether it can be built; moves nothing. */
+/** Reports the commits that an undo would revert, and whether it can be built; moves nothing. */
 export async function previewUndo(
   engine: Uses<'git' | 'machineId' | 'settings' | 'store'>,
   id: string,

@@ -1,11 +1,10 @@
-// What an undo takes out of which line, and what depends on it: looked up, and refused, before
-// anything is started.
+// The commits that an undo takes out of each line, and the tasks that depend on them: looked up,
+// and refused, before anything is started.
 //
 // A task's landing is one commit of its line. An epic that landed as a whole is a merge commit of
 // its target, one for each time it landed; an epic whose tasks landed one by one is the commits of
-// its tasks. What depends on the work and has landed stays: it is named beforehand, and the gate
-// decides whether it holds without. What depends on it and is running is not pulled the ground from
-// under: the undo is refused until it has ended.
+// its tasks. Landed work that depends on it stays: it is named beforehand, and the gate decides
+// whether it works without. If dependent work is running, the undo is refused until that has ended.
 
 import { landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
@@ -50,7 +49,7 @@ const lineMax = 5_000;
 
 const runningStatuses = new Set(['claimed', 'in_progress', 'needs_review', 'waiting']);
 
-/** Refuses what cannot be undone. */
+/** Refuses an undo that is impossible. */
 export async function planUndo(
   engine: Uses<'git' | 'settings' | 'store'>,
   id: string,
@@ -202,8 +201,8 @@ async function revertsOf(
 }
 
 /**
- * By their place on the line; what came into it with another commit is compared with the others one
- * by one.
+ * By their place on the line; a landing that came into it with another commit is compared with the
+ * others one by one.
  */
 async function newestFirst(
   engine: Uses<'git'>,

@@ -1,4 +1,4 @@
-// What a run is asked to be about, and which active run covers that or can be widened to it.
+// The requested scope of a run, and which active run covers it or can be widened to it.
 
 import { Refusal } from '../../core/failure.ts';
 import {

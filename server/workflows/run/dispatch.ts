@@ -134,7 +134,7 @@ export async function isStillFull(
   return candidates.length === 0 && free.own === 0;
 }
 
-/** Starts what can start now. */
+/** Starts the tasks that can start now. */
 export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
   const { db } = engine.store;
   // Each waits for the database, and mostly finds nothing: side by side, that is one wait.
@@ -191,7 +191,7 @@ interface Round {
   readonly left: Map<string, number>;
 }
 
-/** What was found out before the transaction of the claims. */
+/** The facts from before the transaction of the claims. */
 interface Looked {
   readonly rules: StartRules;
   /** By run: of the tip that its tasks would start from. */

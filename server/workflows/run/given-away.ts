@@ -20,8 +20,8 @@ export async function endGivenAway(
     engine.machineId,
   )) {
     const key = attemptKey(taskId, number);
-    // An attempt that continues here already adopts what it finds, and its new agent has the same
-    // mark.
+    // An attempt that continues here already adopts the existing process, and its new agent has the
+    // same mark.
     await engine.switchboard.turns.runIfFree(key, async () => {
       const [attempt] = await attemptsLeftOn(engine.store.db, engine.machineId, { taskId, number });
       if (attempt !== undefined) await endLeft(engine, attempt);

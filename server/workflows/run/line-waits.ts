@@ -51,8 +51,8 @@ async function commitsOf(
 }
 
 /**
- * Whether another active run can bring what tasks of this one wait for: one of its tasks can move,
- * or it waits for nothing, and ends or lands its epic.
+ * Whether another active run can bring the work that tasks of this one wait for: one of its tasks
+ * can start, or it waits for nothing, and ends or lands its epic.
  */
 export async function waitsForOtherRuns(engine: Uses<'store'>, run: RunRow): Promise<boolean> {
   const { db } = engine.store;

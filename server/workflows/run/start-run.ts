@@ -37,8 +37,8 @@ export interface StartRunOptions extends AskedScope {
   readonly workers: number;
   readonly target: string | null;
   /**
-   * Folder that the run is started from; a linked worktree's branch is the target where `target`
-   * names none.
+   * Folder that the run is started from; a linked worktree's branch is the target if `target` names
+   * none.
    */
   readonly calledIn?: string | null;
   readonly land: LandMode | null;
@@ -186,7 +186,7 @@ async function begin(
       ...(tasks !== null && { tasks: tasks.length }),
     },
   });
-  // What made its base red in an earlier run may be over.
+  // The cause of a red base in an earlier run may be over.
   await askBaseGate(tx, row.line, engine.clock.now(), { keepsGreen: true });
   const id = `run/${row.id}/${engine.store.sources.uuid()}`;
   // It stores no step, so that any release can continue it.
@@ -278,9 +278,7 @@ export async function agentsNeeded(
   ]);
 }
 
-/**
- * Without an epic nothing can land as a whole, and landing immediately is not what was requested.
- */
+/** Without an epic nothing can land as a whole, and landing immediately was not requested. */
 export function refuseLandWithoutEpic({
   land,
   epicId,

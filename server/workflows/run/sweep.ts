@@ -1,5 +1,4 @@
-// After a run: branches of attempts whose work has landed go; everything else stays where it can be
-// found.
+// After a run, removes the branches of attempts whose work has landed; all others stay.
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import {
@@ -66,8 +65,8 @@ async function sweepNow(engine: Sweeping): Promise<void> {
 }
 
 /**
- * What landed without its history, because people had rewritten the line, keeps that history as a
- * snapshot.
+ * Work that landed without its history, because people had rewritten the line, keeps that history
+ * as a snapshot.
  */
 async function isKept(
   engine: Uses<'git' | 'report'>,

@@ -1,6 +1,6 @@
-// Looks after everything that no workflow owns: landed work that waits for its branch arrives
-// without a person's action, lines of active runs know where people have their branches, and tasks
-// that an ended run has left without an owner are released.
+// Tends everything that no workflow owns: landed work that waits for its branch arrives without a
+// person's action, lines of active runs know the tips of people's branches, and tasks that an ended
+// run has left without an owner are released.
 
 import { endGivenAway } from './given-away.ts';
 import { returnOrphans } from './orphans.ts';
@@ -27,7 +27,7 @@ export class LineTending {
   #off = (): void => {};
   #swept: string | null = null;
   #round = 0;
-  /** Where each branch was in the last round. */
+  /** The tip of each branch in the last round. */
   readonly #followed = new Map<string, Sha | null>();
 
   constructor(engine: Engine) {
@@ -115,8 +115,8 @@ export class LineTending {
   }
 
   /**
-   * The machine that ran a run has swept its own clone; the others have branches of what has landed
-   * as well.
+   * The machine that ran a run has swept its own clone; the others have branches of landed work as
+   * well.
    */
   async #sweepHere(): Promise<void> {
     const engine = this.#engine;
