@@ -1,5 +1,5 @@
-// What the subjects of the git layer share about one repository: where it is, how git is run in it,
-// and its few locks.
+// The shared state of the git layer's subjects about one repository: its place, how git is run in
+// it, and its few locks.
 
 import type { Result } from '../core/failure.ts';
 import type { Trash } from '../files/trash.ts';
@@ -27,7 +27,7 @@ export interface GitObject {
   readonly content: Buffer;
 }
 
-/** Objects of the repository, read by one git process that stays, and what is known of them. */
+/** Objects of the repository, read by one git process that stays, and the facts known of them. */
 export interface KnownObjects {
   /** Returns null if the repository does not have it. */
   read(sha: Sha): Promise<Result<GitObject | null, GitOutput>>;
@@ -39,10 +39,7 @@ export interface KnownObjects {
   rememberAnswer(question: string, answer: boolean): void;
 }
 
-/**
- * A secret in a content: what it is, for a sentence, and a text that is the same for the same
- * secret.
- */
+/** A secret in a content: its kind, for a sentence, and a text that identifies the same secret. */
 export interface SecretFound {
   readonly what: string;
   readonly id: string;
@@ -60,7 +57,7 @@ export interface RepositoryContext {
   readonly refsAreFiles: boolean;
   /** Git logs the moves of Drover's own refs too: `core.logAllRefUpdates` is `always`. */
   readonly ownRefsAreLogged: boolean;
-  /** Bytes of an object's id: 32 where the repository uses SHA-256. */
+  /** Bytes of an object's id: 32 if the repository uses SHA-256. */
   readonly idBytes: 20 | 32;
   /** Age from which a lock in a slot counts as left behind by a killed process. */
   readonly staleLockMs: number;

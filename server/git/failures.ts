@@ -20,7 +20,7 @@ export function refuse<T>(kind: GitFailure['kind'], message: string): GitResult<
   return err(gitFailure(kind, message));
 }
 
-/** Git only warns about such folders, and leaves them out of what it lists and commits. */
+/** Git only warns about such folders, and leaves them out of its lists and commits. */
 export function cannotRead(worktree: string, folders: readonly string[]): GitFailure {
   const names = folders.slice(0, 5).join(', ');
   const message = `Git cannot read ${names} in ${worktree} (permission denied), so its files are in no commit. Make it readable with "chmod -R u+rwX", or ignore it.`;
@@ -66,7 +66,7 @@ function lacksContents(stderr: string): boolean {
   );
 }
 
-/** Of a key that decides where git connects to. */
+/** For a key that decides where git connects to. */
 export const changedWords = "was changed in git's configuration after Drover had started";
 
 /** Git gives no code of the system, only its words. */
@@ -135,7 +135,7 @@ function lastWords(text: string): string {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('hint:'));
-  // Git lists what it does not accept below its sentence: the names of extensions, of files.
+  // Git lists the rejected names of extensions and files below its sentence.
   const reasons = lines.filter(
     (line, at) =>
       /^(?:fatal|error):/.test(line) || /^(?:fatal|error):.*:$/.test(lines[at - 1] ?? ''),

@@ -1,4 +1,4 @@
-// One call of git, and what is known of it afterwards.
+// One call of git, and its result.
 
 import type { Result } from '../core/failure.ts';
 import type { ProgramProblem } from '../platform/ending.ts';
@@ -11,7 +11,7 @@ export interface GitCommand {
   /** Added to the environment of this one process. */
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Goes before what is not urgent, where several wait for their turn. */
+  /** Goes before less urgent calls, if several wait for their turn. */
   readonly urgent?: boolean;
   /** Lets the hooks and the signing of the user run. */
   readonly userHooks?: boolean;
@@ -21,10 +21,7 @@ export interface GitCommand {
    * do: programs for keys and passwords are the user's own.
    */
   readonly network?: boolean;
-  /**
-   * What goes beyond the bound of the output is dropped (and the process ended) instead of being an
-   * error.
-   */
+  /** Output beyond the bound is dropped (and the process ended) instead of being an error. */
   readonly truncate?: boolean;
 }
 
@@ -47,7 +44,7 @@ export interface Question<T> {
 
 /** A git process that answers one question after the other. */
 export interface Conversation {
-  /** In turn. The failure is what git printed as it ended. */
+  /** In turn. The failure is git's output as it ended. */
   ask<T>(question: Question<T>): Promise<Result<T, GitOutput>>;
 }
 

@@ -4,7 +4,7 @@ import type { RepositoryContext } from './context.ts';
 import type { GitRepository, GitResult } from './port.ts';
 import type { Sha } from './sha.ts';
 
-/** Folders and files of the machine, and where a confined program is to see them. */
+/** Folders and files of the machine, and their places for a confined program. */
 export interface LentGit {
   /** The path of the shared git folder, which `folder` takes the place of. */
   readonly commonDir: string;
@@ -31,8 +31,8 @@ export interface LocalRepository extends GitRepository {
   /** Settings of git, as it had them at the start, that can cost work. */
   readonly warnings: readonly string[];
   /**
-   * The oldest commit on the first-parent line of HEAD; null before the first one, and where the
-   * history is cut off.
+   * The oldest commit on the first-parent line of HEAD; null before the first one, and in a shallow
+   * history.
    */
   rootCommit(): Promise<Sha | null>;
   /**

@@ -1,4 +1,4 @@
-// What is asked of a merge without a checkout, and its result.
+// The options of a merge without a checkout, and its result.
 
 import type { Sha } from './sha.ts';
 
@@ -19,9 +19,9 @@ export interface MergeRequest {
   readonly tip: Sha;
   readonly commit: Sha;
   /**
-   * Where the work in `commit` starts, if that is not the merge base of both histories: people
+   * The start of the work in `commit`, if that is not the merge base of both histories: people
    * removed its base from the tip's history. Then only the difference to it is merged, and the tip
-   * is the only parent, so that what they removed stays removed.
+   * is the only parent, so that the commits they removed stay removed.
    */
   readonly base?: Sha | null;
   /**

@@ -1,6 +1,6 @@
 // The git operations that workflows need. The real adapter runs the git binary; the simulation has
 // a second implementation. Every method is idempotent: it checks the current state first and
-// completes what is missing.
+// completes the missing steps.
 
 import { Refusal, type Result } from '../core/failure.ts';
 import type { WrongFiles } from '../core/work/wrong-state.ts';
@@ -92,7 +92,7 @@ export type FollowOutcome =
   /** It could not move; `commits` on the first-parent line wait. */
   | { readonly kind: 'pending'; readonly commits: number; readonly reason: string };
 
-/** What became of a branch of Drover's own that had to move. */
+/** The result of moving a branch of Drover's own. */
 export type BranchMove =
   | { readonly kind: 'moved' }
   /** A worktree has it checked out and cannot be brought along. */
@@ -110,7 +110,7 @@ export interface WorktreeStatus {
   readonly unfinished?: UnfinishedWork;
 }
 
-/** What a merge, a rebase or the like has left open in a worktree. */
+/** A merge, rebase or the like that is open in a worktree. */
 export interface UnfinishedWork {
   readonly operation: 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect' | null;
   /** Files with the markers of a conflict that were not there at the commit. */
@@ -182,8 +182,8 @@ export interface GitRepository {
   treeOf(commit: Sha): Promise<GitResult<Sha>>;
 
   /**
-   * Makes the slot ready for a task: created if missing or damaged, else re-used. Serialised where
-   * git races.
+   * Makes the slot ready for a task: created if missing or damaged, else re-used. Serialized if git
+   * races.
    */
   prepareSlot(request: SlotRequest): Promise<GitResult<SlotOutcome>>;
   /**
@@ -199,9 +199,7 @@ export interface GitRepository {
   startWork(path: string): Promise<GitResult<void>>;
   /** `marksSince`: whether something is unfinished there, compared with this commit. */
   status(path: string, marksSince?: Sha): Promise<GitResult<WorktreeStatus>>;
-  /**
-   * In a fleet the commit is also pushed; if that fails, the failure contains what was made here.
-   */
+  /** In a fleet the commit is also pushed; if that fails, the failure contains the local commit. */
   commitLeftovers(request: CommitLeftoversRequest): Promise<GitResult<CommitLeftoversOutcome>>;
   /** Since the slot was prepared, or the last call; empty if its agent was confined. */
   sharedChanges(path: string): Promise<readonly SharedChange[]>;
@@ -224,7 +222,9 @@ export interface GitRepository {
   lastSnapshot(label: string, where?: 'anywhere'): Promise<GitResult<SnapshotView | null>>;
   /** One snapshot by its commit. */
   snapshotAt(commit: Sha): Promise<GitResult<SnapshotView>>;
-  /** All snapshots of a task's attempts, oldest first; what the bases hold is not searched. */
+  /**
+   * All snapshots of a task's attempts, oldest first, without searching the commits of the bases.
+   */
   listSnapshots(taskId: string, bases: readonly Sha[]): Promise<GitResult<readonly SnapshotView[]>>;
   /** How much two commits differ. */
   sizeOfChange(from: Sha, to: Sha): Promise<GitResult<ChangeSize>>;
@@ -242,10 +242,10 @@ export interface GitRepository {
   /** Merges without touching any checkout: merge-tree and commit-tree. Parents: tip, commit. */
   merge(request: MergeRequest): Promise<GitResult<Merge | MergeConflict>>;
   /**
-   * Lets a target branch follow the landing tip: compare-and-swap where it is checked out nowhere,
+   * Lets a target branch follow the landing tip: compare-and-swap if it is checked out nowhere,
    * git's own `merge --ff-only` in the checkout that holds it, which is kept before if it holds
    * more than its commit. Never forces, never touches a branch that is in the middle of a rebase.
-   * `seen`: where the branch was when it was decided that it may follow; `stale` when a person has
+   * `seen`: the tip of the branch when it was decided that it may follow; `stale` when a person has
    * moved it since.
    */
   follow(
@@ -254,11 +254,11 @@ export interface GitRepository {
     mode: 'fast-forward' | 'never',
     seen?: Sha | null,
   ): Promise<GitResult<FollowOutcome>>;
-  /** What is wrong in the checkout of a branch that has gone from one commit to the other. */
+  /** The problems in the checkout of a branch that has moved from one commit to the other. */
   lookAfter(branch: string, from: Sha, to: Sha): Promise<WrongFiles | null>;
   /**
-   * Cures such a state, on the user's word: never over a change of theirs. Resolves with what is
-   * still wrong.
+   * Fixes such a state at the user's request, never over their changes. Resolves with the problems
+   * that remain.
    */
   cure(branch: string, wrong: WrongFiles): Promise<GitResult<WrongFiles | null>>;
   /**
@@ -290,8 +290,8 @@ export interface GitRepository {
   /** A commit on the given one with ignored files that a snapshot keeps; secrets are refused. */
   withIgnored(request: WithIgnoredRequest): Promise<GitResult<Sha>>;
   /**
-   * A commit on top of the given one that takes it back: what its first parent held. Nothing names
-   * it yet.
+   * A commit on top of the given one that reverts it to its first parent's content. No ref names it
+   * yet.
    */
   revertOf(request: {
     readonly commit: Sha;

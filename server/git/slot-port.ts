@@ -1,4 +1,4 @@
-// What is asked of slots, their setup and the work in them.
+// The options and results of slots, their setup and the work in them.
 
 import type { HeldCause } from '../core/plan/verdict.ts';
 import type { Sha } from './sha.ts';
@@ -31,7 +31,7 @@ export interface CommitLeftoversOutcome {
   readonly changed: boolean;
   /** Paths never committed because of name, size or content; they stay in the worktree. */
   readonly held: readonly string[];
-  /** What the content of some of them is held for. */
+  /** Why the content of some of them is held. */
   readonly heldFor?: Readonly<Record<string, string>>;
   /** Why the names of some of them are held. */
   readonly unportable?: Readonly<Record<string, string>>;
@@ -113,7 +113,7 @@ export interface SlotRequest {
 export interface SlotOutcome {
   /** True when the worktree was made now (a cold start). */
   readonly created: boolean;
-  /** Ref of the snapshots that keep what was found in the slot, or null. */
+  /** Ref of the snapshots that keep the work found in the slot, or null. */
   readonly keptRef: string | null;
 }
 
@@ -152,7 +152,7 @@ export interface SetupLook {
   readonly changed: readonly string[];
   /** Files that were there before and are not the setup's. */
   readonly before: Traces;
-  /** The slot holds its commit alone, so that what the setup makes can be sealed. */
+  /** The slot contains only its commit, so that the result of the setup can be sealed. */
   readonly sealable?: boolean;
 }
 

@@ -41,8 +41,8 @@ export interface SnapshotRequest {
    */
   readonly base: Sha | null;
   /**
-   * The clone may be lost with its machine: the snapshot then also holds what branches and stashes
-   * of it hold anyway.
+   * The clone may be lost with its machine: the snapshot then also holds the commits of its
+   * branches and stashes.
    */
   readonly forOthers?: boolean;
 }

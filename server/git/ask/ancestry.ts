@@ -15,7 +15,7 @@ export async function isAncestor(
   if (ancestor === descendant) return true;
   if (!isSha(ancestor) || !isSha(descendant)) return false;
   if (await liesOnLine(context, ancestor, descendant)) return true;
-  // History has no circles: what descends from the one cannot be its ancestor.
+  // History has no cycles: a descendant of a commit cannot be its ancestor.
   if (await liesOnLine(context, descendant, ancestor)) return false;
   const question = `${ancestor} ${descendant}`;
   const known = context.objects.answer(question);

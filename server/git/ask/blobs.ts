@@ -6,12 +6,12 @@ import { failureOf } from '../failures.ts';
 import { bytesOf } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 
-/** Bytes of all objects of one answer; it stays below what one answer of git may be. */
+/** Bytes of all objects of one answer, below the limit for one answer of git. */
 const answerBytesMax = 16 * 1024 * 1024;
 
 /**
- * What is no blob, is longer than `bytesMax`, or is not there is left out. Names may not hold line
- * breaks.
+ * Omits names that are not blobs, are longer than `bytesMax`, or do not exist. Names must not
+ * contain line breaks.
  */
 export async function readBlobs(
   context: RepositoryContext,

@@ -31,7 +31,9 @@ export async function smallAsStored(
   return new Set(filtered.filter((_, index) => Number(sizes[index]) <= maxBytes));
 }
 
-/** The paths of which some content, named for git, is larger; what is gone has no size. */
+/**
+ * The paths with larger content for any of the names that git resolves; removed files have no size.
+ */
 export async function tooLargeAmong(
   context: RepositoryContext,
   blobs: ReadonlyMap<PathBytes, ReadonlySet<string>>,

@@ -52,8 +52,8 @@ export async function changedPaths(
 }
 
 /**
- * The oldest commit on the first-parent line of HEAD; null before the first one, and where the
- * history is cut off.
+ * The oldest commit on the first-parent line of HEAD; null before the first one, and in a shallow
+ * history.
  */
 export async function rootCommit(context: RepositoryContext): Promise<Sha | null> {
   const output = await context.git(['rev-list', '--first-parent', '--max-parents=0', 'HEAD']);

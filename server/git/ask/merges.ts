@@ -164,8 +164,8 @@ const driversMax = 10;
 const bdDriver = { 'merge.beads.driver': 'false' };
 
 /**
- * Git ends a merge where .gitattributes names a driver that the configuration has no command for.
- * Such a file is merged as text, as if the driver were not in the configuration at all.
+ * Git ends a merge if .gitattributes names a driver that the configuration has no command for. Such
+ * a file is merged as text, as if the driver were not in the configuration at all.
  */
 async function withDrivers(
   body: (overrules: readonly string[]) => Promise<GitOutput>,

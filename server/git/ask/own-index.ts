@@ -1,5 +1,5 @@
-// Where an index of Drover's own is while git fills it: in the shared git folder, and not in the
-// worktree's private one, where a confined program could put a link in its place.
+// The place of Drover's own index while git fills it: in the shared git folder, and not in the
+// worktree's private one, in which a confined program could put a link in its place.
 
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';

@@ -12,7 +12,7 @@ import { unfinishedOperation } from '../refs/worktree-heads.ts';
 import { canonicalPath, findWorktree } from '../refs/worktree-link.ts';
 
 export interface StatusOptions {
-  /** Also lists what is ignored; a folder that is ignored as a whole counts as one entry. */
+  /** Also lists ignored files; a folder that is ignored as a whole counts as one entry. */
   readonly ignored?: boolean;
 }
 

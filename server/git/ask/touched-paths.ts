@@ -1,12 +1,12 @@
-// Which paths the commits made here have touched: who asks what such a commit changed needs no
-// process of git's.
+// Paths that the commits made here have touched, so that a query for the change of such a commit
+// needs no git process.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { Sha } from '../sha.ts';
 
 const commitsMax = 500;
-/** What has touched more is not remembered: git is asked. */
+/** Commits that touched more are not remembered: git is asked. */
 const pathsMax = 500;
 
 interface Touched {

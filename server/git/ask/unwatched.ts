@@ -11,7 +11,7 @@ export async function unwatchedEntries(
 ): Promise<readonly PathBytes[] | null> {
   const listed = await context.git([...flags, 'ls-files', '-v', '-z'], options);
   if (listed.code !== 0) return null;
-  // A letter for each: lower-case where git assumes the file unchanged, S where it skips it.
+  // One letter each: lower-case if git assumes the file unchanged, S if it skips it.
   return splitZero(listed.stdout)
     .filter((line) => /^[a-zS]/u.test(line))
     .map((line) => line.slice(2));

@@ -22,7 +22,7 @@ interface Settled {
   readonly landed: Entry;
   /** Its earlier entry in the index. Null if git did not know the file. */
   readonly before: Entry | null;
-  /** In the index afterwards: what was staged stays staged. */
+  /** Its later entry in the index: staged changes stay staged. */
   readonly after: Entry;
 }
 
@@ -73,7 +73,7 @@ async function settle(
   const before = await entryIn(context, ['ls-files', '-s', '-z', '--', path], checkout);
   const staged = before === null ? null : await textOf(context, before);
   const isStaged = before !== null && ![base?.blob, landed.blob].includes(before.blob);
-  // Something between what is committed and what is in the file: that a person has put there.
+  // Something between the commit and the file's content: a person has put it there.
   if (isStaged && staged !== present) return null;
   const [old, theirs] = [
     base === null ? '' : await textOf(context, base),

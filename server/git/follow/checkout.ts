@@ -17,10 +17,10 @@ import { lookAt } from './look.ts';
 import type { FollowStep } from './names.ts';
 import { takeOnWritten } from './written-files.ts';
 
-/** Keeps what a checkout of the user holds besides its commit. */
+/** Keeps the uncommitted state of a user's checkout. */
 export type KeepCheckout = (checkout: WorktreeHead) => Promise<GitResult<void>>;
 
-/** `stale`: the branch is not where it was. */
+/** `stale`: the branch has moved. */
 export type CheckoutMove =
   | { readonly kind: 'moved'; readonly wrong: WrongFiles | null }
   | { readonly kind: 'refused'; readonly reason: string }

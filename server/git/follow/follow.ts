@@ -30,7 +30,7 @@ export async function follow(
 }
 
 interface Branch {
-  /** Where its name ends, which may be a symbolic ref's. */
+  /** The ref that its name resolves to, which may differ for a symbolic ref. */
   readonly ref: string;
   /** As people name it. */
   readonly name: string;
@@ -126,7 +126,7 @@ export async function lookAfter(
   return inTurn(context, branch, ({ ref }) => lookAtCheckouts(context, ref, { from, to }));
 }
 
-/** Returns what is still wrong afterwards. */
+/** Returns the problems that remain. */
 export async function cure(
   context: RepositoryContext,
   branch: string,

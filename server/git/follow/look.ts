@@ -51,7 +51,7 @@ export async function lookAt(
     const files = paths.slice(0, wrongFilesMax).map(shown);
     return { kind, checkout: at, from, to, files, count: paths.length };
   };
-  // Some of them can be the user's own change; all of them are what such a command leaves.
+  // Some of them can be the user's own change; all of them are the result of such a command.
   const isOld = [...changed].every((path) => differing.has(path) && !staged.has(path));
   if (isOld && changed.size > 0) return found('old', [...changed]);
   const missing = await missingIn(context, at, changed);

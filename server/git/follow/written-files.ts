@@ -1,5 +1,5 @@
-// Files that are already those of a commit under an index that is older: what a power cut or a kill
-// in the middle of a fast-forward leaves. Git takes them for changes of the user.
+// Files that already equal those of a commit under an older index: the result of a power cut or a
+// kill in the middle of a fast-forward. Git takes them for changes of the user.
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

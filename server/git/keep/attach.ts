@@ -30,8 +30,8 @@ export function standsOn(status: ParsedStatus, branch: string): boolean {
 }
 
 /**
- * Puts HEAD on the branch without touching index or files. What the branch held and HEAD does not
- * is rescued first.
+ * Puts HEAD on the branch without touching index or files. Commits of the branch that HEAD lacks
+ * are rescued first.
  */
 export async function attachToBranch(
   context: RepositoryContext,

@@ -1,5 +1,5 @@
 // Snapshots of a user's checkout before Drover moves it: whatever a command of the user or of
-// Drover does to it at the same moment, what it held is under `refs/drover/before/`.
+// Drover does to it at the same time, its former content is under `refs/drover/before/`.
 
 import { basename } from 'node:path';
 import { beforeRoot } from '../../core/work/ref-names.ts';

@@ -61,9 +61,9 @@ export async function commitEntries(
 }
 
 /**
- * A merge that git can make alone gets a commit of its own, below what the agent has changed
- * besides: a rebase of a person's makes merges again, and would lose what only their commits hold.
- * Returns null if no such merge is unfinished.
+ * A merge that git can make alone gets a commit of its own, below the agent's other changes: a
+ * person's rebase makes merges again, and would lose content that only their commits have. Returns
+ * null if no such merge is unfinished.
  */
 async function concludeMerge(
   context: RepositoryContext,

@@ -195,7 +195,7 @@ async function isChange(
   return !found.ok || found.value !== tree;
 }
 
-/** Only if the agent has made no commits: its commits may revert what others did. */
+/** Only if the agent has made no commits: its commits may revert the work of others. */
 function noteTouched(
   context: RepositoryContext,
   base: Sha,
@@ -219,7 +219,7 @@ async function hasPutAside(context: RepositoryContext, branch: string): Promise<
   return facts.ok && facts.value.reason === 'kept' && facts.value.author === 'agent';
 }
 
-/** What was changed and changed back is no change: only then git is asked once more. */
+/** A change that was reverted does not count: only then git is asked once more. */
 async function protectedChanges(
   context: RepositoryContext,
   { touched, names }: { readonly touched: readonly PathBytes[]; readonly names: SecretNames },
@@ -237,8 +237,8 @@ async function protectedChanges(
 }
 
 /**
- * Where HEAD was behind the branch, the new commit is merged into it; else the commit made is the
- * tip already.
+ * If HEAD was behind the branch, the new commit is merged into it; else the commit is the tip
+ * already.
  */
 async function placeOnBranch(
   context: RepositoryContext,
@@ -356,7 +356,7 @@ async function heldByContent(
   return names.ok ? ok({ contents: new Map(pairs), names: names.value }) : names;
 }
 
-/** All that is held, and why where that is not said by the file itself. */
+/** All held files, with the reason if the file itself does not show it. */
 function heldWith(
   byFacts: ReadonlyMap<StatusEntry, HeldCause>,
   { contents, names }: HeldByContent,
@@ -375,7 +375,7 @@ function heldWith(
   };
 }
 
-/** The agent may have staged what is held: it goes back to "changed", its file stays as it is. */
+/** The agent may have staged held files: they become unstaged, and stay unchanged on disk. */
 async function unstage(
   context: RepositoryContext,
   worktree: LinkedWorktree,

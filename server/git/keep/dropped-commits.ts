@@ -1,6 +1,6 @@
 // Commits that an agent has made in its slot and then left behind: by a reset, an amend or a rebase
 // of its own. Only the log of the slot's HEAD leads to them, and it goes with the slot. They may
-// hold what a person had written there, so they become snapshots of the attempt.
+// contain a person's work, so they become snapshots of the attempt.
 
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -31,8 +31,8 @@ function droppedLabel(label: string): string {
 }
 
 /**
- * Keeps what the present user of a slot has committed there and no ref holds. `head`: the commit of
- * the slot's HEAD. Where the user has only added commits, this costs no process.
+ * Keeps commits of a slot's present user that no ref holds. `head`: the commit of the slot's HEAD.
+ * If the user has only added commits, this costs no process.
  */
 export async function keepDropped(
   context: RepositoryContext,
@@ -69,7 +69,7 @@ export async function keepDropped(
   return ok(undefined);
 }
 
-/** What HEAD has been since the slot has its present user, the newest first. */
+/** The values of HEAD since the slot has its present user, newest first. */
 function commitsInLog(worktree: LinkedWorktree): readonly Sha[] {
   const log = readPlain(join(worktree.gitDir, 'logs', 'HEAD'), logBytesMax);
   if (log === null) return [];

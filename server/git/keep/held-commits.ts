@@ -40,7 +40,7 @@ export interface CommittedRange {
 
 export interface HeldInRange {
   readonly held: readonly string[];
-  /** Of the held ones: what their content is held for. */
+  /** For held files: the secret or name that holds their content. */
   readonly heldFor: Readonly<Record<string, string>>;
   /** Of the other held ones: why. */
   readonly causes: Readonly<Record<string, HeldCause>>;
@@ -52,9 +52,7 @@ export interface HeldInRange {
   readonly changed: readonly PathBytes[];
 }
 
-/**
- * Added or changed by any commit between base and head: what is removed again stays in the history.
- */
+/** Added or changed by any commit between base and head: a removed file stays in the history. */
 export async function heldInCommits(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -74,7 +72,7 @@ export async function heldInCommits(
   const inNames = await secretNames(context, range.base, paths);
   if (!inNames.ok) return inNames;
   const names = inNames.value;
-  // A submodule is a folder, or nothing, where the agent has left it.
+  // A submodule is a folder, or missing if the agent removed it.
   const folders = facts.filter(({ stats }) => stats === null || stats.isDirectory());
   const links = folders.map(({ path }) => path);
   const unpublished = await inSubmodules.unpublished(context, worktree, range.head, links);

@@ -21,7 +21,7 @@ const messageFormat = '--format=%an <%ae>%n%cn <%ce>%n%B';
 /** Removed files whose contents may have moved elsewhere. */
 const removedMax = 200;
 
-/** What was found, by path: one sentence's worth. */
+/** The findings by path: one sentence's worth. */
 export type SecretPaths = ReadonlyMap<PathBytes, string>;
 
 type Found = Map<PathBytes, readonly SecretFound[]>;

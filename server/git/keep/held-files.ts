@@ -1,6 +1,6 @@
-// Which files are never committed because of their name: private keys, tokens, local settings, and
+// Files that are never committed because of their name: private keys, tokens, local settings, and
 // names that would act on the terminal that lists them. Settings files that projects commit, such
-// as .npmrc, are not among them: those are held for what they contain.
+// as .npmrc, are not among them: those are held because of their content.
 
 const harmless = /\.(?:example|sample)$/i;
 
@@ -16,7 +16,7 @@ const heldNames: readonly RegExp[] = [
   /^credentials(?:\.(?:json|ya?ml|toml|ini|csv|txt|xml|db))?$/i,
   /^kubeconfig(?:[._-].*)?$/i,
   /^service[-_]account.*\.json$/i,
-  // Modules of programs too: what their names promise is held until a person allows it.
+  // Modules of programs too: files with such names are held until a person allows them.
   /^secrets\../i,
 ];
 

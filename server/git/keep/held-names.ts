@@ -9,7 +9,7 @@ import { failureOf } from '../failures.ts';
 import type { Sha } from '../sha.ts';
 
 export interface SecretName {
-  /** What the name holds, for a sentence. */
+  /** The secret in the name, for a sentence. */
   readonly what: string;
   /** The path without it. The names of held files are stored and printed. */
   readonly shownAs: string;
@@ -88,7 +88,7 @@ async function search(
   return found;
 }
 
-/** A value may contain slashes: what is shown is a folder before all of them. */
+/** A value may contain slashes, so the text shows a folder above all of them. */
 async function withoutSecrets(
   { secretsIn }: RepositoryContext,
   path: PathBytes,

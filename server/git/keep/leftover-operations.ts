@@ -1,5 +1,5 @@
-// A merge, rebase or cherry-pick that an agent has left unfinished: concluded where its meaning is
-// plain, refused elsewhere.
+// A merge, rebase or cherry-pick that an agent has left unfinished: concluded if its meaning is
+// plain, refused otherwise.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -90,7 +90,8 @@ async function hasMergedNothing(
   { gitDir }: LinkedWorktree,
   { head, entries }: ParsedStatus,
 ): Promise<boolean> {
-  // Git notes what it could not merge alone: an agent that settles that may drop the other side.
+  // Git records parts that it could not merge alone: an agent that settles them may drop the other
+  // side.
   if (head === null || exists(join(gitDir, 'AUTO_MERGE'))) return false;
   if (
     entries.some(({ kind, index }) => kind === 'unmerged' || (kind === 'changed' && index !== '.'))

@@ -50,7 +50,7 @@ export async function ownWorktree(
 export async function relink(worktree: LinkedWorktree): Promise<LinkedWorktree> {
   const pointer = join(worktree.path, '.git');
   const facts = factsOf(pointer);
-  // A file only leads somewhere else, for instance to where the repository was before it was moved.
+  // A file only leads somewhere else, for instance to the repository's place before it was moved.
   if (facts?.isDirectory()) {
     await setAside(pointer, worktree.path);
   }

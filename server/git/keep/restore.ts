@@ -1,4 +1,4 @@
-// Restores a snapshot in a slot: its files and what was staged, on top of the slot's commit.
+// Restores a snapshot in a slot: its files and its staged changes, on top of the slot's commit.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -36,12 +36,12 @@ export function viewOf(facts: SnapshotFacts): SnapshotView {
   return { commit, label: attemptIn(facts.label), reason, author, timeMs, head, branch };
 }
 
-/** Without what tells one chain of an attempt from another. */
+/** Without the part that tells one chain of an attempt from another. */
 function attemptIn(label: string): string {
   return /^[^/]+\/\d+(?=\/)/.exec(label)?.[0] ?? label;
 }
 
-/** The slot has to hold nothing but its HEAD: what else is in it is refused, never overwritten. */
+/** The slot must contain nothing but its HEAD: other content is refused, never overwritten. */
 export async function restoreSnapshot(
   context: RepositoryContext,
   request: RestoreRequest,

@@ -1,5 +1,5 @@
 // The setup note of a slot: which setup state it has, and which files the setup created. Such files
-// are no work of an agent, also where git does not ignore them.
+// are no work of an agent, even if git does not ignore them.
 
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

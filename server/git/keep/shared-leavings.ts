@@ -1,6 +1,6 @@
-// What changes in the git folder that all worktrees share while an agent without a sandbox runs.
-// Drover writes none of it: the user may have made the change, and several agents may run. A change
-// is reported with the command that restores the former state. Stashes that the attempt has made
+// Changes in the git folder that all worktrees share, while an agent without a sandbox runs. Drover
+// writes none of it: the user may have made the change, and several agents may run. A change is
+// reported with the command that restores the former state. Stashes that the attempt has made
 // become part of its snapshots, and a stash of the user that is gone gets a ref of Drover's.
 
 import { MadeOnce } from '../../core/made-once.ts';
@@ -60,8 +60,8 @@ export function forgetShared(context: RepositoryContext, path: string): void {
 }
 
 /**
- * Call after an agent has ended. Returns what has changed since the slot was prepared or this was
- * called last; a stash that is gone has a ref then.
+ * Call after an agent has ended. Returns the changes since the slot was prepared or since the last
+ * call; a stash that is gone has a ref then.
  */
 export async function sharedChanges(
   context: RepositoryContext,

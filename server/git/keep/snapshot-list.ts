@@ -18,7 +18,7 @@ export function snapshotsPrefix(taskId: string): string {
   return workRef(`${taskId}/0`).slice(0, -1);
 }
 
-/** `others`: where refs of other machines are kept here. */
+/** `others`: the root here of refs of other machines. */
 export async function listSnapshots(
   context: RepositoryContext,
   taskId: string,

@@ -30,7 +30,7 @@ import { appendSnapshot, type WorkState } from './work-chain.ts';
 import { stampOfIndex, type LinkedWorktree } from '../refs/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
 
-/** What a confined program has made in its own git folder while it is running. */
+/** The work of a confined program in its own git folder while it is running. */
 export interface LentWork {
   /** Imports it. */
   readonly take: (context: RepositoryContext, worktree: LinkedWorktree) => Promise<GitResult<void>>;
@@ -54,21 +54,18 @@ export interface StateRequest {
   readonly ignored?: readonly PathBytes[];
   /** Commits that are to be held by the snapshot too. */
   readonly beside?: readonly Sha[];
-  /** The index of what was kept is for the caller, who removes its file. */
+  /** The index of the kept files is for the caller, who removes its file. */
   readonly holdIndex?: boolean;
 }
 
 /**
- * An index of exactly what a snapshot contains, with the times at which each file was read: it
- * shows what has changed since.
+ * An index with exactly the content of a snapshot and the times at which each file was read: it
+ * shows later changes.
  */
 export interface HeldIndex {
   readonly file: string;
   readonly tree: Sha;
-  /**
-   * What the worktree's own index was when it was copied; a text that is the same for the same
-   * file.
-   */
+  /** Identifies the worktree's own index when it was copied; the same text for the same file. */
   readonly ownIndex: string;
 }
 
@@ -225,7 +222,7 @@ async function storeState(
   const index = await ownIndexFile(context, worktree);
   const inIndex: RunOptions = {
     at: worktree.path,
-    // What only the folder of a confined program holds is written here as well, or is refused.
+    // Objects that only a confined program's folder has are written here as well, or refused.
     env: { GIT_INDEX_FILE: index, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' },
   };
   const ownIndex = stampOfIndex(worktree);

@@ -16,7 +16,7 @@ import type { Sha } from '../sha.ts';
 import type { WithoutHeldRequest } from '../slot-port.ts';
 
 export interface RangeChanges {
-  /** Added or changed by some commit, also where a later one has removed it. */
+  /** Added or changed by some commit, even if a later one has removed it. */
   readonly present: readonly PathBytes[];
   /** Every content that such a path has had, submodules left out. */
   readonly blobs: ReadonlyMap<PathBytes, ReadonlySet<Sha>>;

@@ -12,7 +12,7 @@ import type { Snapshot, SnapshotAuthor, SnapshotReason } from '../snapshot-port.
 import { oneLine, readRef, refParts, updateRefs } from '../refs/refs.ts';
 import { isSha, type Sha } from '../sha.ts';
 
-/** What a worktree holds, as objects of the store. */
+/** The content of a worktree, as objects of the store. */
 export interface WorkState {
   /** All files that git does not ignore. */
   readonly tree: Sha;
@@ -20,10 +20,7 @@ export interface WorkState {
   readonly head: Sha | null;
   /** Full ref of the branch that is checked out, null when HEAD is detached. */
   readonly branch: string | null;
-  /**
-   * The tree of the index where it is not that of HEAD; null otherwise, and where it holds
-   * conflicts.
-   */
+  /** The tree of the index if it differs from HEAD's; null otherwise, and if it has conflicts. */
   readonly indexTree: Sha | null;
 }
 
@@ -35,7 +32,7 @@ export interface SnapshotNote {
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
   readonly worktree: string | null;
-  /** What could not be kept: too large, or repositories of their own. */
+  /** Files that could not be kept: too large, or repositories of their own. */
   readonly skipped: readonly string[];
   /** Commits that only this worktree leads to: a stash, the other side of a merge. */
   readonly alongside: readonly Sha[];

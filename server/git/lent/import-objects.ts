@@ -1,5 +1,5 @@
-// Imports objects of a confined program: packed first, and unpacked by git strictly, so that what
-// is broken, forged or incomplete never reaches the repository.
+// Imports objects of a confined program: packed first, and unpacked by git strictly, so that
+// broken, forged or incomplete objects never reach the repository.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -57,7 +57,7 @@ export async function lendGit(
     await mkdir(dirname(join(folder, branch)), { recursive: true });
     await writeFile(join(folder, branch), `${tip}\n`);
   }
-  // Git runs what the settings of the worktree include, so they are there, and only to be read.
+  // Git runs programs that the worktree's settings include, so the program may only read them.
   const settings = join(worktree.gitDir, 'config.worktree');
   if (!exists(settings)) await writeFile(settings, '', { flag: 'wx' });
   const note: LentNote = { branch, tip, notes: noteDigests(worktree.gitDir) };

@@ -22,7 +22,7 @@ export function noteDigests(gitDir: string): NoteDigests {
   );
 }
 
-/** What Drover has removed meanwhile may be missing. */
+/** Notes that Drover itself has removed since may be missing. */
 export async function dropForgedNotes(gitDir: string, known: NoteDigests): Promise<void> {
   for (const name of fixedNotes) {
     const file = join(gitDir, name);

@@ -5,8 +5,8 @@ import type { RepositoryContext } from '../context.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 
 /**
- * Where the objects of a confined program are packed. Not in the worktree's private folder, where
- * the program could put links.
+ * The place for the packed objects of a confined program. Not in the worktree's private folder, in
+ * which the program could put links.
  */
 export function scratchOf(
   context: Pick<RepositoryContext, 'commonDir'>,

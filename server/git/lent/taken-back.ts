@@ -1,5 +1,5 @@
-// Imports what a confined program made in its own git folder: its objects by a strict import, never
-// by copying files; its branch by compare-and-swap; its other refs under rescue refs. Its
+// Imports the work of a confined program from its own git folder: its objects by a strict import,
+// never by copying files; its branch by compare-and-swap; its other refs under rescue refs. Its
 // configuration and hooks are never read.
 
 import { rename, rm } from 'node:fs/promises';
@@ -22,7 +22,7 @@ import { scratchOf } from './scratch.ts';
 
 export const lentNoteName = 'drover-lent.json';
 
-/** What was lent: the branch of HEAD (null: detached), and its tip then. */
+/** The lent state: the branch of HEAD (null: detached), and its tip then. */
 export interface LentNote {
   readonly branch: string | null;
   readonly tip: string | null;
@@ -57,8 +57,8 @@ export async function takeBack(context: RepositoryContext, path: string): Promis
     if (!remade.ok) return remade;
   } else {
     if (taken.error.retryable) return taken;
-    // What git refuses to take (broken or forged objects) stays for people; the files in the
-    // worktree are the work.
+    // Objects that git refuses (broken or forged) stay for people; the worktree's files are the
+    // work.
     await rename(folder, `${folder}.refused-${Date.now()}`);
     await standOn(worktree, note);
     const remade = await remakeIndex(context, worktree);

@@ -1,5 +1,5 @@
-// Imports what a confined program has made so far, while it is running: a snapshot must not lean on
-// objects that only the program's own folder holds.
+// Imports the work of a confined program so far, while it is running: a snapshot must not depend on
+// objects that only the program's own folder has.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { link, lstat, mkdir, readdir, rm } from 'node:fs/promises';
@@ -47,8 +47,8 @@ export async function takeSoFar(
 }
 
 /**
- * The commit of its branch, which only its own folder names until the program has ended; none where
- * it is `head`, or is not imported.
+ * The commit of its branch, which only its own folder names until the program has ended; none if it
+ * is `head`, or is not imported.
  */
 export async function committedSoFar(
   context: RepositoryContext,

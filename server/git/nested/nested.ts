@@ -71,8 +71,8 @@ export async function keepHistoryOf(
 const tipsAtOnce = 100;
 
 /**
- * What was fetched is made part of the chain of the attempt; then the refs that held it until now
- * go.
+ * Adds the fetched commits to the chain of the attempt; then removes the refs that held them until
+ * now.
  */
 async function chainFetched(
   context: RepositoryContext,
@@ -120,8 +120,8 @@ async function keepTips(
 }
 
 /**
- * A worktree inside a worktree: its commits are in our repository already; what only its HEAD and
- * index hold is kept.
+ * A worktree inside a worktree: its commits are in our repository already; only changes in its HEAD
+ * and index are kept.
  */
 async function keepNestedWorktree(
   context: RepositoryContext,

@@ -1,5 +1,5 @@
-// The work inside of submodules: held where its commits could not be fetched by others, kept before
-// its slot is emptied.
+// The work inside of submodules: held if others could not fetch its commits, kept before its slot
+// is emptied.
 
 import { readdir, mkdir, rm, rmdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -148,7 +148,7 @@ interface Used {
   readonly isEdited: boolean;
 }
 
-/** What is kept of the submodules of a worktree, so that they may be emptied. */
+/** The kept work of a worktree's submodules, so that they may be emptied. */
 export interface KeptSubmodules {
   readonly present: readonly Used[];
 }

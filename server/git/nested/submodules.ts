@@ -91,7 +91,7 @@ function realFolder(folder: string): string | null {
   }
 }
 
-/** What a `.git` file leads to. */
+/** The target of a `.git` file. */
 export function gitDirNamedBy(pointer: string): string | null {
   const named = /^gitdir: (.+)$/m.exec(readText(pointer) ?? '')?.[1]?.trim();
   if (named === undefined || named === '') return null;
@@ -119,7 +119,7 @@ export interface SubmodulePlace {
   /** Folder of their git folders. */
   readonly modules: string;
   readonly root: string;
-  /** Path and tree of what the setup has left in them. */
+  /** Path and tree of the state after setup. */
   readonly left: ReadonlySet<string>;
 }
 
@@ -224,7 +224,7 @@ async function treeIn(context: RepositoryContext, store: string, commit: Sha): P
 }
 
 /**
- * What the setup has made inside of submodules is no task's work: from now on it counts as
+ * Changes that the setup made inside submodules are no task's work: from now on they count as
  * unchanged.
  */
 export async function noteSubmodules(

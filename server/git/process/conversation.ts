@@ -27,7 +27,7 @@ export class ProcessConversation implements Conversation {
     this.#start = start;
   }
 
-  /** In turn. The failure is what git printed as it ended. */
+  /** In turn. The failure is git's output as it ended. */
   ask<T>(question: Question<T>): Promise<Result<T, GitOutput>> {
     const answer = this.#turn.then(() => this.#askTwice(question));
     this.#turn = answer.catch(() => undefined);

@@ -17,7 +17,7 @@ const shortList: readonly string[] =
   XDG_RUNTIME_DIR GNUPGHOME GPG_TTY GIT_* LD_LIBRARY_PATH DYLD_LIBRARY_PATH ELECTRON_RUN_AS_NODE SYSTEMROOT SYSTEMDRIVE
   COMSPEC PATHEXT USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES`.split(/\s+/);
 
-/** Where git finds the user's own configuration. */
+/** The place of the user's own git configuration. */
 export function homeOf(source: Variables): string {
   return source['HOME'] ?? source['USERPROFILE'] ?? '';
 }
@@ -37,9 +37,9 @@ export function shortened(source: Variables): Variables {
 }
 
 /**
- * Copies an environment without what would point git at another repository, index or object store
- * (a backend that was started from a hook inherits such variables), and fixes the language, since
- * answers of git are read.
+ * Copies an environment without variables that would point git at another repository, index or
+ * object store (a backend that was started from a hook inherits such variables), and fixes the
+ * language, since git's answers are parsed.
  */
 export function gitEnvironment(source: Variables): Record<string, string> {
   const environment: Record<string, string> = {};
@@ -51,9 +51,9 @@ export function gitEnvironment(source: Variables): Record<string, string> {
   environment['LANGUAGE'] = '';
   environment['GIT_TERMINAL_PROMPT'] = '0';
   environment['GIT_OPTIONAL_LOCKS'] = '0';
-  // Drover caches commits: what it knows must not change with a replacement.
+  // Drover caches commits, which must not change with a replacement.
   environment['GIT_NO_REPLACE_OBJECTS'] = '1';
-  // Git gives advice where there is a file, even an empty one.
+  // Git gives advice if a file exists, even an empty one.
   environment['GIT_GRAFT_FILE'] = join(devNull, 'none');
   environment['GIT_EDITOR'] = ':';
   environment['GIT_PAGER'] = 'cat';
@@ -126,7 +126,7 @@ export const ownSettings: readonly string[] = settings({
 });
 
 /**
- * What git writes is on the disk before the process ends: objects before a ref names them, and the
+ * Git's writes are on the disk before the process ends: objects before a ref names them, and the
  * ref, which changes hands by a rename and must not be an empty file after a power cut.
  */
 export const flushed: readonly string[] = settings({

@@ -1,4 +1,4 @@
-// Git's configuration with what a plain list of keys leaves out: every value of a key, and the
+// Git's configuration with the parts that a plain list of keys omits: every value of a key, and the
 // files that the repository's own settings include.
 
 import { dirname, join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ export interface ListedConfig {
 
 export const listArguments = ['config', '-z', '--list', '--show-scope', '--show-origin'];
 
-/** Reads `scope\0origin\0key\nvalue\0`; git names origins relative to where it runs. */
+/** Reads `scope\0origin\0key\nvalue\0`; git names origins relative to its folder. */
 export function parseListed(output: Buffer, cwd: string, home: string): ListedConfig {
   const values = new Map<string, string[]>();
   const included = new Set<string>();

@@ -25,7 +25,9 @@ export type RunElsewhere = (
 
 export interface GitProcessOptions {
   readonly binary: string;
-  /** For what stays on this machine: a short one, of which no filter or driver learns a secret. */
+  /**
+   * For calls that stay on this machine: a short one that leaks no secret to filters or drivers.
+   */
   readonly environment: Readonly<Record<string, string>>;
   readonly networkEnvironment?: Readonly<Record<string, string>>;
   /** Added to the settings of every process. */

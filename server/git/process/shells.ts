@@ -1,9 +1,9 @@
-// Starts git from small shells beside this process. What starts a process copies the map of its own
-// memory first, which takes a backend milliseconds and a shell a fraction of one.
+// Starts git from small shells beside this process. Starting a process copies the starter's memory
+// map first, which takes a backend milliseconds and a shell a fraction of one.
 //
 // Each shell runs one git process after the other, with argument arrays: its script is a constant
-// text, and everything variable comes as lines of data, which it never reads as commands. What does
-// not fit into such lines is run by this process itself.
+// text, and everything variable comes as lines of data, which it never reads as commands. Calls
+// that do not fit into such lines are run by this process itself.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -51,7 +51,7 @@ while IFS= read -r folder; do
 done
 `;
 
-/** What a shell says when it found no program. */
+/** The exit code of a shell that found no program. */
 const codeMissing = 127;
 /** From here on it says which signal ended it. */
 const codeOfSignals = 129;
@@ -124,7 +124,7 @@ export class GitShells {
   }
 }
 
-/** What is asked of one shell at the moment. */
+/** The current call of one shell. */
 interface Work {
   hear(stream: 'stdout' | 'stderr', chunk: Buffer): void;
   lost(): void;
@@ -174,7 +174,7 @@ class Shell {
     return this.#child.pid === undefined;
   }
 
-  /** Nothing more is asked of it; what it runs comes to its end. */
+  /** Accepts no further calls; the running one finishes. */
   retire(): void {
     this.#onEnd();
     this.#child.stdin?.end();
@@ -235,7 +235,7 @@ class Shell {
 class MarkedOutput {
   readonly #mark: string;
   readonly #kept: BoundedBuffer;
-  /** What may be a part of the mark. */
+  /** May be a part of the mark. */
   #tail: Buffer = Buffer.alloc(0);
   code: number | null = null;
 
@@ -263,7 +263,7 @@ class MarkedOutput {
   }
 }
 
-/** Nothing but what every shell reads and passes on as it is. */
+/** Only characters that every shell reads and passes on unchanged. */
 const plain = /^[ -~]*$/;
 const variable = /^[A-Z][A-Z0-9_]*$/;
 
@@ -273,7 +273,7 @@ function linesOf(request: GitRequest): string | null {
   if (!cwd.startsWith('/') || !binary.startsWith('/')) return null;
   const lines = [cwd, `.${binary}`];
   for (const [name, value] of Object.entries(addedEnvironment)) {
-    // What it adds is taken away afterwards, so nothing may have stood there before.
+    // The added variable is removed afterwards, so it must not have existed before.
     if (!variable.test(name) || environment[name] !== undefined) return null;
     lines.push(`=${name}=${value}`);
   }

@@ -16,8 +16,8 @@ const namesPrograms =
 /** Git asks all of them, in their order; an empty one removes those before it. */
 const namesHelpers = /^credential\.(?:.*\.)?helper$/s;
 /**
- * Where git connects to, through what, and as whom it believes the other side to be. Of most of
- * them, git asks several values, of which none can be removed.
+ * Decides where git connects to, through which proxy, and as whom it believes the other side to be.
+ * Of most of them, git reads several values, of which none can be removed.
  */
 const leadsElsewhere =
   /^(?:url\..*\.(?:insteadof|pushinsteadof)|http\..*|lfs\.(?:.*\.)?(?:url|pushurl)|remote\..*\.(?:lfsurl|lfspushurl))$/s;
@@ -30,7 +30,7 @@ const boundKeys = 512;
 
 type Values = ListedConfig['values'];
 
-/** Reads the configuration that git sees in a git folder now; null where git can't. */
+/** Reads the configuration that git currently sees in a git folder; null if it cannot. */
 export type ReadConfiguration = (gitDir: string) => Promise<ListedConfig | null>;
 
 interface Overrules {
@@ -92,7 +92,7 @@ function stampOf(path: string): string {
   return `${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
-/** For each key that names a program: its trusted value again, or nothing where it had none. */
+/** For each key that names a program: its trusted value, or nothing if it had none. */
 export function overrulesFor(trusted: Values, now: Values): Overrules {
   const values: Record<string, string> = {};
   for (const [key, listed] of now) {

@@ -6,8 +6,8 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { readText } from '../../files/small-files.ts';
 
 /**
- * Real path of the git folder that all worktrees of a repository share; null where `folder` is not
- * the top of a checkout.
+ * Real path of the git folder that all worktrees of a repository share; null if `folder` is not the
+ * top of a checkout.
  */
 export function commonDirOf(folder: string): string | null {
   const entry = join(folder, '.git');
@@ -34,7 +34,7 @@ function isGitFolder(folder: string): boolean {
   return readText(join(folder, 'HEAD')) !== null && statSync(join(folder, 'objects')).isDirectory();
 }
 
-/** The folder that contains `.git`, for a main checkout where git expects it; null elsewhere. */
+/** The folder that contains `.git`, for a main checkout in git's default place; null elsewhere. */
 export function checkoutBeside(commonDir: string): string | null {
   const folder = dirname(commonDir);
   return basename(commonDir) === '.git' && commonDirOf(folder) === commonDir ? folder : null;

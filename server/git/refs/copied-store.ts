@@ -92,10 +92,7 @@ function smallText(path: string): string | null {
   return facts?.isFile() === true && facts.size <= smallFileBytesMax ? readText(path) : null;
 }
 
-/**
- * The refs of a git folder that keeps them in files, read as text; what is not well formed is left
- * out.
- */
+/** The refs of a git folder that keeps them in files, read as text; malformed ones are left out. */
 export function refsIn(source: string): Readonly<Record<string, string>> {
   return { ...packedRefs(source), ...looseRefs(source) };
 }

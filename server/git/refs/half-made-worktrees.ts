@@ -1,4 +1,4 @@
-// What a killed `git worktree add` leaves: an entry whose HEAD names no commit yet. While one
+// The rest of a killed `git worktree add`: an entry whose HEAD names no commit yet. While one
 // exists, git fetches nothing and collects no garbage in the whole clone ("bad object
 // worktrees/slot-1/HEAD"); only `remove --force --force` removes it.
 

@@ -1,5 +1,5 @@
 // The head of a checkout, read only from files: starting git takes longer than the rest of a query
-// that only needs what is checked out.
+// that only needs the checked-out commit.
 
 import { headRoot } from '../../core/work/ref-names.ts';
 import { lstatSync, realpathSync } from 'node:fs';

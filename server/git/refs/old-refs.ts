@@ -45,7 +45,7 @@ export async function listKeptRefs(
   return ok(refs);
 }
 
-/** Each is removed if it still is what was listed. */
+/** Each is removed if it still has the listed value. */
 export async function removeKeptRefs(
   context: RepositoryContext,
   refs: readonly KeptRef[],
@@ -61,8 +61,8 @@ export async function removeKeptRefs(
 }
 
 /**
- * Bytes of the objects that only these refs reach: what git frees at its next garbage collection. 0
- * if git cannot tell.
+ * Bytes of the objects that only these refs reach: the space that git frees at its next garbage
+ * collection. 0 if git cannot tell.
  */
 export async function bytesOfRefs(
   context: RepositoryContext,

@@ -63,7 +63,7 @@ export async function readRef(context: RepositoryContext, ref: string): Promise<
 }
 
 /**
- * The ref that holds the value: `ref` itself, or what a chain of symbolic refs leads to (`main`
+ * The ref that holds the value: `ref` itself, or the end of its chain of symbolic refs (`main`
  * renamed to `master` by `git symbolic-ref`). A ref that does not exist is its own end.
  */
 export async function finalRef(context: RepositoryContext, ref: string): Promise<string> {

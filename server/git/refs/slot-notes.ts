@@ -1,6 +1,6 @@
-// The files in which Drover notes something about a slot, in the slot's private git folder, so that
-// they go with it. A confined program can write that folder, but it never writes these: they decide
-// what the next user of the slot finds there.
+// The files with Drover's notes about a slot, in the slot's private git folder, so that they go
+// with it. A confined program can write that folder, but it never writes these: they control the
+// next user's state of the slot.
 
 export const slotNotes = {
   /** Whose work is in the slot. */
@@ -13,7 +13,7 @@ export const slotNotes = {
   start: 'drover-start',
   /** Which setup state the slot has, and the files that the setup made. */
   setup: 'drover-setup',
-  /** What the setup has made inside of submodules. */
+  /** The state of submodules after setup. */
   submodules: 'drover-submodules',
   /** The settings of this worktree alone, as Drover or git wrote them. */
   settings: 'drover-config.worktree',

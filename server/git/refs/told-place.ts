@@ -1,12 +1,12 @@
-// Tells git where the repository of a worktree is, from Drover's own records: git never searches
-// for one in a folder that an agent writes.
+// Tells git the repository of a worktree, from Drover's own records: git never searches for one in
+// a folder that an agent writes.
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { factsOf } from '../../files/small-files.ts';
 import { canonicalPath, linkedWorktree } from './worktree-link.ts';
 
-/** Folder of what a confined program made, in the private folder of its worktree. */
+/** Folder of a confined program's work, in the private folder of its worktree. */
 export const lentName = 'drover-git';
 
 /**

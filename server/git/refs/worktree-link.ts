@@ -42,7 +42,7 @@ function realFolder(path: string): string {
 
 export function findWorktree(context: RepositoryContext, path: string): FoundWorktree {
   const folder = factsOf(path);
-  // What a link leads to is not ours, wherever that is.
+  // The target of a link is not ours, wherever that is.
   if (folder !== null && !folder.isDirectory()) return { kind: 'foreign' };
   const pointer = readPointer(join(path, '.git'));
   if (pointer !== null && isOfAnother(context, pointer, path)) return { kind: 'foreign' };
@@ -150,7 +150,7 @@ function worktreeOf(gitDir: string): string | null {
   return dirname(isAbsolute(target) ? resolve(target) : resolve(gitDir, target));
 }
 
-/** Where a `.git` file leads, or null when it is none. */
+/** The target of a `.git` file, or null if it is none. */
 function readPointer(file: string): string | null {
   // A pipe would never end, a link could lead to anything.
   if (factsOf(file)?.isFile() !== true) return null;

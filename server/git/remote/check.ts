@@ -1,6 +1,6 @@
-// Whether a remote can be what several machines share: found, readable, and letting this machine
+// Whether a remote can be shared by several machines: found, readable, and letting this machine
 // push several refs at once under refs/drover and refs/heads/drover. Asked at the start and by
-// `drover doctor`; the answer is a sentence that holds no password.
+// `drover doctor`; the answer is a sentence without passwords.
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -77,9 +77,9 @@ async function knownHead(
 }
 
 /**
- * What a run does with the remote, once, under names of this machine: Drover's refs and the branch
- * of an attempt are created, moved forward, read again, moved back and deleted. A run works without
- * the last two, but leaves more behind.
+ * A run's operations on the remote, once each, under names of this machine: Drover's refs and the
+ * branch of an attempt are created, moved forward, read again, moved back and deleted. A run works
+ * without the last two, but leaves more behind.
  */
 async function tryRefs(
   local: LocalRepository,
@@ -107,7 +107,7 @@ async function tryRefs(
     const back = await tryPush(remote, [`+${head}:${branch}`]);
     if (back !== null) notes.push(`branches of attempts cannot be moved back (${back.message})`);
   }
-  // What is left behind does no harm, and the next check replaces it.
+  // Leftovers do no harm, and the next check replaces them.
   const gone = await tryPush(
     remote,
     all.map((ref) => `:${ref}`),
@@ -127,7 +127,7 @@ async function tryPush(remote: Remote, refspecs: readonly string[]): Promise<Git
     : refusedFailure(refused, pushed, remote.name);
 }
 
-/** A server may take refs and hide them: other machines would never see what has landed. */
+/** A server may accept refs and hide them: other machines would never see the landings. */
 async function whyUnseen(remote: Remote, refs: readonly string[]): Promise<GitFailure | null> {
   const listed = await remote.list([], refs);
   if (!listed.ok) return listed.error;

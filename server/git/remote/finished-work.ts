@@ -48,7 +48,7 @@ export async function publishFinished(
   return isCarried ? ok(done) : err({ ...published.error, made: done });
 }
 
-/** Only the last way: what is on the remote can be read with git alone. */
+/** Only the last way: the remote's content can be read with git alone. */
 async function carryAway(
   { remote, work, carrier, report }: FinishedDeps,
   { base, branch }: Pick<CommitLeftoversRequest, 'base' | 'branch'>,

@@ -75,7 +75,7 @@ async function followRemote(
       case 'trouble':
         return pushed.failure.retryable ? err(pushed.failure) : pending(pushed.failure.message);
       case 'stale':
-        // The value that was found is younger than what `read` may answer from.
+        // The found value is newer than `read` may return.
         continue;
     }
   }

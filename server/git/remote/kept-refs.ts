@@ -1,5 +1,5 @@
-// Names for what a push or a fetch would drop from a shared line: commits of other machines, kept
-// under a ref of their own.
+// Names for commits that a push or a fetch would drop from a shared line: commits of other
+// machines, kept under a ref of their own.
 
 import { refParts } from '../refs/refs.ts';
 import { rescueRoot } from '../../core/work/ref-names.ts';

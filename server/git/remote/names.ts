@@ -1,4 +1,4 @@
-// Which refs the machines share, and under which names this clone keeps what it has seen of them.
+// The refs that the machines share, and the names under which this clone keeps its view of them.
 
 import {
   branchRef,
@@ -19,7 +19,7 @@ export type RefPlace =
   | { readonly kind: 'work' }
   | { readonly kind: 'local' };
 
-/** Snapshots, and what was kept before there were any. */
+/** Snapshots, and work from before there were any. */
 const workRoots = [workRoot, rescueRoot];
 const resultRoot = branchRef(resultBranch(''));
 const attemptBranch = /^refs\/heads\/drover\/(?!epic\/|results\/).+\/\d+$/u;
@@ -49,7 +49,7 @@ export function refsOfLine(line: string): readonly string[] {
   return [landRoot, fenceRoot, headRoot, resultRoot].map((root) => `${root}${line}`);
 }
 
-/** Where this clone keeps what it fetched of a ref of the remote. */
+/** The name under which this clone keeps a fetched ref of the remote. */
 export function privateRef(ref: string): string {
   return `${sharedRoot}${ref.replace(/^refs\/(?:drover\/)?/u, '')}`;
 }

@@ -1,6 +1,6 @@
-// What attempts have left on the shared remote: snapshots and the copies of them that this clone
-// has fetched, branches, and their snapshots. It stays as long as the snapshots of the machine that
-// made them, which may no longer exist.
+// The leftovers of attempts on the shared remote: snapshots and the copies of them that this clone
+// has fetched, branches, and their snapshots. They stay as long as the snapshots of the machine
+// that made them, which may no longer exist.
 
 import { droverHeadRoot, headRoot, rescueRoot, workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -23,7 +23,7 @@ export interface SharedSnapshot {
 
 export interface SharedWork {
   list(): Promise<GitResult<readonly SharedSnapshot[]>>;
-  /** Each is removed if it still is what was listed. */
+  /** Each is removed if it still has the listed value. */
   remove(snapshots: readonly SharedSnapshot[]): Promise<GitResult<void>>;
 }
 

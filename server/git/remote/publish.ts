@@ -1,6 +1,6 @@
 // Branches of attempts on the remote, so that any machine can land their work. One machine works on
-// an attempt at a time; what an earlier one has pushed under the same name and is not in the new
-// work moves under a rescue ref.
+// an attempt at a time; commits that an earlier one has pushed under the same name and that are not
+// in the new work move under a rescue ref.
 
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../ask/ancestry.ts';
@@ -20,7 +20,7 @@ const triesMax = 4;
 
 export class PublishedBranches {
   readonly #deps: PublishDeps;
-  /** What this process has pushed: the likely current value there, which saves a request. */
+  /** Values pushed by this process: the likely current ones there, which saves a request. */
   readonly #pushed = new Map<string, Sha>();
 
   constructor(deps: PublishDeps) {
@@ -33,8 +33,8 @@ export class PublishedBranches {
   }
 
   /**
-   * Pushes the branch of an attempt to the remote, or deletes it (`next` null); `holds` is what
-   * must be kept by then.
+   * Pushes the branch of an attempt to the remote, or deletes it (`next` null); `holds` is the
+   * commit that must already be kept.
    */
   async move(ref: string, next: Sha | null, holds: Sha | null): Promise<GitResult<void>> {
     return this.#deps.remote.context.inTurn(`publish ${ref}`, () => this.#move(ref, next, holds));
@@ -101,7 +101,7 @@ export class PublishedBranches {
     return ok(undefined);
   }
 
-  /** The change that keeps what the branch holds on the remote, unless `next` has all of it. */
+  /** The change that keeps the branch's commits on the remote, unless `next` has all of them. */
   async #keeping(
     ref: string,
     there: Sha | null,

@@ -12,7 +12,7 @@ import type { Sha } from '../sha.ts';
 
 export type Pushed =
   | { readonly kind: 'moved' }
-  /** Nothing was moved; `found` is what the remote holds now. */
+  /** Nothing was moved; `found` is the remote's current value. */
   | { readonly kind: 'stale'; readonly ref: string; readonly found: ReadonlyMap<string, Sha> }
   | { readonly kind: 'trouble'; readonly failure: GitFailure };
 

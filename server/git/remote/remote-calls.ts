@@ -40,14 +40,14 @@ export class RemoteCalls implements RemoteHealth {
     return this.#awaySinceMs;
   }
 
-  /** What another process found out about an unreachable remote since then. */
+  /** Another process's finding about an unreachable remote since then. */
   awayAnswerSince(sinceMs: number): GitOutput | null {
     if (this.#awaySinceMs === null || this.#unanswered === null) return null;
     return this.#unanswered.atMs >= sinceMs ? this.#unanswered.output : null;
   }
 
   /**
-   * False: the remote did not even answer a query, so nothing of what `run` was to do has happened.
+   * False if the remote did not even answer a query, so that nothing of `run` can have happened.
    */
   wasSent(output: GitOutput): boolean {
     return !this.#unsent.has(output);

@@ -1,5 +1,5 @@
-// Parses git's output about a remote: what a push did to each ref, and why the remote could not be
-// reached.
+// Parses git's output about a remote: the effect of a push on each ref, and why the remote could
+// not be reached.
 
 import { headRoot } from '../../core/work/ref-names.ts';
 import { changedWords, failureOf, gitFailure } from '../failures.ts';
@@ -8,7 +8,7 @@ import type { GitOutput } from '../git-command.ts';
 
 const maxWords = 600;
 
-/** Names and passwords in URLs, and what follows a question mark there, go no further than this. */
+/** Drops names and passwords in URLs, and everything after a question mark there. */
 export function withoutCredentials(text: string): string {
   return text
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s'"]*@/giu, '$1')
@@ -24,8 +24,8 @@ export interface PushRefusal {
 }
 
 /**
- * Lines `!<tab>from:to<tab>[rejected] (reason)` of `push --porcelain`; what only failed along with
- * others is left out.
+ * Lines `!<tab>from:to<tab>[rejected] (reason)` of `push --porcelain`; refs that only failed along
+ * with others are left out.
  */
 export function refusalsOf(output: GitOutput): readonly PushRefusal[] {
   const found: PushRefusal[] = [];

@@ -48,7 +48,7 @@ export class RemoteRefs {
     return looked.ok ? ok(this.#seen.get(ref)?.value ?? null) : looked;
   }
 
-  /** What a push has just made of a ref. */
+  /** Records the new value of a ref after a push. */
   note(ref: string, value: Sha | null): void {
     this.#remember(ref, { value, atMs: Date.now() });
     if (this.#attempts === null || placeOf(ref).kind !== 'attempt') return;

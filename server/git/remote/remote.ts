@@ -34,7 +34,7 @@ export interface Remote {
   run(args: readonly string[], input: string): Promise<GitOutput>;
   /** Repeated while the remote is unreachable. */
   fetch(refspecs: readonly string[], options: readonly string[]): Promise<GitResult<void>>;
-  /** False: nothing of what `run` or `push` was to do can have happened. */
+  /** False: nothing of `run` or `push` can have happened. */
   wasSent(output: GitOutput): boolean;
   /** One try, whatever its result. */
   push(
@@ -150,7 +150,7 @@ const fetchArguments = [
   '--no-auto-maintenance',
   '--no-recurse-submodules',
   '--no-show-forced-updates',
-  // Nothing but what is asked for: the refs that the user's own fetches keep stay as they are.
+  // Fetches only the requested refs: those that the user's own fetches keep stay unchanged.
   '--refmap=',
 ];
 const pushArguments = ['--porcelain', '--no-verify', '--atomic', '--no-signed'];

@@ -45,7 +45,7 @@ export interface SharedOptions {
 export interface SharedRepository extends GitRepository {
   /** Resolves when no push is in progress in the background. */
   settled(): Promise<void>;
-  /** Snapshots on the remote, and what was fetched of them. */
+  /** Snapshots on the remote, and their fetched copies. */
   readonly work: SharedWork;
 }
 
@@ -220,8 +220,8 @@ class Shared {
   }
 
   /**
-   * Landing refs are kept here under their own names too; what only this clone had under one goes
-   * under a rescue ref.
+   * Landing refs are kept here under their own names too; commits that only this clone had under
+   * one go under a rescue ref.
    */
   async #mirror(ref: string, value: Sha | null): Promise<void> {
     const line = landedLine(ref);

@@ -17,7 +17,7 @@ import type { Sha } from '../sha.ts';
 
 /** Beyond this many waiting ones, the oldest stay on this machine alone. */
 const waitingMax = 200;
-/** Between tries of what could not be pushed; twice as long after each one that fails. */
+/** Between tries of a failed push; twice as long after each failure. */
 const againMaxMs = 5 * 60_000;
 
 export class WorkPushes {
@@ -44,7 +44,7 @@ export class WorkPushes {
     this.#start();
   }
 
-  /** Pushes what could not be pushed before, if there is any. */
+  /** Retries failed pushes, if there are any. */
   again(): void {
     if (this.#owed.size > 0) this.#start();
   }
@@ -90,7 +90,7 @@ export class WorkPushes {
         const next = await readRef(context, ref);
         const old = found.value.get(ref) ?? null;
         if (next === null || next === old) continue;
-        // Each snapshot leads to the one before. What does not is another machine's, and is never
+        // Each snapshot leads to the one before. Any other is another machine's, and is never
         // replaced.
         const isOurs = old === null || (await isAncestor(context, old, next));
         if (isOurs && (await mayBeShared(context, next, old))) changes.push({ ref, next, old });
@@ -121,8 +121,8 @@ async function mayBeShared(
   commit: Sha,
   pushed: Sha | null,
 ): Promise<boolean> {
-  // Every commit that the remote does not have, against each of its parents: what was staged is one
-  // of them.
+  // Every commit that the remote does not have, against each of its parents: the staged state is
+  // one of them.
   const there = pushed === null ? [] : [pushed];
   const known = ['--not', ...there, `--glob=${sharedRoot}*`, '--remotes'];
   const changed = await changesIn(context, ['--root', commit, ...known]);

@@ -45,7 +45,7 @@ export interface GitAdapterOptions {
   readonly durable?: boolean;
   readonly maxOutputBytes?: number;
   readonly timeoutMs?: number;
-  /** Where git processes are started while it offers itself; without it in this process. */
+  /** Starts git processes elsewhere while available; absent to start them in this process. */
   readonly elsewhere?: RunElsewhere;
   /**
    * Finds secrets in contents that would be committed or shared; without it, names alone decide.
@@ -137,10 +137,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
   };
 }
 
-/**
- * Side by side: most of the time the folder is the root, and what is asked of it needs no second
- * round.
- */
+/** In parallel: most of the time the folder is the root, and needs no second round. */
 async function lookAt(
   { processes, home }: { readonly processes: GitProcesses; readonly home: string },
   folder: string,

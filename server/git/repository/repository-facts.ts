@@ -1,5 +1,5 @@
-// The kind of this repository: where it is, what is checked out, and what makes its worktrees
-// special.
+// The kind of this repository: its place, its checked-out branch, and the peculiarities of its
+// worktrees.
 
 import { headRoot } from '../../core/work/ref-names.ts';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -99,7 +99,7 @@ function bareText(path: string, commonDir: string): string {
 interface Location {
   readonly commonDir: string;
   readonly gitDir: string;
-  /** '' where there is no repository. */
+  /** '' if there is no repository. */
   readonly bare: string;
   readonly top: string;
 }
@@ -111,7 +111,7 @@ function parseLocation(output: string): Location {
   return { commonDir: common, gitDir: git, bare, top };
 }
 
-/** `top`: the checkout that was opened, '' where there is none. */
+/** `top`: the checkout that was opened, '' if there is none. */
 function mainRoot(
   top: string,
   commonDir: string,
@@ -143,7 +143,7 @@ function lastValues({ values }: ListedConfig): ReadonlyMap<string, string> {
   return new Map([...values].map(([key, listed]) => [key, listed.at(-1) ?? '']));
 }
 
-/** Git's data about a checkout: its HEAD, and where attributes are. */
+/** Git's data about a checkout: its HEAD, and the places of attributes. */
 export interface CheckoutAnswers {
   readonly headRef: string;
   readonly headSha: string;
@@ -168,7 +168,7 @@ export async function askCheckout(run: Run, folder: string): Promise<CheckoutAns
   return { headRef: branch.stdout.toString('utf8').trim(), headSha, attributeFiles };
 }
 
-/** `asked`: the answers of the place's root, or null where they were not asked yet. */
+/** `asked`: the answers of the place's root, or null if they were not requested yet. */
 export async function readFacts(
   run: Run,
   place: RepositoryPlace,

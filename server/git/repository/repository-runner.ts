@@ -103,8 +103,8 @@ export function commandFor(
   return {
     args,
     cwd,
-    // Merges and refs: one at a time for the whole repository, and everybody waits for what they
-    // bring.
+    // Merges and refs: one at a time for the whole repository, and other calls wait for their
+    // results.
     urgent: options.at === undefined,
     env: { ...ceiling, ...told, ...options.env },
     ...(options.network === undefined ? {} : { network: options.network }),

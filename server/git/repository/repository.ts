@@ -118,7 +118,7 @@ export function openRepository(deps: RepositoryDeps): OpenedRepository {
   return { repository, renew, settled: () => context.trash.settled() };
 }
 
-/** What changes while a repository is open. */
+/** The state that changes while a repository is open. */
 class RepositoryState {
   readonly #deps: RepositoryDeps;
   #facts: RepositoryFacts;

@@ -1,5 +1,5 @@
 // Ignored files that the former user of a slot wrote: the next one must not run a program that was
-// put into `node_modules/.bin`, or read results of another task. What the setup made stays.
+// put into `node_modules/.bin`, or read results of another task. Files that the setup made stay.
 
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';

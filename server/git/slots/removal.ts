@@ -1,5 +1,5 @@
-// The one deleter of worktrees: nothing goes before it is reachable from a ref, and what can't be
-// kept stays.
+// The one deleter of worktrees: nothing is deleted before it is reachable from a ref, and anything
+// that cannot be kept stays.
 
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -74,7 +74,7 @@ async function removeLinked(
   if (!watched.ok) return watched;
   const saved = await saveEverything(context, worktree, label, request.force);
   if (!saved.ok) {
-    // Whatever could not be kept elsewhere is kept where it is.
+    // Work that could not be kept elsewhere stays in its slot.
     return saved.error.retryable ? saved : kept(saved.error.message);
   }
   await retire(context, worktree, 'delete');

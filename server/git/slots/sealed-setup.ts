@@ -1,8 +1,9 @@
-// Sealed copies of setup states, beside the slots: what the setup made of the manifests of a tree
-// is installed once and copied into every other slot and gate folder. Only what can be moved is
+// Sealed copies of setup states, beside the slots: the setup's result for the manifests of a tree
+// is installed once and copied into every other slot and gate folder. Only relocatable files are
 // sealed: `node_modules`, and lock files that git ignores, which name their own folder nowhere. A
-// Python environment names it in every script, and a copy of it would run another task's code. What
-// a gate has installed for a candidate counts only for slots whose commit holds the candidate's.
+// Python environment names it in every script, and a copy of it would run another task's code. An
+// installation that a gate made for a candidate counts only for slots whose commit contains the
+// candidate's.
 
 import { randomUUID } from 'node:crypto';
 import { lstatSync, readlinkSync } from 'node:fs';
@@ -55,7 +56,7 @@ function placeOf(
   return { folder, state, manifest: `${state}${manifestEnding}` };
 }
 
-/** Where the state that may be used at this commit is, if it exists. */
+/** The place of the state that may be used at this commit, if it exists. */
 async function usablePlace(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -89,10 +90,7 @@ function isMovable(root: PathBytes): boolean {
   return (basename(name) === 'node_modules' || isSetupInput(name)) && !name.includes('\uFFFD');
 }
 
-/**
- * Before a setup whose state is to be sealed: what earlier attempts may have changed must not be a
- * part of it.
- */
+/** Before a setup whose state is to be sealed: it must not include changes of earlier attempts. */
 export async function dropUnsealed(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -105,8 +103,8 @@ export async function dropUnsealed(
 }
 
 /**
- * Keeps a copy of what the setup has just made, where it can be moved. A failure costs the next
- * slot an installation.
+ * Keeps a copy of the setup's result, if it is relocatable. A failure costs the next slot an
+ * installation.
  */
 export async function sealSetup(
   context: RepositoryContext,
@@ -173,7 +171,7 @@ function manifestText(roots: readonly PathBytes[], traces: Traces): string {
   return `${roots.join('\0')}\0\0${lines.join('\0')}`;
 }
 
-/** With all times; the blocks are shared where the file system can do that. */
+/** With all times; the blocks are shared if the file system can do that. */
 async function copyTree(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true });
   return (await run('cp', [...thisPlatform.copyTreeOptions, '--', from, to], dirname(from))) === 0;

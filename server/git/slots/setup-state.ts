@@ -1,6 +1,7 @@
-// The setup state of a slot: which dependencies it was set up with, and what the setup created
-// there. The note is in the slot's private git folder, so that it is deleted with the worktree. Its
-// list is compared with the folder, so that a slot that was cleaned or changed is set up again.
+// The setup state of a slot: which dependencies it was set up with, and which files the setup
+// created there. The note is in the slot's private git folder, so that it is deleted with the
+// worktree. Its list is compared with the folder, so that a slot that was cleaned or changed is set
+// up again.
 
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -54,7 +55,7 @@ export async function lookAtSetup(
     return ok({ ...look, stands, before: new Map() });
   }
   await forgetSetup(worktree);
-  // What another setup or another candidate left must not be part of this one.
+  // Leftovers of another setup or another candidate must not be part of this one.
   if (request.only) await removeExtra(context, worktree, present, new Map(), request.leave);
   const wanted = { fingerprint: look.fingerprint, head: status.value.head };
   const copied = request.seal === undefined ? null : await copySealed(context, worktree, wanted);
@@ -69,7 +70,7 @@ export async function lookAtSetup(
     const dropped = await dropUnsealed(context, worktree, unversioned(status.value.entries));
     for (const path of present.keys()) if (isBelowAny(path, dropped)) present.delete(path);
   }
-  // What neither setup has made is an earlier task's: the note must not answer for it.
+  // Files that neither setup has made are an earlier task's: the note must not answer for them.
   const before = new Map([...present].filter(([path]) => note?.made.has(path) !== true));
   return ok({ ...look, stands, before, sealable });
 }
@@ -136,8 +137,8 @@ async function restore(
 }
 
 /**
- * Names the state: the command, the manifests and lock files of the tree, and what the settings
- * name besides.
+ * Names the state: the command, the manifests and lock files of the tree, and the files that the
+ * settings name besides.
  */
 async function fingerprintOf(
   context: RepositoryContext,
@@ -165,9 +166,7 @@ function contentOf(root: string, input: string): Buffer | string {
   return readPlain(join(root, clean)) ?? 'absent';
 }
 
-/**
- * Removes what is present and not wanted; a folder goes as a whole when nothing in it is wanted.
- */
+/** Removes unwanted files; a folder goes as a whole if nothing in it is wanted. */
 async function removeExtra(
   context: RepositoryContext,
   worktree: LinkedWorktree,

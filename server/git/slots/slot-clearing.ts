@@ -1,5 +1,5 @@
-// Removes from a slot what a snapshot holds, and nothing else: git compares each file's times with
-// those at which the snapshot read it, and refuses to touch a file that was written since.
+// Removes from a slot exactly the content of a snapshot: git compares each file's times with those
+// at which the snapshot read it, and refuses to touch a file that was written since.
 
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,10 +55,7 @@ export function isRefusal({ problem, stderr }: GitOutput): boolean {
   );
 }
 
-/**
- * What the former commit's rules hid and the present ones do not would show up as the next task's
- * work.
- */
+/** Files that only the former commit's rules hid would show up as the next task's work. */
 export async function removeUnhidden(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,5 +1,5 @@
-// The settings that git keeps for one worktree alone. What an agent has set there for its slot
-// (another author, rules that hide files, a sparse checkout) must not reach the slot's next task.
+// The settings that git keeps for one worktree alone. An agent's settings for its slot (another
+// author, rules that hide files, a sparse checkout) must not reach the slot's next task.
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';

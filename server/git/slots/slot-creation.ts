@@ -37,8 +37,8 @@ export async function createSlot(
 }
 
 /**
- * From nothing to HEAD: what a person has staged there already is in neither, and stays. Without
- * the first tree, git would remove it, and its file.
+ * From nothing to HEAD: a person's staged files are in neither, and stay. Without the first tree,
+ * git would remove them from index and disk.
  */
 async function fill(
   context: RepositoryContext,
@@ -61,7 +61,7 @@ async function register(
   const freed = await freeBranch(context, request, request.path);
   if (!freed.ok) return freed;
   const folder = dirname(request.path);
-  // What has not landed is not for other users, whatever the repository's own folder allows.
+  // Work that has not landed is not for other users, whatever the repository's own folder allows.
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (isOpenToOthers(folder)) {
     return refuse('failed', openToOthers(folder));

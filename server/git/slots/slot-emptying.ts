@@ -187,8 +187,8 @@ export interface Found {
 }
 
 /**
- * Keeps what is found in a slot that its last user has left; `next`: a commit that the slot is
- * about to hold.
+ * Keeps the work found in a slot that its last user has left; `next`: the commit that the slot is
+ * about to get.
  */
 export async function keepFound(
   context: RepositoryContext,

@@ -1,4 +1,4 @@
-// What Drover notes in the private folder of a slot: which folder it is, and whose work is in it.
+// Drover's notes in the private folder of a slot: which folder it is, and whose work is in it.
 
 import { basename, join } from 'node:path';
 import { branchName } from '../refs/refs.ts';

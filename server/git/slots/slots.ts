@@ -108,7 +108,8 @@ async function reuse(
     if (emptied.value.kind === 'unsaved') return replaceSlot(context, request, worktree, keptRef);
     const left = await dropLeft(context, request, worktree, emptied.value);
     if (!left.ok) return left;
-    // No file of a user's is in git's way then: ignored files are, or what git itself has made.
+    // No file of a user's is in git's way then: only ignored files, or files that git itself has
+    // made.
     const hasNothing =
       refs.at(-1) === null || (emptied.value.kind === 'emptied' && emptied.value.isRemade);
     const isForced = emptied.value.kind === 'unread' || (isRefused && hasNothing);
@@ -144,7 +145,7 @@ function dropLeft(
   return dropPlanted(context, worktree, labelOfSlot(worktree), ignored);
 }
 
-/** What cannot be emptied moves aside with everything in it. */
+/** A slot that cannot be emptied moves aside with everything in it. */
 async function replaceSlot(
   context: RepositoryContext,
   request: SlotRequest,
@@ -155,7 +156,7 @@ async function replaceSlot(
   return retired.ok ? createSlot(context, request, keptRef) : retired;
 }
 
-/** The attempt continues where it was: same branch, and uncommitted files are its own. */
+/** The attempt continues in its slot: same branch, and uncommitted files are its own. */
 async function standsReady(
   context: RepositoryContext,
   request: SlotRequest,
@@ -171,7 +172,7 @@ async function standsReady(
   );
 }
 
-/** What was in a slot before the switch. */
+/** The work in a slot before the switch. */
 interface Found {
   /** The ignored files; null if none of the remaining files is work. */
   readonly ignored: readonly PathBytes[] | null;
