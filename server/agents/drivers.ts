@@ -16,8 +16,7 @@ export interface DriverDeps {
   /** The project's root: relative program paths start here. */
   readonly baseDir: string;
   /**
-   * True where a person trusts the repository: the agent may use the repository's own agent
-   * settings.
+   * True if a person trusts the repository: the agent may use the repository's own agent settings.
    */
   readonly trusted?: boolean;
 }

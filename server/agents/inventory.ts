@@ -1,5 +1,6 @@
-// Which agents this machine has: found, version, signed in, and how to get what is missing. Nothing
-// that a project brings or names is started, and no login file is read: that it exists is enough.
+// The agents of this machine: found, version, signed in, and how to get the missing parts. No
+// program that a project brings or names is started, and no login file is read: its existence is
+// enough.
 
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +48,7 @@ export interface InventoryEntry {
   /** Null if only starting the agent's work could show it. */
   readonly signedIn: boolean | null;
   readonly path: string | null;
-  /** What to do next, or what it said instead of its version; null when nothing is missing. */
+  /** The next step, or the output in place of its version; null if nothing is missing. */
   readonly remedy: string | null;
   /** Asked for its version, it did not end with success. */
   readonly isBroken?: true;

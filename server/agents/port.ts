@@ -1,4 +1,4 @@
-// What the workflows ask of an agent. One driver per way of driving; all speak the same events
+// The agent as the workflows see it. One driver per way of driving; all send the same events
 // (shaped like ACP's, plus cost, retry, exit).
 
 import type { Failure, Result } from '../core/failure.ts';
@@ -51,8 +51,8 @@ export interface ProgramStart {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Files that it leaves in its job's folder when it runs on a worker, by name, and where each
-   * belongs here.
+   * Files that it leaves in its job's folder when it runs on a worker, by name, and the place of
+   * each here.
    */
   readonly brings?: Readonly<Record<string, string>>;
 }
@@ -67,9 +67,7 @@ export interface AgentRequest {
   readonly attempt: number;
   readonly cwd: string;
   readonly prompt: string;
-  /**
-   * It is to plan and to write nothing: the agent's own read-only mode is used where it has one.
-   */
+  /** It must plan and write nothing: the agent's own read-only mode is used if it has one. */
   readonly planning?: boolean;
   /**
    * Used instead of `prompt` if the session to resume does not exist: it contains the whole task.
@@ -92,7 +90,7 @@ export interface AgentRequest {
    * of the driver's own.
    */
   readonly logPath: string;
-  /** Complete environment; the driver adds only what its agent needs. */
+  /** Complete environment; the driver adds only variables that its agent needs. */
   readonly env: Readonly<Record<string, string>>;
   readonly tools?: AgentTools;
   /** Files outside of `cwd` that its prompt tells it to read, and that it may read. */
@@ -105,9 +103,9 @@ export interface AgentRequest {
   readonly secrets: readonly string[];
   readonly maxOutputBytes: number;
   readonly timeoutMs: number | null;
-  /** Where its program runs; absent: here. */
+  /** The place of its program. Absent for this machine. */
   readonly runsOn?: 'local' | 'remote';
-  /** Between SIGTERM and SIGKILL, where its program needs longer than the driver gives. */
+  /** Between SIGTERM and SIGKILL, if its program needs longer than the driver gives. */
   readonly endGraceMs?: number;
   /** Silence limits of the watchdog. */
   readonly stallWarnMs: number;
@@ -142,7 +140,7 @@ export interface AgentHost {
    */
   onHint(listener: (hint: { readonly id: string; readonly text: string }) => void): () => void;
   hintDelivered(id: string): Promise<void>;
-  /** What is to be noted in the log of the running part; returns unsubscribe. */
+  /** Listens for notes for the log of the running part; returns unsubscribe. */
   onNote?(listener: (text: string) => void): () => void;
 }
 
@@ -167,9 +165,9 @@ export interface AgentDriver {
   readonly kind: AgentKind;
   readonly capabilities: AgentCapabilities;
   /**
-   * Is it installed and usable in this environment, whose PATH counts? `message` describes what was
-   * found, or the remedy. `isBroken`: it was found, but does not report its version. A run may try
-   * it all the same if it is `ok`.
+   * Checks whether it is installed and usable in this environment, whose PATH counts. `message`
+   * describes the found program, or the remedy. `isBroken`: it was found, but does not report its
+   * version. A run may still try it if it is `ok`.
    */
   probe(env: Readonly<Record<string, string>>): Promise<{
     readonly ok: boolean;
@@ -190,7 +188,7 @@ export interface AgentDriver {
     sessionId: string | null,
     env: Readonly<Record<string, string>>,
   ): readonly string[] | null;
-  /** Runs the agent to the end of its work. Never rejects for what the agent does. */
+  /** Runs the agent to the end of its work. Never rejects for the agent's actions. */
   run(request: AgentRequest, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome>;
   /**
    * Follows an agent that an earlier backend started (process alive with this start time, or
@@ -216,15 +214,15 @@ export interface AgentSettings {
   readonly permissionMode: string | null;
 }
 
-/** What came of ending a run's processes. */
+/** The result of ending a run's processes. */
 export interface EndedTree {
   /** How many were still running and had to be killed. */
   readonly ended: number;
-  /** How many the kernel still counts; null where it does not group the processes of a run. */
+  /** How many the kernel still counts; null if it does not group the processes of a run. */
   readonly left: number | null;
 }
 
-/** Processes: ended as whole trees, also what left the process group. */
+/** Ends processes as whole trees, including those that left the process group. */
 export interface ProcessTable {
   isAlive(process: AgentProcess): Promise<boolean>;
   /**
@@ -234,7 +232,7 @@ export interface ProcessTable {
   endTree(runId: string, process: AgentProcess | null, graceMs: number): Promise<EndedTree>;
   /**
    * Stops the run's processes without ending them, until `goOn` or `endTree`: they write nothing
-   * and start nothing. False where that is impossible; then they run on.
+   * and start nothing. False if that is impossible; then they run on.
    */
   standStill(runId: string, process: AgentProcess): Promise<boolean>;
   goOn(runId: string, process: AgentProcess): Promise<void>;

@@ -32,7 +32,7 @@ export function createAcpDriver(
     deps,
     locksSession: true,
     ...(kind === 'acp' ? {} : { probe: (found, env) => probeAcp(kind, settings, found, env) }),
-    // Its input is our pipe: where that was closed, the session is loaded by a new process.
+    // Its input is our pipe: if that was closed, a new process loads the session.
     run: (run, found) => runAcp(run, kind, settings, found),
   });
 }

@@ -1,4 +1,4 @@
-// What an agent asks a person over the Agent Client Protocol, as we show it and answer it.
+// The requests of an agent to a person over the Agent Client Protocol, as we show and answer them.
 
 import type { PermissionOption, RequestPermissionRequest } from '@agentclientprotocol/sdk';
 

@@ -26,7 +26,7 @@ export interface AcpProgram {
    * protocol. Null if it does.
    */
   readonly toolArguments: ((configPath: string) => readonly string[]) | null;
-  /** What it needs to behave as one process that a signal reaches. */
+  /** Variables that make it behave as one process that a signal reaches. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -88,8 +88,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
 };
 
 /**
- * Arguments of a person come last: an agent's own model or mode is chosen there where it has no
- * other way.
+ * The user's arguments come last: they choose an agent's own model or mode if it has no other way.
  */
 export function acpArguments(
   kind: AcpKind,

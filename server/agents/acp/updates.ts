@@ -51,7 +51,7 @@ export class UpdateTranslator {
     const events: AgentEvent[] = [];
     const id = call.toolCallId;
     const told = { ...this.#announced.get(id), ...withoutNulls(call) };
-    // Some announce a call before they know what it is about.
+    // Some announce a call before they know its details.
     if (call.status === 'pending' && told.rawInput === undefined) {
       this.#announced.set(id, told);
       return events;
@@ -115,7 +115,7 @@ function contentText(content: ToolCallContent): string {
   }
 }
 
-/** An update contains what has changed; null means no change. */
+/** An update contains only changes; null means no change. */
 function withoutNulls(call: ToolCallUpdate): ToolCallUpdate {
   const entries = Object.entries(call).filter(([, value]) => value !== null && !isEmpty(value));
   return { ...Object.fromEntries(entries), toolCallId: call.toolCallId };

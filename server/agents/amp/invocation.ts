@@ -4,11 +4,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import type { AgentSettings, AgentTools } from '../port.ts';
 
-/** What differs from start to start. */
+/** The options that differ between starts. */
 export interface AmpInvocation {
   readonly threadId: string | null;
   readonly toolsConfig: string | null;
-  /** It has no mode that only reads; but who plans is not allowed what its own rules forbid. */
+  /**
+   * It has no read-only mode, but during planning it may not do anything that its own rules forbid.
+   */
   readonly planning: boolean;
 }
 

@@ -1,5 +1,5 @@
-// What the protocol of an Amp process reported about its end, in a small file beside the log, so
-// that the outcome is the same after any crash of Drover.
+// The end that the protocol of an Amp process reported, in a small file beside the log, so that the
+// outcome is the same after any crash of Drover.
 
 import { readFileSync } from 'node:fs';
 import { replaceFile } from '../../files/write-whole.ts';

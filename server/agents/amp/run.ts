@@ -184,7 +184,7 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
       this.#keep({ hasStarted: true });
     }
     for (const event of events) this.#emit(event);
-    // What a process reports about its end after its result (that it got our signal) is not
+    // Reports of a process about its end after its result (that it got our signal) are not
     // relevant.
     if (result === undefined || this.#state.result !== null) return;
     const { mask } = this.#run.record;
@@ -207,7 +207,7 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
     writeState(this.#run.request.logPath, this.#state);
   }
 
-  /** Its work is done: what it does after its result is no reason to wait long. */
+  /** Its work is done: activity after its result is no reason to wait long. */
   #linger(): void {
     this.#silence.stop();
     this.#lingering ??= setTimeout(

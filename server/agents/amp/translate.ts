@@ -1,5 +1,5 @@
-// Turns what Amp prints (stream-json, in the shape of Claude Code's) into events, and keeps what
-// the outcome needs.
+// Turns Amp's output (stream-json, in the shape of Claude Code's) into events, and keeps the facts
+// that the outcome needs.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { contentText, toolTitle } from '../kit/wire/message-blocks.ts';
@@ -20,7 +20,7 @@ import {
 export interface AmpResult {
   readonly subtype: string;
   readonly isError: boolean;
-  /** The last answer, or what went wrong. */
+  /** The last answer, or the error. */
   readonly text: string;
   readonly deniedTools: readonly string[];
 }

@@ -19,7 +19,7 @@ import { claudeOneWay } from './one-way.ts';
 import { ClaudeSession, type OwnEnd } from './session.ts';
 
 export interface ClaudeDeps extends ProgramDeps {
-  /** True where a person trusts the repository: its own Claude settings apply, and may run code. */
+  /** True if a person trusts the repository: its own Claude settings apply, and may run code. */
   readonly trusted: boolean;
 }
 
@@ -126,7 +126,7 @@ function noteLostFork(record: RunRecord): void {
   record.emit({ type: 'note', level: 'warning', text });
 }
 
-/** Where this run's conversations are kept. */
+/** The folder of this run's conversations. */
 function homeOf(request: AgentRequest): Readonly<Record<string, string>> {
   const home = request.confinedHome;
   return home === undefined ? request.env : { HOME: home };

@@ -1,4 +1,4 @@
-// How Claude Code is started: arguments, environment, and where it keeps its conversations.
+// How Claude Code is started: arguments, environment, and the folder of its conversations.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export interface InvocationOptions {
   readonly resume: boolean;
   /** The conversation that a new session starts from. */
   readonly forkOf?: string;
-  /** Settings of the repository run code before the first prompt: only where a person trusts it. */
+  /** Settings of the repository run code before the first prompt: only if a person trusts it. */
   readonly trusted: boolean;
   /** File that names Drover's own MCP server. */
   readonly toolsConfig?: string;
@@ -90,8 +90,8 @@ function modeArguments(settings: AgentSettings | null): string[] {
 }
 
 /**
- * What our own server is asked, the engine accepts or refuses by its rules: no person has to allow
- * the asking.
+ * The engine accepts or refuses requests to our own server by its rules, so no person has to allow
+ * them.
  */
 function toolArguments(config: string | undefined): string[] {
   return config === undefined ? [] : [`--mcp-config=${config}`, '--allowedTools=mcp__drover'];

@@ -1,5 +1,5 @@
-// What an earlier process of the same run printed after the backend had died: into the log once,
-// and nothing more.
+// Output of an earlier process of the same run after the backend had died: written into the log
+// once, and nothing more.
 
 import type { AgentRequest } from '../port.ts';
 import type { Usage } from '../../protocol/agent-events.ts';

@@ -1,5 +1,5 @@
-// Permission requests and questions of Claude Code: what a person is asked, and what their choice
-// means on the wire.
+// Permission requests and questions of Claude Code: the texts that a person sees, and the meaning
+// of their choice on the wire.
 
 import type { AgentEvent } from '../../protocol/agent-events.ts';
 import { asObject, objectsAt, textAt, type Json } from '../kit/wire/json-line.ts';
@@ -34,7 +34,7 @@ export function readPermissionRequest(requestId: string, request: Json): Permiss
 }
 
 /**
- * What to ask a person, in order. A request of the tool AskUserQuestion may hold several questions.
+ * The questions for the user, in order. A request of the tool AskUserQuestion may contain several.
  */
 export function questionsOf(request: PermissionRequest, planText: string | null): Question[] {
   const asked = request.toolName === 'AskUserQuestion' ? objectsAt(request.input, 'questions') : [];

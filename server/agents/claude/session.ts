@@ -126,7 +126,7 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
     this.#over.abort();
   }
 
-  /** Open questions are withdrawn, and what was used without a result is counted. */
+  /** Withdraws open questions, and counts the usage that came without a result. */
   async finish(): Promise<void> {
     await Promise.race([Promise.all(this.#answers), delay(answersMs, undefined, { ref: false })]);
     if (this.facts.unaccounted.size === 0) return;
@@ -153,9 +153,7 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
     return [...this.facts.unaccounted.values()].reduce(addUsage, this.facts.usage);
   }
 
-  /**
-   * A turn can take hours: what it has used so far is known from its messages, without their cost.
-   */
+  /** A turn can take hours: its usage so far is known from its messages, without their cost. */
   #tellUsage(): void {
     this.#run.host.onUsageSoFar?.(this.#usageSoFar(), false);
   }

@@ -1,5 +1,5 @@
-// Turns what Claude Code prints into events and facts. Keeps only what later lines and the outcome
-// need; does nothing.
+// Turns Claude Code's output into events and facts. Keeps only the data that later lines and the
+// outcome need; has no effects.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { readPermissionRequest, type PermissionRequest } from './permissions.ts';
@@ -15,7 +15,7 @@ import {
 } from '../kit/wire/json-line.ts';
 import { contentText, toolTitle } from '../kit/wire/message-blocks.ts';
 
-/** What the driver has to react to; everything else is in `facts`. */
+/** The messages that the driver must react to; everything else is in `facts`. */
 export type Notice =
   | { readonly kind: 'event'; readonly event: AgentEvent }
   | {
@@ -34,7 +34,7 @@ export type Notice =
     }
   | { readonly kind: 'result' };
 
-/** What the outcome is decided by. */
+/** The facts that decide the outcome. */
 export interface ClaudeFacts {
   hasStarted: boolean;
   hasMessages: boolean;
@@ -59,7 +59,7 @@ export interface TranslatorOptions {
   readonly cwd: string;
   readonly sessionId: string;
   readonly resumed: boolean;
-  /** What earlier processes of this run have used. */
+  /** The usage of earlier processes of this run. */
   readonly usageBefore: Usage;
 }
 

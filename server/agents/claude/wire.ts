@@ -46,10 +46,7 @@ export function controlError(requestId: string, error: string): Json {
   };
 }
 
-/**
- * What was used since the result before this one: the totals beside it also count what other
- * processes used.
- */
+/** The usage since the result before this one: the totals beside it also count other processes. */
 export function usageSinceLastResult(result: Json): Usage {
   const models = Object.values(objectAt(result, 'model_usage_since_last_result'));
   return models.reduce<Usage>(

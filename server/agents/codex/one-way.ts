@@ -21,7 +21,7 @@ export function codexOneWay(settings: AgentSettings, request: AgentRequest): One
   };
 }
 
-/** The program beside its adapter for ACP, which settings name where they name one. */
+/** The program beside its adapter for ACP, unless the settings name one. */
 export function codexProgram({ path }: AgentSettings): string {
   if (path === null) return 'codex';
   if (!/^codex-acp(\.\w+)?$/.test(basename(path))) return path;

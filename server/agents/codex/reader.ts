@@ -19,7 +19,7 @@ import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 const titleCharsMax = 200;
 const openItemsMax = 1_000;
 
-/** Kinds of items that work, and by what a person knows them. */
+/** Kinds of items that work, and the label of each for people. */
 const toolItems: Readonly<Record<string, (item: Json) => { name: string; what: string }>> = {
   command_execution: (item) => ({ name: 'shell', what: textAt(item, 'command') ?? '' }),
   file_change: (item) => ({ name: 'patch', what: changedPaths(item) }),
@@ -157,7 +157,7 @@ export class CodexReader implements OneWayReader {
     return status === 401 ? { events: [retry], end: 'auth' } : { events: [retry] };
   }
 
-  /** Input without what came from the cache, as for other agents. */
+  /** Input without cached tokens, as for other agents. */
   #addUsage(usage: Json): void {
     const cached = numberAt(usage, 'cached_input_tokens') ?? 0;
     const input = numberAt(usage, 'input_tokens') ?? 0;

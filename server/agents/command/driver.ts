@@ -1,4 +1,4 @@
-// Drives any program: prompt on stdin, exit code 0 is success, what it prints is the stream. Can be
+// Drives any program: prompt on stdin, exit code 0 is success, its output is the stream. Can be
 // adopted.
 
 import { basename } from 'node:path';
@@ -20,7 +20,7 @@ import type { AgentDriver, AgentOutcome, AgentRequest, AgentSettings } from '../
 
 const summaryCharsMax = 200;
 const tailEvents = 400;
-/** What the message of a failure repeats of the output. */
+/** Characters of the output that the message of a failure repeats. */
 const saidCharsMax = 300;
 
 export function createCommandDriver(settings: AgentSettings, deps: ProgramDeps): AgentDriver {

@@ -25,7 +25,7 @@ import {
   type ToDemo,
 } from './wire.ts';
 
-/** The stored state of a session, so that an agent killed halfway continues where it was. */
+/** The stored state of a session, so that an agent killed halfway continues from there. */
 interface SessionState {
   attempt: number;
   /** The task or sub-task; the parts of an attempt share a session. */
@@ -276,7 +276,7 @@ function commit(message: string): void {
   );
 }
 
-/** What it would do, or the feedback on its last plan. */
+/** Its planned actions, or the feedback on its last plan. */
 function plausiblePlan(prompt: string): string {
   const said = /^A person reviewed it and wrote:\n`+text\n(.*)$/m.exec(prompt)?.[1];
   const title = /^Task: (.*)$/m.exec(prompt)?.[1] ?? taskId;

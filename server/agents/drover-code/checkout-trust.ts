@@ -1,6 +1,6 @@
-// What Drover Code would use from the checkout without asking: programs that it starts before any
-// question, and rules that widen its permissions. A person sees it once, and again when it has
-// changed.
+// The settings that Drover Code would use from the checkout without asking: programs that it starts
+// before any question, and rules that widen its permissions. A person sees them once, and again
+// when they have changed.
 
 import { createHash } from 'node:crypto';
 import {
@@ -18,14 +18,14 @@ import { failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { DroverCodeRun } from './headless-run.ts';
 
-/** Where the program searches for settings of a project. */
+/** The places in which the program searches for settings of a project. */
 const settingsFiles = [
   '.claude/settings.json',
   '.claude/settings.local.json',
   '.drover/settings.json',
   '.drover/settings.local.json',
 ];
-/** Of these only what starts or allows something counts. */
+/** Of these, only keys that start or allow something count. */
 const riskyKeys = ['mcpServers', 'allowedTools', 'commands', 'env', 'hooks'];
 /** Rules of its policy and commands with a shell in them. */
 const folders = ['beads', 'drover-code/beads', '.drover/commands', '.claude/commands'];
@@ -73,7 +73,7 @@ function settingsLines(root: string, file: string): string[] {
   }
 }
 
-/** Every file with the hash of its content; what a link leads to is not followed. */
+/** Every file with the hash of its content; links are not followed. */
 function folderLines(root: string, folder: string): string[] {
   if (!existsSync(join(root, folder))) return [];
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-// Drives Drover Code: headless as a rule, over its IDE bridge where the safe probe shows that pipes
+// Drives Drover Code: usually headless, or over its IDE bridge if the safe probe shows that pipes
 // reach it.
 
 import { failure } from '../../core/failure.ts';

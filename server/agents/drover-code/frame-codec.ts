@@ -50,7 +50,7 @@ export class FrameReader {
     return events;
   }
 
-  /** What is left behind one frame or one piece of stray text; null when more bytes are needed. */
+  /** The rest after one frame or one piece of stray text; null if more bytes are needed. */
   #takeOne(bytes: Buffer, events: FrameEvent[]): Buffer | null {
     if (this.#hasFailed) return null;
     if (this.#bodyBytes !== null) {

@@ -6,11 +6,11 @@ import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the program writes as the output of a tool call that its policy refused. */
+/** The program's output for a tool call that its policy refused. */
 const deniedText = 'denied by user';
 const textCharsMax = 4_000;
 
-/** One line of stdout; null for what is no event of the program. Unknown types are events too. */
+/** One line of stdout; null if it is not an event of the program. Unknown types are events too. */
 export function parseHeadlessLine(line: string): (Json & { readonly type: string }) | null {
   if (!line.trimStart().startsWith('{')) return null;
   try {

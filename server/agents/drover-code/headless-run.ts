@@ -28,8 +28,8 @@ export interface DroverCodeDeps extends ProgramDeps {
   /** Model turns of one run; the program itself has no such limit. */
   readonly turnsMax?: number;
   /**
-   * Where it is remembered what a person allowed a checkout to bring; by default in the person's
-   * own state folder.
+   * The folder that records which contributions of a checkout a person has allowed; by default the
+   * person's own state folder.
    */
   readonly consentFolder?: string;
 }
@@ -52,7 +52,7 @@ export async function runHeadless(run: DroverCodeRun, program: string): Promise<
   const isRemote = request.runsOn === 'remote';
   removeResult(files.result);
   writeFileSync(files.prompt, run.prompt, { mode: 0o600 });
-  // A part that is run again after a death keeps what it had committed before.
+  // A part that runs again after a death keeps its earlier commits.
   if (!request.resume || !existsSync(files.base)) {
     writeFileSync(files.base, (await headOf(request.cwd, request.env)) ?? '', { mode: 0o600 });
   }

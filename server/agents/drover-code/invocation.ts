@@ -35,8 +35,8 @@ const controlVariables: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Never, not even when configured: they would change where and in which format the program answers
- * us.
+ * Never passed on, not even when configured: they would change where and in which format the
+ * program answers us.
  */
 const ownVariables: ReadonlySet<string> = new Set([
   'DROVER_CODE_HEADLESS_PLAIN',

@@ -1,4 +1,4 @@
-// How a run of Drover Code ended: the exit code and the result file decide, what was printed only
+// How a run of Drover Code ended: the exit code and the result file decide, the output only
 // explains.
 
 import { failure, type Failure } from '../../core/failure.ts';

@@ -21,7 +21,9 @@ export type ReadResult =
 const schemaVersion = 1;
 const bytesMax = 1024 * 1024;
 
-/** Unknown fields are ignored; missing ones are as the program leaves out what is empty. */
+/**
+ * Unknown fields are ignored; missing ones count as empty, because the program omits empty fields.
+ */
 export function parseResult(text: string): ReadResult {
   let value: unknown;
   try {

@@ -1,5 +1,5 @@
-// Finds out what a Drover Code binary does with pipes, where it can do no harm: no workspace, no
-// key, no way out.
+// Finds out how a Drover Code binary uses pipes, in a place in which it can do no harm: no
+// workspace, no key, no way out.
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -12,7 +12,7 @@ import { Refusal } from '../../core/failure.ts';
 
 export interface SqlforgeProject {
   readonly folder: string;
-  /** What the project calls its default; null = a name that can't be used. */
+  /** The project's name for its default environment; null = a name that cannot be used. */
   readonly environment: string | null;
   /**
    * Resolves with the exit code; its output goes to the terminal, with `toStderr` only to standard

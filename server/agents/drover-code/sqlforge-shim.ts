@@ -34,7 +34,7 @@ export function placeShim(
   return { ...env, PATH: path === '' ? folder : `${folder}${delimiter}${path}` };
 }
 
-/** What was refused, one line each, bounded. Removes the shim. */
+/** The refused commands, one line each, bounded. Removes the shim. */
 export function takeRefused(logPath: string): readonly string[] {
   const { folder, notes } = filesOf(logPath);
   const refused = readRefused(notes);

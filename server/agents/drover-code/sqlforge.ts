@@ -1,4 +1,4 @@
-// Finds a SQLForge project around a worktree's folder and tells the agent what it may do with it.
+// Finds a SQLForge project around a worktree's folder and tells the agent how it may use it.
 
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

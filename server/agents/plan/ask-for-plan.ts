@@ -17,7 +17,7 @@ export interface PlanTalk {
   readonly prompt: string;
   readonly planOptions: PlanOptions;
   readonly signal: AbortSignal;
-  /** Called before the model is asked again, with what was wrong. */
+  /** Called before the model is asked again, with the fault. */
   readonly onCorrection: (fault: string) => void;
 }
 

@@ -13,7 +13,7 @@ import { type ProgramEnd, runToEnd } from '../../platform/run-to-end.ts';
 export interface ClaudeProgram {
   /** Full path. */
   readonly program: string;
-  /** The project: what is there may be read, and not written. */
+  /** The project, read-only. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** Null leaves the choice to the program. */

@@ -14,7 +14,7 @@ export interface ModelApiAccess {
   /** Null uses the provider's own address. */
   readonly baseUrl: string | null;
   readonly model: string;
-  /** For everything that is shown: errors of an API may repeat what they were sent. */
+  /** Applied to everything that is shown: errors of an API may repeat the request. */
   readonly mask: (text: string) => string;
 }
 
@@ -158,7 +158,7 @@ function failureOf({ baseUrl, model }: ModelApiAccess, error: unknown): Failure 
   }
 }
 
-/** The provider's own sentence where there is one, on one line and short. */
+/** The provider's own sentence, if any, on one line and short. */
 function reasonOf(error: unknown): string {
   const body = error instanceof Anthropic.APIError ? (error.error as unknown) : null;
   const inner = (body as { readonly error?: { readonly message?: unknown } } | null)?.error

@@ -1,4 +1,4 @@
-// What planning needs from a model: one prompt and its answer, from any provider.
+// The model as planning sees it: one prompt and its answer, from any provider.
 
 import type { Result } from '../../core/failure.ts';
 
@@ -21,7 +21,7 @@ export interface PlanUsage {
 }
 
 export interface PlanAnswer {
-  /** What was answered: an object when all is well, else the text. */
+  /** The answer: an object if it is well-formed, else the text. */
   readonly answer: unknown;
   readonly usage: PlanUsage;
 }
@@ -29,6 +29,6 @@ export interface PlanAnswer {
 export interface PlanModel {
   /** Who answers, for people: `claude-opus-5-5`, or the program. */
   readonly name: string;
-  /** Never rejects for what the model, the network or the program does. */
+  /** Never rejects for failures of the model, the network or the program. */
   ask(question: PlanQuestion, signal: AbortSignal): Promise<Result<PlanAnswer>>;
 }

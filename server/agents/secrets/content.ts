@@ -6,10 +6,7 @@ import { assignedSecrets } from './assignments.ts';
 import { credentialsInSettings } from './tool-settings.ts';
 import { type KnownSecret, writtenForms } from './known-secrets.ts';
 
-/**
- * A secret in a content: what it is, for a sentence, and a text that is the same for the same
- * secret.
- */
+/** A secret in a content: its kind, for a sentence, and a text that identifies the same secret. */
 export interface SecretFound {
   readonly what: string;
   readonly id: string;
@@ -24,8 +21,8 @@ const beginning = 8_000;
 /** Characters that a value has to have before its presence in a file means anything. */
 const lengthMin = 8;
 /**
- * What names of variables hold and what people write in files, too: held for it, half a project
- * would be.
+ * Texts that names of variables and people's files contain too: holding files for them would hold
+ * half a project.
  */
 const ordinary = /^(?:[a-z]{1,15}|[A-Z]{1,15}|\d{1,11}|(?:~|\.{1,2})?\/\S*)$/;
 
@@ -76,8 +73,8 @@ function knownIn(content: Buffer, secrets: readonly KnownSecret[]): readonly Sec
 }
 
 /**
- * Without what a value is cut into pieces by: line ends, blanks, quotes, signs of joining, and the
- * zeros of UTF-16.
+ * Without the characters that cut a value into pieces: line ends, blanks, quotes, signs of joining,
+ * and the zeros of UTF-16.
  */
 function joined(text: string): string {
   return text.replace(/[\s"'`+\\,\0]+/g, '');

@@ -10,12 +10,15 @@ import { rules } from '@secretlint/secretlint-rule-preset-recommend';
 import { moreFormats } from './published-formats.ts';
 
 export interface KeyFound {
-  /** What it is, for a sentence. */
+  /** Its kind, for a sentence. */
   readonly what: string;
   readonly value: string;
 }
 
-/** Rules for comments that switch rules off, which agents may write too; and what is no secret. */
+/**
+ * Rules for comments that switch rules off, which agents may write too; and rules for texts that
+ * are not secrets.
+ */
 const leftOutRules = new Set(['@secretlint/secretlint-rule-filter-comments']);
 const leftOutMessages = new Set(['AWSAccountID']);
 
@@ -94,7 +97,7 @@ function sourceOf(text: string, path: string): SecretLintSourceCode {
     filePath: path,
     contentType: 'text',
     getFilePath: () => path,
-    // Nothing is read beside what was given.
+    // Only the given content is read.
     getPhysicalFilePath: () => undefined,
   } as unknown as SecretLintSourceCode;
 }

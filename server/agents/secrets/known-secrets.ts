@@ -15,7 +15,7 @@ const secretWord = /KEY|TOKEN|SECRET|PASSWORD/i;
 const passwordPart = /(?:PASS|PASSWD|PWD|PASSPHRASE|PASSCODE)(?:_|$)/i;
 const secretPart =
   /(?:^|_)(?:PATS?|CREDS?|CREDENTIALS?|AUTH|AUTHORIZATION|COOKIES?|DSN|WEBHOOKS?|PRIVATE|SESSION|SESSID|APIKEY|BEARER)(?:_|$)/i;
-/** Where a shell is, and was. */
+/** The current and former folder of a shell. */
 const folderNames = /^(?:PWD|OLDPWD)$/i;
 
 /** Shorter values would hide ordinary words. */

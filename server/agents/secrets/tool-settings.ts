@@ -1,5 +1,6 @@
-// Credentials in settings files of package managers, which projects commit: such a file is held for
-// what it contains, never for its name. Any literal password counts there, also a weak one.
+// Credentials in settings files of package managers, which projects commit: such a file is held
+// because of its content, never because of its name. Any literal password counts there, even a weak
+// one.
 
 /** By the last part of a path. */
 const settingsFile =

@@ -1,4 +1,4 @@
-// One event as one line of the log, cut where it alone would break the log's bound.
+// One event as one line of the log, cut if it alone would break the log's bound.
 
 import type { AgentEvent, LoggedEvent } from '../../../protocol/agent-events.ts';
 
@@ -51,7 +51,7 @@ export function cutMiddle(text: string, keepChars: number): string {
   return `${text.slice(0, half)} …[${Buffer.byteLength(gone)} bytes omitted]… ${text.slice(text.length - half)}`;
 }
 
-/** What an event contributes to "so many bytes are not kept". */
+/** The size of an event in the note about bytes that are not kept. */
 export function outputBytesOf(event: AgentEvent): number {
   switch (event.type) {
     case 'output':

@@ -101,8 +101,8 @@ export function readMarks(path: string): LogMarks | null {
 }
 
 /**
- * Cuts off what a dead writer appended after its last marks: it is in the raw output still, or was
- * never complete.
+ * Cuts off the lines that a dead writer appended after its last marks: the raw output still has
+ * them, or they were incomplete.
  */
 export function cutToMarks(path: string, marks: LogMarks): void {
   for (const segment of segmentsOf(path)) {

@@ -8,7 +8,7 @@ import { type LogPart, partsOf, readAt, sizeOf } from './event-log-parts.ts';
 
 export interface LogPage {
   readonly events: readonly LoggedEvent[];
-  /** Where the first event starts; for an empty page, the requested offset. */
+  /** The offset of the first event; for an empty page, the requested offset. */
   readonly offset: number;
   /** Give this as `fromOffset` of the next call. */
   readonly nextOffset: number;
@@ -182,7 +182,7 @@ function readPart(part: LogPart, from: number, reading: Reading): number {
   try {
     file = openSync(part.path, 'r');
   } catch {
-    return part.start + part.size; // dropped since the listing: the next part reports what is missing
+    return part.start + part.size; // dropped since the listing: the next part reports the gap
   }
   try {
     let offset = from;

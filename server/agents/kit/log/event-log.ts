@@ -58,8 +58,8 @@ interface PendingLine {
 }
 
 /**
- * Opens or creates the log; what a dead writer left half stored is cut off and will be read from
- * the raw output again.
+ * Opens or creates the log; a half-stored line of a dead writer is cut off and read from the raw
+ * output again.
  */
 export function openEventLog(path: string, options: EventLogOptions): EventLog {
   mkdirSync(dirname(path), { recursive: true });

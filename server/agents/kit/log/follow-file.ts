@@ -16,7 +16,7 @@ export interface FollowOptions {
 }
 
 const pieceBytes = 256 * 1024;
-/** Of all followers: what is kept of a piece is copied before another is read. */
+/** Shared by all followers: the kept bytes of a piece are copied before another is read. */
 let sharedBuffer: Buffer | null = null;
 export const lineBytesMax = 8 * 1024 * 1024;
 /** Frames: events of the watcher that come closer together are one. */

@@ -1,5 +1,5 @@
-// What a log says about the agent's process that runs, or ran last: folded from the stored events,
-// and from each new one, so that it is the same after any crash of Drover.
+// The facts in a log about the agent's current or last process: folded from the stored events, and
+// from each new one, so that they are the same after any crash of Drover.
 
 import type { AgentEvent, Usage } from '../../../protocol/agent-events.ts';
 import { noUsage } from '../../port.ts';
@@ -19,7 +19,7 @@ export interface LogFacts {
   readonly openCalls: ReadonlyMap<string, string>;
   /** Names of calls that were refused. */
   readonly deniedTools: readonly string[];
-  /** The end of what it printed beside its protocol. */
+  /** The end of its output beside its protocol. */
   readonly plainTail: string;
   /** The end of its standard error since it reported its start. */
   readonly stderrTail: string;
@@ -46,7 +46,7 @@ export const noFacts: LogFacts = {
 /** Does this result mean that the call was refused? Agents report it in different ways. */
 export type IsDenial = (result: Extract<AgentEvent, { type: 'tool_result' }>) => boolean;
 
-/** What remains for a process that starts. */
+/** The facts that carry over to a new process. */
 export function forNextProcess({ usage }: LogFacts): LogFacts {
   return { ...noFacts, usage, usageBefore: usage };
 }

@@ -1,4 +1,4 @@
-// The files beside an attempt part's log: what the agent prints, how it ended, what it was asked.
+// The files beside an attempt part's log: the agent's output, its end, and its prompt.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
@@ -13,7 +13,7 @@ export interface RunFiles {
    * from then on.
    */
   readonly stopped: string;
-  /** What the program reads as its standard input; removed as soon as it is open. */
+  /** The program's standard input; removed as soon as it is open. */
   readonly input: string;
 }
 
@@ -55,7 +55,7 @@ export function markWhenStopped(
   return () => signal.removeEventListener('abort', mark);
 }
 
-/** Removes what only a running agent needs. The log and the exit code stay. */
+/** Removes the files that only a running agent needs. The log and the exit code stay. */
 export function removeRawFiles(files: RunFiles): void {
   for (const path of [files.stdout, files.stderr, files.input]) rmSync(path, { force: true });
 }

@@ -31,8 +31,8 @@ const ownProvider: Readonly<Record<AgentKind, readonly string[]>> = {
 };
 
 /**
- * What an agent inherits of `base`, then the variables given to it (`[agent.env]`, task id, ports),
- * which win.
+ * The variables that an agent inherits from `base`, then the ones given to it (`[agent.env]`, task
+ * id, ports), which win.
  */
 export function agentEnvironment(
   base: Environment,
@@ -51,8 +51,8 @@ export function agentEnvironment(
 }
 
 /**
- * What a gate or a setup inherits: as an agent, without any provider's variables. `CI` makes test
- * runners run once and installers never ask; the user's own value wins.
+ * The variables that a gate or a setup inherits: like an agent, without any provider's variables.
+ * `CI` makes test runners run once and installers never ask; the user's own value wins.
  */
 export function commandEnvironment(
   base: Environment,

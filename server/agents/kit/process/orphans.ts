@@ -28,7 +28,7 @@ interface Listed {
 /**
  * Kills orphans that work below a folder, and their children. A person's program there has a
  * terminal, or a parent (an editor, a shell), or is older than the agent, and is left alone. Only
- * Linux reports where a process works; on other systems this does nothing.
+ * Linux reports the working folder of a process; on other systems this does nothing.
  */
 export async function endOrphansIn(path: string, agent: AgentProcess): Promise<void> {
   if (!thisPlatform.hasProcFiles || !/^\d+$/.test(agent.startTime)) return;

@@ -1,6 +1,6 @@
-// Who is at the other end of the owner's socket. Node does not give a peer's credentials, so Linux
-// is asked for the other socket (`ss`), and for the process that has it open. Where that does not
-// answer, the token alone counts.
+// The process at the other end of the owner's socket. Node does not give a peer's credentials, so
+// Linux is asked for the other socket (`ss`), and for the process that has it open. If that does
+// not answer, the token alone counts.
 
 import { readdirSync, readlinkSync } from 'node:fs';
 import type { Socket } from 'node:net';

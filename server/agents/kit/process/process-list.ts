@@ -68,7 +68,7 @@ async function listLinuxProcesses(
   first: AgentProcess | null,
 ): Promise<ListedProcess[]> {
   const lowestPid = first === null ? 0 : lowestPidSince(first);
-  // NaN where it is not known: nothing is older than that.
+  // NaN if unknown: nothing is older than that.
   const sinceTicks = first === null ? 0 : Number(first.startTime);
   const marker = markerOf(runId);
   const found: ListedProcess[] = [];

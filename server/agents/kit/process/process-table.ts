@@ -1,5 +1,5 @@
-// Ends and watches processes of agents as whole trees, also what left the process group or lost its
-// parent.
+// Ends and watches processes of agents as whole trees, including those that left the process group
+// or lost their parent.
 
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -64,9 +64,9 @@ export function isAlive(agent: AgentProcess): boolean {
 interface Sought {
   readonly runId: string;
   readonly agent: AgentProcess | null;
-  /** The kernel's group of its processes, where it has one. */
+  /** The kernel's group of its processes, if it has one. */
   readonly group: string | null;
-  /** What was found before: pids and start times. */
+  /** Processes found earlier: pids and start times. */
   readonly known: Map<number, string>;
 }
 
@@ -76,8 +76,9 @@ function seek(runId: string, agent: AgentProcess | null): Sought {
 
 /**
  * The processes of a run: those in its control group, members of the agent's process group,
- * descendants, carriers of the marker, and what was known to belong to it before (without a control
- * group, a child whose parent ended has no other link to us when it also cleared its environment).
+ * descendants, carriers of the marker, and processes known to belong to it before (without a
+ * control group, a child whose parent ended has no other link to us if it also cleared its
+ * environment).
  */
 async function membersOf({ runId, agent, group, known }: Sought): Promise<ListedProcess[]> {
   const grouped = new Set(group === null ? [] : processesIn(group));
@@ -107,7 +108,7 @@ async function endTree(
 ): Promise<EndedTree> {
   const sought = seek(runId, agent);
   const { group, known } = sought;
-  // What has to stand still must not move again.
+  // A stopped process must not run again.
   await endAll(sought, held.stands(runId) ? 0 : graceMs);
   held.forget(runId);
   if (group !== null) removeGroup(group);
@@ -202,7 +203,7 @@ function signalAll(processes: readonly ListedProcess[], name: NodeJS.Signals): v
       // A pid may have been reused since the scan: check once more, at the cost of one small read.
       if (processStartTimeIs(one)) process.kill(one.pid, name);
     } catch {
-      // It exited by itself, which is what we want.
+      // It exited by itself, as intended.
     }
   }
 }

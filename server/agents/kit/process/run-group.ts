@@ -1,6 +1,6 @@
-// A control group of the kernel (cgroup v2) for each run. A process leaves its parent, its session
-// and its environment behind as it likes, but not its group: so the kernel can list, kill and count
-// what an agent left. Where no group can be made, runs are found by their other marks alone.
+// A control group of the kernel (cgroup v2) for each run. A process can leave its parent, its
+// session and its environment behind, but not its group: so the kernel can list, kill and count an
+// agent's leftovers. If no group can be made, runs are found by their other marks alone.
 
 import { createHash } from 'node:crypto';
 import {
@@ -19,13 +19,13 @@ import type { AgentProcess, ProgramStart } from '../../port.ts';
 import { processStartTime } from './process-list.ts';
 import { thisPlatform } from '../../../platform/this-platform.ts';
 
-/** The folder of the group that this process is in; null where none can be made below it. */
+/** The folder of this process's group; null if no group can be made below it. */
 let ownFolder: string | null | undefined;
 
 /** Groups searched at most, of a machine that has a great many. */
 const searchedMax = 5_000;
 
-/** Made for the run, or null where the system gives none. */
+/** Made for the run, or null if the system does not support it. */
 export function makeRunGroup(runId: string): string | null {
   ownFolder ??= foundFolder();
   return ownFolder === null ? null : makeGroup(ownFolder, runId);
@@ -50,7 +50,7 @@ export const joinGroup = `{ printf 0 > "$group/cgroup.procs" || rmdir "$group"; 
 /** Joins the group, and becomes the program. */
 const joiner = `group=$1; shift; ${joinGroup}; exec "$@"`;
 
-/** The same start, by way of the run's group where one can be made. */
+/** The same start, inside the run's group if one can be made. */
 export function startInGroup(
   runId: string,
   start: Pick<ProgramStart, 'program' | 'args'>,
@@ -187,7 +187,7 @@ function ownPath(): string | null {
   }
 }
 
-/** Where the kernel's groups are mounted, and which of them is on top there (`''`: the root). */
+/** The mount point of the kernel's groups, and the group on top there (`''`: the root). */
 function mountPoint(): { readonly at: string; readonly root: string } | null {
   try {
     for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {

@@ -114,8 +114,8 @@ async function agentChild(child: ChildProcess, files: RunFiles): Promise<AgentCh
     throw reason instanceof Error ? reason : new Error(String(reason));
   }
   const started: AgentProcess = { pid, startTime: startTimeOfNewChild(pid) };
-  // An agent that exits without reading closes its pipe: what we wrote into it is lost, and its
-  // exit code explains more.
+  // An agent that exits without reading closes its pipe: our input is lost, and its exit code
+  // explains more.
   child.stdin?.on('error', () => undefined);
   child.stdio[3]?.on('error', () => undefined);
   child.on('error', () => undefined);

@@ -1,5 +1,5 @@
-// Waits for a program's end and enforces its limits: our stop signal, wall time, and what is left
-// of its tree.
+// Waits for a program's end and enforces its limits: our stop signal, wall time, and the rest of
+// its tree.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentProcess, EndedTree, ProcessTable } from '../../port.ts';
@@ -38,7 +38,7 @@ export interface SuperviseOptions<Own extends string = never> extends RunningPro
   readonly askToEnd?: (why: CommonEnd | Own) => number;
 }
 
-/** What a program leaves behind after its own end gets less time to go. */
+/** Leftovers of a program that has ended get less time to end. */
 const leftoverGraceMs = 1_000;
 /** Node's timers hold no more than 31 bits. */
 const timerMsMax = 2 ** 31 - 1;
@@ -64,7 +64,7 @@ export async function superviseProgram<Own extends string = never>(
   return { why, exit: await exited, tree };
 }
 
-/** What the log contains about the end of a program. */
+/** The log's event about the end of a program. */
 export function exitEvent({ why, exit, tree }: ProgramEnd<string>): AgentEvent {
   const { left = null, ended = 0 } = tree ?? {};
   return {

@@ -1,5 +1,5 @@
-// Variables that let compilers and package managers work as in the user's shell: where they are,
-// what they cache, how they reach the network. Never their credentials.
+// Variables that let compilers and package managers work as in the user's shell: their places,
+// caches and network access. Never their credentials.
 
 import { knownSecrets } from '../../secrets/known-secrets.ts';
 

@@ -1,10 +1,10 @@
-// One run of an agent: what it was asked for, who listens, and what it leaves behind.
+// One run of an agent: its request, its listeners, and its leftovers.
 
 import type { AgentHost, AgentRequest, ProcessTable } from '../../port.ts';
 import type { RunRecord } from '../log/run-record.ts';
 import type { SessionLock } from './session-lock.ts';
 
-/** What every driver needs of its surroundings. */
+/** The outside dependencies of every driver. */
 export interface ProgramDeps {
   readonly processTable: ProcessTable;
   /** Relative program paths start here (the project's root). */
@@ -22,7 +22,7 @@ export interface AgentRun<Deps extends ProgramDeps = ProgramDeps> {
   readonly signal: AbortSignal;
   readonly record: RunRecord;
   readonly deps: Deps;
-  /** Where no other process may continue its session. */
+  /** Set if no other process may continue its session. */
   readonly lock: SessionLock | null;
 }
 

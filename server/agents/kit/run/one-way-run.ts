@@ -28,7 +28,7 @@ export interface OneWayEnd {
   readonly silentMs: number;
 }
 
-/** Understands what one kind of agent prints. */
+/** Parses the output of one kind of agent. */
 export interface OneWayReader {
   /** One line of stdout. */
   take(line: string): { readonly events: readonly AgentEvent[]; readonly end?: OneWayOwnEnd };
@@ -36,7 +36,7 @@ export interface OneWayReader {
    * It runs tools: silence is not the provider's fault. Before its first line it has not started.
    */
   readonly isWaitingForModel: boolean;
-  /** So far, also where no total was printed yet. */
+  /** So far, even if no total was printed yet. */
   readonly usage: Usage;
   outcome(end: OneWayEnd): AgentOutcome;
 }
@@ -45,7 +45,7 @@ export interface OneWayAgent {
   readonly title: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** @param usageBefore what earlier processes of this run have used */
+  /** @param usageBefore the usage of earlier processes of this run */
   reader(usageBefore: Usage): OneWayReader;
 }
 
@@ -66,8 +66,8 @@ export function oneWayDriver(own: OneWayDriver): AgentDriver {
 }
 
 /**
- * A driver of an agent that Drover talks to on this machine; on a worker, where that is impossible,
- * it runs one way.
+ * A driver of an agent that Drover talks to on this machine; on a worker, on which that is
+ * impossible, it runs one way.
  */
 export function oneWayOnWorkers(
   here: AgentDriver,
@@ -125,8 +125,8 @@ async function adoptOneWay(
   if (!existsSync(files.stdout)) return null;
   return await adoptProgram(readAgain(run), process, () => {
     const reader = agent.reader(factsOfLog(request.logPath).usageBefore);
-    // What the dead backend had read: its events are in the log, but what they came to was in its
-    // memory alone.
+    // Lines that the dead backend had read: their events are in the log, but their result was in
+    // its memory alone.
     for (const line of linesBefore(files.stdout, log.marks.stdout)) reader.take(line);
     const said = linesBefore(files.stderr, log.marks.stderr).filter(
       (line) => !notOfAgent.test(line),
@@ -215,7 +215,7 @@ class OneWayFollower implements ProgramFollower<OneWayOwnEnd> {
   }
 }
 
-/** What a person may miss on a worker. */
+/** Records the features that are missing on a worker. */
 function tellLimits(agent: OneWayAgent, { request, record }: AgentRun): void {
   if (request.runsOn !== 'remote') return;
   const note = (text: string): void => record.emit({ type: 'note', level: 'info', text });

@@ -36,7 +36,7 @@ export interface ProgramFollower<Own extends string = never> {
   finish?(): void | Promise<void>;
   /** An adoption after the end was stored emits nothing twice. */
   readonly isExitTold?: boolean;
-  /** What it came to. The log holds all by now, and the raw output is still there. */
+  /** Its outcome. The log is complete by now, and the raw output still exists. */
   outcome(end: ProgramEnd<Own>): AgentOutcome | Promise<AgentOutcome>;
   /** For an adopted program, if more than its exit code decides whether the outcome is reliable. */
   readonly isCertain?: boolean | undefined;
@@ -135,7 +135,7 @@ async function followToEnd<Own extends string>(
   const stopMarking = canAdopt ? markWhenStopped(signal, files) : null;
   try {
     if (release !== undefined) {
-      await log.flush(); // what was reported about its start, before its own output
+      await log.flush(); // reports about its start, before its own output
       release();
     }
     follower.begin?.();

@@ -22,9 +22,9 @@ export interface ShellRequest extends CommandRequest {
   readonly secrets?: readonly string[];
 }
 
-/** What is kept of the output for people and for the next prompt. */
+/** The part of the output that is kept for people and for the next prompt. */
 const tailBytesMax = 16 * 1024;
-/** What is kept on disk. */
+/** The part of the output that is kept on disk. */
 const logBytesMax = 10 * 1024 * 1024;
 const endGraceMs = 2_000;
 

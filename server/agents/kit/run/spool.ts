@@ -72,7 +72,7 @@ export class Spool {
       },
       afterPiece: async () => {
         if (log.pendingBytes > pendingBytesMax) await log.flush();
-        // By its size, not by what was read of it: a flood is written faster than it is read.
+        // By its size, not by the part that was read: a flood is written faster than it is read.
         const isLarge = streams.some((one) => fileSize(files[one]) > this.#emptyAtBytes);
         if (!isLarge || this.#isFinishing) return;
         this.#emptying ??= this.#empty().finally(() => (this.#emptying = null));

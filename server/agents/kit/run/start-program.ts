@@ -15,7 +15,7 @@ export interface StartOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: 'file' | 'pipe' | 'none';
-  /** What the file holds; by default the request's prompt. */
+  /** The content of the file; by default the request's prompt. */
   readonly prompt?: string;
   /** Reads lines that an earlier process of the same part printed and that were not read. */
   readonly onLeftoverLine: (stream: OutputStream, line: string) => void;

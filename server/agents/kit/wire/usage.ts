@@ -1,4 +1,4 @@
-// What a run has used: sums, and the usage of one message of a model.
+// The usage of a run: sums, and the usage of one message of a model.
 
 import type { Usage } from '../../../protocol/agent-events.ts';
 import { numberAt, objectAt, type Json } from './json-line.ts';
