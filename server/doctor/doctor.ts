@@ -1,5 +1,6 @@
-// `drover doctor`: what this machine and the project have, what is missing, what to do about it. It
-// changes nothing, starts no backend, and starts no program that the project brings or names.
+// `drover doctor`: the programs of this machine and of the project, the missing ones, and the
+// remedies. It changes nothing, starts no backend, and starts no program that the project brings or
+// names.
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -299,7 +300,7 @@ function gateCheck(live: LiveSettings): Check {
     : { name: 'gate', ok: true, message: command };
 }
 
-/** What a command sees, by its difference from what the agent sees. */
+/** How the command's view differs from the agent's. */
 function besides(
   agents: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>>,

@@ -20,7 +20,7 @@ export async function fleetChecks(
   return [...checks, ...(await remoteCommitsCheck(root, live, url))];
 }
 
-/** Its client is loaded only where there is such a database. */
+/** Its client is loaded only if such a database is used. */
 async function databaseChecks(url: string, takeOverAfterMs: number): Promise<readonly Check[]> {
   const { checkPostgres } = await import('../store/postgres/check.ts');
   const { ok, message, machines } = await checkPostgres(url, takeOverAfterMs);

@@ -1,5 +1,5 @@
-// What both adapters of the durable port share: registration, starts, waits for an end, the one
-// tick that does all that needs the clock, and closing once.
+// The common part of both adapters of the durable port: registration, starts, waits for an end, the
+// one tick for all work that needs the clock, and closing once.
 
 import { toJson } from './json.ts';
 import type { Clock, QueueLimits, StartOptions, WorkflowBody, WorkflowInfo } from './port.ts';

@@ -3,20 +3,20 @@
 //
 // Rules of both adapters:
 //  - A checkpointed step or commit never runs again. The one that was in progress when the process
-//    died does: so every step body first checks the current state and then completes what is
+//    died does: so every step body first checks the current state and then completes the
 //    missing.
 //  - Names of steps are unique inside one workflow. The order may change between versions: memos
 //    are keyed by name.
 //  - A workflow that lost its lease (another process took it over) throws `LostLease` from its next
 //    step.
 
-/** What a body can do while it is unknown whose the workflow is. None of these rejects. */
+/** The actions of a body while its workflow's owner is unknown. None of these rejects. */
 export interface StandStill {
   /** Afterwards the body changes nothing. False: it cannot stand still. */
   begin(): Promise<boolean>;
   /** The workflow is still its own. */
   goOn(): Promise<void>;
-  /** The workflow is not its own any more: what stands still ends without moving again. */
+  /** The workflow belongs to another process now: ends stopped processes without resuming them. */
   end(): Promise<void>;
 }
 
@@ -26,9 +26,9 @@ export interface DurableRun<Tx> {
   /** Aborted when the workflow is cancelled, its lease is lost, or the process closes. */
   readonly signal: AbortSignal;
   /**
-   * Runs the body once and stores what it returns (JSON); later calls return what is stored.
-   * `record` writes what follows from the value in the same transaction as the checkpoint: one
-   * durable write for effect and state.
+   * Runs the body once and stores its result (JSON); later calls return the stored result. `record`
+   * writes its effects in the same transaction as the checkpoint: one durable write for effect and
+   * state.
    */
   step<T>(
     name: string,
@@ -118,8 +118,8 @@ export interface Durable<Tx> {
   /** Starts taking work, first the workflows of dead processes. */
   launch(): Promise<void>;
   /**
-   * Stops taking work, aborts the signals of what runs here and waits for the bodies. What did not
-   * end stays pending.
+   * Stops accepting work, aborts the signals of running bodies and waits for them. Unfinished
+   * workflows stay pending.
    */
   close(): Promise<void>;
 }

@@ -16,9 +16,7 @@ export type CommitVerdict =
   | { readonly verdict: 'yes'; readonly output: string | null }
   | { readonly verdict: 'lost' | 'cancelled' };
 
-/**
- * Where the steps of one claim are stored. Every write is refused when the claim is no longer held.
- */
+/** The store of one claim's steps. Every write is refused if the claim is no longer held. */
 export interface StepStore<Tx> {
   /** False when the lease is lost: then nothing was written, and `record` was not called. */
   storeStep(
@@ -59,7 +57,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   /** How the body that runs now can stand still. */
   #still: StandStill | null = null;
   #isStanding = false;
-  /** What stood still has been ended: its end says nothing about the work. */
+  /** A stopped process has been ended: its end says nothing about the work. */
   #isEndedStill = false;
   /** The last change between moving and standing still: the next waits for it. */
   #standing: Promise<unknown> = Promise.resolve();
@@ -93,7 +91,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     this.#cause = cause;
     const abort = (): void => this.#controller.abort(new LostLease(this.workflowId));
     const still = this.#isStanding ? this.#still : null;
-    // What stands still must not move again, as the answer to an abort would let it.
+    // A stopped process must not run again, as the answer to an abort would allow.
     if (still === null) return abort();
     this.#isEndedStill = true;
     void this.#standing.then(() => still.end()).then(abort);
@@ -112,7 +110,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     }
   }
 
-  /** Whether others may take it is unknown: it stands still, or ends where it cannot. */
+  /** Whether others may take it is unknown: stops it, or ends it if it cannot be stopped. */
   standStill(): void {
     const still = this.#still;
     if (this.#cause !== null || this.#isStanding) return;

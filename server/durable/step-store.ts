@@ -4,7 +4,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { CommitVerdict, StepStore } from './run.ts';
 
-/** What one claim asks of its database. */
+/** The statements that one claim sends to its database. */
 export interface ClaimStatements<Tables> {
   readonly workflowId: string;
   /** False when the claim is lost: then nothing was written. */

@@ -1,4 +1,4 @@
-// What both adapters write and read of a workflow, and the result of a claim.
+// The rows of a workflow that both adapters write and read, and the result of a claim.
 
 import { fromJson } from './json.ts';
 import type { WorkflowInfo, WorkflowState } from './port.ts';
@@ -27,7 +27,7 @@ export function toInfo(row: WorkflowRow, compatibility: number | null): Workflow
   return { id, name, queue, state, result: fromJson(result) ?? null, error, compatibility };
 }
 
-/** What this process may claim. */
+/** The workflows that this process may claim. */
 export interface Claimable {
   /** Names whose bodies this process has. */
   readonly names: readonly string[];

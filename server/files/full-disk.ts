@@ -9,7 +9,7 @@ import { isFullDisk } from '../core/full-disk.ts';
 /** The space that a disk must have at least. */
 const spaceBytes = 1024 * 1024;
 
-/** The first of these folders on a full disk; what does not exist is passed over. */
+/** The first of these folders on a full disk; missing ones are skipped. */
 export async function fullDiskAmong(folders: readonly string[]): Promise<string | null> {
   const tried = new Set<number>();
   for (const folder of folders) {
@@ -28,7 +28,7 @@ async function isFull(folder: string): Promise<boolean> {
     try {
       // At once: it is gone whatever happens now.
       await unlink(path);
-      // Some disks pack what repeats.
+      // Some disks compress repeated data.
       await file.writeFile(randomBytes(spaceBytes));
     } finally {
       await file.close();

@@ -1,4 +1,4 @@
-// Whether another user of the machine can change what is in a folder: names there could be replaced
+// Whether another user of the machine can change a folder's content: names there could be replaced
 // at any time.
 
 import { statSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Where the git program is: looked up once, and never in a folder that depends on where a process
-// is started.
+// The path of the git program: looked up once, and never in a folder that depends on the current
+// directory of a process.
 
 import { delimiter, isAbsolute, join } from 'node:path';
 import { isProgram } from './is-program.ts';

@@ -20,7 +20,7 @@ import { absoluteBytes, folderOf, type PathBytes } from './path-bytes.ts';
 
 const maxLooksAtOnce = 200;
 
-/** What is longer is no file that is read whole. */
+/** Longer files are not read whole. */
 const textBytesMax = 64 * 1024 * 1024;
 const readFlags = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
 
@@ -72,7 +72,7 @@ export function exists(path: string | Buffer): boolean {
   return factsOf(path) !== null;
 }
 
-/** Of the entry itself, not of what a symbolic link leads to. */
+/** Facts of the entry itself, not of a symbolic link's target. */
 export function factsOf(path: string | Buffer): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;

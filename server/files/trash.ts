@@ -29,7 +29,9 @@ export class Trash {
     return true;
   }
 
-  /** Deletes what a dead process left in the trash of this folder of worktrees; checks once. */
+  /**
+   * Deletes the leftovers of a dead process in the trash of this folder of worktrees; checks once.
+   */
   sweep(worktreesFolder: string): void {
     if (this.#swept.has(worktreesFolder)) return;
     this.#swept.add(worktreesFolder);
@@ -74,8 +76,8 @@ function isGrave(name: string): boolean {
 }
 
 /**
- * Deletes a tree, read-only folders too (package caches make such). What resists stays in the trash
- * for the next sweep.
+ * Deletes a tree, read-only folders too (package caches make such). Files that resist stay in the
+ * trash for the next sweep.
  */
 async function removeTree(path: string): Promise<void> {
   try {

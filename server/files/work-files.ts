@@ -1,4 +1,4 @@
-// What workflows do to files outside of git: copies of ignored files, prompts on disk.
+// The workflows' file operations outside of git: copies of ignored files, prompts on disk.
 
 import {
   constants,
@@ -81,7 +81,7 @@ async function copyOne(root: string, worktree: string, path: string): Promise<bo
   }
 }
 
-/** False where something other than a folder, as a link, is in the way. */
+/** False if something other than a folder, such as a link, is in the way. */
 async function makeFolders(worktree: string, folder: string): Promise<boolean> {
   let place = worktree;
   for (const name of folder.split(sep).filter((part) => part !== '.')) {

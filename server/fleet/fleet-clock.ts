@@ -1,5 +1,5 @@
-// One clock for all machines of a fleet: what one writes down as a time, another one compares with
-// its own.
+// One clock for all machines of a fleet, because each compares recorded times of others with its
+// own.
 
 import { systemClock } from '../durable/embedded/system-clock.ts';
 import type { Clock } from '../durable/port.ts';
@@ -17,7 +17,7 @@ export class FleetClock implements Clock {
     return systemClock.timer(delayMs, callback);
   }
 
-  /** How far this machine's clock is ahead of the database's; negative where it is behind. */
+  /** How far this machine's clock is ahead of the database's; negative if it is behind. */
   get aheadMs(): number {
     return -this.#offsetMs;
   }
@@ -26,10 +26,7 @@ export class FleetClock implements Clock {
     await this.comparing(() => databaseNowMs(db));
   }
 
-  /**
-   * `ask` resolves with the database's time; what it does beside that counts as the way there and
-   * back.
-   */
+  /** `ask` resolves with the database's time; its other work counts as latency. */
   async comparing(ask: () => Promise<number>): Promise<void> {
     const startMs = performance.now();
     const databaseMs = await ask();

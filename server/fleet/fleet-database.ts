@@ -38,8 +38,8 @@ export async function prepareFleet(request: FleetDatabaseRequest): Promise<Fleet
 }
 
 /**
- * Gives a role what a worker needs. `execute` false: only the statements, for an owner without a
- * shell here.
+ * Grants a role the rights that a worker needs. `execute` false: only returns the statements, for
+ * an owner without a shell here.
  */
 export async function grantFleet(
   request: FleetDatabaseRequest & { readonly role: string; readonly execute: boolean },
@@ -58,7 +58,7 @@ export async function grantFleet(
 }
 
 /**
- * What doctor adds for the durable engine's tables; null when a worker can use them or may still
+ * Doctor's finding about the durable engine's tables; null if a worker can use them or may still
  * make them.
  */
 export async function fleetTablesProblem(url: string): Promise<string | null> {

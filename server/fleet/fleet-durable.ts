@@ -1,4 +1,4 @@
-// The durable engine of a fleet. Loaded only where there is one.
+// The durable engine of a fleet. Loaded only in a fleet.
 
 import { openFleet } from '../durable/fleet/open.ts';
 import { releaseOf } from '../durable/fleet/releases.ts';

@@ -1,4 +1,4 @@
-// What is different when the project belongs to a fleet: the store and the durable engine are on a
+// The differences of a project that belongs to a fleet: the store and the durable engine are on a
 // PostgreSQL that all machines share, and git's truth is a remote that all of them reach. Loaded
 // only there.
 
@@ -34,7 +34,7 @@ export interface FleetProject {
   /** Snapshots on the shared remote. */
   readonly work: SharedWork;
   readonly output: AgentOutput;
-  /** Refuses with a sentence when the remote can't be what the machines share. */
+  /** Refuses with a sentence if the machines cannot share the remote. */
   readonly checkRemote: () => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Where the number of a machine was used last: a copy of its folder, or of its whole disk, has the
-// number too, and another place.
+// The place in which the number of a machine was used last: a copy of its folder, or of its whole
+// disk, has the number too, and another place.
 
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';

@@ -234,7 +234,7 @@ export class MachinePulse {
     );
   }
 
-  /** Times are right all the same; what agents write into files and commits is not. */
+  /** Times are right all the same, except for those that agents write into files and commits. */
   #clockNote(): string | null {
     const aheadMs = this.#project.fleet?.clock.aheadMs ?? 0;
     if (Math.abs(aheadMs) < skewToldMs) return null;

@@ -34,7 +34,7 @@ export interface MigrateReport extends MoveReport {
   readonly to: string;
 }
 
-/** What a machine does after the copy was made would be lost with the fleet's database. */
+/** Changes of a machine after the copy was made would be lost with the fleet's database. */
 async function refuseWhileWorking({ db }: Store): Promise<void> {
   const alive = await liveMachines(db);
   if (alive.length === 0) return;

@@ -1,4 +1,4 @@
-// What a worker adds to a backend: it reports the tasks that start and end on this machine, and it
+// A worker's additions to a backend: it reports the tasks that start and end on this machine,
 // drains at a signal, and releases its tasks at a second one.
 
 import type { EventView } from '../protocol/api.ts';
@@ -13,7 +13,7 @@ import { type DrainedMachine, MachineDrain } from './machine-drain.ts';
  */
 const sameSignalMs = 250;
 const lookAgainMs = 2_000;
-/** What happens within this time on any machine of the fleet is read at once. */
+/** Events within this time on any machine of the fleet are read together. */
 const gatherMs = 100;
 /** Events that are read at once. */
 const pageSize = 500;

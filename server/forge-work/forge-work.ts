@@ -1,5 +1,5 @@
-// The backend's part of pull requests: it sends what is planned, and reads the open ones at regular
-// times. In a fleet, one machine does it.
+// The backend's part of pull requests: it sends planned messages, and reads the open ones at
+// regular times. In a fleet, one machine does it.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { beginExporter, takeExporter } from '../store/feed/exporters.ts';
@@ -43,7 +43,7 @@ export class ForgeWork {
     this.#over = this.#keepWorking();
   }
 
-  /** The backend stays while a pull request is open, because only it sees what happens there. */
+  /** The backend stays while a pull request is open, because only it sees the changes there. */
   isBusy(): boolean {
     return this.#hasWork;
   }

@@ -1,5 +1,5 @@
-// Reads the open pull requests, decides what their facts ask for, and does it. Each reaction is
-// written down in the transaction of its effect.
+// Reads the open pull requests, decides the reaction to their facts, and carries it out. Each
+// reaction is recorded in the transaction of its effect.
 
 import {
   decide,
@@ -195,7 +195,7 @@ function whyUnread(answer: Exclude<Answer<unknown>, { readonly kind: 'facts' }>)
   return answer.kind === 'limited' ? 'the forge allows no more requests for now' : answer.why;
 }
 
-/** Written only if it is news: every change wakes what shows it. */
+/** Written only if it is news: every change wakes the views that show it. */
 async function note(engine: SendDeps['engine'], pull: PullRow, text: string): Promise<void> {
   const words = engine.mask(text);
   const epic = await epicById(engine.store.db, pull.epic_id);

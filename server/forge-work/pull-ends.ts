@@ -1,5 +1,5 @@
-// What becomes of an epic when its pull request was merged, was closed, or was changed by someone
-// else; and the run that continues its work.
+// The outcome of an epic when its pull request was merged, closed, or changed by someone else; and
+// the run that continues its work.
 
 import { branchRef, landingRef } from '../core/work/ref-names.ts';
 import type { Reaction } from '../core/forge/decide.ts';
@@ -40,7 +40,7 @@ export async function endMerged(
   const run = await runById(engine.store.db, pull.run_id);
   if (!fetched.ok || commit === null || run === null) return;
   const isThere = await engine.git.isAncestor(commit, fetched.value);
-  // The answer may be newer than what was fetched.
+  // The answer may be newer than the fetched commits.
   if (!isThere) return;
   const difference = await differenceTo(engine, pull.tested_tree, commit);
   const name = `PR #${pull.number}`;

@@ -1,4 +1,4 @@
-// Sends what the outbox holds. Each request first reads what the forge has, so that one whose
+// Sends the messages in the outbox. Each request first reads the forge's state, so that one whose
 // answer was lost is not made twice.
 
 import type { PullCore } from '../core/forge/pull-facts.ts';
@@ -43,7 +43,7 @@ type Sent =
   | { readonly kind: 'later'; readonly why: string; readonly untilMs?: number }
   /** A person has to decide. */
   | { readonly kind: 'returned'; readonly why: string }
-  /** The observer finds out what happened to the branch. */
+  /** The observer finds out how the branch was changed. */
   | { readonly kind: 'overtaken'; readonly why: string };
 
 /** Sends all that is due, each epic's in order. Answers when the next is due; null = never. */

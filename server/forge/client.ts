@@ -217,7 +217,7 @@ function refused(
   }
 }
 
-/** What the host says of the request, in one short line. */
+/** The host's reply to the request, in one short line. */
 function messageOf(body: unknown): string {
   if (!isObject(body) || typeof body['message'] !== 'string') return '';
   return `: ${oneLine(`${body['message']} ${wordsOf(body['errors'])}`)}`;

@@ -18,7 +18,7 @@ const networkTimeoutMs = 10 * 60_000;
 const localTimeoutMs = 60_000;
 const outputBytesMax = 1024 * 1024;
 
-/** Pushed by fast-forward alone; `stale`: the branch is not where it was expected. */
+/** Pushed by fast-forward alone; `stale`: the branch is not at the expected commit. */
 export type PushEnd =
   | { readonly kind: 'pushed' }
   | { readonly kind: 'stale'; readonly there: string | null }

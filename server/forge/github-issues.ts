@@ -150,7 +150,7 @@ export class GithubIssues implements Tracker {
   }
 }
 
-/** A list, or what a search has found. */
+/** A list, or the results of a search. */
 function itemsOf(body: unknown): readonly unknown[] {
   const items = isObject(body) ? body['items'] : body;
   return Array.isArray(items) ? (items as readonly unknown[]) : [];

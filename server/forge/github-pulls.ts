@@ -1,4 +1,4 @@
-// Pull requests of GitHub: REST, and GraphQL where REST has no answer.
+// Pull requests of GitHub: REST, and GraphQL if REST has no answer.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { Repository } from '../core/forge/issue.ts';

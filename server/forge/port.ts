@@ -1,4 +1,5 @@
-// What Drover reads from a forge. "Not read" is an answer of its own: it never means "none".
+// The data that Drover reads from a forge. "Not read" is an answer of its own: it never means
+// "none".
 
 import type { Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
 import type { Issue } from '../core/forge/issue.ts';

@@ -69,7 +69,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   let report: (error: unknown, where: string) => void = () => {};
   const project = await openProject(options.root, process.env, flags, {
     opener: 'backend',
-    // It may find a run to continue: nothing counts by then but what a person has accepted for it.
+    // It may find a run to continue: only settings that a person has accepted for it count by then.
     view: request === undefined ? 'accepted' : 'offered',
     report: (error, where) => report(error, where),
     onSettings: ({ settings }) => proveEarly(settings.sandbox),
@@ -119,7 +119,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await upkeep.end();
   following.end();
   stopHearing();
-  // Where the folder was replaced, the address in it is another backend's.
+  // If the folder was replaced, the address in it is another backend's.
   if (served.address !== null && !life.isLost) rmSync(project.places.address, { force: true });
   await Promise.all([webhooks.close(), forge.close()]);
   await telemetry.close();
@@ -212,7 +212,7 @@ class BackendLife {
     if (this.#clients === 0) this.leave(reason);
   }
 
-  /** Beside tasks and clients, what the backend does not end for while it is true. */
+  /** Adds a condition, besides tasks and clients, under which the backend does not end. */
   staysFor(hasMore: () => boolean): void {
     this.#hasMore = hasMore;
   }
@@ -222,7 +222,7 @@ class BackendLife {
     this.#idleSinceMs = Date.now();
   }
 
-  /** As it is now: what was seen a second ago may have changed. */
+  /** Read now, because a state from a second ago may have changed. */
   async isIdle(): Promise<boolean> {
     if (this.#isWorker) return false;
     await this.#look();

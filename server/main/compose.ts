@@ -44,7 +44,7 @@ export interface EngineHost {
   readonly agentTokens: AgentToolTokens;
   readonly confinement: Confinement;
   readonly remote: RemoteAttempts;
-  /** What the engine would have with other settings than those in force. */
+  /** The engine's values with settings other than those in force. */
   readonly engineWith: (
     live: LiveSettings,
   ) => Pick<Engine, 'settings' | 'driverFor' | 'agentEnvironment'>;

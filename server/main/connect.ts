@@ -18,8 +18,8 @@ import type { TrustRequest } from '../project/trust.ts';
 
 export { findProject } from '../project/project-places.ts';
 
-// Loads only what a command needs: no engine to read the plan, no database if a backend answers, no
-// socket client if none does.
+// Loads only the parts that a command needs: no engine to read the plan, no database if a backend
+// answers, no socket client if none does.
 
 /** A function of a module that is loaded when it is first called. */
 function late<Args extends unknown[], Answer>(
@@ -169,7 +169,7 @@ const definedIn = (env: NodeJS.ProcessEnv): Given =>
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 
-/** What these requests get of the caller's environment. */
+/** The part of the caller's environment that these requests get. */
 const sentEnvironment: { readonly [name: string]: (env: NodeJS.ProcessEnv) => Given } = {
   'run.start': definedIn,
   'run.resume': definedIn,
@@ -177,8 +177,8 @@ const sentEnvironment: { readonly [name: string]: (env: NodeJS.ProcessEnv) => Gi
 };
 
 /**
- * Runs get the caller's environment: the backend decides what agents may see of it. Its secrets are
- * removed from everything else.
+ * Runs get the caller's environment: the backend decides which variables agents may see. Its
+ * secrets are removed from everything else.
  */
 function withEnvironment(client: Client, options: OpenClientOptions): Client {
   const { env } = options;

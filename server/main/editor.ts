@@ -1,6 +1,6 @@
-// What an editor's extension needs of the server: the way to a backend, and what can be known
-// without one. Light on purpose, for it runs in the editor's own process: no database is opened
-// here.
+// The part of the server that an editor's extension needs: the way to a backend, and the facts that
+// are available without one. Light on purpose, for it runs in the editor's own process: no database
+// is opened here.
 
 import { spawn, execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
@@ -37,7 +37,7 @@ const run = promisify(execFile);
 
 /**
  * Connects to the running backend, or starts one, with an environment that is read only then. The
- * caller does the handshake: this returns what it needs for it.
+ * caller does the handshake: this returns the data that it needs for it.
  */
 export async function openBackend(
   root: string,
@@ -92,8 +92,8 @@ export async function gitState(): Promise<GitState> {
 }
 
 /**
- * The repository that a folder is in (the main checkout, where the folder is a worktree), and
- * whether it is set up.
+ * The repository that a folder is in (the main checkout, if the folder is a worktree), and whether
+ * it is set up.
  */
 export async function rootOf(folder: string): Promise<RootState> {
   // Elsewhere git writes the same path otherwise (letter case, drive) than the file system does,
@@ -126,7 +126,7 @@ export async function createRepository(folder: string): Promise<void> {
   await run('git', ['init', '-b', 'main', folder], { timeout: gitWaitMaxMs });
 }
 
-/** What a first commit would hold: every file that git does not ignore. */
+/** The content of a first commit: every file that git does not ignore. */
 export async function filesToCommit(folder: string): Promise<readonly string[]> {
   const args = ['-C', folder, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const { stdout } = await run('git', args, {
@@ -136,7 +136,7 @@ export async function filesToCommit(folder: string): Promise<readonly string[]> 
   return stdout.split('\0').filter((path) => path !== '');
 }
 
-/** Runs the person's own hooks. Rejects with what git said. */
+/** Runs the user's own hooks. Rejects with git's output. */
 export async function commitAll(folder: string, message: string): Promise<void> {
   await run('git', ['-C', folder, 'add', '--all'], { timeout: gitWaitMaxMs });
   await run('git', ['-C', folder, 'commit', '--quiet', '--allow-empty', '-m', message]);

@@ -16,7 +16,10 @@ import { secretRules } from '../project/secrets.ts';
 import { refuseWrongDatabase } from '../project/store-sources.ts';
 import type { Report, FleetRole, Project } from '../project/opened-project.ts';
 
-/** Opens what data requests need: settings, database and repository. Refuses with a sentence. */
+/**
+ * Opens the parts that data requests need: settings, database and repository. Refuses with a
+ * sentence.
+ */
 export async function openProject(
   root: string,
   environment: Environment,

@@ -1,4 +1,4 @@
-// What happens to a request before its handler gets it. People's texts are stored: titles,
+// Preprocesses a request before its handler gets it. People's texts are stored: titles,
 // descriptions, hints, notes, whole files. Values of secret variables are removed from them, in the
 // caller's process (which alone knows its environment) and in the one that stores them. If an
 // answer depends on settings, their files are read first.

@@ -68,12 +68,12 @@ interface StartedBackend {
 }
 
 /**
- * The first file that a backend needs in the project's folder: where it fails, a backend could not
- * work either.
+ * The first file that a backend needs in the project's folder: if it cannot be opened, a backend
+ * could not work either.
  */
 function openLog(path: string): number {
   try {
-    // The folder may have been deleted: the backend restores what was in it. The checkout is never
+    // The folder may have been deleted: the backend restores its content. The checkout is never
     // made again.
     if (!existsSync(dirname(path))) mkdirSync(dirname(path), { mode: 0o700 });
     // A link in its place, which a clone may have brought, is not followed.
@@ -139,9 +139,9 @@ function backendProgram(): string {
 }
 
 /**
- * Young objects get little room: a backend lives long and mostly waits, and would keep what one
- * busy moment took. Without V8's compilers it was 13 MB smaller, and could not keep up with an
- * agent that floods: they did not come in when they were switched on later.
+ * Young objects get little room: a backend lives long and mostly waits, and would keep the memory
+ * of one busy moment. Without V8's compilers it was 13 MB smaller, and could not keep up with an
+ * agent that floods: they did not take effect when they were switched on later.
  */
 export const backendNodeArgs: readonly string[] = [
   '--no-warnings',

@@ -1,5 +1,5 @@
-// What agents write, for readers on other machines of a fleet. A project on one machine has nothing
-// to do for it.
+// The output of agents, for readers on other machines of a fleet. A project on one machine has
+// nothing to do for it.
 
 import type { FoundLine } from '../agents/kit/log/search-log.ts';
 import type { AttemptLog } from '../store/work/attempt-log.ts';
@@ -17,13 +17,13 @@ export interface AgentOutput {
   find(logs: readonly SearchedLog[], words: readonly string[]): Promise<FoundLines>;
   /** Calls back when the log has grown on another machine; returns unsubscribe. */
   onNews(log: AttemptLog, listener: () => void): () => void;
-  /** Agents work in this process from now on: what they write is stored for others. */
+  /** Agents run in this process from now on: their output is stored for others. */
   beginShipping(report: Report): void;
   /**
    * Resolves when all that the log at the path holds now is stored, or when that takes too long.
    */
   flush(path: string): Promise<void>;
-  /** Tries once more to store what is not stored yet. */
+  /** Tries once more to store the remaining output. */
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// Compares what is stored of logs with their files, and drops of it what the files do not hold (any
-// more).
+// Compares the stored parts of logs with their files, and drops those that differ or no longer
+// exist there.
 
 import {
   dropParts,

@@ -1,4 +1,4 @@
-// Brings one file of a log up to date with what is stored of it.
+// Brings one file of a log up to date with its stored parts.
 
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -19,7 +19,7 @@ export interface FileToCopy {
   readonly file: string;
   readonly path: string;
   readonly known: CopiedEnd | null;
-  /** What is stored now. */
+  /** The currently stored extent. */
   readonly stored: PartPlace;
 }
 

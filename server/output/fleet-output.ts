@@ -92,7 +92,7 @@ async function goneRefusal(
   return new Refusal('output_gone', `${words}${more}.`);
 }
 
-/** Stores what an earlier life of this process left, and tries again until it is stored. */
+/** Stores the leftovers of an earlier process, and retries until they are stored. */
 class CatchUp {
   readonly #shipper: LogShipper;
   readonly #report: Report;

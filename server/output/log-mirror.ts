@@ -1,6 +1,6 @@
 // Copies the log of an attempt that runs on another machine to this disk, for readers here.
 //
-// A copy only gets what is missing at its end, at its offset: two concurrent copies write the same
+// A copy only gets the missing part at its end, at its offset: two concurrent copies write the same
 // bytes to the same offsets. The existing content is trusted if its last chunk is the stored one;
 // otherwise it is copied again.
 
@@ -26,7 +26,7 @@ const asideFolder = 'aside';
 
 interface Copying {
   readonly now: Promise<boolean>;
-  /** For callers that arrived during it: what they need may be newer than it. */
+  /** For callers that arrived during it: they may need something newer than it. */
   next: Promise<boolean> | null;
 }
 
@@ -39,7 +39,7 @@ export class LogMirror {
     this.#deps = deps;
   }
 
-  /** What there is of a log of which nothing is stored any more. */
+  /** How much of a log exists here after its stored parts are gone. */
   present(file: string): 'nothing' | 'part' | 'whole' {
     const path = join(this.#deps.logs, file);
     if (!fileExists(path)) return 'nothing';
@@ -81,7 +81,7 @@ export class LogMirror {
     const { store, logs } = this.#deps;
     if (logNameOf(file) === null) return false;
     const path = join(logs, file);
-    // All at one moment: where a segment is stored, the head before it is whole.
+    // Read all at once: if a segment is stored, the head before it is complete.
     const stored = await storedFiles(store.db, file);
     if (stored.length === 0) return false;
     if (fileExists(marksPath(path))) await putOwnLogAside(logs, file, store.sources.clock.now());

@@ -46,7 +46,7 @@ interface Turn {
 export class LogShipper {
   readonly #deps: LogShipperDeps;
   readonly #logs = new Map<string, ShippedLog>();
-  /** What has grown, or is waited for, in its order. */
+  /** Logs that have grown, or are waited for, in order. */
   readonly #grown = new Set<ShippedLog>();
   readonly #offGrowth: () => void;
   #timer: NodeJS.Timeout | null = null;
@@ -68,7 +68,7 @@ export class LogShipper {
     return relative(this.#deps.logs, path).replaceAll(sep, '/');
   }
 
-  /** Stores what an earlier life of this machine has left. */
+  /** Stores the output that an earlier process of this machine left. */
   async catchUp(): Promise<void> {
     const { store, machineId, logs } = this.#deps;
     const sinceMs = store.sources.clock.now() - outputKeptMs;
@@ -142,7 +142,7 @@ export class LogShipper {
     }, ms);
   }
 
-  /** Stores what was written before it started. */
+  /** Stores the output written before it started. */
   async #work(): Promise<void> {
     let left: readonly ShippedLog[] = [...this.#grown];
     while (left.length > 0 && !this.#isClosed) {
@@ -192,10 +192,7 @@ export class LogShipper {
     return unfinished;
   }
 
-  /**
-   * Compares with the files what is stored of logs; those of other machines are not known
-   * afterwards.
-   */
+  /** Compares stored parts of logs with the files; forgets those of other machines. */
   async #look(logs: readonly ShippedLog[]): Promise<void> {
     if (logs.length === 0) return;
     const { store, machineId } = this.#deps;
@@ -218,7 +215,7 @@ export class LogShipper {
       bytes += next.parts.reduce((sum, part) => sum + part.size, 0);
     }
     const refused = await this.#store(turns);
-    // After what follows it: no reader finds less than there was.
+    // After the parts that follow it, so that no reader finds less than before.
     await this.#drop(logs);
     for (const turn of turns)
       if (refused.includes(turn) || !turn.chain.isAll) unfinished.push(turn.log);

@@ -1,5 +1,4 @@
-// One log as the shipper knows it: which of its files are stored how far, and what is to be stored
-// next.
+// One log as the shipper knows it: how far each of its files is stored, and which part is next.
 
 import type { LogName, PartPlace } from '../store/feed/log-parts.ts';
 import { filesOfLog, partsAfter, type FileChunk, type ShippedFile } from './log-files.ts';
@@ -16,7 +15,7 @@ export interface NextChain {
   readonly file: ShippedFile;
   readonly after: PartPlace | null;
   readonly parts: readonly FileChunk[];
-  /** Nothing else was to be stored when it was read; what has come since waits for its turn. */
+  /** Nothing else was left to store when it was read; later output waits for its turn. */
   readonly isAll: boolean;
 }
 
@@ -63,8 +62,7 @@ export class ShippedLog {
   }
 
   /**
-   * What is to be stored next: an earlier file first, so that no reader sees a later one without
-   * it.
+   * The next part to store: an earlier file first, so that no reader sees a later one without it.
    */
   next(logs: string): Next {
     const stored = this.#stored;

@@ -1,5 +1,5 @@
-// A design text to a plan, checked and ready for import; nothing is written here. Chooses who is
-// asked: a model provider's API where there is a key, else the installed agent.
+// Turns a design text into a plan, checked and ready for import; writes nothing. Chooses the model:
+// a provider's API if there is a key, else the installed agent.
 
 import { agentEnvironment, secretValues } from '../agents/kit/process/environment.ts';
 import { claudeEnvironment } from '../agents/claude/invocation.ts';
@@ -22,7 +22,7 @@ export interface PlanFromSpecOptions extends SpecPlanRequest {
   readonly root: string;
   readonly env: Environment;
   readonly signal: AbortSignal;
-  /** For a person who waits: which model is asked, and what had to be corrected. */
+  /** For a person who waits: which model is asked, and which parts had to be corrected. */
   readonly onNote: (text: string) => void;
 }
 
@@ -99,7 +99,7 @@ function given(value: string | undefined): string | null {
 }
 
 /**
- * Claude Code, for it can be held to a shape; with the project's settings for it where they are for
+ * Claude Code, for it can be held to a shape; with the project's settings for it if they are for
  * it.
  */
 function installedAgent(

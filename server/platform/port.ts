@@ -6,7 +6,7 @@ export interface ProgramStart {
   readonly args: readonly string[];
 }
 
-/** What the system reports of one process. */
+/** The system's facts about one process. */
 export interface ProcessFacts {
   /** Two processes with one id differ in it. */
   readonly startTime: string;

@@ -1,4 +1,4 @@
-// What Linux and macOS have in common.
+// The common part of Linux and macOS.
 
 import { dirname, join } from 'node:path';
 import type { Platform, SocketPlace } from './port.ts';

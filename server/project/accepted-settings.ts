@@ -39,9 +39,9 @@ export interface JudgedSettings {
   readonly held: readonly HeldSetting[];
   /** The power settings in the file. */
   readonly present: Powers;
-  /** What is used of it. */
+  /** The values in use. */
   readonly used: Powers;
-  /** What a run would use of it that a person starts now. */
+  /** The values that a run started now would use. */
   readonly offered: Powers;
   /** Null if the user has not accepted anything yet. */
   readonly accepted: Powers | null;
@@ -85,7 +85,7 @@ export async function judgeSettings(
   return { entries: withPowers(entries, used), held, present, used, offered, accepted };
 }
 
-/** Why settings of these groups cannot be used: null where a person has accepted all of them. */
+/** Why settings of these groups cannot be used; null if a person has accepted all of them. */
 export function unacceptedSentence(
   { accepted, present }: JudgedSettings,
   groups: readonly string[],
@@ -101,10 +101,7 @@ function heldSetting(change: PowerChange, authors: ReadonlyMap<string, string>):
   return { name, by: authors.get(name) ?? null, shown: shownPower(name, present) };
 }
 
-/**
- * Accepts what is used of the judged settings, and answers what is new about it, in a sentence
- * each.
- */
+/** Accepts the used values of the judged settings, and returns the new ones, in a sentence each. */
 export async function acceptSettings(
   root: string,
   judged: JudgedSettings,
@@ -114,7 +111,7 @@ export async function acceptSettings(
   if (accepted === null || news.length > 0) {
     const before = await readAcceptance(root);
     const { headOf } = await import('./file-history.ts');
-    // What is held now must be found again later.
+    // The held values must be found again later.
     const head = held.length > 0 ? (before?.head ?? null) : await headOf(root);
     writeAcceptance(root, { version: 1, head, powers: used });
   }

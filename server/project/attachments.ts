@@ -27,7 +27,7 @@ export interface KeptAttachment {
   readonly atMs: number;
 }
 
-/** Keeps an image, once for each content. Resolves with its name; refuses what is no image. */
+/** Keeps an image, once for each content. Resolves with its name; refuses other content. */
 export async function keepAttachment(places: Place, content: Uint8Array): Promise<string> {
   if (content.length > attachmentBytesMax) {
     throw new Refusal(
@@ -59,7 +59,8 @@ export async function keepAttachment(places: Place, content: Uint8Array): Promis
 
 /**
  * Written under another name first, so that readers find the whole image, and a link that has the
- * name is replaced, not followed. Also where it is kept already: its time says when it was wanted.
+ * name is replaced, not followed. Also if it is kept already: its time records when it was last
+ * wanted.
  */
 async function writeImage(path: string, content: Uint8Array): Promise<void> {
   const fresh = `${path}.${randomUUID()}.new`;

@@ -1,5 +1,5 @@
-// What commits of Drover have made of one file: asked when a settings file differs from what a
-// person has accepted.
+// Changes of one file by Drover's commits: needed when a settings file differs from the accepted
+// one.
 
 import { trailerKey, type TrailerKind } from '../core/work/trailers.ts';
 import { gitEnvironment, shortened } from '../git/process/environment.ts';
@@ -27,7 +27,7 @@ const noBlob = /^0+$/;
 
 /**
  * The landings between `since` (null: from the first commit on) and HEAD that changed the file;
- * null where git cannot tell.
+ * null if git cannot tell.
  */
 export async function landedChanges(
   root: string,
@@ -69,7 +69,7 @@ export async function landedChanges(
   return changes;
 }
 
-/** The commit that is checked out; null where there is none. */
+/** The commit that is checked out; null if there is none. */
 export async function headOf(root: string): Promise<string | null> {
   const output = await processesHere().run({ args: ['rev-parse', '--verify', 'HEAD'], cwd: root });
   return output.code === 0 ? output.stdout.toString('utf8').trim() : null;

@@ -29,7 +29,7 @@ import {
 type Ownership =
   | { readonly kind: 'ours' | 'unmarked' | 'moved' }
   | { readonly kind: 'copy'; readonly original: ProjectIdentity }
-  /** `isGone`: the repository that it belongs to is not where it was. */
+  /** `isGone`: the repository that it belongs to is no longer in its place. */
   | { readonly kind: 'foreign'; readonly owner: RepositoryRow; readonly isGone: boolean }
   | { readonly kind: 'second_plan'; readonly root: string };
 
@@ -51,7 +51,7 @@ export async function checkIdentity(deps: IdentityLook): Promise<void> {
   await refuseForeign(deps, ownership(deps.places, home, row));
 }
 
-/** What would keep an engine from starting, or null. */
+/** Why an engine could not start, or null. */
 export async function identityProblem(deps: IdentityLook): Promise<string | null> {
   const { places, store } = deps;
   const { home } = places;
@@ -138,8 +138,9 @@ function secondPlan(places: ProjectPlaces, root: string): string | null {
 }
 
 /**
- * A plan that git tracks was brought by a clone: its author decided what it holds, and what runs
- * in it. Only a note in the git folder, which no clone brings, makes a plan this repository's own.
+ * A plan that git tracks was brought by a clone: its author decided its content, and which programs
+ * it runs. Only a note in the git folder, which no clone brings, makes a plan this repository's
+ * own.
  */
 export async function refuseTracked({
   places,

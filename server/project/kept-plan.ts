@@ -1,6 +1,6 @@
-// Keeps the plan where a person's `git clean` does not reach (docs/adr/0019): `.drover/` counts as
-// a nested repository, which `git clean -fdx` spares, and the database has a second name in the git
-// folder, from which it returns when `.drover/` was deleted all the same.
+// Keeps the plan out of reach of a person's `git clean` (docs/adr/0019): `.drover/` counts as a
+// nested repository, which `git clean -fdx` spares, and the database has a second name in the git
+// folder, from which it returns if `.drover/` was deleted all the same.
 
 import {
   chmodSync,
@@ -43,7 +43,7 @@ function makePrivate(folder: string): void {
   if (process.getuid?.() === uid && (mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 
-/** Call with the database open and sound: what is kept from then on is this one. */
+/** Call with the database open and sound: this one is kept from then on. */
 export function keepPlan(places: ProjectPlaces): void {
   const { home } = places;
   if (home === null) return;

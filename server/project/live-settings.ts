@@ -47,7 +47,7 @@ export class LiveSettings {
   #accepted: Settings;
   #offered: Settings;
   readonly #listeners = new Set<() => void>();
-  /** How often other settings came into force: what was read before that is out of date. */
+  /** How often other settings came into force: values that were read before are out of date. */
   #changes = 0;
 
   private constructor(
@@ -82,7 +82,7 @@ export class LiveSettings {
   }
 
   /**
-   * A copy with what a run would use that a person starts now: a preview of it, or a run that is
+   * A copy with the values that a run started now would use: a preview of it, or a run that is
    * refused, changes nothing here. A problem is a refusal.
    */
   async offer(environment: Environment, flags: SettingFlags): Promise<LiveSettings> {
@@ -93,8 +93,8 @@ export class LiveSettings {
   }
 
   /**
-   * Nothing refuses the run of this offer any more: what it uses of the repository's settings is
-   * accepted, and all of it in force from now on. Answers what is new.
+   * Called when nothing can refuse the run of this offer any more: accepts the repository's
+   * settings that it uses, and puts all of them in force. Returns the new ones.
    */
   async use(offer: LiveSettings): Promise<readonly string[]> {
     const news = await acceptSettings(this.#root, offer.#judged);
@@ -106,8 +106,8 @@ export class LiveSettings {
   }
 
   /**
-   * Reads the files again; if they have errors, the last valid settings stay in use. Not a run's
-   * word: what a pull has changed is not used until a person accepts it.
+   * Reads the files again; if they have errors, the last valid settings stay in use. Changes by a
+   * pull are not used until a person accepts them, because no run was started.
    */
   async refresh(): Promise<void> {
     const loading = await this.#readAgain();
@@ -203,8 +203,8 @@ export class LiveSettings {
   }
 
   /**
-   * A machine's role in the fleet is set where its backend starts, never by a client that requests
-   * a run.
+   * A machine's role in the fleet is set when its backend starts, never by a client that requests a
+   * run.
    */
   #stillThisMachine(loaded: LoadedSettings): LoadedSettings {
     const values = { ...loaded.values };
@@ -217,7 +217,8 @@ export class LiveSettings {
   }
 
   /**
-   * Those of a run that was started on another machine; what can't be read here leaves what was.
+   * The flags of a run that was started on another machine; unreadable ones leave the settings
+   * unchanged.
    */
   async useFlags(json: string, report: Report): Promise<void> {
     if (json === this.#usedFlags) return;
@@ -240,7 +241,7 @@ export class LiveSettings {
     return this.#loaded.settings;
   }
 
-  /** Where the user's own settings are, whichever project this is. */
+  /** The folder of the user's own settings, whichever project this is. */
   get userFolder(): string {
     const { environment: env } = this;
     return dirname(userSettingsPath({ home: homeOf(env), env }));

@@ -6,7 +6,7 @@ import { agentKinds, type AgentKind } from '../core/plan/task.ts';
 import type { LiveSettings } from './live-settings.ts';
 
 /**
- * What only a file of the project names is for `run` to start, and for a person to allow.
+ * Programs that only a file of the project names are for `run` to start, and for a person to allow.
  */
 export function namedPrograms({ settings, loaded }: LiveSettings): {
   [K in AgentKind]?: NamedProgram;

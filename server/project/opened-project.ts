@@ -11,7 +11,7 @@ import type { ReleasedLines } from './released-lines.ts';
 
 export type Report = (error: unknown, where: string) => void;
 
-/** What this machine does for its fleet now, besides running agents; the pulse keeps it. */
+/** This machine's current duties for its fleet, besides running agents; the pulse keeps it. */
 export interface FleetRole {
   lands: boolean;
   /** Branches on which it does not land although it could. */
@@ -30,7 +30,7 @@ export interface Project {
     readonly url: string;
     /** The same without the password. */
     readonly shown: string;
-    /** Refuses when the remote can't be what the machines share. */
+    /** Refuses if the machines cannot share the remote. */
     readonly checkRemote: () => Promise<void>;
     readonly clock: {
       readonly aheadMs: number;
@@ -47,7 +47,7 @@ export interface Project {
   /** The repository on this machine's disk, which the other one is about. */
   readonly local: LocalRepository;
   readonly openRepository: () => Promise<GitRepository>;
-  /** What agents write, for and from other machines. */
+  /** Output of agents, for and from other machines. */
   readonly output: AgentOutput;
   close(): Promise<void>;
 }

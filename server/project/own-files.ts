@@ -1,6 +1,5 @@
-// Whether the files that a backend opened are still where its clients look for them. Deleted or
-// moved files stay open, and a backend that kept using them would work on a plan that no client can
-// see.
+// Whether the files that a backend opened are still the ones that its clients see. Deleted or moved
+// files stay open, and a backend that kept using them would work on a plan that no client can see.
 
 import { lstatSync } from 'node:fs';
 import type { ProjectPlaces } from './project-places.ts';

@@ -1,5 +1,5 @@
-// Where Drover's own programs are: files beside this one in a bundle, and sources that Node runs
-// without a build otherwise.
+// The places of Drover's own programs: files beside this one in a bundle, and sources that Node
+// runs without a build otherwise.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ export function ownProgram(bundle: string, source: string): string {
   return existsSync(bundled) ? bundled : join(here, '..', 'main', `${source}.ts`);
 }
 
-/** What an agent's process has to read so that it can start one of them. */
+/** The folders that an agent's process must read so that it can start one of them. */
 export function ownFolders(): readonly string[] {
   if (existsSync(join(here, 'mcp.cjs'))) return [here];
   const root = join(here, '..', '..');

@@ -1,4 +1,4 @@
-// What a project's processes have in their environment, so that no other project on the machine
+// The mark in the environment of a project's processes, so that no other project on the machine
 // takes them for its own.
 
 import { createHash } from 'node:crypto';

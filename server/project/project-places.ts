@@ -1,4 +1,4 @@
-// Where things of a project are on disk: the database, the backend's address, its lock and its
+// The paths of a project's things on disk: the database, the backend's address, its lock and its
 // socket.
 
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
@@ -60,9 +60,7 @@ function projectOfRepository(folder: string, user: number | undefined): string |
   return projectRootOf(commonDir) ?? checkoutBeside(commonDir) ?? folder;
 }
 
-/**
- * What Drover keeps in the git folder that all worktrees share, where `git clean` does not reach.
- */
+/** Drover's files in the git folder that all worktrees share, out of reach of `git clean`. */
 export interface GitHome {
   readonly commonDir: string;
   readonly folder: string;
@@ -115,7 +113,7 @@ export function readIdentity(home: GitHome): ProjectIdentity | null {
 }
 
 /**
- * The checkout that holds the project of a repository, where it still does. A bare repository with
+ * The checkout that has the project of a repository, if it still does. A bare repository with
  * worktrees around it has no main checkout: each of them would take itself for the project's
  * folder.
  */
@@ -165,8 +163,7 @@ export function placesOf(root: string, databasePath: string | null): ProjectPlac
 }
 
 /**
- * As git names it, without symbolic links: what is stored of a slot is compared with what git
- * lists.
+ * As git names it, without symbolic links: the stored path of a slot is compared with git's list.
  */
 export function worktreesOf(root: string, configured: string | null): string {
   return realPathOf(configured ?? join(dirname(root), `${basename(root)}.worktrees`));

@@ -168,7 +168,7 @@ export function makeRepository(repo: string): void {
   git(repo, ['commit', '-q', '-m', 'Begin the shop']);
 }
 
-/** With directives the demo agent knows what to do. */
+/** `withDirectives`: adds the actions of the demo agent. */
 export function planText(withDirectives: boolean): string {
   const epic = {
     id: 'SHOP',

@@ -1,4 +1,5 @@
-// The secrets of a project as it is set now, and the mask that takes them out of what is stored.
+// The secrets of a project by its current settings, and the mask that removes them from stored
+// texts.
 
 import { createMask, type Mask } from '../agents/kit/log/masking.ts';
 import { type KnownSecret, knownSecrets } from '../agents/secrets/known-secrets.ts';
@@ -8,8 +9,8 @@ import type { GitAdapterOptions } from '../git/repository/adapter.ts';
 import type { LiveSettings } from './live-settings.ts';
 
 /**
- * What git holds back, by the current settings. The search is loaded when there is content to
- * search.
+ * The files that git holds back, by the current settings. The search is loaded when there is
+ * content to search.
  */
 export function secretRules(
   live: LiveSettings,
@@ -26,7 +27,7 @@ export function secretRules(
 }
 
 /**
- * What must never be stored: secret values of the environment, and those that only the agent is
+ * Values that must never be stored: secrets of the environment, and those that only the agent is
  * given.
  */
 export function namedSecretsOf(live: LiveSettings): readonly KnownSecret[] {

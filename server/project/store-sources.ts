@@ -1,4 +1,4 @@
-// What every opening of a project's database has in common.
+// The common part of every opening of a project's database.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Refusal } from '../core/failure.ts';

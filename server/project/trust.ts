@@ -1,4 +1,5 @@
-// `drover trust`: what the repository's settings name, and a person's word for it.
+// `drover trust`: the programs and powers that the repository's settings name, and a person's
+// acceptance of them.
 
 import { changedPowers, shownPower } from '../core/settings/accepted-settings.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';

@@ -285,7 +285,7 @@ class ImportBatches {
   }
 }
 
-/** What of a commit's tree comes into the worktree. */
+/** Reads the part of a commit's tree that comes into the worktree. */
 class ResultOfTree {
   readonly #folder: string;
   readonly #files = new Map<string, ResultFile>();
@@ -324,7 +324,7 @@ class ResultOfTree {
     }
   }
 
-  /** A commit is whole by its hash: what is missing was removed by the job. */
+  /** A commit is complete by its hash: missing files were removed by the job. */
   whole(): JobResult {
     const shown = this.#dropped.slice(0, 5).join(', ');
     const notices = this.#dropped.length === 0 ? [] : [`Not taken from the job branch: ${shown}.`];

@@ -1,4 +1,5 @@
-// What an upload holds folder by folder, and what stays here: bounded, for a tree on a screen.
+// The files of an upload folder by folder, and those that stay here: bounded, for a tree on a
+// screen.
 
 import type { RemotePreview, UploadFolderView } from '../protocol/remote-views.ts';
 import type { UploadPlan } from '../workers/client/upload-plan.ts';

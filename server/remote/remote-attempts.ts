@@ -45,7 +45,7 @@ const isSecretName = (name: string): boolean => /KEY|TOKEN|SECRET|PASSWORD/i.tes
 /** Pause between two searches for orphaned workers. */
 const reconcileMs = 10 * 60_000;
 /**
- * From the request to end until the follower is killed: it fetches what was made, and destroys the
+ * From the request to end until the follower is killed: it fetches the results, and destroys the
  * worker.
  */
 const endGraceMs = 12_000;
@@ -189,7 +189,7 @@ export class RemoteAttempts {
         !provisionerVariables.includes(name) &&
         (forwarded.has(name) || (provider(name) && !isPlaceHere(name))),
     );
-    // What the driver itself sets belongs to how its agent is started.
+    // Variables that the driver itself sets belong to how its agent is started.
     const isPlain = (name: string, value: string): boolean =>
       !isSecretName(name) && (name.startsWith('DROVER_') || request.env[name] !== value);
     const variables = Object.fromEntries(
@@ -234,9 +234,7 @@ export class RemoteAttempts {
     return isInside ? `./${inside}` : basename(program);
   }
 
-  /**
-   * What the follower needs beside the agent's own variables: for its provisioner, and to pass on.
-   */
+  /** The follower's variables besides the agent's own: for its provisioner, and to pass on. */
   #followerVariables(settings: WorkerSettings, env: readonly string[]): Record<string, string> {
     const { environment } = this.#deps.live;
     const isWanted = (name: string): boolean =>
@@ -251,7 +249,9 @@ export class RemoteAttempts {
     return found;
   }
 
-  /** What the agent's driver cannot know: that the worker failed. And no worker is left. */
+  /**
+   * Adds a fact that the agent's driver cannot know: that the worker failed. And no worker is left.
+   */
   async #ended(request: AgentRequest, outcome: AgentOutcome): Promise<AgentOutcome> {
     await this.reconcile();
     const end = readEnd(request.logPath);

@@ -1,5 +1,4 @@
-// What the backend hands to the process that follows a remote attempt, and what that process
-// leaves: files beside the log.
+// The input of the process that follows a remote attempt, and its output: files beside the log.
 
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
@@ -44,7 +43,7 @@ const specSchema = z.object({
   env: z.array(z.string()),
   /** Variables without secrets, part of the command. */
   variables: z.record(z.string(), z.string()),
-  /** Files of the job by name, and where each belongs here. */
+  /** Files of the job by name, and the place of each here. */
   brings: z.record(z.string(), z.string()),
   remote: remoteSchema,
 });

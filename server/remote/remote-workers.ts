@@ -92,9 +92,7 @@ async function found({ root }: RemoteRequest, remote: RemoteAttempts): Promise<F
   return { list: { provisioner, workers, problems }, unleased };
 }
 
-/**
- * Of the project's own folder: an attempt's worktree holds what is committed there, and no more.
- */
+/** Previews the project's own folder: an attempt's worktree has only the files committed there. */
 export async function previewRemote({ root, env }: RemoteRequest): Promise<RemotePreview> {
   const { settings } = await LiveSettings.load(root, env, {});
   const none = { files: 0, bytes: 0, largest: [], secrets: [], notices: [], ...previewTree(null) };

@@ -28,7 +28,8 @@ export interface ProvisionerPlace {
 }
 
 /**
- * Time between the two signals for what a worker on this machine still runs when it is destroyed.
+ * Time between the two signals for processes of a worker on this machine that still run when it is
+ * destroyed.
  */
 const endGraceMs = 1_000;
 
@@ -96,7 +97,7 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
   }
 }
 
-/** Where hosted jobs are sent, or a sentence that says what is missing. */
+/** The address for hosted jobs, or a sentence that names the missing setting. */
 export function platformOf(
   settings: Pick<WorkerSettings, 'url' | 'tokenVariable'>,
   environment: NodeJS.ProcessEnv,

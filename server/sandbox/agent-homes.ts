@@ -25,8 +25,8 @@ const everybody = [
 ];
 
 /**
- * Below home: what an agent needs to know its user. The second list is only brought in when it is
- * newer: logins are renewed.
+ * Files below home that an agent needs to know its user. The second list is only brought in if it
+ * is newer: logins are renewed.
  */
 const ofKind: Readonly<Record<string, { settings: readonly string[]; logins: readonly string[] }>> =
   {
@@ -107,7 +107,7 @@ function replace(source: string, folder: string, name: string): void {
       if (isThere(fresh)) renameSync(fresh, target);
     });
   } catch {
-    // An agent without it reports what is missing.
+    // An agent without it reports the missing file.
   } finally {
     for (const path of [fresh, former]) rmSync(path, { recursive: true, force: true });
   }
@@ -153,8 +153,8 @@ function isNewer(source: string, target: string): boolean {
 }
 
 /**
- * Links are followed at the user's side (dotfiles often are such); what is large or no file is left
- * out.
+ * Links are followed at the user's side (dotfiles often are such); large files and other entries
+ * are left out.
  */
 function copy(source: string, target: string): void {
   try {
@@ -173,6 +173,6 @@ function copy(source: string, target: string): void {
       },
     });
   } catch {
-    // An agent without it reports what is missing.
+    // An agent without it reports the missing file.
   }
 }

@@ -1,4 +1,4 @@
-// Sandboxes that agents bring themselves, switched on so that the agent starts nothing where its
+// Sandboxes that agents bring themselves, switched on so that the agent starts nothing if its
 // sandbox does not hold. An agent whose sandbox gives way in silence has no entry here.
 
 import { parseHostRule } from '../core/settings/network-hosts.ts';
@@ -10,12 +10,12 @@ export interface OwnSandbox {
   readonly write: readonly string[];
 }
 
-/** What is added to the agent's arguments; null where it has no such sandbox. */
+/** The arguments to add to the agent's; null if it has no such sandbox. */
 export function ownSandboxArguments(kind: string, wanted: OwnSandbox): readonly string[] | null {
   return kind === 'claude' ? ['--settings', JSON.stringify(claudeSettings(wanted))] : null;
 }
 
-/** Whether the person's arguments set what ours would replace. */
+/** Whether the person's arguments set an option that ours would replace. */
 export function setsOwnSandbox(args: readonly string[]): boolean {
   return args.some((arg) => arg === '--settings' || arg.startsWith('--settings='));
 }

@@ -21,8 +21,7 @@ export interface ProbeRequest {
 }
 
 /**
- * Shell commands that end well where they get out. They change nothing but files of the probe
- * itself.
+ * Shell commands that succeed if they escape. They change nothing but files of the probe itself.
  */
 const attempts: Readonly<Record<string, string>> = {
   'write a file outside the worktree': 'echo x > "$F/outside/new"',
@@ -40,7 +39,7 @@ const attempts: Readonly<Record<string, string>> = {
   'make namespaces': 'unshare -U true',
 };
 
-/** Only where the settings close it: otherwise it is open on purpose. */
+/** Only if the settings close it: otherwise it is open on purpose. */
 const networkAttempt = { 'reach the network': "grep -v lo: /proc/net/dev | grep -q ':'" };
 
 /** Inside, all attempts must not make the shell itself fail: without it nothing is proved. */

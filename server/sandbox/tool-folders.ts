@@ -71,7 +71,7 @@ function isCertificate(file: string): boolean {
   }
 }
 
-/** The program, what its links lead to, and the files that its arguments name. */
+/** The program, the targets of its links, and the files that its arguments name. */
 function filesNamed({ program, args }: ToolRequest): string[] {
   const files = [program, ...args.filter((arg) => isAbsolute(arg) && existsSync(arg))];
   return files.flatMap((file) => {
@@ -87,7 +87,7 @@ function programFolders(request: ToolRequest): string[] {
   return filesNamed(request).flatMap((file) => [folderOfProgram(file), dirname(file)]);
 }
 
-/** Where the folder must stay closed, the file alone comes in. */
+/** If the folder must stay closed, only the file is mounted. */
 function programFiles(request: ToolRequest): Mount[] {
   return filesNamed(request).flatMap((file) =>
     isOfSystem(file) || request.closed.some((place) => contains(file, place)) || !existsSync(file)

@@ -24,7 +24,7 @@ export interface Mount {
 
 export interface Walls {
   readonly cwd: string;
-  /** What is mounted over the system's roots; parents may come after children here. */
+  /** Mounts over the system's roots; parents may come after children here. */
   readonly mounts: readonly Mount[];
   readonly network: 'open' | 'none';
   /** Set and (null) removed inside. */
@@ -153,8 +153,8 @@ function nameResolution(): string[] {
 }
 
 /**
- * A mount covers what was mounted below it before: so parents come first. Of two for one place the
- * later given counts.
+ * A mount hides earlier mounts beneath it, so parents come first. If two mounts share a target, the
+ * last one wins.
  */
 function inOrder(mounts: readonly Mount[]): readonly Mount[] {
   const byPlace = new Map(mounts.map((mount) => [mount.to, mount]));
@@ -175,7 +175,7 @@ export function isOfSystem(path: string): boolean {
   return systemRoots.some((root) => contains(root, path));
 }
 
-/** A path that a person has written in the settings; null where nothing is there. */
+/** A path that a person has written in the settings; null if it does not exist. */
 export function placeOf(text: string, home: string, root: string): string | null {
   const path =
     text === '~' || text.startsWith('~/')

@@ -23,7 +23,7 @@ export interface TelemetryExport {
 const gatherMs = 3_000;
 const lookMs = 60_000;
 
-/** Resolves once what ends from now on will be sent. */
+/** Resolves once later ends of spans will be sent. */
 export async function exportTelemetry(project: Project, report: Report): Promise<TelemetryExport> {
   const stop = new AbortController();
   let news = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ export async function exportTelemetry(project: Project, report: Report): Promise
       return Date.now() + lookMs;
     }
   };
-  // What ends before a person has accepted the collector is sent after that.
+  // Spans that end before a person has accepted the collector are sent after that.
   if (isOffered()) await begun().catch((error: unknown) => report(error, 'sending traces'));
   const forgets = [project.store.feed.onAppend(wake), project.live.onAccepted(wake)];
   const over = (async () => {

@@ -1,6 +1,6 @@
-// Sends the spans of runs to a collector as they end. A projection of the feed: what ended up to
-// the stored event has been sent, so after a death the spans that are sent are exactly those that
-// ended since, under the ids that they always have.
+// Sends the spans of runs to a collector as they end. A projection of the feed: spans that ended up
+// to the stored event have been sent, so after a death exactly those that ended since are sent,
+// under their permanent ids.
 
 import { otlpTrace } from '../core/history/otlp.ts';
 import {
@@ -35,7 +35,7 @@ export interface ExporterDeps {
 const spansPerPost = 512;
 const postTimeoutMs = 10_000;
 const leaseMs = 60_000;
-/** The cursor moves once for so many events, and what is in memory belongs to no more. */
+/** The cursor moves once for this many events, and memory never holds more than these. */
 const eventsPerPage = 2_000;
 const retryMs = [5_000, 15_000, 60_000, 300_000] as const;
 
@@ -50,8 +50,8 @@ export class TraceExporter {
   }
 
   /**
-   * Sends what has ended since the last turn. Resolves with the time of the next try after a
-   * failure, else null.
+   * Sends the spans that have ended since the last turn. Resolves with the time of the next try
+   * after a failure, else null.
    */
   async turn(): Promise<number | null> {
     const { store, settings } = this.#deps;
@@ -73,7 +73,7 @@ export class TraceExporter {
     }
   }
 
-  /** What ends from now on is sent. */
+  /** Sends spans that end from now on. */
   async begin(): Promise<void> {
     const { store } = this.#deps;
     const seq = await store.feed.lastSeq();

@@ -1,5 +1,5 @@
-// Removes what the settings of retention no longer keep: rows in small transactions with pauses
-// between them, logs of this machine's disk, and refs of snapshots.
+// Removes rows, logs and refs that the settings of retention no longer keep: rows in small
+// transactions with pauses between them, logs of this machine's disk, and refs of snapshots.
 
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ import type { Project } from '../project/opened-project.ts';
 export interface PruneOptions {
   readonly isDry: boolean;
   readonly signal: AbortSignal;
-  /** `own`: only what is on this machine's disk; another machine of the fleet removes the rest. */
+  /** `own`: only this machine's disk; another machine of the fleet removes the rest. */
   readonly scope: 'all' | 'own';
 }
 
@@ -162,7 +162,7 @@ async function pruneRefs(project: PruneProject, run: PruneRun, beforeMs: number)
       ...new Set(part.filter((one) => one.kind === kind).map(({ owner }) => owner)),
     ];
     const tasks = new Set(await longOver(project, owners('snapshot'), beforeMs));
-    // What is approved is an epic's tree or a task's commit.
+    // An approval is of an epic's tree or of a task's commit.
     const epics = await closedEpics(project.store.db, owners('approval'));
     const approved = new Set([
       ...epics,

@@ -1,4 +1,4 @@
-// What a backend deletes at its start and once an hour, so that a long-lived project stays as small
+// Deletions of a backend at its start and once an hour, so that a long-lived project stays as small
 // as its plan and its history.
 
 import { readdir, rm, stat } from 'node:fs/promises';

@@ -21,7 +21,7 @@ export class Devices {
   readonly #onRemoved: (id: string) => void;
   #devices: readonly StoredDevice[];
 
-  /** `onRemoved`: what a removed device still has open ends. */
+  /** `onRemoved`: ends the open connections of a removed device. */
   constructor(path: string, nowMs: () => number, onRemoved: (id: string) => void) {
     this.#path = path;
     this.#nowMs = nowMs;

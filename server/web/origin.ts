@@ -10,7 +10,7 @@ export function isLoopback(host: string | null): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/u.test(host ?? '');
 }
 
-/** The error is a sentence: what is missing to listen there. */
+/** The error is a sentence that names the missing condition for listening there. */
 export function checkExposure(address: ListenAddress, exposure: WebExposure): Result<null, string> {
   if (exposure.kind !== 'loopback' || isLoopback(address.host)) return ok(null);
   const place = address.host ?? 'every address';

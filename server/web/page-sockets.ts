@@ -31,7 +31,7 @@ export interface PageSocketsOptions {
 
 const ticketLifeMs = 30_000;
 const greetingWaitMs = 10_000;
-/** A page that reads too slowly is closed; it connects again and reads what is current. */
+/** A page that reads too slowly is closed; it connects again and reads the current state. */
 const unsentBytesMax = 32 * 1024 * 1024;
 const pingEveryMs = 30_000;
 

@@ -28,7 +28,7 @@ export class ProjectLink {
   readonly #options: ProjectLinkOptions;
   #connection: WebConnection = { kind: 'connecting' };
   #client: Client | null = null;
-  /** By name of the device, for what is done in it. */
+  /** By name of the device, for requests that are made in it. */
   readonly #own = new Map<string, Promise<Client>>();
   #seq = 0;
   #retryMs = retryMinMs;

@@ -6,8 +6,8 @@ import type { TurnEnd, WebhookDeliverer } from './deliverer.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 
 /**
- * The backend does not end while a delivery is due within this time; what is due later is sent by
- * the next one.
+ * The backend does not end while a delivery is due within this time; later ones are sent by the
+ * next backend.
  */
 const soonMs = 10 * 60_000;
 /**

@@ -42,9 +42,11 @@ export interface DelivererDeps {
   readonly store: Store;
   /** Names this machine among those that send from the same outbox. */
   readonly machineId: string;
-  /** What a person has accepted: nothing is sent elsewhere. */
+  /** The settings that a person has accepted: nothing is sent elsewhere. */
   readonly settings: () => WebhookSettings;
-  /** What the files name: its endpoints get all events from now on, once they are accepted. */
+  /**
+   * The settings in the files: their endpoints get all events from now on, once they are accepted.
+   */
   readonly offered: () => WebhookSettings;
   readonly environment: () => Readonly<Record<string, string | undefined>>;
   /** From 0 to 1. */
@@ -107,7 +109,7 @@ export class WebhookDeliverer {
     return [...this.#active(), ...enabledOf(this.#deps.offered())];
   }
 
-  /** Makes deliveries from what is new and sends what is due. */
+  /** Makes deliveries from new events and sends those that are due. */
   async turn(): Promise<TurnEnd> {
     this.#turn = this.#turn.then(
       () => this.#takeTurn(),
@@ -116,7 +118,7 @@ export class WebhookDeliverer {
     return this.#turn;
   }
 
-  /** Ends what is being sent; it is sent again by the next process. */
+  /** Aborts current deliveries; the next process sends them again. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#turn.catch(() => nothingDue);

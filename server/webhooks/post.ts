@@ -47,7 +47,7 @@ export async function postWebhook(post: WebhookPost): Promise<PostOutcome> {
           bytes += chunk.length;
           if (bytes > answerBytesMax) answer.destroy();
         });
-        // The status is the answer: what happens to the rest of it changes nothing.
+        // The status is the answer: errors in the rest of it change nothing.
         answer.on('error', () => undefined);
         resolve({
           kind: 'answered',
@@ -93,7 +93,7 @@ type LookupDone = (
   family?: number,
 ) => void;
 
-/** As `dns.lookup`, with an error where any address of the name is private. */
+/** As `dns.lookup`, with an error if any address of the name is private. */
 function publicLookup(host: string, options: LookupOptions, done: LookupDone): void {
   lookUp(host, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return done(error, []);

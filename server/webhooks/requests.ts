@@ -34,7 +34,7 @@ export function webhookHandlers(
   };
 }
 
-/** What a command can do without a backend. */
+/** The requests that a command can handle without a backend. */
 export function webhookLooks(project: WebhookProject): Pick<Handlers, WebhookLooks> {
   return {
     'webhooks.list': async ({ endpoint, state, limit }) => {

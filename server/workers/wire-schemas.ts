@@ -1,9 +1,9 @@
-// What a client reads of the worker contract's wire. Apart from the rest: the runtime, which writes
-// it, starts faster without the package of the schemas.
+// The part of the worker contract's wire that a client reads. Apart from the rest: the runtime,
+// which writes it, starts faster without the package of the schemas.
 
 import * as z from 'zod';
 
-/** Stock sends 32 lowercase hex digits; a client takes what is safe within a path. */
+/** Stock sends 32 lowercase hex digits; a client accepts anything that is safe within a path. */
 const jobIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 /** §3: the answer to `POST /exec`. */
 export const execReplySchema = z.object({ job_id: z.string().regex(jobIdPattern) });
@@ -17,7 +17,7 @@ export const lineEventSchema = z.object({
   partial: z.boolean().optional(),
   done: z.literal(false).optional(),
 });
-/** `exit_code` is -1 where a signal ended the command; `signal` (§9) is its name without SIG. */
+/** `exit_code` is -1 if a signal ended the command; `signal` (§9) is its name without SIG. */
 export const doneEventSchema = z.object({
   done: z.literal(true),
   exit_code: z.int(),

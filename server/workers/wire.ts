@@ -1,8 +1,7 @@
 // The worker contract's wire, shared by the worker runtime and the execution client: paths,
-// headers, texts and how events are written. §n is a section of the contract: §2
-// authentication, §3 endpoints, §5 event stream, §9 what Drover's runtime adds to stock. Readers
-// are tolerant (a stock runtime may send less, or fields that are not listed here), writers are
-// strict.
+// headers, texts and how events are written. §n is a section of the contract: §2 authentication, §3
+// endpoints, §5 event stream, §9 the additions of Drover's runtime to stock. Readers are tolerant
+// (a stock runtime may send less, or fields that are not listed here), writers are strict.
 
 import type { DoneEvent, LineEvent, WorkerEvent } from './wire-schemas.ts';
 
@@ -11,7 +10,7 @@ export const healthPath = '/health';
 export const workspacePath = '/workspace';
 export const execPath = '/exec';
 export const streamPath = (jobId: string): string => `${execPath}/${jobId}/stream`;
-/** §9: only where the runtime announces `cancel`; a stock runtime answers 404 or 405. */
+/** §9: only if the runtime announces `cancel`; a stock runtime answers 404 or 405. */
 export const cancelPath = (jobId: string): string => `${execPath}/${jobId}/cancel`;
 
 /** §2. Bodies of errors are one line of plain text with a newline. */
@@ -39,7 +38,7 @@ export function workerHeader(): string {
   return `1; features=${workerFeatures.join(',')}`;
 }
 
-/** What a runtime announces; a value that cannot be read counts as stock. */
+/** The abilities that a runtime announces; an unreadable value counts as stock. */
 export function readWorkerHeader(value: string | undefined): WorkerAbilities {
   const match = /^\s*(\d{1,9})\s*(?:;\s*features=([\w,-]*))?/.exec(value ?? '');
   if (match === null) return { version: 0, features: new Set() };

@@ -13,7 +13,7 @@ import type { DurableTables } from './tables.ts';
 /** The database, or a transaction on it. */
 export type Db = Kysely<DurableTables>;
 
-/** What a write on behalf of a running workflow must still match. */
+/** The conditions that a write on behalf of a running workflow must still meet. */
 export interface Fence {
   readonly id: string;
   readonly owner: string;

@@ -6,7 +6,7 @@
 
 import type { Pool, PoolClient } from 'pg';
 
-/** What has happened since the last telling. */
+/** The events since the last announcement. */
 export interface News {
   /** Something is pending. */
   readonly work: boolean;
@@ -82,7 +82,7 @@ export class Announcements {
       client.on('notification', ({ payload }) => this.#hear(payload ?? ''));
       this.#client = client;
       await client.query(`listen ${channel}`);
-      // Handles what was missed while the connection was down.
+      // Handles the events that were missed while the connection was down.
       if (this.#failures > 0) this.#options.onHeard(everything);
       this.#failures = 0;
     } catch (error) {

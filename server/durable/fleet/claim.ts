@@ -63,8 +63,8 @@ async function claimOfQueue(
   const concurrency = request.limitsOf(queue)?.concurrency;
   if (concurrency === undefined) return claim(db, request, queue, limit);
   return db.transaction().execute(async (tx) => {
-    // One claimer of this queue at a time counts what runs in all processes; it holds the lock
-    // until its claim counts.
+    // One claimer of this queue at a time counts the running workflows of all processes; it holds
+    // the lock until its claim counts.
     await sql`select pg_advisory_xact_lock(hashtext('drover queue'), hashtext(${queue}))`.execute(
       tx,
     );

@@ -15,7 +15,7 @@ interface Running<Tx> {
   readonly run: WorkflowRun<Tx>;
   readonly fence: Fence;
   readonly queue: string;
-  /** What the body's steps have stored. */
+  /** The stored results of the body's steps. */
   readonly memos: Map<string, string | null>;
   /** Whether DBOS has called the body, and whether that has returned. */
   body: 'not begun' | 'runs' | 'returned';
@@ -82,8 +82,9 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * Gives each run what earlier ones of its workflow have stored: read after the claim has
-   * committed, so that what the last owner stored before it gave the workflow up is there.
+   * Gives each run the stored results of its workflow's earlier ones: read after the claim has
+   * committed, so that they include everything that the last owner stored before it gave the
+   * workflow up.
    */
   async #recall(entered: readonly Running<Tx>[]): Promise<void> {
     const ids = entered.map(({ fence }) => fence.id);
@@ -105,7 +106,7 @@ export class ClaimedRuns<Tx> {
     await running?.ended.promise;
   }
 
-  /** Others may have taken it over: what can stand still does, the rest ends. */
+  /** Others may have taken it over: stops the processes that can be stopped, and ends the rest. */
   standStill(): void {
     for (const { run } of this.#running.values()) run.standStill();
   }
@@ -221,8 +222,8 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * Never rejects: what could not be given up is given up by the next check, or taken over when our
-   * heartbeat runs out.
+   * Never rejects: a claim that could not be released is released by the next check, or taken over
+   * when our heartbeat runs out.
    */
   async #giveUp(fence: Fence): Promise<void> {
     try {

@@ -3,7 +3,7 @@
 
 import { Client, type ClientConfig } from 'pg';
 
-/** What the driver's types leave out: where the client connects to. */
+/** A field that the driver's types omit: the server to which the client connects. */
 interface Target {
   host: string;
   port: number;

@@ -1,5 +1,5 @@
-// The only file that touches DBOS: how its engine is brought up, what we register with it, and the
-// five things of its inside that we use (its package exports them as `internal/*`; the version is
+// The only file that touches DBOS: how its engine is started, the workflows that we register with
+// it, and the five internals that we use (its package exports them as `internal/*`; the version is
 // pinned, and the suite holds us to it).
 //
 // DBOS keeps its engine, its registry and its identity in variables of the module: one engine for
@@ -31,7 +31,7 @@ export interface EngineOptions {
   readonly applicationVersion: string;
 }
 
-/** What runs a body: gets the token of the claim under which DBOS runs it. */
+/** Runs a body: gets the token of the claim under which DBOS runs it. */
 export type Execute = (
   name: string,
   workflowId: string,
@@ -98,8 +98,9 @@ export async function launchEngine(
 }
 
 /**
- * DBOS asks the database eight times a second for queues, schedules, delays and time-outs. None of
- * them is used: our claim also takes what DBOS's own tools put into its internal queue.
+ * DBOS queries the database eight times a second for queues, schedules, delays and time-outs. None
+ * of them is used: our claim also takes workflows that DBOS's own tools put into its internal
+ * queue.
  */
 async function stopPolling(): Promise<void> {
   const executor = DBOSExecutor.globalInstance;

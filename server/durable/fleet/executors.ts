@@ -1,4 +1,4 @@
-// Which processes of the fleet are alive, and the taking over of what the dead ones ran.
+// Which processes of the fleet are alive, and taking over the workflows of dead ones.
 //
 // Time is the database's alone: clocks of machines may differ.
 

@@ -1,4 +1,4 @@
-// What the durable engine of a fleet needs from outside, and what it is more than the port.
+// The outside dependencies of a fleet's durable engine, and its additions to the port.
 
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
@@ -11,7 +11,7 @@ export interface FleetOptions {
    * connections of it.
    */
   readonly pool: Pool;
-  /** On that pool, for what the adapter itself asks and writes. */
+  /** On that pool, for the adapter's own queries and writes. */
   readonly db: Kysely<FleetTables>;
   /**
    * The same database as bodies see it: `commit` and `record` write in transactions of this one.

@@ -1,5 +1,5 @@
-// What the owner of a fleet's database gives to a worker's role: rows, and nothing that creates,
-// changes or drops.
+// The rights that the owner of a fleet's database grants to a worker's role: rows, but not
+// creating, changing or dropping tables.
 
 import { sql, type Kysely } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
@@ -9,7 +9,7 @@ import type { FleetTables } from './tables.ts';
 export interface GrantRequest {
   readonly role: string;
   readonly database: string;
-  /** Where the store's own tables are. */
+  /** The schema of the store's own tables. */
   readonly storeSchema: string;
 }
 

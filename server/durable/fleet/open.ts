@@ -41,7 +41,7 @@ export interface OpenFleetOptions<Tables> {
 
 export interface OpenedFleet<Tables> {
   readonly durable: FleetDurable<Transaction<Tables>>;
-  /** What bodies write in. */
+  /** The database that bodies write to. */
   readonly db: Kysely<Tables>;
   /** Closes the adapter, then the pool. */
   close(): Promise<void>;
@@ -92,7 +92,7 @@ export async function openFleet<Tables>(
 export interface FleetDatabase {
   readonly db: Kysely<FleetTables>;
   readonly pool: Pool;
-  /** Where tables without a schema in their name are. */
+  /** The schema of tables without one in their name. */
   readonly schema: () => Promise<string>;
   /** Whether the role may make the engine's own schemas. */
   readonly mayCreate: () => Promise<boolean>;

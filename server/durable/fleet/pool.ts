@@ -14,14 +14,14 @@ export interface FleetPoolOptions {
 export interface FleetPool {
   readonly pool: Pool;
   /**
-   * Ends all connections there are, so that what hangs in them fails now: a network that swallows
-   * everything is noticed by the system itself after a quarter of an hour only. The next query
+   * Ends all existing connections, so that queries that hang in them fail now: the system itself
+   * notices a network that swallows everything only after a quarter of an hour. The next query
    * makes a new connection.
    */
   readonly dropAll: () => void;
 }
 
-/** What the driver's types leave out. */
+/** A field that the driver's types omit. */
 interface SocketHolder {
   readonly connection: { readonly stream: { destroy(): void } };
 }

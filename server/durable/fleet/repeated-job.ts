@@ -1,5 +1,5 @@
-// A job that may be asked for at any time and runs once at a time: what is asked for during a run
-// is done by the next.
+// A job that may be requested at any time and runs once at a time: a request during a run is
+// handled by the next.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 

@@ -14,7 +14,7 @@ import type { FleetTables } from './tables.ts';
 /** The database, or a transaction on it. */
 export type Db = Kysely<FleetTables>;
 
-/** What a write on behalf of a running workflow must still match. */
+/** The conditions that a write on behalf of a running workflow must still meet. */
 export interface Fence {
   readonly id: string;
   readonly token: string;
@@ -23,8 +23,8 @@ export interface Fence {
 export interface FleetWorkflow extends NewWorkflow {
   readonly applicationVersion: string;
   /**
-   * Later than what this process has started before, so that workflows of one millisecond keep
-   * their order.
+   * Later than this process's earlier starts, so that workflows of one millisecond keep their
+   * order.
    */
   readonly createdAfter: number;
 }
@@ -182,8 +182,8 @@ export type ClaimState = 'held' | 'held and not cancelled';
 const refusedClaim = 'the claim is lost or cancelled';
 
 /**
- * Lets the transaction fail unless the claim is so. The row is locked as by `insertStep`. The words
- * that become no number are what `isRefusedClaim` knows it by.
+ * Makes the transaction fail unless the claim is in this state. The row is locked as by
+ * `insertStep`. `isRefusedClaim` recognizes the text that cannot become a number.
  */
 export async function refuseUnless(tx: Db, fence: Fence, claim: ClaimState): Promise<void> {
   const tokens = claim === 'held' ? [fence.token, cancelPrefix + fence.token] : [fence.token];
@@ -262,7 +262,8 @@ export async function finish(db: Db, fence: Fence, outcome: Outcome): Promise<vo
 }
 
 /**
- * What every giving up of a claim sets: back to the queue, or to cancelled if that was asked for.
+ * The columns that every release of a claim sets: back to the queue, or to cancelled if that was
+ * requested.
  */
 const givenUp = sql`
   status = case when owner_xid like 'cancel:%' then 'CANCELLED' else 'ENQUEUED' end,

@@ -1,4 +1,5 @@
-// What a process checks once a second, in one statement: an idle fleet costs its database little.
+// The check that a process makes once a second, in one statement: an idle fleet costs its database
+// little.
 
 import { sql } from 'kysely';
 import type { ExecutorRow } from './executors.ts';
@@ -12,7 +13,7 @@ export interface ClaimRow {
 }
 
 export interface Survey {
-  /** All that have not left; also those that are known only from what they run. */
+  /** All that have not left, including those that are known only from their workflows. */
   readonly executors: readonly ExecutorRow[];
   readonly claims: readonly ClaimRow[];
   /** Something is pending in some queue. */

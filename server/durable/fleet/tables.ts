@@ -9,9 +9,9 @@ import { dbosSchema, isDbosMigrated, migrateDbos } from './dbos.ts';
 export type FleetTables = Record<never, never>;
 
 /**
- * Any process may call this at its start: where the tables are up to date it only reads, so that a
- * role without the right to create anything is enough. `drover_durable.steps` holds what steps
- * returned, by name: DBOS keeps its own by number, so that a step inserted by a new release would
+ * Any process may call this at its start: if the tables are up to date it only reads, so that a
+ * role without the right to create anything is enough. `drover_durable.steps` has the results of
+ * steps, by name: DBOS keeps its own by number, so that a step inserted by a new release would
  * shift those of the running workflows.
  */
 export async function prepareFleetDatabase(db: Kysely<FleetTables>, pool: Pool): Promise<void> {

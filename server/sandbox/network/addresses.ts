@@ -33,7 +33,7 @@ export interface Address {
   readonly family: number;
 }
 
-/** The first address that the rule may lead to; null where it has none. */
+/** The first address that the rule may lead to; null if it has none. */
 export async function addressFor(rule: HostRule, host: string): Promise<Address | null> {
   const name = hostName(host);
   const family = isIP(name);

@@ -55,7 +55,7 @@ function urlsIn(file: string): string[] {
   }
 }
 
-/** `https://host:8443/path` as a rule; null where the text is no URL of the web. */
+/** `https://host:8443/path` as a rule; null if the text is not a web URL. */
 export function ruleOfUrl(text: string): string | null {
   if (!/^(https?|wss?):\/\//i.test(text) || !URL.canParse(text)) return null;
   const { hostname, port, protocol } = new URL(text);

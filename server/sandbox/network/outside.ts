@@ -1,5 +1,5 @@
-// The outer half of the way out: starts the confined program, and answers what it asks for over
-// one inherited descriptor. Hosts that the rules do not name are refused here, outside.
+// The outer half of the way out: starts the confined program, and answers its requests over one
+// inherited descriptor. Hosts that the rules do not name are refused here, outside.
 
 import { spawn } from 'node:child_process';
 import { createServer as createHttpServer, type IncomingMessage, request } from 'node:http';
@@ -177,7 +177,7 @@ function connected(host: string, port: number): Promise<Socket> {
   });
 }
 
-/** What is printed of a name that a confined program chose. */
+/** The printable form of a name that a confined program chose. */
 function shown(host: string): string {
   return host.replaceAll(/[^\w.:[\]-]/g, '?').slice(0, 100);
 }

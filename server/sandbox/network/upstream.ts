@@ -1,4 +1,4 @@
-// A proxy that the machine itself needs to reach the network: what is allowed goes through it.
+// A proxy that the machine itself needs to reach the network: allowed connections go through it.
 
 import { request } from 'node:http';
 import type { Socket } from 'node:net';

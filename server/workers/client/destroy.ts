@@ -1,5 +1,5 @@
-// Guaranteed destruction: tried again and again, verified, and where it fails the lease stays and
-// names the instance.
+// Guaranteed destruction: retried and verified; if it fails, the lease stays and names the
+// instance.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InstanceRef, Provisioner } from '../provisioners/port.ts';

@@ -4,16 +4,16 @@
 import { StringDecoder } from 'node:string_decoder';
 
 export interface StreamEvent {
-  /** As it was sent with this event; null where it had none. */
+  /** As it was sent with this event; null if it had none. */
   readonly id: string | null;
   readonly data: string;
 }
 
-/** Far above any line that a runtime sends, and far below what would hurt. */
+/** Far above any line that a runtime sends, and far below a harmful size. */
 const eventCharsMax = 64 * 1024 * 1024;
 
 /**
- * Fed with chunks; gives the events that are complete. What is cut off at the end of a stream is
+ * Fed with chunks; gives the complete events. An event that is cut off at the end of a stream is
  * dropped.
  */
 export class EventParser {

@@ -11,8 +11,7 @@ const ownNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Left out only where git does not track them: a repository may have a folder of this name on
- * purpose.
+ * Left out only if git does not track them: a repository may have a folder of this name on purpose.
  */
 export const dependencyNames: readonly string[] = [
   'node_modules',
@@ -52,7 +51,7 @@ export interface UploadCaps {
 const mebibyte = 1024 * 1024;
 export const uploadCaps: UploadCaps = { fileBytes: 10 * mebibyte, totalBytes: 500 * mebibyte };
 
-/** The sentences of the contract, null where both caps hold. */
+/** The sentences of the contract, null if both caps hold. */
 export function brokenCap(
   file: { readonly path: string; readonly bytes: number },
   totalBytes: number,
@@ -85,11 +84,11 @@ export function staysInside(path: string, target: string): boolean {
 
 /**
  * False for a name that is not UTF-8: each byte that could not be decoded became this sign, so the
- * file is not found under what is left of its name.
+ * decoded name does not find the file.
  */
 export const isText = (name: string): boolean => !name.includes('\uFFFD');
 
-/** A name from a worker's archive as a relative path, or null where it could lead elsewhere. */
+/** A name from a worker's archive as a relative path, or null if it could lead elsewhere. */
 export function safePath(name: string): string | null {
   const path = name.replace(/^(\.\/)+/, '').replace(/\/+$/, '');
   if (path === '' || path === '.') return path === '' && name !== '' ? '' : null;

@@ -1,5 +1,5 @@
-// The download of a job's result: made again where the network breaks, because the work of the job
-// is on the worker as long as that exists.
+// The download of a job's result: repeated if the network breaks, because the work of the job is on
+// the worker as long as that exists.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -37,7 +37,7 @@ async function fetchOnce(
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   const result = await unpackResult(archive.value, scratch, caps, sent);
   if (result.ok) return ok(result.value);
-  // Not what the archive says was wrong, but that it did not come whole.
+  // The archive's content was not wrong, but incomplete.
   const isInterrupted = !archive.value.complete && !isHostile(result.error);
   return err({ message: result.error, isInterrupted });
 }

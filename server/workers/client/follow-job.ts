@@ -12,7 +12,7 @@ export type OutputStream = 'stdout' | 'stderr';
 
 export interface JobOutput {
   onLine(stream: OutputStream, line: string): void;
-  /** Output was lost; `count` is null where the number is not known. */
+  /** Output was lost; `count` is null if the number is not known. */
   onGap(count: number | null): void;
   /** The worker cannot be reached; called once until it answers again. */
   onAway(message: string): void;
@@ -50,7 +50,7 @@ const emptyStreamsMax = 3;
 /** Most characters kept of a line that comes in parts. */
 const partialCharsMax = 4 * 1024 * 1024;
 
-/** What one connection has brought. */
+/** The result of one connection. */
 type Connection =
   | { readonly kind: 'end'; readonly end: JobEnd }
   | { readonly kind: 'closed' }
@@ -118,7 +118,7 @@ class Follower {
           continue;
         case 'closed':
           failedSince = null;
-          // What is only repeated is nothing new either.
+          // Mere repetition is no news either.
           empty = this.#news === before ? empty + 1 : 0;
           if (empty >= emptyStreamsMax) {
             this.#flushPartial();

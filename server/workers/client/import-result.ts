@@ -1,5 +1,5 @@
-// Brings a result into the attempt's worktree: only what may travel, nothing through a link, and
-// removals only of what was uploaded and is absent from a complete result.
+// Brings a result into the attempt's worktree: only files that may travel, nothing through a link,
+// and removals only of files that were uploaded and are absent from a complete result.
 
 import {
   chmodSync,
@@ -29,10 +29,10 @@ export interface ImportRequest {
 
 export interface Imported {
   readonly written: number;
-  /** What was written, as a later result is to be compared with it. */
+  /** The written files, to compare a later result with. */
   readonly taken: ReadonlyMap<string, SentEntry>;
   readonly removed: number;
-  /** Sentences: what came back and was not taken, with its reason. */
+  /** Sentences: returned files that were not accepted, each with its reason. */
   readonly notices: readonly string[];
 }
 

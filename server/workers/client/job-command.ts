@@ -29,7 +29,7 @@ const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
  * a loose object for each of them takes several times as long.
  */
 const baseRepository = [
-  // What "git init" makes, without its process.
+  // The folders that "git init" makes, without its process.
   'mkdir -p .git/objects .git/refs .git/info',
   "printf 'ref: refs/heads/main\\n' > .git/HEAD",
   `printf '%s\\n' /${jobFolder}/ > .git/info/exclude`,

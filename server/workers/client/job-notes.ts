@@ -1,4 +1,5 @@
-// What a person reads about a job: what is uploaded, what stays here, and what was fetched.
+// A person's report about a job: the files that are uploaded, those that stay here, and those that
+// were fetched.
 
 import { formatBytes, formatCount } from '../../core/format.ts';
 import type { Imported } from './import-result.ts';

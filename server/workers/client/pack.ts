@@ -19,7 +19,7 @@ export interface JobFile {
   readonly content: string;
 }
 
-/** What was sent: content (SHA-256, hex) and mode of each file, target of each link. */
+/** A sent entry: content (SHA-256, hex) and mode of each file, target of each link. */
 export type SentEntry =
   | { readonly kind: 'file'; readonly sha256: string; readonly isExecutable: boolean }
   | { readonly kind: 'link'; readonly target: string };

@@ -32,7 +32,7 @@ export class ReplayFilter {
     const isSame = this.#shown[this.#held.length] === keyOf(event);
     if (isSame) {
       this.#held.push(event);
-      // All of it came once more: what follows is new.
+      // All of it was repeated: new output follows.
       if (this.#held.length === this.#shown.length) this.#held = null;
       return;
     }
@@ -40,7 +40,7 @@ export class ReplayFilter {
     this.#show(event);
   }
 
-  /** The connection is over: what is held was no whole repetition. */
+  /** The connection is over: the held lines were no whole repetition. */
   end(): void {
     const held = this.#held ?? [];
     this.#held = null;

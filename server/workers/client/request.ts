@@ -92,7 +92,7 @@ export async function readText(answer: IncomingMessage, limitMs = textMs): Promi
       if (bytes >= textBytesMax) break;
     }
   } catch {
-    // The connection broke behind what has come.
+    // The connection broke after the received part.
   } finally {
     clearTimeout(timer);
   }

@@ -70,12 +70,12 @@ export interface JobRequest {
   readonly env: Readonly<Record<string, string>>;
   /** Part of the command's text: nothing secret. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Files that the job leaves below its own folder, by name, and where each belongs here. */
+  /** Files that the job leaves below its own folder, by name, and the place of each here. */
   readonly brings: Readonly<Record<string, string>>;
   /** A folder of this job alone; removed at the end. */
   readonly scratch: string;
   readonly output: JobOutput;
-  /** What happens around the job, for a person. */
+  /** Events around the job, for a person. */
   readonly note: (text: string) => void;
   /** Aborted: the job is asked to stop, its work is fetched, the instance destroyed. */
   readonly stop: AbortSignal;
@@ -98,7 +98,7 @@ const cancelMsDefault = 5_000;
 interface Trouble {
   /** Another instance may do better at once, and no result was fetched. */
   readonly again: boolean;
-  /** The whole attempt may do better later, where that differs. */
+  /** The whole attempt may do better later, if that differs. */
   readonly later?: boolean;
   readonly message: string;
 }
@@ -172,7 +172,7 @@ async function onInstance(request: JobRequest, plan: UploadPlan, count: number):
     provisioner: provisioner.kind,
   };
   writeLease(leases, lease);
-  // A worker takes its time to come: what it gets is packed meanwhile.
+  // A worker takes its time to start; its files are packed at the same time.
   const prompt = { name: jobPrompt, content: request.prompt };
   const upload = beginUpload(plan, [prompt], request.uploadCaps ?? uploadCaps);
   let instance: Instance | null = null;
@@ -328,8 +328,8 @@ async function followAndFetch(
 }
 
 /**
- * By the stream's last event, or by the file that the job leaves where a runtime loses that event.
- * A job that the runtime has forgotten may still run: it counts where its list of files came too.
+ * By the stream's last event, or by the file that the job leaves if a runtime loses that event. A
+ * job that the runtime has forgotten may still run: it counts if its list of files came too.
  */
 function exitOf(end: JobEnd, result: JobResult): number | null {
   if (end.kind === 'done') return end.exitCode;

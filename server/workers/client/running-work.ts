@@ -1,6 +1,5 @@
-// Brings the work of a job that still runs into the worktree from time to time, so that it is not
-// lost with its worker. Nothing is removed by it, and what cannot be had now is not missed: the
-// result at the end counts.
+// Brings the work of a running job into the worktree from time to time, so that it is not lost with
+// its worker. It removes nothing, and failures do not matter: the result at the end counts.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -49,7 +49,7 @@ export interface JobResult {
   readonly links: ReadonlyMap<string, string>;
   /** Content of Drover's own files by their name below `.drover-job/`. */
   readonly jobFiles: ReadonlyMap<string, string>;
-  /** The manifest is there and met: what is missing was removed by the job. */
+  /** The manifest was received and matches: missing files were removed by the job. */
   readonly isComplete: boolean;
   readonly notices: readonly string[];
 }
@@ -64,8 +64,8 @@ const allNameCharsMax = 64 * mebibyte;
 const hostile = (what: string): Error => new Error(`The worker sent an unsafe archive: ${what}.`);
 
 /**
- * `scratch` must exist and be empty. The error is a sentence; what was written is below `scratch`
- * alone. Of small files that are still as they were sent, only the hash is taken.
+ * `scratch` must exist and be empty. The error is a sentence; files are written below `scratch`
+ * only. Of small unchanged files, only the hash is taken.
  */
 export async function unpackResult(
   archive: Readable,

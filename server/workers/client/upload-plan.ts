@@ -1,5 +1,5 @@
-// What an upload would hold, decided before any instance exists: files, links, what is left out and
-// why, and the caps.
+// The content of an upload, decided before any instance exists: files, links, omissions with their
+// reasons, and the caps.
 
 import { accessSync, constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
@@ -137,7 +137,7 @@ function excludedFolder(path: string, isTracked: boolean): string {
   return path;
 }
 
-/** A sentence explains what was omitted without a person's rule. */
+/** A sentence explains omissions without a person's rule. */
 function noticeOf({ path, reason }: LeftOut): string | null {
   switch (reason) {
     case 'submodule':

@@ -122,7 +122,7 @@ export async function uploadWorkspace(
   }
 }
 
-/** What a worker accepts that has read half of it is no upload. */
+/** A half upload that a worker accepted is no upload. */
 async function sentWhole(body: Readable): Promise<string | null> {
   try {
     if (!body.readableEnded) await finished(body, { signal: AbortSignal.timeout(lateEndMs) });

@@ -24,7 +24,7 @@ export interface HostedBase {
 
 /** The git half of the hosted path, in a repository of the job's own. Errors are sentences. */
 export interface HostedGit {
-  /** Makes a commit without a parent of what the plan lists, and pushes it as `ref`. */
+  /** Makes a commit without a parent from the plan's files, and pushes it as `ref`. */
   pushBase(plan: UploadPlan, ref: string): Promise<Result<HostedBase, string>>;
   /**
    * Fetches the commit of the branch, which must descend from the base. Returns null if the branch
@@ -56,7 +56,7 @@ export interface HostedRequest extends Pick<
   readonly platform: WorkerAddress;
   readonly git: HostedGit;
   /**
-   * The agent's result file, where the branch has none: no document promises it, and the event log
+   * The agent's result file, if the branch has none: no document promises it, and the event log
    * ends with the exit code.
    */
   readonly statusFile: { readonly name: string; readonly content: (exitCode: number) => string };
@@ -70,7 +70,7 @@ export interface BranchTimes {
 }
 
 const branchTimesUsual: BranchTimes = { looks: 4, everyMs: 1_500 };
-/** From the cancel until what there is counts. */
+/** From the cancel until the partial result counts. */
 const cancelMsUsual = 10_000;
 
 type Failed = Extract<JobOutcome, { readonly kind: 'failed' }>;

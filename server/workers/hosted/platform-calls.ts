@@ -18,7 +18,7 @@ export interface HostedSubmission {
   /** Of our choice, so that a person finds the job on the platform. */
   readonly name: string;
   readonly prompt: string;
-  /** What the platform clones, and the commit that it must find there. */
+  /** The ref that the platform clones, and the commit that it must find there. */
   readonly ref: string;
   readonly baseSha: string;
   readonly timeoutSecs: number;

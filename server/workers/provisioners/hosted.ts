@@ -1,5 +1,5 @@
 // The hosted path in the place of a provisioner: it makes no instance, the platform does. Its jobs
-// are what is listed here by lease, and destroying one is canceling it.
+// are listed here by lease, and destroying one cancels it.
 
 import { err, ok } from '../../core/failure.ts';
 import { cancelHostedJob } from '../hosted/platform-calls.ts';
@@ -7,7 +7,7 @@ import type { WorkerAddress } from '../client/request.ts';
 import type { Provisioner } from './port.ts';
 
 export interface HostedOptions {
-  /** A sentence says what is missing. */
+  /** A sentence names the missing setting. */
   readonly platform: WorkerAddress | string;
 }
 

@@ -24,7 +24,7 @@ export interface InstanceSpec {
   readonly owner: string;
   /** Secret of this instance alone, for `AGENT_TOKEN`. */
   readonly token: string;
-  /** What the agent gets: its model's credential and what settings name. */
+  /** The agent's variables: its model's credential and those that settings name. */
   readonly env: Readonly<Record<string, string>>;
   readonly image: string | null;
   /** How long the instance may live, for provisioners that can end it by themselves. */
@@ -50,10 +50,10 @@ export interface InstanceRef {
 export interface Instance extends InstanceRef {
   readonly id: string;
   readonly url: string;
-  /** A socket file of the user alone that leads to `url`, where it has no port on this machine. */
+  /** A socket file of the user alone that leads to `url`, if it has no port on this machine. */
   readonly socketPath?: string;
   readonly token: string;
-  /** Ends what serves this instance in this process (a tunnel). */
+  /** Ends the process that serves this instance (a tunnel). */
   readonly close?: () => Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export interface CreateFailure {
   readonly isCertain: boolean;
 }
 
-/** The key by which a host proves itself, where it is refused. */
+/** The key by which a host proves itself, if it is refused. */
 export interface HostKey {
   readonly host: string;
   /** ED25519, RSA … */
@@ -106,12 +106,12 @@ export interface Provisioner {
    */
   destroy(ref: InstanceRef): Promise<Result<null, string>>;
   /**
-   * True only where it is certain that nothing serves the instance any more; absent where that
-   * cannot be known.
+   * True only if it is certain that nothing serves the instance any more; absent if that cannot be
+   * known.
    */
   isGone?(ref: InstanceRef): Promise<boolean>;
   /** Instances of this owner that exist now. */
   list(owner: string): Promise<Result<readonly InstanceRef[], string>>;
-  /** Present where workers run on a host with a key. */
+  /** Present if workers run on a host with a key. */
   readonly hostKeys?: HostKeys;
 }

@@ -16,9 +16,9 @@ export interface ProcessOptions {
   /** How the runtime is started, without its options. */
   readonly program: string;
   readonly args: readonly string[];
-  /** What the runtime itself needs, as PATH. */
+  /** The runtime's own variables, such as PATH. */
   readonly env: Readonly<Record<string, string>>;
-  /** Kills every process with this marker. `first`: the oldest of them, where it is known. */
+  /** Kills every process with this marker. `first`: the oldest of them, if it is known. */
   readonly endMarked: (marker: string, first: StartedRuntime | null) => Promise<void>;
   /** Starts a program so that it does not end with the process that starts it. */
   readonly startOutside: StartOutside;
@@ -40,7 +40,7 @@ shift
 `;
 
 const startMs = 30_000;
-/** Where the system tells of changes, and where it does not. */
+/** Poll intervals on systems with and without notifications. */
 const watchedPollMs = 250;
 const pollMs = 20;
 const namePattern = /^drv-[0-9a-f]{8}-\d{1,6}$/;

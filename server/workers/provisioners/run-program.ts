@@ -35,7 +35,7 @@ export async function runProgram(request: ProgramRequest): Promise<Result<string
 export function outputOf(program: string, end: ProgramEnd): Result<string, string> {
   if (end.problem !== null) return err(end.problem);
   if (end.code === 0) return ok(end.stdout);
-  // What a program prints last is its reason.
+  // A program's last output is its reason.
   const words = oneLine(end.stderr, end.stderr.length).slice(-wordsMax);
   const code = end.code ?? 'none';
   return err(`${program} ended with exit code ${code}${words === '' ? '' : `: ${words}`}.`);

@@ -23,13 +23,13 @@ export const strictArgs: readonly string[] = [
   'UpdateHostKeys=no',
 ];
 
-/** The lists that ssh reads for all users, where it does not tell which. */
+/** The lists that ssh reads for all users, if it does not report which. */
 const systemLists = '/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2';
 
-/** Runs ssh with these arguments before the user's own ones, and what it is to do after them. */
+/** Runs ssh with these arguments before the user's own ones, and the command after them. */
 export type RunSsh = (args: readonly string[], command: readonly string[]) => Promise<ProgramEnd>;
 
-/** Options that make ssh read Drover's file too. Nothing where no key was accepted yet. */
+/** Options that make ssh read Drover's file too. Empty if no key was accepted yet. */
 export async function ownKeyArgs(file: string, run: RunSsh): Promise<readonly string[]> {
   if (readText(file) === '') return [];
   const configured = await run(['-G'], []);
@@ -37,7 +37,7 @@ export async function ownKeyArgs(file: string, run: RunSsh): Promise<readonly st
   return ['-o', `GlobalKnownHostsFile=${argument(file)} ${found ?? systemLists}`];
 }
 
-/** What ssh says about a key that it refuses. */
+/** Recognizes ssh's message about a key that it refuses. */
 export function isKeyRefusal({ code, stderr }: ProgramEnd): boolean {
   return code !== 0 && /Host key verification failed/.test(stderr);
 }
@@ -87,7 +87,7 @@ export async function refusedKey(
 async function shownLine(run: RunSsh): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'drover-host-key-'));
   const file = join(folder, 'shown');
-  // In this option, ssh replaces what follows a per cent sign.
+  // In this option, ssh expands sequences that start with a per cent sign.
   const unexpanded = file.replaceAll('%', '%%');
   const lists = [`UserKnownHostsFile=${argument(unexpanded)}`, 'GlobalKnownHostsFile=/dev/null'];
   const plain = ['StrictHostKeyChecking=accept-new', 'HashKnownHosts=no', 'CheckHostIP=no'];

@@ -229,7 +229,7 @@ done
 const isRuntime = (name: string): string =>
   `kill -0 "$p" 2> /dev/null && ps -o args= -p "$p" | grep -q -e "workers/${name}/"`;
 
-/** Nothing is printed where the host cannot tell. */
+/** Prints nothing if the host cannot tell. */
 function aliveScript(name: string): string {
   return `${home}
 w=$d/workers/${name}

@@ -167,7 +167,7 @@ function calendarTime(unixMs: number): string {
   return new Date(unixMs).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** The one item that was asked for; what is only a partial success is none for it. */
+/** The one requested item; a partial success does not count. */
 function itemOf(answer: PlatformAnswer, name: string): Result<Item, string> {
   const { envelope, status } = answer;
   const item = envelope?.data?.instances?.[0];
@@ -186,7 +186,7 @@ interface PlatformAnswer {
 }
 
 class PlatformApi {
-  /** Not null: it cannot be asked, and this is what to do. */
+  /** Not null: it cannot be queried, and this is the remedy. */
   readonly problem: string | null;
   readonly #base: string;
   readonly #key: string;

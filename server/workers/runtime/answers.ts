@@ -1,5 +1,4 @@
-// How the runtime answers: one line of text where something is refused, and always so that the
-// client gets to read it.
+// How the runtime answers: a refusal is one line of text, sent so that the client always reads it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -18,7 +18,7 @@ export interface CommandRequest {
 }
 
 export interface CommandExit {
-  /** -1 where a signal ended the command. */
+  /** -1 if a signal ended the command. */
   readonly code: number;
   /** Without SIG. */
   readonly signal: string | null;
@@ -75,7 +75,7 @@ function running(child: ChildProcess, [stdout, stderr]: readonly Pipe[]): Runnin
       try {
         process.kill(-pid, signal);
       } catch {
-        // The whole group has ended, which is what we want.
+        // The whole group has ended, as intended.
       }
     },
   };

@@ -1,6 +1,7 @@
-// What an upload may hold (worker contract §6, §9): names that stay in the workspace, and links
-// that stay in it wherever they lead. Pure, so that each rule can be tried without an archive. A
-// `.git` is a folder like any other: the runtime starts no git, and stock clients may send one.
+// The allowed content of an upload (worker contract §6, §9): names that stay in the workspace, and
+// links that stay in it wherever they lead. Pure, so that each rule can be tried without an
+// archive. A `.git` is a folder like any other: the runtime starts no git, and stock clients may
+// send one.
 
 import { posix } from 'node:path';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -13,7 +14,7 @@ const drivePattern = /^[A-Za-z]:/;
 export function checkName(name: string): Result<string, string> {
   if (name === '') return err('the name is empty');
   if (name.includes('\0')) return err('the name holds a NUL');
-  // What is not UTF-8 was decoded to this sign: two such names could be one.
+  // Bytes that are not UTF-8 were decoded to this sign: two such names could be one.
   if (name.includes('\uFFFD')) return err('the name is not UTF-8');
   if (name.includes('\\')) return err('the name holds a backslash');
   if (name.startsWith('/') || drivePattern.test(name)) return err('the name is absolute');
@@ -39,8 +40,8 @@ export function checkTarget(target: string): string | null {
 const followedMax = 40;
 
 /**
- * Whether a link stays in the tree. It is followed through the other links, as `a/..` need not be
- * where it seems to be when `a` is a link.
+ * Whether a link leaves the tree. It is followed through the other links, because `a/..` need not
+ * be its apparent folder if `a` is a link.
  * @param links path → target, all relative and clean
  */
 export function leadsOut(path: string, links: ReadonlyMap<string, string>): boolean {

@@ -8,7 +8,7 @@ export function parseFirstJson(text: string): unknown {
   return JSON.parse(text.slice(0, endOfObject(text, start)));
 }
 
-/** The index after the object's last bracket; the end of the text where it is not closed. */
+/** The index after the object's last bracket; the end of the text if it is not closed. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {

@@ -3,7 +3,7 @@
 
 import type { Socket } from 'node:net';
 
-/** Takes a chunk; a promise where it has to wait for readers before it takes more. */
+/** Takes a chunk; a promise if it must wait for readers before it takes more. */
 export type TakeChunk = (chunk: Buffer) => Promise<void> | undefined;
 
 /** A pipe holds no more than this, unless its owner is root. */
@@ -24,7 +24,7 @@ export class FollowedOutput {
     this.#socket = socket;
     this.#take = take;
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
-    // What follows an error is `close`.
+    // An error is followed by `close`.
     socket.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
       socket.once('close', () => resolve(this.#busy ?? undefined));
@@ -32,7 +32,7 @@ export class FollowedOutput {
   }
 
   /**
-   * Takes what the pipe contains now and reads no further, even if other processes continue to
+   * Takes the current content of the pipe and reads no further, even if other processes continue to
    * write.
    */
   async stop(): Promise<void> {

@@ -111,7 +111,7 @@ export class Job {
     ];
     const exit = await running.exited;
     await this.#outputsEnded(outputs.map(({ output }) => output));
-    // What the command has left behind in its group must not work on in the next job's workspace.
+    // Leftovers of the command in its group must not run on in the next job's workspace.
     running.signalGroup('SIGKILL');
     leash.release();
     for (const { stream, cutter } of outputs) await this.#pushLines(stream, cutter.end());
@@ -136,7 +136,7 @@ export class Job {
     return { stream, cutter, output: new FollowedOutput(socket, take) };
   }
 
-  /** A promise where a reader has to take something first. */
+  /** A promise if a reader must take something first. */
   #pushLines(stream: string, lines: Iterator<CutLine>): Promise<void> | undefined {
     for (;;) {
       if (this.#mustWait()) return this.#nextChange().then(() => this.#pushLines(stream, lines));

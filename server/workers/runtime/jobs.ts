@@ -12,7 +12,7 @@ const endedJobsMax = 1000;
 
 export interface JobsOptions {
   readonly folder: string;
-  /** What commands get; without the runtime's own token. */
+  /** The variables of commands, without the runtime's own token. */
   readonly env: Readonly<Record<string, string>>;
   readonly times: WorkerTimes;
   readonly leash: Leash;

@@ -1,4 +1,4 @@
-// Packs the workspace for `GET /workspace` (worker contract §6, §9). What is sent is complete and
+// Packs the workspace for `GET /workspace` (worker contract §6, §9). Sent data is complete and
 // true, or the connection is cut: a walk that fails and a file that shrinks never give a valid
 // archive.
 
@@ -20,9 +20,9 @@ import { pack, type Pack } from 'tar-stream';
 import { chunkBytes, gathered } from '../gathered.ts';
 import { paxHeader } from './pax-header.ts';
 
-/** The fastest level: what limits a download is the compression, on most networks. */
+/** The fastest level: on most networks, compression limits a download. */
 const gzipLevel = 1;
-/** What tar can write; times outside of it are moved to its ends. */
+/** The range that tar can write; times outside of it are moved to its ends. */
 const secondsMax = 2 ** 31 - 1;
 const modeBits = 0o7777;
 const slash = Buffer.from('/');
@@ -102,8 +102,8 @@ class TreePacker {
   }
 
   /**
-   * For the entry that comes next. Its header can only hold text: other bytes stand in a header of
-   * their own before it, and take the place of what the entry says.
+   * For the next entry. Its header can only hold text: other bytes go into a header of their own
+   * before it, which overrides the entry's.
    */
   #named(path: Buffer, target?: Buffer): Pick<EntryHeader, 'name' | 'linkname'> {
     const name = path.toString();

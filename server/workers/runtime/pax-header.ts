@@ -4,7 +4,7 @@ const blockBytes = 512;
 /** In octal digits, after which a NUL stands. */
 const fields = { mode: 100, size: 124, checksum: 148, type: 156, magic: 257 } as const;
 
-/** The header block, its records, and what fills the last block. */
+/** The header block, its records, and the padding of the last block. */
 export function paxHeader(records: Readonly<Record<string, Buffer>>): Buffer {
   const content = Buffer.concat(Object.entries(records).map(([key, value]) => record(key, value)));
   const header = Buffer.alloc(blockBytes);
@@ -21,7 +21,7 @@ export function paxHeader(records: Readonly<Record<string, Buffer>>): Buffer {
   return Buffer.concat([header, content, padding]);
 }
 
-/** `<length> <key>=<value>\n`, where the length counts its own digits too. */
+/** `<length> <key>=<value>\n`, in which the length counts its own digits too. */
 function record(key: string, value: Buffer): Buffer {
   const rest = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')]);
   let length = rest.length + 1;

@@ -1,5 +1,5 @@
-// The worker contract's requests (§3): who may ask what, in the order in which stock checks it, and
-// what is answered.
+// The worker contract's requests (§3): who may send each, in the order in which stock checks it,
+// and the answers.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { posix } from 'node:path';
@@ -187,7 +187,7 @@ async function readText(exchange: Exchange, bytesMax: number): Promise<string | 
 }
 
 interface AskedCommand {
-  /** Empty where the field is absent or null. */
+  /** Empty if the field is absent or null. */
   readonly command: string;
   readonly key: string | null;
 }
@@ -203,7 +203,7 @@ function execRequestOf(text: string): AskedCommand | null {
   return { command: command ?? '', key: isKey ? key : null };
 }
 
-/** Undefined where it is none. */
+/** Undefined if the text is not JSON. */
 function jsonOf(text: string): unknown {
   try {
     return parseFirstJson(text);

@@ -13,7 +13,7 @@ import { Workspace } from './workspace.ts';
 export interface WorkerRuntimeOptions {
   readonly token: string;
   readonly address: ListenAddress;
-  /** The workspace; made where it is missing. */
+  /** The workspace; made if it is missing. */
   readonly folder: string;
   /** The environment of commands; without the token. */
   readonly env: Readonly<Record<string, string>>;

@@ -55,7 +55,7 @@ export class StreamReader {
     return !this.#isClosed && !this.#isStalled && this.#nextId <= id;
   }
 
-  /** Sends what is there until the connection takes no more. */
+  /** Sends available data until the connection takes no more. */
   pump(): void {
     const { ring, response } = this.#options;
     while (!this.#isBlocked && !this.#isClosed && this.#nextId < ring.nextId) {

@@ -33,7 +33,7 @@ const variables: Readonly<Record<keyof WorkerTimes, string>> = {
   uploadIdleMs: 'DROVER_WORKER_UPLOAD_IDLE_MS',
 };
 
-/** Where `DROVER_TEST=1`, the environment can change each of them. */
+/** If `DROVER_TEST=1`, the environment can change each of them. */
 export function workerTimes(env: NodeJS.ProcessEnv): WorkerTimes {
   if (env['DROVER_TEST'] !== '1') return usual;
   const times = { ...usual };

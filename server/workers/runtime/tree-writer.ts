@@ -37,7 +37,7 @@ export class TreeWriter {
     this.#call(name, () => symlinkSync(target, join(this.#root, path)));
   }
 
-  /** What follows is written to the returned file, which the caller closes. */
+  /** Later data is written to the returned file, which the caller closes. */
   file(name: string, mode: number): OpenFile {
     const path = cleanName(name);
     const at = join(this.#root, path);

@@ -32,7 +32,10 @@ export class Workspace {
   /** Which upload the folder is of. */
   #generation = 0;
 
-  /** Makes the folder where there is none, and removes what an earlier runtime left beside it. */
+  /**
+   * Makes the folder if it does not exist, and removes the leftovers of an earlier runtime beside
+   * it.
+   */
   constructor(options: WorkspaceOptions) {
     this.#options = options;
     this.folder = options.folder;
@@ -46,7 +49,7 @@ export class Workspace {
     return this.#use;
   }
 
-  /** False where something else uses the workspace. What took it calls `release`. */
+  /** False if something else uses the workspace. The user that took it calls `release`. */
   claim(use: WorkspaceUse): boolean {
     if (this.#use !== null) return false;
     this.#use = use;
@@ -133,7 +136,7 @@ export class Workspace {
     });
   }
 
-  /** At the end of the runtime: what is still beside the workspace. */
+  /** At the end of the runtime: removes the leftovers beside the workspace. */
   async removeLeftovers(): Promise<void> {
     const parent = dirname(this.folder);
     const names = readdirSync(parent).filter((name) => name.startsWith(this.#besidePrefix));
