@@ -158,7 +158,7 @@ export class DroverWindow implements vscode.Disposable {
     void this.#greetSample();
   }
 
-  /** The window that opens with a new sample shows its tasks, and what to do with them. */
+  /** The window that opens with a new sample shows its tasks, and the next steps. */
   async #greetSample(): Promise<void> {
     const roots = this.#projects.all.map(({ root }) => root);
     if (!(await isFreshSample(this.#parts.extension.globalState, roots))) return;
@@ -170,7 +170,7 @@ export class DroverWindow implements vscode.Disposable {
   }
 
   /**
-   * What was missing may have come from elsewhere: `drover init` in a terminal, a git that was
+   * A missing part may have appeared from outside: `drover init` in a terminal, a git that was
    * installed.
    */
   #lookAgain(): void {
@@ -203,7 +203,7 @@ export class DroverWindow implements vscode.Disposable {
     await (isForwarded(id) ? this.#keys.follow(run) : run);
   }
 
-  /** A tool that a language model calls. What it refuses is thrown for the model to read. */
+  /** A tool that a language model calls. A refusal is thrown for the model to read. */
   async invokeTool(name: PersonToolName, input: unknown): Promise<string> {
     const project = this.#projects.current;
     const connection = (await project?.settled()) ?? this.#projects.connection;
@@ -220,8 +220,8 @@ export class DroverWindow implements vscode.Disposable {
   }
 
   /**
-   * What `drover mcp` needs to start runs as this window does; nothing for a repository of another
-   * window.
+   * The variables that `drover mcp` needs to start runs like this window; empty for a repository of
+   * another window.
    */
   async mcpEnvironment(root: string): Promise<Readonly<Record<string, string>>> {
     const project = this.#projects.byRoot(root);
@@ -250,7 +250,7 @@ export class DroverWindow implements vscode.Disposable {
     await this.#run('drover.openRuns', [{ id: link.id }], place);
   }
 
-  /** Where nothing is selected. */
+  /** The place if nothing is selected. */
   #place(project: Project | null): CommandPlace {
     return { project, selection: [] };
   }

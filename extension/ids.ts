@@ -56,7 +56,7 @@ export const commandIds = [
   'drover.importIssues',
   'drover.newTaskFromTemplate',
   'drover.makeTask',
-  // What the task tree carries out itself.
+  // Commands that the task tree itself carries out.
   'drover.newTask',
   'drover.newEpic',
   'drover.rename',
@@ -126,7 +126,7 @@ export const forwardedCommands = {
 } as const satisfies { readonly [Id in CommandId]?: WebviewAction };
 export type ForwardedCommandId = keyof typeof forwardedCommands;
 
-/** What a webview asks of the extension that is a command: it gets the parameters as they come. */
+/** Actions of webviews that are commands: they get the parameters unchanged. */
 export const actionCommands = {
   runEpic: 'drover.runEpic',
   runAll: 'drover.runAll',

@@ -1,5 +1,5 @@
-// The extension's entry. Activation only registers what VS Code may ask for; all else is a second
-// bundle, loaded when something is asked for or when this window's repository has Drover set up.
+// The extension's entry. Activation only registers the entry points for VS Code; all else is a
+// second bundle, loaded on the first request or if this window's repository has Drover set up.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

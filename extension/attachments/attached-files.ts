@@ -56,7 +56,7 @@ export async function readKeptImage(root: string, name: string): Promise<string 
   if (!isAttachmentName(name)) return null;
   const path = join(root, '.drover', 'attachments', name);
   try {
-    // The folder is the backend's own: what it would not have written there is not followed.
+    // The folder is the backend's own: links that it would not have written there are not followed.
     const content = await bytesOf(path, constants.O_RDONLY | constants.O_NOFOLLOW);
     return imageTypeOf(content) === null ? null : content.toString('base64');
   } catch {

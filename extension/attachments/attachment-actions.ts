@@ -1,4 +1,4 @@
-// What the field of a description asks of the extension.
+// The requests of a description field to the extension.
 
 import * as vscode from 'vscode';
 import { toFailure } from '../backend/failure.ts';

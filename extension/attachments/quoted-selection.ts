@@ -1,4 +1,4 @@
-// What is selected in an editor beside the panel, as Markdown that names its place.
+// The selection in an editor beside the panel, as Markdown that names its place.
 
 import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';

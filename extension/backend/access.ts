@@ -1,5 +1,5 @@
-// What the extension needs of the server's own code, as plain functions: the entry hands it in,
-// tests hand in others.
+// The server's code as the extension needs it, as plain functions: the entry hands it in, tests
+// hand in others.
 
 import type { Socket } from 'node:net';
 import type {
@@ -31,7 +31,7 @@ export interface BackendAccess {
   ): Promise<CommandResult>;
   /** `git init`, for a folder that is in no repository. */
   createRepository(folder: string): Promise<void>;
-  /** What a first commit would hold. */
+  /** The content of a first commit. */
   filesToCommit(folder: string): Promise<readonly string[]>;
   /** `git add --all` and a commit, also of nothing. */
   commitAll(folder: string, message: string): Promise<void>;

@@ -1,5 +1,5 @@
-// What can go wrong with the backend as one kind of value: a kind, as its refusals have it, and a
-// sentence. Pure.
+// Failures of the backend as one kind of value: a kind, as its refusals have it, and a sentence.
+// Pure.
 
 import { ErrorOfKind } from '../../server/core/failure.ts';
 import { refusalErrorCode } from '../../server/protocol/api.ts';
@@ -17,7 +17,10 @@ export function gone(): BackendFailure {
   return new BackendFailure('gone', 'The connection to the backend was lost. Reconnecting …');
 }
 
-/** What a command with `--json` printed in place of its result; null if that is no failure. */
+/**
+ * The failure that a command with `--json` printed in place of its result; null if it printed a
+ * result.
+ */
 export function printedFailure(stdout: string): BackendFailure | null {
   let said: unknown;
   try {

@@ -17,7 +17,7 @@ import { Reconnecting } from './reconnecting.ts';
 const askedToLeave = 'asked to leave';
 
 /**
- * The events of a connection, as the whole window names them. `attached`: the board is there for
+ * The events of a connection, as the whole window names them. `attached`: the board has arrived for
  * the first time, or again after a connection of this window was lost.
  */
 export type LinkChange =

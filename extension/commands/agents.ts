@@ -99,7 +99,7 @@ export function openSignIn(kind: string, line: string): string {
   return `Press Enter in the terminal to sign in to ${title}`;
 }
 
-/** Typed, not run: what is installed is the person's decision. */
+/** Typed, not run: installing is the person's decision. */
 function openTerminal(name: string, line: string): void {
   const terminal = vscode.window.createTerminal({ name });
   terminal.show();
@@ -126,7 +126,7 @@ function untilPrompt(terminal: vscode.Terminal): Promise<void> {
   });
 }
 
-/** What this machine has comes from `drover doctor`, which starts no agent's work. */
+/** The agents of this machine come from `drover doctor`, which starts no agent's work. */
 async function agentItems({ access, projects }: CommandContext): Promise<readonly AgentItem[]> {
   const folder = projects.current?.root ?? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   const settings = readSettings(null);
@@ -144,7 +144,9 @@ async function agentItems({ access, projects }: CommandContext): Promise<readonl
   });
 }
 
-/** Where the choice is saved; without a project, only the person's own settings remain. */
+/**
+ * The place in which the choice is saved; without a project, only the person's own settings remain.
+ */
 async function save(
   { messages, projects: { current: project } }: CommandContext,
   agent: AgentKind,

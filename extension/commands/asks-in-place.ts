@@ -1,4 +1,5 @@
-// Commands that ask something and then change the plan: the keyboard goes back where it was.
+// Commands that ask something and then change the plan: the keyboard focus returns to its former
+// place.
 
 import { keyboardBack } from '../notices/keyboard-back.ts';
 import { withProject, type CommandHandler } from './context.ts';

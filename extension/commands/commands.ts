@@ -1,15 +1,15 @@
 // Carries out a command of VS Code, whether it comes from the palette, a key, a menu, a link or a
-// webview: finds what it is about, waits for the project where it needs one, and calls its handler.
+// webview: finds its target, waits for the project if it needs one, and calls its handler.
 
 import type { CommandId } from '../ids.ts';
 import type { Project } from '../project/project.ts';
 import type { CommandContext, CommandHandler } from './context.ts';
 import { readTarget } from './target.ts';
 
-/** Where a command is called: a webview is such a place. */
+/** The place from which a command is called, for example a webview. */
 export interface CommandPlace {
   readonly project: Project | null;
-  /** Ids of what is selected there. */
+  /** Ids of the selected rows. */
   readonly selection: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export class Commands {
     this.#contextOf = contextOf;
   }
 
-  /** Throws what the handler throws. */
+  /** Rethrows the handler's errors. */
   readonly run = async (
     id: CommandId,
     args: readonly unknown[],

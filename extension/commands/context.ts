@@ -1,4 +1,4 @@
-// What every command is given.
+// The context of every command.
 
 import type * as vscode from 'vscode';
 import type { BackendAccess } from '../backend/access.ts';
@@ -18,7 +18,7 @@ export interface CommandContext {
   readonly messages: Messages;
   readonly log: vscode.LogOutputChannel;
   readonly views: SideViews;
-  /** The arguments of the command: VS Code passes what it was invoked on. */
+  /** The arguments of the command: VS Code passes the item that it was invoked on. */
   readonly args: readonly unknown[];
   readonly showPanel: (name: PanelName, subject: Subject) => WebviewHost;
   /** The webview that has or last had the focus, for commands that it carries out itself. */

@@ -50,7 +50,7 @@ export const fromTemplateHandlers: Handlers<'drover.newTaskFromTemplate'> = {
 /** Requested again: the board that is held here does not include later changes of settings. */
 async function templatesOf(project: Project): Promise<TaskTemplates> {
   const { config } = await project.request('status', {});
-  // It comes from our own settings, read and checked by the same code.
+  // Read from our own settings, checked by the same code.
   return (config['templates']?.value ?? {}) as TaskTemplates;
 }
 

@@ -83,7 +83,7 @@ async function plan(project: Project, words: string): Promise<IssuePlanView> {
   );
 }
 
-/** Of sessions that the person has allowed; each token for its own host alone. */
+/** Tokens of sessions that the person has allowed; each token for its own host alone. */
 async function tokens(): Promise<Record<string, string>> {
   const server = enterpriseHost();
   const github = await sessionOf('github');

@@ -1,5 +1,5 @@
-// "Make a Task of This": what is selected, reported or noted in an editor, or a test that fails,
-// becomes a task, whose page is then open.
+// "Make a Task of This": a selection, a problem or a note in an editor, or a failing test, becomes
+// a task, whose page is then open.
 
 import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
@@ -38,7 +38,7 @@ export const makeTaskHandlers: Handlers<'drover.makeTask'> = {
   }),
 };
 
-/** What the task is about, and in which file that is. */
+/** The subject of the task, and its file. */
 interface Meant {
   readonly uri: vscode.Uri | null;
   readonly propose: (path: string | null) => ProposedTask;

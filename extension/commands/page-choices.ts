@@ -8,7 +8,7 @@ export function pageChoices(tasks: readonly TaskView[]): readonly TaskView[] {
   return [...tasks.filter(hasBegun), ...tasks.filter((task) => !hasBegun(task))];
 }
 
-/** Without an attempt that a person asked for, the page follows the newest one. */
+/** If the user asked for no attempt, the page follows the newest one. */
 export function pageSubject(root: string, task: string, asked: number | null): Subject {
   return { root, id: task, attempt: asked };
 }

@@ -58,7 +58,7 @@ async function askForPrompt(words: string): Promise<string | null> {
   return trimmed === '' ? null : trimmed;
 }
 
-/** What is selected in the editor in front belongs to what is asked. */
+/** The selection in the front editor is part of the question. */
 function selectedText(): Record<string, string> {
   const editor = vscode.window.activeTextEditor;
   const text = editor?.document.getText(editor.selection) ?? '';
@@ -66,7 +66,9 @@ function selectedText(): Record<string, string> {
   return { [vscode.workspace.asRelativePath(editor.document.uri)]: text };
 }
 
-/** The plan opens as a page, from which it is added. False: the person stopped the planning. */
+/**
+ * The plan opens as a page, from which it is added. Returns false if the user stopped the planning.
+ */
 async function planAndShow(
   { extension, showPanel }: CommandContext,
   project: Project,
@@ -79,7 +81,7 @@ async function planAndShow(
   return true;
 }
 
-/** From the explorer or an editor's title the file it was called on, else what a person chooses. */
+/** From the explorer or an editor's title the file it was called on, or else the user's choice. */
 async function designFiles(
   args: readonly unknown[],
   project: Project,

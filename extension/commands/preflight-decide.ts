@@ -46,7 +46,7 @@ async function decideOther(
   }
 }
 
-/** What is recommended, taken as it is. */
+/** Takes the recommended values unchanged. */
 export function accepted(
   { name, recommended }: PreflightDecision,
   choices: RunChoices,

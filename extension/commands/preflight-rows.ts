@@ -15,7 +15,7 @@ import type { RunChoices } from './run-choices.ts';
 
 export type DecisionName = PreflightDecision['name'];
 
-/** What Enter or a button on a row does. */
+/** The action of Enter or of a button on a row. */
 export type RowAction =
   | { readonly kind: 'run' }
   | { readonly kind: 'retryAndRun'; readonly tasks: readonly string[] }
@@ -39,7 +39,7 @@ export interface PreflightRow extends Omit<QuickPickItem, 'buttons' | 'kind'> {
   readonly isHeading?: boolean;
   /** It is the active row: its step comes next. */
   readonly isNext?: boolean;
-  /** Absent: the row is only read. */
+  /** Absent if the row is only read. */
   readonly action?: RowAction;
   readonly fixes: readonly RowButton[];
 }
@@ -206,9 +206,7 @@ function decisionRow(decision: PreflightDecision, chosen: RunChoices): Preflight
   };
 }
 
-/**
- * Everything must fit: a default needs no explanation, and the first row says what landing means.
- */
+/** Everything must fit: a default needs no explanation, and the first row explains landing. */
 function needsWords({ name, recommended, value }: PreflightDecision): boolean {
   return recommended !== null || name === 'workers' || (name === 'gate' && value === null);
 }
@@ -248,8 +246,8 @@ function checkRow(check: PreflightCheck): PreflightRow {
   const { outcome, message, remedy } = check;
   const fixes = fixesOf(check);
   const [first] = fixes;
-  // The end of a line that is too long for the list is cut off: what Enter does comes first, and
-  // the rest of a long message after its remedy.
+  // The end of a line that is too long for the list is cut off: the action of Enter comes first,
+  // and the rest of a long message after its remedy.
   const help = first === undefined ? '' : `Enter: ${first.tooltip}`;
   const [short, rest] = inTwo(message);
   const other = check.agent?.problem === 'missing' ? pathRemedy : remedy;
@@ -276,7 +274,7 @@ function inTwo(message: string): readonly [string, string] {
 
 const openSettings = button('settings-gear', 'Open .drover.toml', 'drover.openProjectSettings');
 
-/** What helps, the usual one first. */
+/** The remedies, the usual one first. */
 function fixesOf({ name, outcome, agent, can_test }: PreflightCheck): readonly RowButton[] {
   if (outcome === 'ok') return [];
   switch (name) {
@@ -287,7 +285,7 @@ function fixesOf({ name, outcome, agent, can_test }: PreflightCheck): readonly R
         ...(can_test === true
           ? [testBase(outcome === 'note' ? 'Run It Now' : 'Run It Again')]
           : []),
-        // A gate that is there needs no other one.
+        // An existing gate needs no replacement.
         ...(outcome === 'note' ? [] : [setGate]),
       ];
     case 'graph':

@@ -1,5 +1,5 @@
-// The decision before a run as a quick pick: the first row starts it, the others change how it
-// runs, solve what is in the way, or are read.
+// The decision before a run as a quick pick: the first row starts it; the others change how it
+// runs, solve a problem, or inform.
 
 import * as vscode from 'vscode';
 import type { PreflightView } from '../../server/protocol/panel-views.ts';
@@ -27,7 +27,7 @@ interface Item extends vscode.QuickPickItem {
   readonly row: PreflightRow;
 }
 
-/** What a run is about: its epic, if it has one, and its tasks, if it is about single ones. */
+/** The scope of a run: its epic, if it has one, and its tasks, if it is for single ones. */
 export interface RunScope {
   readonly epic: EpicView | null;
   /** Top-level tasks, or null for the whole epic, or for all open tasks. */
@@ -219,7 +219,7 @@ async function changedBy(
   }
 }
 
-/** As the requests take it: single tasks bring their epic along. */
+/** The form of the requests: single tasks bring their epic along. */
 export function scopeParams({ epic, tasks }: RunScope): {
   readonly epic?: string;
   readonly tasks?: readonly string[];
@@ -265,7 +265,7 @@ function choose(
   pick.ignoreFocusOut = true;
   const items = rows.map(itemOf);
   pick.items = items;
-  // Where the run cannot start, Enter is the first remedy, or the look after it.
+  // If the run cannot start, Enter is the first remedy, or another check.
   const first =
     items.find(({ row }) => row.isNext === true) ??
     items.find(({ row }) => row.action !== undefined);

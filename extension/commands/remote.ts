@@ -1,5 +1,5 @@
-// Remote workers: setting them up, testing the connection, what would be uploaded, and the end of
-// one by hand.
+// Remote workers: setting them up, testing the connection, previewing the upload, and ending one by
+// hand.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -130,7 +130,7 @@ async function runTest(
   );
 }
 
-/** `accept` is offered where the key of the host is not known; the button names the key. */
+/** `accept` is offered if the key of the host is not known; the button names the key. */
 async function showTest(
   { messages }: CommandContext,
   { ok, message, provisioner, ms, host_key: key }: RemoteTest,
@@ -199,7 +199,7 @@ const kinds: { readonly [P in RemoteProvisioner]: string } = {
   hosted: 'Jobs of a platform that creates its own workers',
 };
 
-/** False: the person canceled. */
+/** Returns false if the user canceled. */
 async function setUp(project: Project): Promise<boolean> {
   const items = (Object.keys(kinds) as RemoteProvisioner[]).map((label) => ({
     label,

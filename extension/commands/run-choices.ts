@@ -1,5 +1,5 @@
-// What a person has chosen for runs of an epic, or of everything: it goes before the settings, and
-// is kept for the next run.
+// A person's choices for runs of an epic, or of everything: they override the settings, and are
+// kept for the next run.
 
 import type { Memento } from 'vscode';
 import { landModes } from '../../server/core/plan/task.ts';
@@ -54,7 +54,7 @@ function all(memory: Memento): Readonly<Record<string, unknown>> {
   return typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
 }
 
-/** What an older version has kept may be of another shape. */
+/** Choices stored by an older version may have another shape. */
 export function readChoices(raw: unknown): RunChoices {
   if (typeof raw !== 'object' || raw === null) return {};
   const {

@@ -62,7 +62,7 @@ export const runHandlers: Handlers<
   }),
 };
 
-/** Only these tasks and what they depend on; a sub-task runs with its task. */
+/** Only these tasks and their blockers; a sub-task runs with its task. */
 function scopeOf({ board }: Project, tasks: readonly TaskView[]): RunScope {
   const top = (task: TaskView): TaskView => {
     const above = board?.tasks.find(({ id }) => id === task.parent_id);
@@ -74,7 +74,7 @@ function scopeOf({ board }: Project, tasks: readonly TaskView[]): RunScope {
   return { epic: epic ?? null, tasks: tops };
 }
 
-/** Of the tasks or epics that are named; without any, of the whole board. */
+/** Retries the named tasks or epics, or else the whole board. */
 async function retryFailed(
   context: CommandContext,
   project: Project,
@@ -182,7 +182,7 @@ export async function startLikeAsked(
   return joined ? `Run ${run.id} is active already and covers this.` : `Run ${run.id} has started.`;
 }
 
-/** The choices for such a run, on top of VS Code's settings; what it is about is the caller's. */
+/** The choices for such a run, on top of VS Code's settings; the caller sets its scope. */
 async function runOptions(
   { secrets, workspaceState }: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
   project: Project,
@@ -258,7 +258,7 @@ export async function seeToRun(
   return true;
 }
 
-/** Carries out a person's decision on a task; starts a run if only that carries on what follows. */
+/** Carries out a person's decision on a task; starts a run if the next step needs one. */
 export async function decide<T>(
   context: RunContext,
   project: Project,
@@ -271,7 +271,7 @@ export async function decide<T>(
   return result;
 }
 
-/** What only this window knows: its settings, the stored keys, the fleet's database. */
+/** Values that only this window knows: its settings, the stored keys, the fleet's database. */
 export async function ownVariables(
   secrets: CommandContext['extension']['secrets'],
   project: Project,

@@ -14,7 +14,7 @@ interface Answers {
   agent?: { readonly kind: string; readonly label: string };
   gate?: string;
   workers?: number;
-  /** What is left to do in a terminal. */
+  /** The remaining step in a terminal. */
   install?: { readonly label: string; readonly line: string };
 }
 

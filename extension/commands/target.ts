@@ -1,5 +1,4 @@
-// What a command is about: the row it was called on, the ids it was given, or what is selected.
-// Pure.
+// The target of a command: the row it was called on, the ids it was given, or the selection. Pure.
 
 import type { EpicView } from '../../server/protocol/views.ts';
 import type { LogPlace } from '../../webview/messages/messages.ts';
@@ -49,7 +48,7 @@ export function landedEpic(epics: readonly EpicView[], ids: readonly string[]): 
   );
 }
 
-/** Where a new task may go: a task in an epic that has landed reopens it. */
+/** The places for a new task: a task in an epic that has landed reopens it. */
 export function taskPlaces(epics: readonly EpicView[]): {
   readonly open: readonly EpicView[];
   readonly landed: readonly EpicView[];

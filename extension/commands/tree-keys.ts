@@ -29,8 +29,8 @@ export function pushOfKey(id: CommandId): Extract<ToWebview, { type: 'do' }> | n
 }
 
 /**
- * Answers the tree when VS Code has sent all that it makes of the keys pressed so far. The tree
- * holds what is typed behind such a key until then, as a removed key has no other answer.
+ * Answers the tree when VS Code has sent its commands for the keys pressed so far. Until then the
+ * tree holds later keys, because a removed keybinding sends no other answer.
  */
 export class KeysOnTheirWay {
   readonly #commands = new Set<Promise<void>>();

@@ -1,5 +1,5 @@
-// The machines of a fleet as rows: the state of each, whether it lands work, what keeps it from
-// taking more, and the tasks that run on it. Pure.
+// The machines of a fleet as rows: the state of each, whether it lands work, why it takes no more,
+// and the tasks that run on it. Pure.
 
 import { formatCount, formatDuration } from '../../server/core/format.ts';
 import { ownedStatuses } from '../../server/core/plan/state.ts';

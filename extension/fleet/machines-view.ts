@@ -13,7 +13,7 @@ import { treeItemOf } from '../trees/tree-item.ts';
 import type { TreeRow } from '../trees/tree-row.ts';
 import { machineRows, placesOf } from './machine-rows.ts';
 
-/** Heartbeats are no events: a machine that stops is found by asking. */
+/** Heartbeats are not events, so the state of machines is polled. */
 const askEveryMs = 3_000;
 
 export class MachinesView implements vscode.Disposable, vscode.TreeDataProvider<TreeRow> {

@@ -3,7 +3,7 @@
 
 export interface NamedPlace {
   readonly path: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number;
   /** The line of the output that names it. */
   readonly message: string;

@@ -1,6 +1,6 @@
-// Opens a file that a webview has named: one of the repository as it is, one of a worktree
-// read-only, one of a commit as it is there. Links are resolved, and nothing outside of the
-// repository and its worktrees is opened.
+// Opens a file that a webview has named: the current one of the repository, a read-only one of a
+// worktree, or one of a commit. Links are resolved, and nothing outside of the repository and its
+// worktrees is opened.
 
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';

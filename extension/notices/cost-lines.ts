@@ -1,5 +1,5 @@
-// What the status bar's hover says of money: today, what is left of the day's budget, and each epic
-// that has cost something and is still open. Pure.
+// The lines about money in the status bar's hover: today, the rest of the day's budget, and each
+// open epic with a cost. Pure.
 
 import { formatCost, formatCount } from '../../server/core/format.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';

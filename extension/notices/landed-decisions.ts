@@ -1,4 +1,4 @@
-// What a person's decision has led to: work that waited for a person, and has now landed. Pure.
+// The effects of a person's decisions: work that waited for a person, and has now landed. Pure.
 
 import { epicLinePrefix } from '../../server/core/plan/outcome.ts';
 import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
@@ -6,13 +6,13 @@ import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/v
 const shaChars = 7;
 
 /**
- * Remembers what waited for a person's approval or merge, so that each landing is reported once,
- * also if the person decided in another window or on the command line.
+ * Remembers the work that waited for a person's approval or merge, so that each landing is reported
+ * once, even if the person decided in another window or on the command line.
  */
 export class LandedDecisions {
   #waiting: ReadonlySet<string> = new Set();
 
-  /** The sentences for what has landed since the last board. */
+  /** The sentences for landings since the last board. */
   fresh(board: StatusSnapshot): readonly string[] {
     const before = this.#waiting;
     const epics = board.epics.filter(({ id, landing_state: state }) => {

@@ -52,7 +52,7 @@ export class Messages {
 
   /**
    * Asks before an action with several ways on; null if the person cancels. `close` names the
-   * button that does nothing, where VS Code's own "Cancel" could be taken for the action.
+   * button that does nothing, if VS Code's own "Cancel" could be mistaken for the action.
    */
   async choose<Button extends string>(
     text: string,

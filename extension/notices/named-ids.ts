@@ -5,8 +5,8 @@ import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
 const titleCharsMax = 60;
 /**
- * As Drover makes them, and imported ones that have a number: one without may be a word. A dot
- * behind one ends the sentence; a part of a path or of a branch is none.
+ * Ids that Drover makes, and imported ones with a number: one without may be a word. A dot behind
+ * one ends the sentence; a part of a path or of a branch does not count.
  */
 const id =
   /(?<![\w./-])(?:(?:task|epic)-[a-z0-9]+|[A-Za-z][A-Za-z0-9_]*-(?=[A-Za-z_-]*[0-9])[\w-]+)(?:\.[0-9]+)*(?![\w/-])/gu;

@@ -1,4 +1,5 @@
-// Which changes of the board are worth a message: only what waits for a person, each once. Pure.
+// Which changes of the board are worth a message: only those that wait for a person, each once.
+// Pure.
 
 import { describeWrongState, type WrongState } from '../../server/core/work/wrong-state.ts';
 import { candidatesOf, landWords } from '../../server/protocol/candidates.ts';
@@ -14,7 +15,7 @@ import type {
 export type NoticeAction =
   | { readonly kind: 'answer'; readonly question: string; readonly choice: string }
   | { readonly kind: 'stream'; readonly task: string }
-  /** Of a task or an epic. */
+  /** Id of a task or an epic. */
   | { readonly kind: 'review'; readonly id: string }
   | { readonly kind: 'merge'; readonly task: string }
   | { readonly kind: 'retry'; readonly task: string }
@@ -33,7 +34,7 @@ export interface Notice {
   readonly level: 'info' | 'warning';
   readonly text: string;
   readonly buttons: readonly NoticeButton[];
-  /** True: an agent or the whole run is blocked until it is answered. */
+  /** True if an agent or the whole run is blocked until it is answered. */
   readonly isBlocking: boolean;
 }
 
@@ -173,14 +174,14 @@ function taskNotice(task: TaskView): readonly Notice[] {
   }
 }
 
-/** False: what the message is about was settled since. */
+/** False if the subject of the message was settled since. */
 export function isStillOpen(notice: Notice, board: StatusSnapshot): boolean {
   const keys = new Set(openNotices(board).map(({ key }) => key));
   return notice.key.split('\n').some((key) => keys.has(key));
 }
 
 /**
- * Remembers what has been reported; the first board of a window reports nothing, because the inbox
+ * Remembers the reported changes; the first board of a window reports nothing, because the inbox
  * shows it all.
  */
 export class NoticeMemory {

@@ -2,7 +2,9 @@
 // `[a](command:b)` is a link and `$(x)` an icon, and control characters can make text read as
 // something else. Pure.
 
-/** Control characters, and those that change the direction of what follows or cannot be seen. */
+/**
+ * Control characters, and those that change the direction of the following text or are invisible.
+ */
 const unseen = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 
 /** One line without links and icons, at most `lengthMax` characters long. */

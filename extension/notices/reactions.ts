@@ -1,5 +1,5 @@
-// What follows from the board outside of webviews: status bar, context keys, titles, badges, and
-// messages for a person.
+// The board's effects outside of webviews: status bar, context keys, titles, badges, and messages
+// for a person.
 
 import { execFile } from 'node:child_process';
 import * as vscode from 'vscode';
@@ -33,7 +33,7 @@ export interface ReactionParts {
   readonly act: (project: Project, action: NoticeAction) => Promise<void>;
 }
 
-/** What follows from the whole board is counted at most this often. */
+/** Values derived from the whole board are counted at most this often. */
 const recountMs = 100;
 const notifyMaxMs = 10_000;
 
@@ -74,8 +74,8 @@ export class Reactions implements vscode.Disposable {
   }
 
   /**
-   * A window that finds running agents reports it; what only waits for a person is in the inbox
-   * already.
+   * A window that finds running agents reports it; items that only wait for a person are in the
+   * inbox already.
    */
   #attached(board: StatusSnapshot, isAgain: boolean): void {
     const summary = summarise(board);
@@ -173,7 +173,7 @@ export class Reactions implements vscode.Disposable {
     this.#tellContext();
   }
 
-  /** With several repositories, each line names its own. */
+  /** If there are several repositories, each line names its own. */
   #costsOf(project: Project): readonly string[] {
     if (project.board === null) return [];
     this.#today.readSoon(project);
@@ -211,7 +211,7 @@ export class Reactions implements vscode.Disposable {
   }
 }
 
-/** What does something to the one thing that the message was about. */
+/** Whether the action changes the one task of the message. */
 function changesItsTask({ kind }: NoticeAction): boolean {
   switch (kind) {
     case 'answer':

@@ -1,5 +1,5 @@
-// The message at the end of a run: what landed where, what failed, what waits for a person, the
-// time and the cost. Pure.
+// The message at the end of a run: which work landed on which branch, the failures, the items that
+// wait for a person, the time and the cost. Pure.
 
 import { formatCost, formatCount, formatDuration } from '../../server/core/format.ts';
 import type { Report } from '../../server/core/history/report.ts';
@@ -33,7 +33,7 @@ export class RunEnds {
   }
 }
 
-/** Returns null for a run that was stopped: its end is no news to the person who stopped it. */
+/** Returns null for a run that was stopped: its end is not news to the person who stopped it. */
 export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView): Notice | null {
   if (report.state !== 'finished') return null;
   const { left } = report;
@@ -107,7 +107,7 @@ function titleOf(board: StatusSnapshot, { epic_id: epicId, tasks }: RunView): st
     : formatCount(named.length, 'chosen task');
 }
 
-/** By epic, the target has the work in the commit of the epic. */
+/** For an epic, the target has the work in the commit of the epic. */
 function placeOf({ landed }: Report, board: StatusSnapshot, run: RunView): OutcomePlace {
   const epic = board.epics.find(({ id }) => id === run.epic_id);
   const sha = run.land === 'task' ? landed.at(-1)?.sha : epic?.landed_sha;
@@ -120,7 +120,7 @@ const epicWords: { readonly [K in EpicNeed]: string } = {
   epic_unlanded: 'has not landed',
 };
 
-/** What waits for a person and is not a task, which the counts contain already. */
+/** Items that wait for a person but are not tasks, which the counts contain already. */
 function otherNeed(need: Need, run: RunView): readonly string[] {
   switch (need.kind) {
     case 'epic_review':

@@ -1,4 +1,5 @@
-// The status bar item: how many agents run, what waits for its turn, what waits for a person.
+// The status bar item: how many agents run, how many tasks wait for their turn, and how many for a
+// person.
 
 import * as vscode from 'vscode';
 import type { CommandId } from '../ids.ts';

@@ -1,4 +1,4 @@
-// What the gate or the setup command printed, as a read-only document, with the places that it
+// The output of the gate or the setup command, as a read-only document, with the places that it
 // names in the Problems panel.
 
 import { isAbsolute, join, relative } from 'node:path';
@@ -100,6 +100,6 @@ function relativeOf(project: Project, path: string): string | null {
 
 /** Terminal colours mean nothing in a document. */
 function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex -- these are what is taken out
+  // eslint-disable-next-line no-control-regex -- removes these
   return text.replaceAll(/\u001b\[[0-9;?]*[ -/]*[@-~]/gu, '').replaceAll('\r\n', '\n');
 }

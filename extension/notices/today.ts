@@ -1,4 +1,4 @@
-// What each project has cost today, read again while its board changes, but not at every change.
+// Today's cost of each project, read again while its board changes, but not at every change.
 
 import type { Project } from '../project/project.ts';
 

@@ -11,7 +11,7 @@ type PlanSource = ShownPlan['source'];
 
 const add = 'Add to the Board';
 
-/** All of it or nothing; throws why nothing was added. Issues that are there are updated. */
+/** Adds all of it or nothing; throws the reason. Existing issues are updated. */
 export async function addLines(
   project: Project,
   text: string,
@@ -29,7 +29,7 @@ export async function addLines(
   throw new Error(`line ${first.line}: ${first.message}`);
 }
 
-/** What is in the editor when the button is pressed is added. */
+/** Adds the content of the editor when the button is pressed. */
 export async function editAsText(
   project: Project,
   messages: Messages,

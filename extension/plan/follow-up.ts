@@ -4,7 +4,7 @@ import { firstLineOf } from '../../server/core/format.ts';
 
 const titleCharsMax = 80;
 
-/** The first line is the title; what does not fit is in the description. */
+/** The first line is the title; the rest goes into the description. */
 export function followUpFields(message: string): {
   readonly title: string;
   readonly description?: string;

@@ -1,4 +1,4 @@
-// What the page of a plan asks of the extension.
+// The requests of a plan's page to the extension.
 
 import type { Memento } from 'vscode';
 import { formatCount } from '../../server/core/format.ts';

@@ -3,7 +3,7 @@
 export interface PlanTries {
   /** Lets the user change the prompt. Null if the user did not type it. */
   readonly edit: ((words: string) => Promise<string | null>) | null;
-  /** False: the person stopped it. Rejects if no plan could be made. */
+  /** Returns false if the user stopped it. Rejects if no plan could be made. */
   readonly plan: (words: string) => Promise<boolean>;
   /** Shows the failure; resolves with the button that was pressed, or null. */
   readonly offer: (text: string, buttons: readonly string[]) => Promise<string | null>;
@@ -12,7 +12,7 @@ export interface PlanTries {
 const again = 'Try Again';
 const edited = 'Edit Prompt';
 
-/** Resolves with the prompt of which there is no plan, or null once there is one. */
+/** Resolves with the prompt for which there is still no plan, or null once there is one. */
 export async function planAgain(tries: PlanTries, first: string): Promise<string | null> {
   const { edit, plan, offer } = tries;
   for (let words = first; ;) {

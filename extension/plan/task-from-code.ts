@@ -1,9 +1,9 @@
-// A task made of what is in an editor: a selection, a problem that VS Code shows, or a TODO. Pure.
+// A task made from an editor: a selection, a problem that VS Code shows, or a TODO. Pure.
 
 export interface CodePlace {
   /** Relative to the repository, with slashes. */
   readonly path: string;
-  /** From 1, both included. */
+  /** Starts at 1, both included. */
   readonly firstLine: number;
   readonly lastLine: number;
   readonly languageId: string;
@@ -89,7 +89,7 @@ export function fencedText(text: string, language = ''): readonly string[] {
   return [`${fence}${language}`, shown.replace(/\n$/, ''), fence, ...(isCut ? ['(cut)'] : [])];
 }
 
-/** What a line of Markdown says, without the marks of its heading, list, quote or emphasis. */
+/** The text of a line of Markdown, without the marks of its heading, list, quote or emphasis. */
 export function withoutMarks(line: string): string {
   const start = /^(?:#{1,6}\s+|>\s*|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)+/u;
   return line

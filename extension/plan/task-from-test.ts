@@ -3,11 +3,11 @@
 import { fencedText, firstLine, shortTitle, type ProposedTask } from './task-from-code.ts';
 
 export interface ShownTest {
-  /** From the outermost suite to the test itself. */
+  /** Ordered from the outermost suite to the test itself. */
   readonly labels: readonly string[];
   /** Relative to the repository, with slashes. Null if VS Code does not know the file. */
   readonly path: string | null;
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number | null;
   readonly failure: TestFailure | null;
 }

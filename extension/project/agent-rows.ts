@@ -1,5 +1,4 @@
-// The agents that can be chosen, as this machine has them: what is found and signed in comes first.
-// Pure.
+// The agents that can be chosen on this machine: those found and signed in come first. Pure.
 
 import { agentTitles } from '../../server/core/plan/agent-titles.ts';
 import { agentKinds, type AgentKind } from '../../server/core/plan/task.ts';
@@ -8,7 +7,7 @@ export interface AgentRow {
   readonly kind: AgentKind;
   readonly label: string;
   readonly description: string;
-  /** What is missing, and how to get it; empty where nothing is. */
+  /** The missing part, and how to get it; empty if nothing is missing. */
   readonly detail: string;
   /** A line above this row that names the group; empty: it continues the group before it. */
   readonly group: string;
@@ -40,7 +39,7 @@ interface Found {
 
 const names = { ...agentTitles, demo: 'Demo agent (no model, no cost)' };
 
-/** `doctor`: what `drover doctor --json` printed; anything else tells nothing of any agent. */
+/** `doctor`: the output of `drover doctor --json`; other text tells nothing of any agent. */
 export function agentRows(doctor: string, current: string): readonly AgentRow[] {
   const found = readDoctor(doctor);
   const rows = agentKinds.map((kind) => {
@@ -90,7 +89,7 @@ function installLineIn(remedy: string): string | null {
   return /^npm install -g [@\w./-]+?(?=\.?$)/.exec(remedy)?.[0] ?? null;
 }
 
-/** Without the full stop behind a command line, which would be copied with it. */
+/** Drops the full stop behind a command line, which would be copied with it. */
 function detailFrom(remedy: string, install: string | null): string {
   if (install !== null) return `Enter opens a terminal with: ${install}`;
   return remedy.charAt(0).toUpperCase() + remedy.slice(1);

@@ -1,5 +1,5 @@
-// The `.drover.toml` of a project, opened and changed in VS Code, so that a person sees what is
-// written and can undo it.
+// The `.drover.toml` of a project, opened and changed in VS Code, so that a person sees each change
+// and can undo it.
 
 import { join } from 'node:path';
 import * as vscode from 'vscode';

@@ -29,7 +29,7 @@ export interface ProjectOptions {
   readonly changed: vscode.EventEmitter<ProjectChange>;
 }
 
-/** As long as a backend may take to start. */
+/** The time that a backend may take to start. */
 const settleWaitMs = 25_000;
 
 export class Project implements vscode.Disposable {

@@ -116,7 +116,7 @@ export class Projects implements vscode.Disposable {
     return found.size > 0 ? { kind: 'connecting' } : await this.#whyNoRepository();
   }
 
-  /** Only asked where nothing was found: each question to git costs a process. */
+  /** Asked only if nothing was found: each question to git costs a process. */
   async #whyNoRepository(): Promise<Connection> {
     const git = await this.#access.git();
     switch (git.kind) {

@@ -2,7 +2,7 @@
 
 const shownMax = 20;
 
-/** By the name of the file, its start before its middle; then by the rest of the path. */
+/** Sorts by the name of the file, its start before its middle; then by the rest of the path. */
 export function rankPaths(paths: readonly string[], typed: string): readonly string[] {
   const text = typed.toLowerCase();
   const found = paths.flatMap((path) => {

@@ -1,4 +1,4 @@
-// What `drover doctor --sandbox --json` found, as a table and in one sentence.
+// The findings of `drover doctor --sandbox --json`, as a table and in one sentence.
 
 import { formatCount } from '../../server/core/format.ts';
 
@@ -13,7 +13,7 @@ export interface SandboxReport {
   readonly table: string;
 }
 
-/** @param answer what the command printed */
+/** @param answer the output of the command */
 export function sandboxReport(answer: string): SandboxReport {
   const { checks, sandbox } = JSON.parse(answer) as {
     readonly checks?: readonly { readonly name: string; readonly message: string }[];

@@ -1,5 +1,5 @@
-// What is secret, kept by VS Code's secret storage and nowhere else: the key that agents sign in
-// with, and the database of a project's fleet. Runs and backends are given them as variables.
+// Secrets, kept by VS Code's secret storage and nowhere else: the key that agents sign in with, and
+// the database of a project's fleet. Runs and backends get them as variables.
 
 import type * as vscode from 'vscode';
 

@@ -23,7 +23,7 @@ export async function writeUserSetting<K extends keyof ExtensionSettings>(
   await section.update(name, value, vscode.ConfigurationTarget.Global);
 }
 
-/** As in VS Code's own lists: whether a single click shows what the next one replaces. */
+/** As in VS Code's own lists: whether a single click opens a preview that the next one replaces. */
 export function opensBySingleClick(): boolean {
   const section = vscode.workspace.getConfiguration('workbench');
   return (

@@ -1,4 +1,4 @@
-// What `drover doctor --json` found, as a table and in one sentence. Pure.
+// The findings of `drover doctor --json`, as a table and in one sentence. Pure.
 
 import { formatCount } from '../../server/core/format.ts';
 
@@ -14,7 +14,7 @@ export interface SetupReport {
   readonly table: string;
 }
 
-/** @param answer what the command printed */
+/** @param answer the output of the command */
 export function setupReport(answer: string): SetupReport {
   const { checks = [] } = JSON.parse(answer) as { readonly checks?: readonly Check[] };
   const missing = checks.filter(({ ok }) => !ok);

@@ -6,7 +6,7 @@ import { runEnvironment } from '../commands/runs.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 
-/** False: the person does not accept them. */
+/** Returns false if the user does not accept them. */
 export async function acceptSettings(
   { access, extension, messages }: CommandContext,
   project: Project,

@@ -23,7 +23,7 @@ import {
   workerRows,
 } from './worker-rows.ts';
 
-/** `drover remote <args>`, its answer; throws what was refused. */
+/** Runs `drover remote <args>` and returns its answer; throws a refusal. */
 export type AskRemote = <T>(project: Project, args: readonly string[]) => Promise<T>;
 
 /**
@@ -68,7 +68,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
     }, agesMs);
   }
 
-  /** The last result; requests it if there is none. */
+  /** The last result; requests it if there was none. */
   async list(): Promise<RemoteList | null> {
     if (this.#list === null) await this.reload();
     return this.#list;
@@ -80,7 +80,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
     await vscode.commands.executeCommand(`${workersViewId}.focus`);
   }
 
-  /** Shows what an attempt would upload now. */
+  /** Shows the files that an attempt would upload now. */
   async showUpload(project: Project): Promise<void> {
     this.#upload = await this.#ask<RemotePreview>(project, ['preview']);
     await this.show();
@@ -193,7 +193,7 @@ function makesWorkers(board: StatusSnapshot | null): boolean {
   return typeof board?.config['remote.provisioner']?.value === 'string';
 }
 
-/** Of the attempts that run on workers; without a backend nothing is known. */
+/** Costs of the attempts that run on workers; unknown without a backend. */
 async function costsOf(project: Project, list: RemoteList): Promise<ReadonlyMap<string, number>> {
   const costs = new Map<string, number>();
   for (const worker of list.workers) {

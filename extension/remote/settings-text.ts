@@ -17,7 +17,10 @@ export function withRemote(text: string, { remote, runsOn }: RemoteSetup): strin
   return withTopValue(changed, 'runs_on', runsOn);
 }
 
-/** Names of single hosts in a person's ssh configuration: what `Host` lines name without signs. */
+/**
+ * Names of single hosts in a person's ssh configuration: those that `Host` lines name without
+ * wildcards.
+ */
 export function hostsOf(sshConfig: string): readonly string[] {
   const names = sshConfig
     .split(/\r?\n/)

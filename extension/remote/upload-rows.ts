@@ -1,4 +1,4 @@
-// What an attempt would upload, as a tree: its folders, the largest files, and what stays here with
+// An attempt's upload as a tree: its folders, the largest files, and the files that stay here with
 // the reason. Pure.
 
 import { formatBytes, formatCount } from '../../server/core/format.ts';
@@ -85,7 +85,7 @@ interface Folder {
   readonly path: string;
   files: number;
   bytes: number;
-  /** Of the folder itself. */
+  /** Size of the folder's own files. */
   own: number;
   readonly folders: Map<string, Folder>;
 }

@@ -1,5 +1,5 @@
-// The workers that exist, as rows: which task each runs, since when, what its agent has cost so
-// far, and which are orphans. Pure.
+// The existing workers as rows: the task of each, its start, its agent's cost so far, and which are
+// orphans. Pure.
 
 import { formatCost, formatDuration } from '../../server/core/format.ts';
 import type { RemoteList, WorkerView } from '../../server/protocol/remote-views.ts';
@@ -40,7 +40,7 @@ export function costKey({ task, attempt }: WorkerRun): string {
   return `${attempt} ${task}`;
 }
 
-/** Above the rows, where there is no list. The command's own words name the command. */
+/** Shown above the rows if there is no list. The command's own text names the command. */
 export function wordsOfFailure({
   kind,
   message,
@@ -65,7 +65,7 @@ function workerRow(worker: WorkerView, { list, tasks, costs, nowMs }: WorkerFact
   const age = created === null ? null : formatDuration(Math.max(0, nowMs - created * 1000));
   const cost = run === null ? undefined : costs.get(costKey(run));
   const title = run === null ? undefined : tasks.get(run.task)?.title;
-  // The view is narrow: what changes while one watches comes first.
+  // The view is narrow: facts that change while one watches come first.
   const facts = [
     ...(isRunning ? [] : ['orphan']),
     ...(run === null && isRunning ? ['connection test'] : []),

@@ -5,7 +5,7 @@ import type { TaskView } from '../../server/protocol/views.ts';
 import { toUriParts, type GitFile, type UriParts } from './git-uri.ts';
 
 export interface FilePair {
-  /** What names the file in the list. */
+  /** The name of the file in the list. */
   readonly label: UriParts;
   /** Null if the file was added. */
   readonly original: UriParts | null;
@@ -40,9 +40,7 @@ export function reviewTitle({ title, state }: ChangeView): string {
 
 const conflictFilesMax = 200;
 
-/**
- * Left what has landed, right what the task made: the two sides that git could not put together.
- */
+/** Left the landed version, right the task's: the two sides that git could not put together. */
 export function conflictPairs(
   root: string,
   { id, commit_sha, conflict_files }: TaskView,

@@ -8,7 +8,7 @@ export interface DraftComment {
   readonly root: string;
   readonly sha: string;
   readonly path: string;
-  /** From 0, as editors count. */
+  /** Starts at 0, as editors count. */
   readonly startLine: number;
   readonly endLine: number;
   /** The lines that it is about, as they were. */
@@ -19,7 +19,7 @@ export interface DraftComment {
 /** The backend's limit for one message. */
 export const sentMax = 20_000;
 
-/** By file and line; each with its place and what it is about. */
+/** By file and line; each with its place and its subject. */
 export function composeComments(drafts: readonly DraftComment[], general = ''): string {
   const sorted = drafts.toSorted(
     (a, b) => compare(a.path, b.path) || a.startLine - b.startLine || compare(a.id, b.id),

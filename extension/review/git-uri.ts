@@ -1,5 +1,5 @@
-// Addresses of files at a commit: `drover-git:/path?{"sha":…,"path":…,"root":…}`. The query is what
-// counts; the path gives the tab its name and the editor its language. Pure.
+// Addresses of files at a commit: `drover-git:/path?{"sha":…,"path":…,"root":…}`. The query
+// identifies the file; the path gives the tab its name and the editor its language. Pure.
 
 export const gitScheme = 'drover-git';
 
@@ -9,7 +9,7 @@ export interface GitFile {
   readonly sha: string;
   /** Relative to the root, with slashes; null means "no such file at this commit". */
   readonly path: string | null;
-  /** What is reviewed: the task or epic, so that comments find their way. */
+  /** The reviewed task or epic, so that comments find their way. */
   readonly review: string;
   readonly side: 'base' | 'head';
 }

@@ -1,5 +1,5 @@
-// The results of a merge in the editor: where they are, what they contain at first, and when they
-// are done. Pure.
+// The results of a merge in the editor: their places, their initial content, and when they are
+// done. Pure.
 
 import {
   countChangedLines,
@@ -47,7 +47,7 @@ export type ResultState =
   | { readonly kind: 'marked' }
   /**
    * Conflicts in it have the lines from before both changes: the merge editor starts with them, and
-   * saves them where VS Code saves by itself.
+   * saves them if VS Code saves by itself.
    */
   | { readonly kind: 'undecided'; readonly undecided: number; readonly conflicts: number }
   | { readonly kind: 'decided' };
@@ -65,7 +65,7 @@ export function resultText(text: string, { landed, task }: MergeSides): string |
   return text === '' && (landed === null || task === null) ? null : text;
 }
 
-/** What lands of a file, as a person reads it before it lands: `+3 −1 in README.md`. */
+/** The change of a file that lands, as a person reads it before: `+3 −1 in README.md`. */
 export function landingWords(path: string, text: string, sides: MergeSides): string {
   const { added, removed } = countChangedLines(sides.landed, resultText(text, sides));
   if (added + removed === 0) return `no change in ${path}`;
@@ -86,7 +86,7 @@ export function storedName(key: string, path: string): readonly string[] {
   return [key.replaceAll(/[^\w-]/gu, '_'), ...parts];
 }
 
-/** What an older version has kept may be of another shape. */
+/** Merges stored by an older version may have another shape. */
 export function readMerges(raw: unknown): readonly Merge[] {
   return Array.isArray(raw) ? raw.filter(isMerge) : [];
 }

@@ -1,6 +1,6 @@
-// A conflict in VS Code's own merge editor: what has landed, what the task made, and what both
-// started from. The result is a file of this window's storage; once every file is merged, the whole
-// passes the gate and lands.
+// A conflict in VS Code's own merge editor: the landed version, the task's, and their common base.
+// The result is a file of this window's storage; once every file is merged, the whole passes the
+// gate and lands.
 
 import * as vscode from 'vscode';
 import type { MergeSides } from '../../server/core/work/merge-faults.ts';
@@ -35,7 +35,7 @@ const showMaxMs = 10_000;
 
 type WindowState = Pick<vscode.ExtensionContext, 'secrets' | 'storageUri' | 'workspaceState'>;
 
-/** What a merge still has to do before it can land. */
+/** The next step of a merge before it can land. */
 type Progress = { readonly kind: 'next'; readonly file: MergedFile } | { readonly kind: 'done' };
 
 export class Merges implements vscode.Disposable {
@@ -55,7 +55,7 @@ export class Merges implements vscode.Disposable {
     });
   }
 
-  /** False: a file that is no text is in conflict, or there is no place for the result. */
+  /** Returns false if a conflicting file is not text, or the result cannot be stored. */
   async open(project: Project, task: TaskView): Promise<boolean> {
     const folder = this.#extension.storageUri;
     if (folder === undefined) return false;
@@ -261,7 +261,7 @@ export class Merges implements vscode.Disposable {
     this.#messages.tell('info', `Your merge of “${title}” is being tested and lands.`);
   }
 
-  /** A person sees what lands before it lands: as counts, and as a diff if they want it. */
+  /** A person sees the change before it lands: as counts, and as a diff if they want it. */
   async #confirmLanding(merge: Merge, lands: string): Promise<boolean> {
     const question = `Land your merge of “${plainText(merge.title, titleMax)}”?`;
     const detail = `It lands ${lands}. The gate runs on the merged result first. Nothing is pushed.`;
@@ -321,7 +321,7 @@ function progressOf({ files }: Merge): Progress {
   return next === undefined ? { kind: 'done' } : { kind: 'next', file: next };
 }
 
-/** What an editor shows of it, saved or not. */
+/** An editor's current text of it, saved or not. */
 async function textAt(output: string): Promise<string> {
   const open = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === output);
   if (open !== undefined) return open.getText();
@@ -339,7 +339,7 @@ function isTaken(answer: unknown): boolean {
   );
 }
 
-/** VS Code opens a merge editor without telling when it is there. */
+/** VS Code does not report when an opened merge editor is ready. */
 async function untilShown(output: string, path: string): Promise<void> {
   const isShown = (): boolean =>
     vscode.window.visibleTextEditors.some(({ document }) => document.uri.toString() === output) &&

@@ -1,5 +1,5 @@
-// A merge conflict: the files that both sides have changed, what the task made of them beside what
-// has landed.
+// A merge conflict: the files that both sides have changed, the task's version beside the landed
+// one.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 import { plainText } from '../notices/plain-text.ts';
@@ -9,9 +9,7 @@ import { openPairs } from './open-pairs.ts';
 
 const titleMax = 120;
 
-/**
- * False: git does not tell both sides (any more), so there is only the change itself to be shown.
- */
+/** Returns false if git no longer knows both sides, so that only the change itself can be shown. */
 export async function openConflict(project: Project, task: TaskView): Promise<boolean> {
   const { onto: landed } = await project.request('conflict', { id: task.id });
   const pairs = conflictPairs(project.root, task, landed);

@@ -1,4 +1,5 @@
-// Opens a change in VS Code's own multi-diff editor, each file at its base against what would land.
+// Opens a change in VS Code's own multi-diff editor, each file at its base against the version that
+// would land.
 
 import * as vscode from 'vscode';
 import { candidatesOf, candidateWords } from '../../server/protocol/candidates.ts';

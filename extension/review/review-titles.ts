@@ -53,7 +53,7 @@ export function titled(titles: Titles, label: string): ShownReview | null {
   return longest?.[1] ?? null;
 }
 
-/** What was kept by another version is left out. */
+/** Titles stored by another version are left out. */
 export function readTitles(kept: unknown): Titles {
   if (typeof kept !== 'object' || kept === null) return {};
   return Object.fromEntries(

@@ -1,5 +1,5 @@
-// What can stand at a place of `.drover.toml`, and what a setting is, by the schema that the
-// extension ships. Pure: reads only as much TOML as the place needs.
+// Which keys and values are possible at a place of `.drover.toml`, and the meaning of a setting, by
+// the schema that the extension ships. Pure: reads only as much TOML as the place needs.
 
 /** The parts of a JSON schema that are used. */
 export interface SettingSchema {
@@ -14,7 +14,7 @@ export interface SettingSchema {
 export interface SettingOffer {
   readonly kind: 'key' | 'table' | 'value';
   readonly label: string;
-  /** What is written. */
+  /** The typed text. */
   readonly text: string;
   readonly about: string;
 }

@@ -1,5 +1,5 @@
-// What activation returns: the extension's real parts, for tests that run inside the extension
-// host.
+// The value that activation returns: the extension's real parts, for tests that run inside the
+// extension host.
 
 import type * as vscode from 'vscode';
 import type {
@@ -35,7 +35,7 @@ export interface ExportsWhenReady {
   ): Promise<ProjectForTests | null>;
   /** Sentences that were shown as messages, oldest first (bounded). */
   readonly shown: readonly string[];
-  /** What webviews have measured of themselves, latest first (bounded). */
+  /** Measurements that webviews took of themselves, latest first (bounded). */
   readonly measurements: readonly { readonly name: string; readonly ms: number }[];
   /** The MCP servers that are offered to VS Code, before their environment is resolved. */
   mcpServers(): readonly vscode.McpStdioServerDefinition[];

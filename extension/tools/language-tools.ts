@@ -1,5 +1,5 @@
-// Drover's tools for VS Code's language models: what a person sees before one of them changes
-// something, and the text that the model gets.
+// Drover's tools for VS Code's language models: the confirmation that a person sees before a
+// change, and the text that the model gets.
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
@@ -10,7 +10,7 @@ import { startLikeAsked } from '../commands/runs.ts';
 import type { Project } from '../project/project.ts';
 import { confirmation } from './tool-questions.ts';
 
-/** Carries a tool out on a connected project. What it refuses is thrown for the model to read. */
+/** Carries a tool out on a connected project. A refusal is thrown for the model to read. */
 export async function invokeTool(
   name: PersonToolName,
   input: unknown,
@@ -24,7 +24,7 @@ export async function invokeTool(
   });
 }
 
-/** What VS Code shows while a tool runs, and what it asks first; nothing is done here. */
+/** The message of VS Code while a tool runs, and its question before; has no effects. */
 export function prepareTool(
   name: PersonToolName,
   input: unknown,

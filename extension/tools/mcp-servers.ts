@@ -7,7 +7,7 @@ import { droverVersion } from '../../server/protocol/version.ts';
 
 export const mcpProviderId = 'drover.mcp';
 
-/** `environment`: what a run of this repository needs beside VS Code's own environment. */
+/** `environment`: the variables that a run of this repository needs beside VS Code's own. */
 export function registerMcpServers(
   extensionUri: vscode.Uri,
   roots: () => readonly string[],

@@ -1,4 +1,4 @@
-// What a person is asked before a tool of a language model changes something: the exact rows, by
+// The question to a person before a tool of a language model changes something: the exact rows, by
 // title. Pure.
 
 import { randomBytes } from 'node:crypto';

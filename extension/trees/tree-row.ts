@@ -15,7 +15,7 @@ export interface TreeRow {
   readonly children: readonly TreeRow[];
   /** A worker that can be destroyed. */
   readonly worker: WorkerOfRow | null;
-  /** What a click opens; a null attempt is the latest one. */
+  /** Opened by a click; a null attempt is the latest one. */
   readonly stream: { readonly task: string; readonly attempt: number | null } | null;
 }
 

@@ -1,4 +1,4 @@
-// What the composer of a task's page asks of the extension: follow-ups, files, earlier messages.
+// The requests of a task page's composer to the extension: follow-ups, files, earlier messages.
 
 import type { Memento } from 'vscode';
 import type { HostActionName, HostActions } from '../../webview/messages/messages.ts';

@@ -27,7 +27,7 @@ export function firstBoard(board: StatusSnapshot, taskId: string | null): Status
   };
 }
 
-/** Ids of what the page of this task names; the most important ones if there are too many. */
+/** Ids that the page of this task names; the most important ones if there are too many. */
 function nearTo(tasks: readonly TaskView[], task: TaskView): ReadonlySet<string> {
   const children = tasks.filter(({ parent_id: parent }) => parent === task.id);
   const dependents = tasks.filter(({ blocked_by: blockers }) => blockers.includes(task.id));

@@ -1,4 +1,4 @@
-// What webviews ask of the extension itself and no command does.
+// Requests of webviews to the extension itself that no command handles.
 
 import * as vscode from 'vscode';
 import type { HostActionName, HostActions } from '../../webview/messages/messages.ts';
@@ -100,7 +100,7 @@ export function hostActions(parts: HostActionParts): Actions {
   };
 }
 
-/** What gives a run more to do. */
+/** Actions that give a run more to do. */
 function taskActions(parts: HostActionParts): Pick<Actions, 'sendBack' | 'resolve' | 'landEpic'> {
   return {
     async sendBack(webview, { id, text: words }) {
@@ -127,7 +127,7 @@ function taskActions(parts: HostActionParts): Pick<Actions, 'sendBack' | 'resolv
   };
 }
 
-/** What opens something in an editor. */
+/** Actions that open an editor. */
 const documentActions: Pick<Actions, 'openStepLog' | 'openFile' | 'pickFile'> = {
   async openStepLog(webview, { task, attempt, step }) {
     const which = step === 'setup' ? 'setup' : 'gate';

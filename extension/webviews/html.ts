@@ -4,11 +4,13 @@
 export interface PageOptions {
   readonly title: string;
   readonly nonce: string;
-  /** What VS Code's own resource server is called in a policy. */
+  /** The name of VS Code's own resource server in a policy. */
   readonly cspSource: string;
   readonly script: string;
   readonly iconFont: string;
-  /** Different for each page: VS Code shows the same one again when a hidden webview comes back. */
+  /**
+   * Different for each page: VS Code shows the same one again when a hidden webview is shown again.
+   */
   readonly id: string;
   /** The subject of the webview: restored with the webview's state after a reload. */
   readonly subject: unknown;
@@ -55,9 +57,9 @@ export function policy(cspSource: string, nonce: string): string {
 
 /**
  * The page gives the component's state and the subject one common place in VS Code's state of the
- * webview: VS Code hands it to the serializer after a reload, which then knows what the panel was
- * for. The window's own memory has it too, for a panel that is opened again: after it was closed,
- * or lost with its extension host.
+ * webview: VS Code hands it to the serializer after a reload, which then knows the panel's subject.
+ * The window's own memory has it too, for a panel that is opened again: after it was closed, or
+ * lost with its extension host.
  */
 const keepSubject = `
 const api = acquireVsCodeApi();
@@ -72,7 +74,7 @@ const read = (of) => {
     return undefined; // no storage here, or nothing of ours in it
   }
 };
-// A panel that got another page has the state of what it showed before.
+// A panel that got another page still has the state of its former subject.
 const kept = JSON.stringify(known?.subject) === JSON.stringify(subject) ? known : null;
 let mine = kept === null ? read(subject) : kept.component;
 const store = (of, state) => {
@@ -113,7 +115,7 @@ globalThis.acquireVsCodeApi = () => shared;
 
 /**
  * VS Code searches for `data-vscode-context` from the target of a right click upwards, and does not
- * see into components' shadow trees: this copies what it would find there to the body first. Inner
+ * see into components' shadow trees: this copies the values from there to the body first. Inner
  * values win over outer ones.
  */
 const carryContext = `
@@ -158,7 +160,7 @@ body > :not(script) { display: block; height: 100%; }
 `;
 }
 
-/** What a serializer gets: the subject that `page` stored, null if it is none of ours. */
+/** The value that a serializer gets: the subject that `page` stored, null if it is none of ours. */
 export function subjectOf(state: unknown): unknown {
   return typeof state === 'object' && state !== null && 'subject' in state ? state.subject : null;
 }

@@ -64,7 +64,7 @@ export type MessageIn =
   /** Each is still to be read: one that is refused does not refuse the others. */
   | { readonly type: 'asks'; readonly asks: readonly unknown[] };
 
-/** The message, or null if it is none that a webview of ours would send. */
+/** The message, or null if none of our webviews would send it. */
 export function readMessage(raw: unknown): MessageIn | null {
   const { type, asks, ids, hasFocus } = fieldsOf(raw);
   switch (type) {

@@ -1,5 +1,5 @@
-// What the panels of this workspace were opened for, by the title of their tab: all that can be
-// known of a tab whose extension host has died.
+// The subjects of this workspace's panels, by the title of their tab: nothing else is known of a
+// tab whose extension host has died.
 
 import type { Memento } from 'vscode';
 import { panelNames, type PanelName } from '../ids.ts';

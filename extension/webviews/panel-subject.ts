@@ -1,4 +1,4 @@
-// What a webview was opened for, as it is kept over a reload. Pure.
+// The subject of a webview, in the form that survives a reload. Pure.
 
 export interface Subject {
   /** Root of the project, or null for the current project. */
@@ -10,7 +10,7 @@ export interface Subject {
 
 export const noSubject: Subject = { root: null, id: null, attempt: null };
 
-/** The state that is restored after a reload comes from a webview: every field is checked. */
+/** The restored state after a reload is a webview's: every field is checked. */
 export function readSubject(raw: unknown): Subject {
   if (typeof raw !== 'object' || raw === null) return noSubject;
   const { root, id, attempt } = raw as Readonly<Record<string, unknown>>;

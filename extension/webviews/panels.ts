@@ -43,7 +43,7 @@ const icons: { readonly [N in PanelName]: string } = {
 export interface PanelsParts {
   readonly around: WebviewSurroundings;
   readonly memory: PanelMemory;
-  /** What is known of the extension host before this one. */
+  /** Whether the previous extension host ended or died, if known. */
   readonly restart: HostRestart;
   readonly task: (root: string, id: string) => TaskView | null;
   readonly onActive: (host: WebviewHost) => void;
@@ -119,12 +119,12 @@ export class Panels implements vscode.Disposable {
     return this.#preview?.host === host;
   }
 
-  /** What a person works in is not replaced by the next click. */
+  /** A panel that a person works in is not replaced by the next click. */
   keep(host: WebviewHost): void {
     if (this.#preview?.host === host) this.#keep(this.#preview);
   }
 
-  /** False: it was no preview. */
+  /** Returns false if it was not a preview. */
   #keep(open: OpenPanel): boolean {
     if (this.#preview !== open) return false;
     this.#preview = null;
@@ -219,7 +219,7 @@ export class Panels implements vscode.Disposable {
       if (this.#preview === open) this.#preview = null;
       onClosed(open.host);
     });
-    // The panel of a single click is in front while the focus is still where the click was.
+    // The panel of a single click is in front while the focus is still on the clicked row.
     const onState = (): void => {
       if (panel.visible) open.host.shown();
       else open.host.hidden();
@@ -246,7 +246,7 @@ export class Panels implements vscode.Disposable {
     return new WebviewHost(name, subject, panel.webview, place, this.#parts.around);
   }
 
-  /** Known from the start where it can be: VS Code draws its tabs again for each change. */
+  /** Known from the start if possible: VS Code draws its tabs again for each change. */
   #titleOf(name: PanelName, subject: Subject, isPreview = false): string {
     const task = name === 'stream' ? this.#taskOf(subject) : null;
     return task === null ? titles[name] : pageTitle(task, subject, isPreview);

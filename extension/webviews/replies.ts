@@ -1,5 +1,5 @@
-// Replies to what was asked together go back together, so far as they are ready about then; long
-// ones are packed.
+// Replies to requests of one batch go back together, so far as they are ready about then; long ones
+// are packed.
 
 import type { Ask, Reply, WebviewRequestName } from '../../webview/messages/messages.ts';
 import { deflated } from './board-bytes.ts';
@@ -10,10 +10,10 @@ const longAnswers: ReadonlySet<string> = new Set<WebviewRequestName>([
   'runs.list',
   'past.status',
 ]);
-/** A shorter answer is there sooner as it is. */
+/** A shorter answer arrives sooner unpacked. */
 const packedCharsMin = 16_384;
 
-/** The answer to an ask: packed where that is quicker. */
+/** The answer to an ask: packed if that is quicker. */
 export function replyTo({ ask, name }: Pick<Ask, 'ask' | 'name'>, result: unknown): Reply {
   const json = longAnswers.has(name) ? JSON.stringify(result) : '';
   return json.length < packedCharsMin

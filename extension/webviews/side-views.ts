@@ -64,7 +64,7 @@ export class SideViews {
     this.#showBadge(name);
   }
 
-  /** Which repository the views show, where there are several. */
+  /** The repository that the views show, if there are several. */
   describe(repository: string | undefined): void {
     this.#repository = repository;
     for (const { view } of this.#shown.values()) this.#showRepository(view);

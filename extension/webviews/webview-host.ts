@@ -1,5 +1,5 @@
 // The extension's end of one webview: its page, its requests, and the changes that are pushed to
-// it. Independent of what the panels show.
+// it. Independent of the panels' content.
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
@@ -27,7 +27,7 @@ import { isChange, readAsk, readMessage, refusedAsk } from './messages-in.ts';
 import { answerTogether, replyTo } from './replies.ts';
 import type { Subject } from './panel-subject.ts';
 
-/** What every webview is given to answer its questions. */
+/** The dependencies that every webview needs to answer its questions. */
 export interface WebviewSurroundings {
   readonly extensionUri: vscode.Uri;
   readonly projects: Pick<Projects, 'shownIn' | 'onChange'>;
@@ -37,13 +37,13 @@ export interface WebviewSurroundings {
     args: readonly unknown[],
     webview: WebviewHost,
   ) => Promise<void>;
-  /** What no command does. */
+  /** Actions that are not commands. */
   readonly action: (
     webview: WebviewHost,
     name: Exclude<HostActionName, CommandActionName>,
     params: object,
   ) => Promise<unknown>;
-  /** Carries out a person's decision on a task, and starts a run if what follows needs one. */
+  /** Carries out a person's decision on a task, and starts a run if the next step needs one. */
   readonly decided: <T>(webview: WebviewHost, id: string, request: () => Promise<T>) => Promise<T>;
   /** `hasFocus`: the keyboard is in its page. */
   readonly selected: (webview: WebviewHost, hasFocus: boolean) => void;
@@ -62,7 +62,7 @@ const titles: { readonly [N in WebviewName]: string } = {
   plan: 'Drover Plan',
 };
 
-/** Where VS Code shows a webview. */
+/** The place in which VS Code shows a webview. */
 export interface WebviewPlace {
   readonly isVisible: () => boolean;
   /** VS Code keeps its page loaded while it is hidden. */
@@ -86,11 +86,11 @@ export class WebviewHost implements vscode.Disposable {
   readonly #subscriptions: readonly vscode.Disposable[];
   readonly #hasGreeted = Promise.withResolvers<void>();
   #isGone = false;
-  /** A page is there and has asked for its state. */
+  /** A page exists and has asked for its state. */
   #isListening = false;
   /** Hidden, and not asked to show anything since. */
   #isAsleep = false;
-  /** Ids of what is selected in it. */
+  /** Ids of the rows selected in it. */
   selection: readonly string[] = [];
   #goal: LogPlace | null = null;
 
@@ -125,7 +125,7 @@ export class WebviewHost implements vscode.Disposable {
     });
   }
 
-  /** What the page draws at once, instead of asking for it first. */
+  /** The state that the page draws at once, instead of asking for it first. */
   #first(): FirstState | null {
     const { board, ...state } = this.#around.state(this);
     const task = this.name === 'stream' ? this.subject.id : null;
@@ -145,15 +145,15 @@ export class WebviewHost implements vscode.Disposable {
 
   /**
    * A hidden webview gets no messages (VS Code drops them): it requests everything when it is
-   * shown. A page that is kept gets them once it draws what is about to be shown.
+   * shown. A page that is kept gets them once it draws its next content.
    */
   push(message: Pushed): void {
     if (this.#isHeard()) this.#post(message);
   }
 
   /**
-   * Shows something else in the page as it is, which is far faster than another page. False: no
-   * page would hear of it.
+   * Shows something else in the existing page, which is far faster than another page. Returns false
+   * if no page would receive it.
    */
   reuse(subject: Subject): boolean {
     const { isVisible, isKept } = this.#place;
@@ -165,7 +165,7 @@ export class WebviewHost implements vscode.Disposable {
     return true;
   }
 
-  /** With the script that the page has loaded. */
+  /** Uses the script that the page has loaded. */
   #draw(): void {
     this.#isAsleep = false;
     this.#post({ type: 'reuse', subject: this.subject, first: this.#first() });
@@ -184,14 +184,14 @@ export class WebviewHost implements vscode.Disposable {
     this.#isAsleep = false;
   }
 
-  /** Where in its log a stream goes: at once, or as soon as it is shown. */
+  /** Moves a stream to a place of its log: at once, or as soon as it is shown. */
   goTo(place: LogPlace): void {
     this.#goal = place;
     // A page that starts asks by itself.
     this.push({ type: 'do', action: 'place', ids: [] });
   }
 
-  /** Once: a page that is made again stays where it was. */
+  /** Once: a page that is made again keeps its place. */
   takePlace(): LogPlace | null {
     const goal = this.#goal;
     this.#goal = null;

@@ -1,4 +1,4 @@
-// What the board remembers while it is hidden or the window is reloaded: view state, never a fact.
+// The board's memory while it is hidden or the window is reloaded: view state, never a fact.
 
 export type BoardMode = 'kanban' | 'graph';
 

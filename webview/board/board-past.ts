@@ -37,7 +37,7 @@ export class BoardPast implements ReactiveController {
     this.close();
   }
 
-  /** From the first start of a run to the last end, now where one is active. */
+  /** From the first start of a run to the last end, or to now if one is active. */
   async open(epic: string | null): Promise<void> {
     this.close();
     this.isOpen = true;

@@ -23,7 +23,7 @@ export class BoardPlan {
     this.#voice = voice;
   }
 
-  /** What an edge from one task to another would do; a loop is refused by name. */
+  /** The effect of an edge from one task to another; a loop is refused by name. */
   linkAt(board: StatusSnapshot, blocker: string, dependent: string): Drop {
     return blockOn(board, [dependent], blocker);
   }

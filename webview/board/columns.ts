@@ -1,4 +1,4 @@
-// The Kanban columns: which tasks are in which, and what a card shows of its task.
+// The Kanban columns: which tasks are in which, and the facts on a task's card.
 
 import { candidatesOf, candidateWords, taskAbove } from '../../server/protocol/candidates.ts';
 import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
@@ -34,7 +34,7 @@ const columnOfStatus: { readonly [S in TaskStatus]: ColumnName } = {
   cancelled: 'done',
 };
 
-/** The column "Needs you" holds what the inbox holds. */
+/** The column "Needs you" has the same tasks as the inbox. */
 export function columnOf(task: TaskView, isAsking: boolean): ColumnName {
   return isAsking || taskNeed(task) !== null ? 'asks' : columnOfStatus[task.status];
 }
@@ -48,7 +48,7 @@ export interface Card {
   readonly parts: { readonly done: number; readonly total: number };
   /** They have no card of their own either. */
   readonly candidates: readonly TaskView[];
-  /** Titles of what it waits for. */
+  /** Titles of its blockers. */
   readonly waitsFor: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// The board: the same tasks as Kanban columns or as the graph of what waits for what, of one epic
-// or of all.
+// The board: the same tasks as Kanban columns or as the graph of dependencies, of one epic or of
+// all.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -33,7 +33,7 @@ export class DroverBoard extends LitElement {
   #board: BoardController | null = null;
   #plan: BoardPlan | null = null;
   #past: BoardPast | null = null;
-  /** What the past is shown with. */
+  /** The host that shows the past. */
   #pastHost: Host | null = null;
   #pastPlan: BoardPlan | null = null;
   #memory: BoardMemory = freshMemory;
@@ -142,7 +142,7 @@ export class DroverBoard extends LitElement {
 
   #pastContent({ board, atMs }: BoardPast): TemplateResult | typeof nothing {
     if (board === null) return nothing;
-    // What a menu does is done to the tasks as they are now.
+    // A menu's action applies to the current tasks.
     const stay = (event: Event): void => {
       event.preventDefault();
       event.stopPropagation();

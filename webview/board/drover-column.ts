@@ -14,7 +14,10 @@ import { contextOf, openMenu } from './menu-context.ts';
 export interface ColumnParts {
   readonly open: (id: string) => void;
   readonly chosen: (id: string) => void;
-  /** To the column beside it, at about the same height; false: there is none with a card. */
+  /**
+   * Moves to the column beside it, at about the same height. Returns false if none there has a
+   * card.
+   */
   readonly beside: (step: -1 | 1, index: number) => void;
 }
 

@@ -1,4 +1,4 @@
-// Epics as single nodes of the graph, where all of their tasks would be too many to read. Pure.
+// Epics as single nodes of the graph, if all of their tasks would be too many to read. Pure.
 
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { completedShare } from '../../server/core/plan/outcome-words.ts';
@@ -10,7 +10,7 @@ export const tasksInSightMax = 100;
 
 export interface GroupedBoard {
   readonly board: StatusSnapshot;
-  /** What each node that stands for an epic says, by the id of the epic. */
+  /** The label of each node that stands for an epic, by the id of the epic. */
   readonly groups: ReadonlyMap<string, string>;
 }
 

@@ -168,7 +168,7 @@ function startOf(places: ReadonlyMap<string, Point>, id: string): Point {
   return { x, y: y + nodeHeightPx / 2 };
 }
 
-/** An edge as the path of an SVG: curved through its points, level where it leaves and arrives. */
+/** An edge as the path of an SVG: curved through its points, level at both ends. */
 export function pathOf(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';

@@ -1,5 +1,5 @@
-// The dependency graph as it is shown: which tasks, what waits for what, the critical path, and
-// what a task pulls along.
+// The dependency graph as it is shown: its tasks and edges, the critical path, and the tasks that a
+// task pulls along.
 
 import { taskAbove } from '../../server/protocol/candidates.ts';
 import { criticalPath } from '../../server/core/plan/graph.ts';
@@ -16,7 +16,7 @@ export interface ShownEdge {
   readonly blocker: string;
   readonly dependent: string;
   readonly isCritical: boolean;
-  /** False: one of the sub-tasks causes it, so it cannot be removed between these two. */
+  /** False if one of the sub-tasks causes it, so that it cannot be removed between these two. */
   readonly isDirect: boolean;
 }
 

@@ -16,10 +16,10 @@ export interface PointerParts {
 
 export interface DrawnEdge {
   readonly blocker: string;
-  /** Where the mouse is, in the graph. */
+  /** Position of the mouse, in the graph. */
   readonly to: Point;
   readonly over: string | null;
-  /** What letting go would do; null over no task. */
+  /** The effect of releasing the mouse; null over no task. */
   readonly drop: Drop | null;
 }
 

@@ -1,5 +1,5 @@
-// What the graph shows at a moment: its tasks with their places, the part in sight, what is chosen
-// and what is related.
+// The current state of the graph: its tasks with their places, the part in sight, the selection and
+// the related tasks.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import {
@@ -32,7 +32,7 @@ const none: ReadonlySet<string> = new Set();
 
 export class GraphState {
   graph: ShownGraph | null = null;
-  /** The nodes that stand for an epic, by its id, with its share. */
+  /** The nodes that represent an epic, by its id, with its share. */
   groups: ReadonlyMap<string, string> = new Map();
   layout: GraphLayout = { places: new Map(), lines: [], width: 0, height: 0 };
   view: Viewport = wholeSize;
@@ -41,7 +41,7 @@ export class GraphState {
   chosenEdge: ShownEdge | null = null;
   upstream: ReadonlySet<string> = none;
   downstream: ReadonlySet<string> = none;
-  /** What the layout was made of: a change of status alone moves nothing. */
+  /** The input of the layout: a change of status alone moves nothing. */
   #shape = '';
   #isFitted = false;
 
@@ -113,7 +113,7 @@ export class GraphState {
   }
 
   /**
-   * The task to go to by an arrow key: along an edge where there is one, else the nearest on that
+   * The task to go to by an arrow key: along an edge if there is one, else the nearest on that
    * side.
    */
   neighbour(key: 'left' | 'right' | 'up' | 'down'): string | null {
@@ -162,7 +162,7 @@ export class GraphState {
   }
 }
 
-/** A chain of epics, which can even be a loop, is no chain of work. */
+/** A chain of epics, which can even be a loop, is not a chain of work. */
 function withoutPath(graph: ShownGraph): ShownGraph {
   const edges = graph.edges.map((edge) => ({ ...edge, isCritical: false }));
   return { ...graph, critical: [], edges };

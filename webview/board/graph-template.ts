@@ -110,7 +110,7 @@ export function edgeTemplate(state: GraphState, index: number): SVGTemplateResul
     <path class="hit" d=${path} data-edge=${index}></path>`;
 }
 
-/** What is not shown and why, and how long the critical path is. */
+/** The hidden tasks and the reason, and the length of the critical path. */
 export function noteOf(graph: ShownGraph, groups = 0): string {
   const notes: string[] = [];
   if (groups > 0) notes.push('Each epic is one node: Enter or a double click shows its tasks.');

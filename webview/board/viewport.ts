@@ -1,4 +1,4 @@
-// The visible part of the graph: zoom about a point, pan, fit, and what is in sight.
+// The visible part of the graph: zoom about a point, pan, fit, and the tasks in sight.
 
 import { nodeHeightPx, nodeWidthPx, type Point } from './graph-layout.ts';
 
@@ -99,7 +99,7 @@ export function isInSight(sight: Box, { x, y }: Point): boolean {
   );
 }
 
-/** Whether a line may cross what is in sight, by the box around it. */
+/** Whether a line may cross the visible part, by the box around it. */
 export function lineInSight(sight: Box, points: readonly Point[]): boolean {
   const xs = points.map(({ x }) => x);
   const ys = points.map(({ y }) => y);

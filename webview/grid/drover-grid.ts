@@ -63,7 +63,7 @@ export class DroverGrid extends LitElement {
   #board: BoardController | null = null;
   #pace: FramePace | null = null;
   #agents: readonly LiveAgent[] = [];
-  /** By the id of the log, with the board's values of its task at that time. */
+  /** Keyed by the id of the log, with the board's values of its task at that time. */
   readonly #feeds = new Map<string, { feed: TileFeed; attempts: number; phase: string | null }>();
   /** Those with other lines than are drawn. */
   readonly #changed = new Set<TileFeed>();

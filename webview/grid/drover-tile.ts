@@ -237,7 +237,7 @@ export class DroverTile extends LitElement {
     this.requestUpdate();
   }
 
-  /** Nothing else makes it tell the time. */
+  /** Nothing else makes it update its time. */
   isLate(nowMs: number): boolean {
     return nowMs - this.newsMs > quietMs && this.#timeAt(nowMs) !== this.#shownTime;
   }

@@ -58,8 +58,8 @@ function compareRanks(one: readonly number[], other: readonly number[]): number 
 const shareOfTick = 1 / 8;
 
 /**
- * Of the tiles that show an old time, those to draw now: the one that was drawn longest ago comes
- * first, so that all get their turn.
+ * The tiles with an old time to draw now: the one that was drawn longest ago first, so that all get
+ * their turn.
  */
 export function nextLate<T extends { readonly drawnMs: number }>(
   late: readonly T[],

@@ -1,5 +1,5 @@
-// Follows one agent's log for a tile: whenever its turn comes the newest lines, counting what it
-// left out.
+// Follows one agent's log for a tile: whenever its turn comes the newest lines, counting the
+// omitted ones.
 
 import type { LogLineView } from '../../server/protocol/log-line.ts';
 import {
@@ -94,7 +94,7 @@ export class TileFeed {
     if (this.#over.signal.aborted) return;
     if (this.#attempt === 0) this.#attempt = page.attempt;
     if (page.size < offset) {
-      // A crash removed what was not yet permanently stored.
+      // A crash removed lines that were not yet permanently stored.
       this.#tail.clear();
       this.#offset = null;
       return;

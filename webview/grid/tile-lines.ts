@@ -45,7 +45,7 @@ export function tileLines(line: LogLineView): string[] {
 }
 
 function short(text: string): string {
-  // What a program overwrote in its line is not shown here; the stream panel has it.
+  // Text that a program overwrote in its line is not shown here; the stream panel has it.
   const start = text.slice(0, lineCharsMax * 4);
   const last = start.includes('\r')
     ? (start.split('\r').findLast((part) => part !== '') ?? '')

@@ -137,7 +137,7 @@ export class DroverInbox extends LitElement {
     const state = this.#board?.state ?? null;
     if (state === null) return html`${nothing}`;
     if (state.board === null)
-      // The reason stands in the view above.
+      // The view above shows the reason.
       return html`<div class="empty">
         ${state.connection.kind === 'unavailable' ? 'Questions, reviews and failures appear here.' : ''}
       </div>`;

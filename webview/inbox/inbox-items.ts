@@ -1,4 +1,5 @@
-// Everything that waits for a person as items of the inbox, with what can be done about each. Pure.
+// Everything that waits for a person as items of the inbox, with the possible actions of each.
+// Pure.
 
 import { candidatesOf, candidateWords, landWords } from '../../server/protocol/candidates.ts';
 import { statusWords } from '../shared/status-words.ts';
@@ -12,9 +13,9 @@ import type {
   TaskView,
 } from '../../server/protocol/views.ts';
 
-/** What a person can do about an item; the first one is the usual one. */
+/** The actions that a person can take on an item; the first one is the usual one. */
 export type ItemAction =
-  /** `title`: what the button says, if that is not the choice itself. */
+  /** `title`: the label of the button, if that is not the choice itself. */
   | { readonly kind: 'answer'; readonly choice: string; readonly title?: string }
   /** The changes of the candidates side by side. */
   | { readonly kind: 'compare' }
@@ -51,7 +52,7 @@ export interface InboxItem {
   /** The task or epic that it is about, or null for the run. */
   readonly about: string | null;
   readonly isEpic: boolean;
-  /** The tasks that its actions are about, where it stands for several. */
+  /** The tasks of its actions, if it stands for several. */
   readonly tasks?: readonly string[];
   readonly title: string;
   readonly text: string;
@@ -109,7 +110,10 @@ function itemOf(need: Need, board: StatusSnapshot): InboxItem {
   }
 }
 
-/** One item for all candidates: their lines, and what lands each of those that can be chosen. */
+/**
+ * One item for all candidates: their lines, and the action that lands each of those that can be
+ * chosen.
+ */
 function choiceOf(
   { task_id: id, choices }: QuestionView,
   task: TaskView | null,
@@ -226,7 +230,7 @@ const blockedActions: readonly ItemAction[] = [
   { kind: 'open' },
 ];
 
-/** Of several, the one that is to mend the branch is started from its page. */
+/** If there are several, the one that must fix the branch is started from its page. */
 const redBaseActions: readonly ItemAction[] = [
   { kind: 'retry' },
   { kind: 'gateOutput' },

@@ -57,19 +57,19 @@ export const webviewRequests = [
 
 export type WebviewRequestName = (typeof webviewRequests)[number];
 
-/** What only the extension can do for a webview: it has the editor. */
+/** Actions that only the extension can do for a webview: it has the editor. */
 export interface HostActions {
   /** Requests the extension's state: first of all, and again when changes are missing. */
   readonly hello: { params: Nothing; result: Nothing };
   readonly runEpic: { params: { epic: string }; result: Nothing };
   readonly runAll: { params: Nothing; result: Nothing };
-  /** Runs this task and what it depends on. */
+  /** Runs this task and its blockers. */
   readonly runTask: { params: { task: string }; result: Nothing };
-  /** Retries a task; starts a run like the last one where none is active. */
+  /** Retries a task; starts a run like the last one if none is active. */
   readonly retry: { params: { task: string }; result: Nothing };
   /** Sends a reviewed task or epic back with feedback, and starts a run if none is active. */
   readonly sendBack: { params: { id: string; text: string }; result: Nothing };
-  /** A blank note is none; `anyway`: although its branch fails the gate. */
+  /** A blank note counts as none; `anyway`: although its branch fails the gate. */
   readonly resolve: {
     params: { task: string; note: string; anyway?: boolean };
     result: Nothing;
@@ -84,19 +84,19 @@ export interface HostActions {
   };
   /** Files of the repository whose path has this text, the best first; not all of many. */
   readonly findFiles: { params: { text: string }; result: { paths: readonly string[] } };
-  /** What a person has sent to agents of this workspace, oldest first; `add` is put at the end. */
+  /** A person's messages to agents of this workspace, oldest first; `add` is put at the end. */
   readonly sentMessages: { params: { add?: string }; result: { texts: readonly string[] } };
   /** Lands an epic whose tasks are done: starts a run like its last one. */
   readonly landEpic: { params: { epic: string }; result: Nothing };
   readonly stopRun: { params: Nothing; result: Nothing };
-  /** `place`: where in the log of the attempt, instead of its end. */
+  /** `place`: the place in the log of the attempt, instead of its end. */
   readonly openStream: {
     params: { task: string; attempt?: number; place?: LogPlace };
     result: Nothing;
   };
   /** The place that the panel was opened for, sent once. Null if there is none. */
   readonly readPlace: { params: Nothing; result: { place: LogPlace | null } };
-  /** What a step of an attempt has printed, as a document. */
+  /** The output of an attempt's step, as a document. */
   readonly openStepLog: {
     params: { task: string; attempt: number; step: 'setup' | 'gate' };
     result: Nothing;
@@ -104,7 +104,7 @@ export interface HostActions {
   /** Shows the page of a task beside the focus, if VS Code's lists open by a single click. */
   readonly previewTask: { params: { task: string }; result: Nothing };
   readonly openGrid: { params: Nothing; result: Nothing };
-  /** Retries failed tasks and those behind a failing branch; starts a run where none is active. */
+  /** Retries failed tasks and those behind a failing branch; starts a run if none is active. */
   readonly retryFailed: { params: { ids: readonly string[] }; result: Nothing };
   readonly openBoard: { params: { epic?: string }; result: Nothing };
   readonly review: { params: { id: string }; result: Nothing };
@@ -140,8 +140,8 @@ export interface HostActions {
   /** Files that were dropped: images are kept in the project, others are named by their path. */
   readonly attachFiles: { params: { uris: readonly string[] }; result: Attached };
   /**
-   * What is selected in a visible editor, as Markdown with its place; with `text` only if it is
-   * this text. Null when nothing is selected.
+   * The selection in a visible editor, as Markdown with its place; with `text` only if it is this
+   * text. Null if nothing is selected.
    */
   readonly quoteSelection: { params: { text?: string }; result: { text: string | null } };
   /** An image that the project keeps, in base64; null when it is not there. */
@@ -181,9 +181,9 @@ type Nothing = Readonly<Record<string, never>>;
 
 /** A line of a log that a search has found. */
 export interface LogPlace {
-  /** Where the line starts. */
+  /** Offset of the line. */
   readonly offset: number;
-  /** What was sought. */
+  /** The words of the search. */
   readonly words: string;
 }
 
@@ -223,7 +223,7 @@ export interface HostState {
   readonly webview: WebviewName;
   readonly connection: Connection;
   readonly board: StatusSnapshot | null;
-  /** What this webview was opened for: a task and attempt (stream), an epic (board). */
+  /** The subject of this webview: a task and attempt (stream), an epic (board). */
   readonly subject: { readonly id: string | null; readonly attempt: number | null };
   /** Names of agents that can be chosen for a task. */
   readonly agents: readonly string[];
@@ -231,8 +231,8 @@ export interface HostState {
 }
 
 /**
- * The state in the page itself, as it was when the page was written: it counts where the page is
- * shown for the first time. VS Code shows the same page again when a hidden webview comes back.
+ * The state in the page itself, as it was when the page was written: it counts only when the page
+ * is shown for the first time. VS Code shows the same page again when a hidden webview comes back.
  */
 export interface FirstState {
   readonly state: Omit<HostState, 'board'>;
@@ -245,7 +245,7 @@ export type PackedBoard = Omit<StatusSnapshot, 'tasks'> & { readonly tasks: Pack
 /** The JSON of a `PackedBoard` in UTF-8, deflated (raw, RFC 1951); null without a board. */
 export type BoardBytes = Uint8Array | null;
 
-/** What an ask came to. */
+/** The result of an ask. */
 export type Reply =
   | { readonly ask: number; readonly ok: true; readonly result: unknown }
   /** The JSON of a long result in UTF-8, deflated (raw, RFC 1951). */
@@ -256,9 +256,9 @@ export type Reply =
       readonly error: { readonly kind: string; readonly message: string };
     };
 
-/** To a webview. */
+/** Messages to a webview. */
 export type ToWebview =
-  /** Of asks that came together, those that were ready together. */
+  /** The replies of one batch of asks that were ready together. */
   | { readonly type: 'replies'; readonly replies: readonly Reply[] }
   | Pushed
   | PageReuse
@@ -272,7 +272,7 @@ export interface PageReuse {
   readonly first: FirstState | null;
 }
 
-/** What a webview gets without a request. */
+/** The messages that a webview gets without a request. */
 export type Pushed =
   | { readonly type: 'state'; readonly state: Omit<HostState, 'board'>; readonly board: BoardBytes }
   | { readonly type: 'changes'; readonly changes: BoardChanges }
@@ -281,7 +281,7 @@ export type Pushed =
       readonly type: 'do';
       readonly action: WebviewAction;
       readonly ids: readonly string[];
-      /** Of a key that the manifest declares for this webview. */
+      /** Set for a key that the manifest declares for this webview. */
       readonly byKey?: true;
     };
 
@@ -310,7 +310,7 @@ export const webviewActions = [
 ] as const;
 export type WebviewAction = (typeof webviewActions)[number];
 
-/** What a webview asks, by a number that its reply has, too. */
+/** A request of a webview, by a number that its reply has, too. */
 export type Ask =
   | {
       readonly ask: number;
@@ -325,9 +325,9 @@ export type Ask =
       readonly params: unknown;
     };
 
-/** From a webview. */
+/** Messages from a webview. */
 export type FromWebview =
   /** Asked in one turn of the page. */
   | { readonly type: 'asks'; readonly asks: readonly Ask[] }
-  /** What has the focus, so that commands of VS Code know what they are about. */
+  /** The focused rows, so that commands of VS Code know their target. */
   | { readonly type: 'selection'; readonly ids: readonly string[]; readonly hasFocus: boolean };

@@ -1,4 +1,5 @@
-// The page of a plan that is not on the board yet: what is added is chosen, edited and seen first.
+// The page of a plan that is not on the board yet: the tasks to add are chosen, edited and seen
+// first.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { formatCost, formatCount } from '../../server/core/format.ts';

@@ -1,4 +1,4 @@
-// What a person has changed of a plan before it is added, and the lines that are added then. Pure.
+// A person's changes of a plan before it is added, and the lines that are added then. Pure.
 
 import type { PlanView } from '../../server/protocol/spec-plan.ts';
 
@@ -14,7 +14,7 @@ export interface TaskChange {
 export interface PlanDraft {
   /** Ids of tasks that are left out. */
   readonly out: readonly string[];
-  /** Titles of epics by id, where they were changed. */
+  /** Titles of epics by id, if they were changed. */
   readonly epics: Readonly<Record<string, string>>;
   readonly tasks: Readonly<Record<string, TaskChange>>;
 }
@@ -40,7 +40,7 @@ type Plan = Pick<PlanView, 'epics' | 'tasks' | 'jsonl'>;
 
 export const freshDraft: PlanDraft = { out: [], epics: {}, tasks: {} };
 
-/** What was kept over a reload may be of an older version. */
+/** A draft that survived a reload may be of an older version. */
 export function readDraft(raw: unknown): PlanDraft {
   const { out, epics, tasks } = fieldsOf(raw);
   return {
@@ -66,7 +66,7 @@ function readChange(raw: unknown): TaskChange {
   };
 }
 
-/** By epic, in the order of the plan. An epic without tasks is left out. */
+/** Grouped by epic, in the order of the plan. An epic without tasks is left out. */
 export function draftedEpics(plan: Plan, draft: PlanDraft): readonly DraftedEpic[] {
   const known = new Set(plan.epics.map(({ id }) => id));
   const all = plan.tasks.map((task) => ({ epic: task.epic_id, task: draftedTask(task, draft) }));
@@ -137,8 +137,8 @@ function waitsFor(
 }
 
 /**
- * The lines that an import takes: the chosen tasks with their changes. What a chosen task waits for
- * is waited for through tasks that are left out; an epic without tasks is left out, too.
+ * The lines that an import takes: the chosen tasks with their changes. A chosen task that depends
+ * on an omitted one waits for that one's own blockers; an epic without tasks is left out, too.
  */
 export function planLines(plan: Plan, draft: PlanDraft): string {
   const epics = draftedEpics(plan, draft);
@@ -178,7 +178,7 @@ function changedRecord(
   };
 }
 
-/** What it waits for among the chosen tasks. */
+/** Its blockers among the chosen tasks. */
 function blockersIn(task: DraftedTask, tasks: ReadonlyMap<string, DraftedTask>): readonly string[] {
   const found = new Set<string>();
   const seen = new Set([task.id]);

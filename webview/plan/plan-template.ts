@@ -1,5 +1,4 @@
-// The rows of a plan: epics with their tasks, each with its checkbox, its texts and what it waits
-// for.
+// The rows of a plan: epics with their tasks, each with its checkbox, its texts and its blockers.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCount } from '../../server/core/format.ts';

@@ -39,7 +39,7 @@ import '../shared/looks/button.ts';
 const rowsAtFirst = 15;
 const rowsMore = 200;
 
-/** Where the tasks of an epic land first. */
+/** The branches on which the tasks of an epic land first. */
 const epicBranches = 'drover/epic/';
 
 export class DroverRun extends LitElement {
@@ -85,7 +85,7 @@ export class DroverRun extends LitElement {
       this.#board = new BoardController(this, this.host);
       this.#reader = new RunReader(this, this.host);
       this.#transcripts = new TranscriptReader(this, this.host);
-      // In one message with what the board is asked by.
+      // In one message with the request for the board.
       this.#showRun();
     }
     const board = this.#board?.board ?? null;
@@ -222,8 +222,8 @@ export class DroverRun extends LitElement {
   }
 
   /**
-   * With an epic, the tasks first land on the epic's own branch: the epic shows whether the target
-   * has them.
+   * In a run of an epic, the tasks first land on the epic's own branch: the epic shows whether the
+   * target has them.
    */
   #epicLanding({ id }: Report): string {
     const line = this.#reader?.list?.runs.find((run) => run.id === id);

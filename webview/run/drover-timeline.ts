@@ -37,14 +37,14 @@ export class DroverTimeline extends LitElement {
   static override properties = { timeline: { attribute: false }, isActive: { attribute: false } };
   static override styles = [controlStyles, iconStyles, timelineStyles];
   declare timeline: Timeline | null;
-  /** The run is active: what has not ended is running. */
+  /** The run is active: unfinished parts are running. */
   declare isActive: boolean;
   /** Called to open the page of an attempt. */
   onOpen: (attempt: ReportAttempt) => void = () => {};
   #zoom = 1;
   /** Key of the attempt that has the focus or had it last. */
   #chosen = '';
-  /** What is said of each bar, in the order of the bars. */
+  /** The accessible text of each bar, in the order of the bars. */
   #words: readonly string[] = [];
   /** Inside of the bar that is under the pointer. */
   readonly #tip = document.createElementNS('http://www.w3.org/2000/svg', 'title');
@@ -100,7 +100,10 @@ export class DroverTimeline extends LitElement {
       ${this.#footer(timeline.bars[chosen] ?? null)}`;
   }
 
-  /** What the pointer, the keyboard and a screen reader reach: the bar's outline, and its words. */
+  /**
+   * The part that the pointer, the keyboard and a screen reader reach: the bar's outline, and its
+   * text.
+   */
   #bar(
     index: number,
     box: Box | undefined,
@@ -212,7 +215,7 @@ function keyOf({ attempt }: TimelineBar): string {
   return `${attempt.task_id} ${attempt.attempt}`;
 }
 
-/** Of the bar that an event is for; -1: of none. */
+/** Index of the bar that an event is for, or -1. */
 function indexOf(target: EventTarget | null): number {
   const { index } = target instanceof SVGElement ? target.dataset : {};
   return index === undefined ? -1 : Number(index);

@@ -1,4 +1,4 @@
-// What a search has found in transcripts: a row for each attempt, which opens its stream at that
+// The results of a search in transcripts: a row for each attempt, which opens its stream at that
 // place.
 
 import { html, nothing, type TemplateResult } from 'lit';

@@ -1,4 +1,4 @@
-// What the time of a run is called by its kind, and which colour it has.
+// The name and color of each kind of time in a run.
 
 import type { PeriodKind } from '../../server/core/history/task-story.ts';
 

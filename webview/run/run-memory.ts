@@ -1,4 +1,4 @@
-// What the page of runs keeps over a reload: which run is shown, and what is searched for.
+// The state that the page of runs keeps over a reload: the shown run, and the search.
 
 export interface RunMemory {
   /** Null shows the latest one. */
@@ -8,7 +8,7 @@ export interface RunMemory {
 
 export const freshRunMemory: RunMemory = { run: null, search: '' };
 
-/** What an older version has kept may be of another shape. */
+/** State stored by an older version may have another shape. */
 export function readRunMemory(raw: unknown): RunMemory {
   if (typeof raw !== 'object' || raw === null) return freshRunMemory;
   const { run, search } = raw as Readonly<Record<string, unknown>>;

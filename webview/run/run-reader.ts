@@ -47,7 +47,7 @@ export class RunReader implements ReactiveController {
     void this.#read();
   }
 
-  /** The backend is there: what was refused before is asked again. */
+  /** The backend is connected: refused requests are repeated. */
   connected(): void {
     this.#hasBackend = true;
     if (!this.#isWanted) return;
@@ -56,7 +56,7 @@ export class RunReader implements ReactiveController {
     void this.#read();
   }
 
-  /** The board has changed: what is shown may have, too. */
+  /** The board has changed: the shown run may have, too. */
   touch(): void {
     this.#isWanted = true;
     if (this.#timer === null) void this.#read();

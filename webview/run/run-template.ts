@@ -1,5 +1,5 @@
-// The parts of the page of a run: figures, critical path, where the time went, cost, and what
-// became of each task.
+// The parts of the page of a run: figures, critical path, times, cost, and the outcome of each
+// task.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost, formatDuration, stepText } from '../../server/core/format.ts';
@@ -16,7 +16,7 @@ export interface RunActions {
   readonly openTask: (task: string, attempt?: number) => void;
   /** The change of a task or an epic in VS Code's diff editor. */
   readonly review: (id: string) => void;
-  /** As people call it. */
+  /** The name that people use. */
   readonly branchName: (branch: string) => string;
   readonly more: (section: string) => void;
   /** Rows that a section shows at most. */
@@ -320,7 +320,7 @@ interface SectionHead {
   readonly name: string;
   readonly title: string;
   readonly note?: string;
-  /** Rows that there are; a button shows more where not all are shown. */
+  /** Number of existing rows; a button shows more if not all are shown. */
   readonly count: number;
 }
 

@@ -8,7 +8,7 @@ import { visibleLine } from '../shared/looks/visible-text.ts';
 /** More of a title or an error than a row can show. */
 const lineCharsMax = 400;
 
-/** Text of people and agents on one line, without what cannot be seen. */
+/** Text of people and agents on one line, without invisible characters. */
 export function shortLine(text: string): string {
   const line = visibleLine(text.slice(0, lineCharsMax));
   return text.length > lineCharsMax ? `${line}…` : line;

@@ -7,7 +7,7 @@ export interface TimelineBar {
   readonly attempt: ReportAttempt;
   /** Row of the timeline, from 0: attempts that run at the same time are in different rows. */
   readonly lane: number;
-  /** True: its task is on the critical path, and this attempt is the one that ended it. */
+  /** True if its task is on the critical path, and this attempt is the one that ended it. */
   readonly isCritical: boolean;
 }
 

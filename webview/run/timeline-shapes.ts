@@ -1,4 +1,4 @@
-// What the timeline draws: the place of each bar, and one path for all bars' parts of a kind. A
+// The shapes of the timeline: the place of each bar, and one path for all bars' parts of a kind. A
 // thousand bars with an element for each part took longer to draw than to read. Pure.
 
 import type { ReportAttempt } from '../../server/core/history/report-attempts.ts';

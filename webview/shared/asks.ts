@@ -1,5 +1,5 @@
-// What a webview has asked and is not answered yet. What is asked in one turn of the page goes as
-// one message, since each message takes several hops through VS Code.
+// The unanswered requests of a webview. Requests in one turn of the page go as one message, since
+// each message takes several hops through VS Code.
 
 import type { Ask, FromWebview, Reply } from '../messages/messages.ts';
 import { inflated } from './inflated.ts';
@@ -31,7 +31,7 @@ export class Asks {
     this.#post = post;
   }
 
-  /** What asks the backend, or the extension itself. */
+  /** Sends requests to the backend, or to the extension itself. */
   to(to: Ask['to']): (name: Ask['name'], params: unknown) => Promise<unknown> {
     return (name, params) => {
       if (this.#waiting.size >= asksMax) {

@@ -1,4 +1,4 @@
-// What a panel shows instead of its content while there is no board.
+// The content of a panel while there is no board.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { HostState } from '../messages/messages.ts';

@@ -37,7 +37,7 @@ export type Push =
   | Exclude<Pushed, { readonly type: 'state' }>
   | { readonly type: 'state'; readonly state: HostState };
 
-/** What components see of the extension; tests give them another one. */
+/** The extension as components see it; tests give them another one. */
 export interface Host {
   backend<N extends WebviewRequestName>(
     name: N,
@@ -49,22 +49,26 @@ export interface Host {
   ): Promise<HostActions[N]['result']>;
   select(ids: readonly string[]): void;
   onPush(listener: (push: Push) => void): () => void;
-  /** What can be drawn before the first push; absent or null: nothing. */
+  /** The state that can be drawn before the first push. Absent or null if there is none. */
   readonly first?: HostState | null;
   /**
-   * Navigation and view state only (what is folded, scrolled, typed): never a fact of the board.
+   * Navigation and view state only (folds, scroll positions, typed text): never a fact of the
+   * board.
    */
   readonly memory: {
     get(): unknown;
     set(state: unknown): void;
-    /** Changes a part of what is remembered of this subject, whatever the page shows by then. */
+    /** Changes a part of this subject's memory, whatever the page shows by then. */
     amend(change: Readonly<Record<string, unknown>>): void;
   };
   /**
-   * The subject of the page, known before the extension sends its state; absent if there is none.
+   * The subject of the page, known before the extension sends its state. Absent if there is none.
    */
   readonly subject?: { readonly id: string | null; readonly attempt: number | null };
-  /** When the page was opened for it, as `performance.now()` tells; absent: as it was loaded. */
+  /**
+   * When the page was opened for it, in the time of `performance.now()`. Absent if it was so from
+   * the start.
+   */
   readonly openedMs?: number;
 }
 
@@ -75,7 +79,7 @@ export async function askForRun(host: Host | null, epic: string | null): Promise
 
 /** A page that stays loaded while it is hidden, and shows one subject after another. */
 export interface ReusablePage {
-  /** Removes what it shows. */
+  /** Clears its content. */
   rest(): void;
   /** Shows the subject of this host, which can be the same as before. */
   show(host: Host): void;
@@ -96,7 +100,7 @@ export function connectHost(page: ReusablePage | null = null): Host {
       if (message.type === 'rest') return page?.rest();
       if (message.type === 'reuse') {
         const startMs = performance.now();
-        // Before the subject changes: what the page remembers belongs to the old one.
+        // Before the subject changes: the page's memory belongs to the old one.
         page?.rest();
         api.reuse?.(message);
         return page?.show(hostNow(startMs));

@@ -1,4 +1,4 @@
-// What a panel measures of itself, for the extension's log and benches.
+// A panel's measurements of itself, for the extension's log and benches.
 
 import type { Host } from './host.ts';
 

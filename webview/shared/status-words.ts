@@ -57,7 +57,7 @@ export function statusLook(
   return status === 'paused' && phase === byHandPhase ? byHand : statusLooks[status];
 }
 
-/** The step that runs, where one does, else the state. */
+/** The running step, if there is one, or else the state. */
 export function statusWords(task: Stated, isAsking = false): string {
   const look = statusLook(task, isAsking);
   if (look !== asks && task.status === 'in_progress' && task.phase !== null) return task.phase;

@@ -211,7 +211,7 @@ export class DroverStream extends LitElement {
     openFile: (file) => void this.#session?.openFile(file),
   };
 
-  /** Once a frame: takes over what has been read. */
+  /** Once a frame: adds the log lines that were read. */
   #takeLog(): void {
     const session = this.#session;
     const feed = session?.feed ?? null;
@@ -233,7 +233,7 @@ export class DroverStream extends LitElement {
     this.requestUpdate();
   }
 
-  /** Where the panel was, or what it was opened for; once. */
+  /** Restores the panel's position, or goes to the requested one; once. */
   #goToPlace(): void {
     const place = this.#place;
     const feed = this.#session?.feed ?? null;
@@ -331,7 +331,7 @@ export class DroverStream extends LitElement {
     void this.updateComplete.then(() => this.#transcript?.showEntry(key));
   }
 
-  // What a person does
+  // A person's actions
 
   #copy(): void {
     const selected = this.#transcript?.selectedText() ?? '';
@@ -368,7 +368,7 @@ export class DroverStream extends LitElement {
     if (this.isConnected) this.#rememberTimer ??= setTimeout(() => this.rememberNow(), rememberMs);
   }
 
-  /** What would be stored soon: for a page that is about to be removed. */
+  /** Stores the pending state now: for a page that is about to be removed. */
   rememberNow(): void {
     if (this.#rememberTimer === null) return;
     clearTimeout(this.#rememberTimer);

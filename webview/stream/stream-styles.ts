@@ -76,7 +76,7 @@ export const streamStyles = css`
     text-align: center;
     color: var(--vscode-descriptionForeground);
   }
-  /* Beside rows: at the lower edge, where it hides none of what is read. */
+  /* Beside rows: at the lower edge, so that it hides no text that is read. */
   .note.below {
     position: static;
     flex: none;

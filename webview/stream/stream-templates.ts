@@ -97,7 +97,7 @@ export function endButton(
   </vscode-button>`;
 }
 
-/** What waits for a person and is not a row of the transcript. */
+/** Questions that wait for a person and are not a row of the transcript. */
 export function waitingTemplate(session: StreamSession, bound: BoundQuestions): TemplateResult {
   const { task } = session;
   return html`${session.questionsOfParts.map((question) => partTemplate(session, question))}

@@ -1,4 +1,4 @@
-// What a drag over a row would do: into an epic, out of one, between two tasks, or onto a task to
+// The effect of a drag over a row: into an epic, out of one, between two tasks, or onto a task to
 // wait for it.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -7,7 +7,7 @@ import type { Row } from './rows.ts';
 
 export interface Hover {
   readonly row: Row;
-  /** Where in the row, from 0 (its top) to 1. */
+  /** Position in the row, from 0 (its top) to 1. */
   readonly part: number;
   /** The key that makes a dependency is held. */
   readonly isLink: boolean;

@@ -1,4 +1,4 @@
-// What each key means in the tree. The same as in VS Code's own trees where they have it. Those
+// The meaning of each key in the tree. The same as in VS Code's own trees if they have it. Those
 // that the manifest declares as keybindings are left to VS Code: a person may have changed them.
 
 import type { WebviewAction } from '../messages/messages.ts';

@@ -4,7 +4,7 @@ import { html, type TemplateResult } from 'lit';
 import { icon } from '../shared/looks/icon.ts';
 import type { Drop } from '../shared/plan/places.ts';
 
-/** What a drop here would do. */
+/** The effect of a drop here. */
 export function hoverNote({ kind, words }: Drop): TemplateResult {
   const isRefused = kind === 'refused';
   return html`<div class=${isRefused ? 'note error' : 'note'} data-hover>

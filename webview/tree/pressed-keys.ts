@@ -1,7 +1,7 @@
 // The keys that are pressed on the rows, in their order. Those that are not the tree's own are left
-// to VS Code, whose keybindings decide what they do: the command of one comes back from the
-// extension a moment later, or never. What is typed in between waits, as it may be meant for the
-// row that moves up or for the field that opens.
+// to VS Code, whose keybindings decide their effect: the command of one comes back from the
+// extension a moment later, or never. Keys in between wait, as they may be meant for the row that
+// moves up or for the field that opens.
 
 import type { WebviewAction } from '../messages/messages.ts';
 import { declaredAction, treeKey, type TreeKey } from './keys.ts';
@@ -29,7 +29,7 @@ interface LeftKey {
 
 type Waiting = LeftKey | { readonly kind: 'typed'; readonly event: KeyboardEvent };
 
-/** Of no command by themselves, of the browser, or a part of a character. */
+/** Keys that are no command by themselves, belong to the browser, or are a part of a character. */
 const passing: ReadonlySet<string> = new Set(
   'Shift Control Alt AltGraph Meta CapsLock NumLock ScrollLock Tab Dead Process Unidentified'.split(
     ' ',
@@ -52,7 +52,7 @@ export class PressedKeys {
     const key = treeKey(event);
     if (key === null && !this.#isOfText(event)) return this.#leave(event);
     event.preventDefault();
-    // It would do there what it does on the rows.
+    // The key would have the same effect there as on the rows.
     if (key === null) event.stopPropagation();
     if (this.#waiting.length > 0) this.#waiting = [...this.#waiting, { kind: 'typed', event }];
     else if (key !== null) this.#parts.act(key);
@@ -71,7 +71,7 @@ export class PressedKeys {
     return found.selection ?? this.#parts.selection();
   }
 
-  /** What was typed behind the command that was carried out. */
+  /** Releases the keys behind the command that was carried out. */
   release(): void {
     void this.#release();
   }
@@ -130,7 +130,7 @@ export function focusedField(root: ShadowRoot | null): HTMLInputElement | null {
   return focused instanceof HTMLInputElement ? focused : null;
 }
 
-/** And not in one of their fields, or in what is around them. */
+/** And not in one of their fields, or in the elements around them. */
 export function isOnRows(root: ShadowRoot | null, rows: HTMLElement | null): boolean {
   const focused = root?.activeElement ?? null;
   if (focused instanceof HTMLInputElement) return false;

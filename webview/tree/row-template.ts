@@ -31,7 +31,7 @@ export interface RowLook {
   readonly run: RunView | null;
   /** The agent of this task waits for an answer. */
   readonly isAsking: boolean;
-  /** Of this epic's tasks. */
+  /** Counts of this epic's tasks. */
   readonly counts: OutcomeCounts;
   /** How many things of this epic wait for a person. */
   readonly needs: number;
@@ -162,7 +162,7 @@ function taskContent(row: TaskRow, look: RowLook): TemplateResult {
 
 type TaskRow = Extract<Row, { kind: 'task' }>;
 
-/** Candidates have the title of their task, which stands above them. */
+/** Candidates have the title of their task, which is above them. */
 function nameOf({ candidate, title }: TaskView): string {
   return candidate === null ? title : `Candidate ${candidate.number}`;
 }

@@ -1,5 +1,5 @@
-// Says when the keyboard comes to the rows and leaves them, as VS Code knows no focus of a view:
-// the keybindings of the tree count in between.
+// Reports when the rows get and lose the keyboard focus, because VS Code does not know the focus
+// inside a view: the keybindings of the tree count in between.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Host } from '../shared/host.ts';

@@ -6,21 +6,21 @@ import { taskAbove } from '../../server/protocol/candidates.ts';
 import { askingTasks, epicNeed, taskNeed } from '../../server/protocol/needs.ts';
 import type { EpicView, RunView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 
-/** What a person has set: never a fact of the board. */
+/** A person's settings: never a fact of the board. */
 export interface TreeLook {
   /** Keys of rows whose children are hidden. */
   readonly collapsed: ReadonlySet<string>;
   readonly text: string;
   /** Empty: every state. */
   readonly statuses: ReadonlySet<TaskStatus>;
-  /** Only what waits for a person. */
+  /** Only tasks that wait for a person. */
   readonly needsYou: boolean;
   /** Only epics that were archived; they are out of sight otherwise. */
   readonly archived: boolean;
-  /** Where a new task or epic is being written. */
+  /** The position of a new task or epic that is being written. */
   readonly draft: Draft | null;
   /**
-   * Shows the place for tasks without an epic even while there are none: something can be dropped
+   * Shows the place for tasks without an epic even while it is empty: something can be dropped
    * there.
    */
   readonly showLoose: boolean;
@@ -104,7 +104,7 @@ export function buildRows(board: StatusSnapshot, look: TreeLook): readonly Row[]
   return writer.rows;
 }
 
-/** Archived epics are shown by their own filter, and where words are searched for. */
+/** Archived epics are shown by their own filter, and during a search. */
 function isShown(
   epic: EpicView,
   look: TreeLook,

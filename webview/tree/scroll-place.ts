@@ -1,4 +1,4 @@
-// Where the rows are scrolled to, kept while the view is hidden or the window is reloaded.
+// The scroll position of the rows, kept while the view is hidden or the window is reloaded.
 
 import type { LitElement, ReactiveController } from 'lit';
 import type { TreeState } from './tree-state.ts';

@@ -4,7 +4,7 @@ export interface Selection {
   readonly keys: ReadonlySet<string>;
   /** The row that the keyboard is on. */
   readonly active: string | null;
-  /** Where a range starts. */
+  /** The start of a range. */
   readonly anchor: string | null;
 }
 
@@ -52,8 +52,8 @@ export function selectAll(selection: Selection, rows: readonly string[]): Select
 }
 
 /**
- * After rows were added or removed: removed ones are no longer selected, and the keyboard stays
- * near where it was.
+ * After rows were added or removed: removed ones are no longer selected, and the keyboard focus
+ * stays near its former place.
  */
 export function keepPresent(
   selection: Selection,

@@ -1,5 +1,4 @@
-// The field in which the title of a new or renamed row is written: when what was typed is taken
-// over, and when not.
+// The field for the title of a new or renamed row: when the text is saved, and when not.
 
 import type { Draft } from './rows.ts';
 import type { TreeState } from './tree-state.ts';
@@ -55,8 +54,8 @@ export class TitleField {
   }
 
   /**
-   * What was typed is kept, as in VS Code's Explorer. With the mouse only after its click: nothing
-   * may move under it.
+   * The text is kept, as in VS Code's Explorer. With the mouse only after its click: nothing may
+   * move under it.
    */
   onLeave(event: FocusEvent): void {
     const title = (event.target as HTMLInputElement).value.trim();

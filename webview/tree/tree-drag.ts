@@ -1,4 +1,4 @@
-// Dragging rows with the mouse: what is dragged, what is hovered, and what a drop there would do.
+// Dragging rows with the mouse: the dragged rows, the hovered row, and the effect of a drop there.
 
 import { dropAt, zoneOf, type DropZone } from './drops.ts';
 import type { Drop } from '../shared/plan/places.ts';
@@ -94,7 +94,7 @@ export class TreeDrag {
   }
 }
 
-/** Not Alt where it focuses the window's menu bar when it is released. */
+/** Not Alt if releasing it focuses the window's menu bar. */
 function linkKeyIsHeld(event: DragEvent): boolean {
   return isMac ? event.altKey || event.metaKey : event.ctrlKey;
 }

@@ -1,4 +1,4 @@
-// Carries out what a key, a command of VS Code or a context menu asks of the tree.
+// Carries out the action of a key, a command of VS Code or a context menu on the tree.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 import type { WebviewAction } from '../messages/messages.ts';
@@ -63,7 +63,7 @@ export function runTreeKey(parts: TreeParts, key: TreeKey): void {
   }
 }
 
-/** `given`: the rows that a menu was opened on; nothing: what is chosen. */
+/** `given`: the rows that a menu was opened on; absent for the selection. */
 export function runTreeAction(
   parts: TreeParts,
   action: WebviewAction,
@@ -255,7 +255,7 @@ export function openRow(parts: TreeParts, row: Row | null): void {
   else parts.state.toggle(row);
 }
 
-/** Of what is clicked once, as VS Code's own lists show it. */
+/** Previews a row that is clicked once, as VS Code's own lists do. */
 export function previewRow(parts: TreeParts | null, row: Row): void {
   if (row.kind === 'task') parts?.ran(parts.host.action('previewTask', { task: row.task.id }));
 }

@@ -1,5 +1,4 @@
-// What the tree remembers while it is hidden or the window is reloaded: what is folded and
-// filtered, never a fact.
+// The tree's memory while it is hidden or the window is reloaded: folds and filters, never a fact.
 
 import { isStatusFilter, type StatusFilter } from './status-filter.ts';
 

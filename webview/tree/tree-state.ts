@@ -1,4 +1,4 @@
-// What the tree shows and which rows are selected. Depends on the board and a person's choices, not
+// The content of the tree and its selected rows. Depends on the board and a person's choices, not
 // on the page.
 
 import { countsByEpic, noTasks, type OutcomeCounts } from '../../server/core/plan/outcome.ts';
@@ -24,7 +24,7 @@ export class TreeState {
   isDragging = false;
   /** The first row in sight. */
   top: string | null;
-  /** What was selected before a reload, until the rows are here. */
+  /** The selection from before a reload, until the rows are loaded. */
   #remembered: Selection | null;
   readonly #collapsed: Set<string>;
   /** Tasks whose agent waits for an answer. */
@@ -33,7 +33,7 @@ export class TreeState {
   #needs: ReadonlyMap<string, number> = new Map();
   #counts: ReadonlyMap<string | null, OutcomeCounts> = new Map();
   #board: StatusSnapshot | null = null;
-  /** By id, once they are asked for. */
+  /** Keyed by id, once they were requested. */
   #titles: ReadonlyMap<string, string> | null = null;
   #isStale = true;
   /** Places of `keys`, once they are asked for. */

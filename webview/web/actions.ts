@@ -1,5 +1,5 @@
-// What panels ask of their surroundings, carried out in a browser. What needs files or an editor of
-// the person's machine is refused with the sentence that says so.
+// The panels' requests to their surroundings, carried out in a browser. Those that need files or an
+// editor of the person's machine are refused with the sentence that says so.
 
 import {
   changedBy,
@@ -32,7 +32,7 @@ const sentKey = 'drover.sent';
 const sentMax = 50;
 const nothing = {};
 
-/** Returns what answers an action of a panel; rejects with a sentence for what a browser cannot. */
+/** Answers an action of a panel; rejects with a sentence if a browser cannot do it. */
 export function pageActions(
   parts: ActionParts,
 ): (name: HostActionName, params: object) => Promise<unknown> {
@@ -135,7 +135,7 @@ function runActions(parts: ActionParts): Actions {
   };
 }
 
-/** A person sees first what would keep the run from doing its work. */
+/** First shows the user anything that would keep the run from doing its work. */
 async function startRun(
   { project, dialogs }: ActionParts,
   what: string,

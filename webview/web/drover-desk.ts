@@ -28,7 +28,7 @@ const tabs: readonly (readonly [Place, string])[] = [
   [{ name: 'devices' }, 'Devices'],
 ];
 
-/** Commands of VS Code's menus that the tree carries out on what is selected. */
+/** Commands of VS Code's menus that the tree carries out on the selection. */
 const treeActions: readonly (readonly [WebviewAction, string])[] = [
   ['newTask', 'New Task'],
   ['newEpic', 'New Epic'],
@@ -204,7 +204,7 @@ export class DroverDesk extends LitElement {
     </section>`;
   }
 
-  /** Where a view is: beside the others on a wide page, alone on a phone. */
+  /** The place of a view: beside the others on a wide page, alone on a phone. */
   #viewClass(place: PanelPlace): string {
     const isSide = place.name === 'tree' || place.name === 'inbox';
     const isShown = placeKey(place) === placeKey(this.place);
@@ -330,7 +330,7 @@ export class DroverDesk extends LitElement {
     this.requestUpdate();
   }
 
-  /** What waits for a person, as the badge of VS Code counts it. */
+  /** The number of items that wait for a person, as the badge of VS Code counts them. */
   #waiting(): number {
     const board = this.#project?.board;
     if (board === null || board === undefined) return 0;

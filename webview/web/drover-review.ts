@@ -118,7 +118,7 @@ export class DroverReview extends LitElement {
   declare diff: { readonly head: string; readonly text: string } | null;
   declare failure: string | null;
   declare isSendingBack: boolean;
-  /** Carries out the decision on what is shown. */
+  /** Carries out the decision on the shown change. */
   onApprove: (id: string, seen: string) => Promise<void> = () => Promise.resolve();
   onSendBack: (id: string, text: string) => Promise<void> = () => Promise.resolve();
 

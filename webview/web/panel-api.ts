@@ -1,5 +1,5 @@
 // In the frame of a panel, in the place of VS Code's own interface for webviews: messages go to the
-// page around it, and what the panel remembers stays in this browser.
+// page around it, and the panel's memory stays in this browser.
 
 interface PanelSubject {
   readonly id: string | null;
@@ -43,7 +43,7 @@ const api = {
     store(named, { ...read(named), ...change }),
 };
 
-// A message from elsewhere is none of the page's.
+// A message from elsewhere is not for the page.
 window.addEventListener(
   'message',
   (event) => {

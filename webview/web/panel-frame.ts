@@ -1,5 +1,5 @@
-// One panel in a frame of its own, with the bundle that VS Code shows: answers what it asks and
-// pushes what has changed.
+// One panel in a frame of its own, with the bundle that VS Code shows: answers its requests and
+// pushes changes.
 
 import { isOneOf } from '../../server/core/one-of.ts';
 import { decidedId } from '../../server/protocol/decided.ts';
@@ -32,7 +32,7 @@ export interface PanelPlace {
 export interface PanelSurroundings {
   readonly project: OpenProject;
   readonly action: (name: HostActionName, params: object) => Promise<unknown>;
-  /** Carries out a person's decision, and starts a run if what follows needs one. */
+  /** Carries out a person's decision, and starts a run if the next step needs one. */
   readonly decided: (id: string, request: () => Promise<unknown>) => Promise<unknown>;
   readonly agents: readonly string[];
 }
@@ -140,7 +140,7 @@ export class PanelFrame {
   }
 }
 
-/** As the extension packs it. */
+/** The board packed like by the extension. */
 async function boardBytes(board: StatusSnapshot): Promise<Uint8Array> {
   const json = JSON.stringify({ ...board, tasks: packTasks(board.tasks) });
   const packed = new Blob([json]).stream().pipeThrough(new CompressionStream('deflate-raw'));

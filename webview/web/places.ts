@@ -1,4 +1,5 @@
-// What the page can show, and its name in the address: the way back is the browser's own. Pure.
+// The places that the page can show, and the name of each in the address: the way back is the
+// browser's own. Pure.
 
 import type { PanelName, PanelPlace } from './panel-frame.ts';
 

@@ -1,5 +1,5 @@
-// The page's end of the socket: signs in, connects, asks by number, and connects again when the
-// connection is lost. What was asked then fails; panels ask again for what they show.
+// The page's end of the socket: signs in, connects, sends requests by number, and reconnects when
+// the connection is lost. Pending requests then fail; panels repeat those for their content.
 
 import type { ToPage, WebAsk } from '../../server/protocol/web/wire.ts';
 import { AskFailure } from '../shared/asks.ts';
@@ -138,7 +138,7 @@ function refusedWords(status: number): string {
   }
 }
 
-/** As `Chrome on Android`; a person can rename the device. */
+/** A name such as `Chrome on Android`; a person can rename the device. */
 function browserName(agent: string): string {
   const browser = /Edg|Firefox|Chrome|Safari/u.exec(agent)?.[0].replace('Edg', 'Edge');
   const system = /Android|iPhone|iPad|Windows|Mac OS X|Linux/u.exec(agent)?.[0];

@@ -1,5 +1,5 @@
-// Reads an attempt's log for a view: the end first, then what is written by one long poll, older
-// and newer pages when the view comes near them. One request at a time for the end; everything is
+// Reads an attempt's log for a view: the end first, then new lines by one long poll, older and
+// newer pages when the view comes near them. One request at a time for the end; everything is
 // bounded.
 
 import type { Usage } from '../../../server/protocol/agent-events.ts';
@@ -21,14 +21,14 @@ export interface LogFeedParts {
   /** Keys of entries start about here: those of two feeds of one view must not overlap. */
   readonly firstKey: number;
   readonly read: (params: LogReadParams) => Promise<LogReadResult>;
-  /** The last events, where they were asked for already. */
+  /** The last events, if they were already requested. */
   readonly ahead?: Promise<LogReadResult> | null;
   /** Something has changed: the view draws itself in the next frame. */
   readonly onChange: () => void;
   readonly onFailure: (error: Error | null) => void;
   /** Resolves after a time, or at once when the signal ends. */
   readonly sleep: Sleep;
-  /** Where the view is, so that pages are dropped at the other side. */
+  /** The far side of the view, on which pages are dropped. */
   readonly farSide: () => WindowSide;
 }
 
@@ -107,7 +107,7 @@ export class LogFeed {
     this.#awake = new AbortController();
   }
 
-  /** Opens at the end, or at a place that was left; then follows what is written until `stop`. */
+  /** Opens at the end, or at a place that was left; then follows new lines until `stop`. */
   async run(place: LogPlace | null): Promise<void> {
     for (let failures = 0; !this.#over.signal.aborted && !this.#isOpen; failures += 1) {
       try {
@@ -230,7 +230,7 @@ export class LogFeed {
       if (ahead !== null) return await this.#inTime(ahead);
     } catch (error) {
       if (this.#over.signal.aborted) throw error;
-      // Requested again: only what happens now is announced to a person.
+      // Requested again: only current events are announced to a person.
     }
     return await this.#ask({ before: endOfLog, limit: openEvents });
   }
@@ -247,8 +247,8 @@ export class LogFeed {
     this.#parts.onFailure(null);
     if (this.#attempt === 0) this.#attempt = result.attempt;
     if (result.size < this.#liveOffset) {
-      // A crash removed what was not yet permanently stored: offsets after the cut mean something
-      // else now.
+      // A crash removed lines that were not yet permanently stored: offsets after the cut mean
+      // something else now.
       this.#showEnd(await this.#read({ before: endOfLog, limit: openEvents }));
       this.#parts.onChange();
       return;
@@ -285,7 +285,7 @@ export class LogFeed {
     this.#parts.onChange();
   }
 
-  /** Who reads far above keeps what they read; the end is loaded again when they come back. */
+  /** A user who reads far above keeps their pages; the end is loaded again when they come back. */
   #trimForEnd(arrived: number): void {
     const side = this.#parts.farSide();
     if (this.window.trim(side) && side === 'back') this.unseenEvents += arrived;

@@ -1,13 +1,12 @@
 // The loaded part of a log: pages without a gap between them, bounded in events and bytes. Pages
-// are dropped at the side that is further from the visible part, and read again when they come
-// back.
+// are dropped at the side that is further from the visible part, and read again when needed.
 
 import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import { Transcript } from './transcript.ts';
 
 export const windowEventsMax = 20_000;
 export const windowBytesMax = 48 * 1024 * 1024;
-/** What stays after dropping: so that dropping is rare. */
+/** The share that stays after dropping: so that dropping is rare. */
 const keptShare = 0.8;
 const pageEventsMax = 500;
 
@@ -69,7 +68,7 @@ export class LogWindow {
     this.#rebuild();
   }
 
-  /** A page that starts where the window ends; false if it does not. */
+  /** A page that starts at the end of the window; false if it does not. */
   append(page: LogPage): boolean {
     if (!this.isEmpty && page.start !== this.end) return false;
     const last = this.#pages.at(-1);
@@ -85,7 +84,7 @@ export class LogWindow {
     return true;
   }
 
-  /** A page that ends where the window starts; false if it does not. */
+  /** A page that ends at the start of the window; false if it does not. */
   prepend(page: LogPage): boolean {
     if (page.end !== this.start) return false;
     this.#firstKey -= page.events.length;
@@ -121,7 +120,9 @@ export class LogWindow {
     return dropped;
   }
 
-  /** Where in the log an entry's first event is: its page's offset and its number in the page. */
+  /**
+   * The place of an entry's first event in the log: its page's offset and its number in the page.
+   */
   placeOf(key: number): { readonly offset: number; readonly index: number } | null {
     let first = this.#firstKey;
     for (const page of this.#pages) {

@@ -1,6 +1,6 @@
-// What a stream panel remembers over hide, move, reload and restart: its position and what was
-// open. Never a fact of the board. The state that VS Code restores may be of another version, so it
-// is checked.
+// The memory of a stream panel over hide, move, reload and restart: its position and its open
+// entries. Never a fact of the board. The state that VS Code restores may be of another version, so
+// it is checked.
 
 export interface StreamMemory {
   /** The attempt that the user chose, or null for the newest one. */

@@ -1,5 +1,5 @@
-// The agent's own list of what it does: the newest one in its log. Claude Code writes it by a tool,
-// agents that speak ACP send it as a plan.
+// The agent's own to-do list: the newest one in its log. Claude Code writes it by a tool, agents
+// that speak ACP send it as a plan.
 
 import { eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
 
@@ -12,7 +12,7 @@ export interface TodoItem {
 
 const itemsMax = 100;
 
-/** The list of the last line that has one; null where none does. */
+/** The list of the last line that has one; null if none does. */
 export function lastTodos(lines: readonly LogLineView[]): readonly TodoItem[] | null {
   for (const line of lines.toReversed()) {
     const items = todosOf(line);

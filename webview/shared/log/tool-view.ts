@@ -65,7 +65,7 @@ function textField(fields: Fields, key: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** The changes of files that a call asks for; empty when it is no edit. */
+/** The changes of files that a call requests; empty if it is not an edit. */
 export function editsOf(name: string, input: unknown): EditView[] {
   const fields = fieldsOf(input);
   const path = textField(fields, 'file_path') ?? textField(fields, 'notebook_path');

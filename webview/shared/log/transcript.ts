@@ -18,8 +18,8 @@ export interface ToolResult {
 
 export type EntryBody =
   /**
-   * The agent's first prompt; null until it is read. It precedes the first event and is no line of
-   * the log.
+   * The agent's first prompt; null until it is read. It precedes the first event and is not a line
+   * of the log.
    */
   | { readonly kind: 'prompt'; readonly text: string | null }
   | {
@@ -144,7 +144,7 @@ export class Transcript {
     return this.#next;
   }
 
-  /** A new entry, or null when the event joined one that is there. */
+  /** A new entry, or null if the event joined an existing one. */
   #take(event: LoggedEvent, key: number, atMs: number, mayJoin: boolean): Entry | null {
     const last = mayJoin ? this.entries.at(-1) : undefined;
     const add = (body: EntryBody): Entry => ({ key, atMs, revision: 0, body });

@@ -1,5 +1,5 @@
-// Controls as VS Code draws them, from its theme variables: native ones, and what the elements of
-// `@vscode-elements/elements` need beyond their own styles.
+// Controls as VS Code draws them, from its theme variables: native ones, and additions to the
+// elements of `@vscode-elements/elements`.
 
 import { css } from 'lit';
 
@@ -31,7 +31,7 @@ export const controlStyles = css`
   vscode-button {
     max-width: 100%;
   }
-  /* What agents offer as an answer may be a sentence. */
+  /* An answer that agents offer may be a sentence. */
   vscode-button::part(base) {
     overflow-wrap: anywhere;
     white-space: normal;

@@ -1,7 +1,7 @@
-// Measures what is drawn while something streams: how long the work on each frame took, the worst
-// and the median of a second, and how many refreshes of the screen passed without a drawing that
-// was due. Reported to the extension, so that a bench (and a person) can read it. Frames in which
-// nothing has changed are not asked for: they would only cost.
+// Measures the frames while something streams: how long the work on each frame took, the worst and
+// the median of a second, and how many refreshes of the screen passed without a drawing that was
+// due. Reported to the extension, so that a bench (and a person) can read it. Unchanged frames are
+// not requested: they would only cost.
 
 /** One drawing, in milliseconds of the page's clock. */
 export interface DrawnFrame {

@@ -14,8 +14,8 @@ const scriptMs = performance.now();
 const restMs = 1_500;
 
 /**
- * Called at the frame's own end: what a drawing makes Lit update, lay out and paint is part of it.
- * (A timer would come later than that on a busy page.)
+ * Called at the frame's own end, so that it includes Lit's updates, layout and paint. (A timer
+ * would come later than that on a busy page.)
  */
 function behindFrame(then: (doneMs: number) => void): void {
   const { port1, port2 } = new MessageChannel();
@@ -37,7 +37,7 @@ export class FramePace {
   #lastDrawnMs = 0;
   #isOpened = false;
 
-  /** `name`: what the measurements are called, `stream` or `grid`. */
+  /** `name`: the name of the measurements, `stream` or `grid`. */
   constructor(host: Host, draw: () => void, name = 'stream') {
     this.#host = host;
     this.#draw = draw;

@@ -1,4 +1,4 @@
-// The text field of `@vscode-elements/elements`, with what it lacks of a native one.
+// The text field of `@vscode-elements/elements`, with the features that it lacks of a native one.
 
 import { VscodeTextfield } from '@vscode-elements/elements/dist/vscode-textfield/index.js';
 

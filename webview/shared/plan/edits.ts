@@ -103,7 +103,7 @@ export function unblockEdit(
   };
 }
 
-/** Copies of what tasks say and how they are done, beside them; never of what became of them. */
+/** Copies the texts and rules of tasks, beside them; never their outcomes. */
 export function duplicateEdit(
   board: StatusSnapshot,
   ids: readonly string[],
@@ -261,8 +261,8 @@ export function dropQuestion(
 }
 
 /**
- * The backend restores what was removed under the same ids, so that older edits can still be
- * undone. Tasks that stay no longer wait for the removed ones.
+ * The backend restores removed rows under the same ids, so that older edits can still be undone.
+ * Tasks that stay no longer wait for the removed ones.
  */
 export function removeEdit(board: StatusSnapshot, ids: readonly string[]): Edit {
   const epics = ids.filter((id) => board.epics.some((epic) => epic.id === id));

@@ -1,5 +1,5 @@
-// The note that says why something failed: it goes with its button, with the next action, once what
-// it may be about has changed, or by itself after a while.
+// The note that says why something failed: it goes with its button, with the next action, once its
+// subject has changed, or by itself after a while.
 
 import { html, nothing, type ReactiveController, type ReactiveControllerHost } from 'lit';
 import type { TemplateResult } from 'lit';
@@ -13,7 +13,7 @@ const shownMs = 30_000;
 
 interface Failure {
   readonly words: string;
-  /** What a person may have changed since, here or elsewhere. */
+  /** The state that a person may have changed since, here or elsewhere. */
   readonly cause: string;
   /** The settings file is the cause, so the note offers to open it. */
   readonly isBySettings: boolean;

@@ -1,4 +1,4 @@
-// Where a task is and where it can be placed: shared by dragging, keys and menus.
+// The place of a task and its possible places: shared by dragging, keys and menus.
 
 import { cycleIfAdded, cycleText } from '../../../server/core/plan/graph.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
@@ -52,7 +52,7 @@ export function movable(tasks: readonly TaskView[], ids: readonly string[]): rea
   );
 }
 
-/** What happens when tasks are put on a place. */
+/** The effect of moving tasks to a place. */
 export function moveTo(board: StatusSnapshot, ids: readonly string[], to: TaskPlace): Drop {
   const tasks = movable(board.tasks, ids);
   if (tasks.length === 0) return { kind: 'refused', words: 'Only tasks can be moved there.' };
@@ -94,7 +94,7 @@ function descendantsAndSelf(
   return found;
 }
 
-/** What happens when tasks are made to wait for another one; a loop is refused by name. */
+/** The effect of making tasks wait for another one; a loop is refused by name. */
 export function blockOn(board: StatusSnapshot, ids: readonly string[], blocker: string): Drop {
   const tasks = movable(board.tasks, ids).filter((task) => task.id !== blocker);
   const target = board.tasks.find((task) => task.id === blocker);

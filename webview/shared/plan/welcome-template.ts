@@ -1,4 +1,4 @@
-// What the tree shows instead of rows: what is missing and the remedy, or how to start.
+// The tree's content in place of rows: the missing part and the remedy, or how to start.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Connection, HostState } from '../../messages/messages.ts';
@@ -18,7 +18,7 @@ export interface WelcomeActions {
 const purpose =
   'Describe the work; Drover runs agents in parallel, tests each result on the merged code, and lands what passes.';
 
-/** Before Drover has a project, the page also says what Drover is for. */
+/** Before Drover has a project, the page also explains Drover. */
 const isFirstUse: { readonly [R in Unavailable['reason']]: boolean } = {
   no_folder: true,
   untrusted: true,
@@ -41,7 +41,7 @@ export function unavailableTemplate(
     case 'connected':
       return null;
     case 'connecting':
-      // What was known stays in sight while the connection is made again.
+      // The known board stays in sight while the connection is made again.
       if (hasBoard) return null;
       return html`<div class="welcome" role="status"><p>Connecting …</p></div>`;
     case 'unavailable': {

@@ -1,4 +1,4 @@
-// An image of a description. Its bytes come from the extension: the page itself may load nothing.
+// An image of a description. The extension sends its bytes: the page itself may load nothing.
 
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { imageTypeOf } from '../../../server/core/plan/attachments.ts';

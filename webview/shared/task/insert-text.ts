@@ -1,4 +1,4 @@
-// Where an insertion goes in the text of a field. Pure.
+// The position of an insertion in the text of a field. Pure.
 
 export interface FieldText {
   readonly text: string;
@@ -8,7 +8,7 @@ export interface FieldText {
 
 /**
  * The text with `added` in place of the selection, and the part of it that is selected then. A
- * block stands in a paragraph of its own; anything else has spaces around it.
+ * block is a paragraph of its own; anything else has spaces around it.
  */
 export function inserted({ text, start, end }: FieldText, added: string): FieldText {
   const before = text.slice(0, start);

@@ -1,5 +1,5 @@
-// Changes of one task from its page: requests to the backend, one after the other, and what was
-// refused.
+// Changes of one task from its page: requests to the backend, one after the other, and refused
+// values.
 
 import { withoutCriteria } from '../../../server/core/exchange/import-record.ts';
 import type { TaskStatus } from '../../../server/core/plan/state.ts';

@@ -1,5 +1,4 @@
-// The properties of a task beside its text: each a control where it can be changed, a fact where it
-// cannot.
+// The properties of a task beside its text: each a control if it can be changed, or else a fact.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost } from '../../../server/core/format.ts';

@@ -215,7 +215,7 @@ function empty(isEmpty: boolean, words: string): TemplateResult | typeof nothing
   return isEmpty ? html`<div class="empty">${words}</div>` : nothing;
 }
 
-/** A field that adds what is written by Enter and stays for the next one. */
+/** A field that adds its text on Enter and stays for the next one. */
 function adder(label: string, add: (text: string) => void): TemplateResult {
   const take = (field: VscodeTextfield): void => {
     const text = field.value.trim();

@@ -59,14 +59,14 @@ export const taskStyles = css`
   vscode-textfield {
     width: 100%;
   }
-  /* What cannot be changed is still read. */
+  /* Read-only text must stay readable. */
   vscode-textfield[disabled] {
     opacity: 1;
   }
   .page {
     --drover-title-size: calc(1.3 * var(--vscode-font-size));
   }
-  /* As high as its text, so that a long title is read whole. */
+  /* As high as its text, so that a long title is fully readable. */
   .name {
     display: block;
     field-sizing: content;

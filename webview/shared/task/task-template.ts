@@ -7,7 +7,7 @@ import type { Host } from '../host.ts';
 import type { StreamPage } from '../log/stream-memory.ts';
 import './drover-task.ts';
 
-/** A task that no agent has worked on has no stream yet: its own page is what there is to see. */
+/** A task that no agent has worked on has no stream yet, so its own page is shown. */
 export function usualPage(task: TaskView | null): StreamPage {
   const isFresh = task !== null && task.attempts === 0 && task.branch === null;
   return isFresh && (task.status === 'ready' || task.status === 'blocked') ? 'task' : 'stream';

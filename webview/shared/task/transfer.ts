@@ -1,4 +1,4 @@
-// What a paste or a drop brings. Pure, apart from reading files.
+// The content of a paste or a drop. Pure, apart from reading files.
 
 import {
   attachmentBytesMax,
@@ -9,7 +9,7 @@ import {
 
 /** Types under which VS Code and other programs give the addresses of dragged files. */
 const addressTypes = ['application/vnd.code.uri-list', 'resourceurls', 'text/uri-list'] as const;
-/** What Monaco adds to a text that was copied from an editor. */
+/** The type that Monaco adds to a text that was copied from an editor. */
 const editorType = 'vscode-editor-data';
 
 export function hasFiles({ types }: DataTransfer): boolean {
@@ -59,7 +59,7 @@ export async function readImage(file: File): Promise<ReadImage> {
   return { content: await base64Of(file), refused: null };
 }
 
-/** By the reader: not every VS Code that is supported has `toBase64`. */
+/** Uses the reader: not every VS Code that is supported has `toBase64`. */
 async function base64Of(file: File): Promise<string> {
   const reader = new FileReader();
   const { promise, resolve, reject } = Promise.withResolvers<void>();

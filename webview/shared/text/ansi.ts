@@ -44,7 +44,7 @@ const shownDecorations = new Map<string, string>([
 ]);
 
 export interface StyleOptions {
-  /** Shows also what the program has overwritten. */
+  /** Also shows text that the program has overwritten. */
   readonly showOverwritten?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Code as a template: coloured, with marks on what has changed in it.
+// Code as a template: colored, with marks on the changed words.
 
 import { html } from 'lit';
 import { highlighted, type CodePiece } from './highlight.ts';

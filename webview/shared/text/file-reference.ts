@@ -1,5 +1,5 @@
-// Files that a text names, with their line: `src/cart.ts:12`. Only what clearly is a path counts.
-// Pure.
+// Files that a text names, with their line: `src/cart.ts:12`. Only text that clearly is a path
+// counts. Pure.
 
 export interface FileReference {
   readonly path: string;

@@ -1,5 +1,4 @@
-// Code as coloured pieces. Kinds are of a closed set: what a grammar calls something never reaches
-// the page.
+// Code as colored pieces. Kinds are of a closed set: a grammar's own names never reach the page.
 
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
@@ -84,7 +83,7 @@ export function languageOfPath(path: string | null): string {
   return /^\w{1,12}$/u.test(ending) && file.includes('.') ? ending : '';
 }
 
-/** What is used of a tree of lowlight's. */
+/** The part of a lowlight tree that is used. */
 interface Node {
   readonly type: string;
   readonly value?: string;

@@ -9,9 +9,9 @@ import { plainTemplate } from './text-template.ts';
 import { visibleLine } from '../looks/visible-text.ts';
 
 export interface ProseOptions {
-  /** What opens a file that the text names; null where files cannot be opened. */
+  /** Opens a file that the text names; null if files cannot be opened. */
   readonly openFile: ((file: FileReference) => void) | null;
-  /** Shows an image that the project keeps; absent: its source is shown. */
+  /** Shows an image that the project keeps. Absent to show its source. */
   readonly image?: (name: string, words: string) => TemplateResult;
   /** Its links can be reached by Tab. */
   readonly isActive: boolean;

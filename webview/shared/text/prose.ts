@@ -166,7 +166,7 @@ function linkOf(link: Tokens.Link): ProseSpan {
 
 const attachmentScheme = 'attachment:';
 
-/** Any other address would tell its server that the text is being read. */
+/** Any other address would reveal to its server that the text is being read. */
 function imageOf({ href, text, raw }: Tokens.Image): ProseSpan {
   const name = href.startsWith(attachmentScheme) ? href.slice(attachmentScheme.length) : '';
   return isAttachmentName(name)

@@ -52,7 +52,7 @@ function wellFormed(text: string): string {
   return last >= 0xd800 && last < 0xdc00 ? text.slice(0, -1) : text;
 }
 
-/** Terminal output: colours, and a sign where a program has overwritten a line. */
+/** Terminal output: colors, and a sign if a program has overwritten a line. */
 export function ansiTemplate(text: string, showOverwritten: boolean): unknown {
   if (!text.includes('\u001b') && !text.includes('\r')) return plainTemplate(text);
   return styledLines(text, { showOverwritten }).map((line, index) => lineTemplate(line, index));
@@ -73,7 +73,7 @@ function lineTemplate(line: StyledLine, index: number): TemplateResult {
   return html`${index === 0 ? '' : '\n'}${versions}${pieces}`;
 }
 
-/** Prose and code without colours; what can't be seen gets its sign. */
+/** Prose and code without colors; invisible characters get a sign. */
 export function plainTemplate(text: string): unknown {
   const pieces = visiblePieces(text);
   if (pieces.length === 1 && pieces[0]?.isSign === false) return pieces[0].text;

@@ -4,7 +4,7 @@
 import { diffWordsWithSpace } from 'diff';
 import type { DiffLine } from './line-diff.ts';
 
-/** From one character up to, not including, another. */
+/** Between two characters, without the second one. */
 export type TextRange = readonly [from: number, to: number];
 
 const lineCharsMax = 1_000;

@@ -30,7 +30,7 @@ export function findEntries(entries: readonly Entry[], query: FindQuery): number
   return keys;
 }
 
-/** The next hit from a key on; null at the end of what is loaded. */
+/** The next hit from a key on; null at the end of the loaded entries. */
 export function nextHit(
   hits: readonly number[],
   from: number | null,
@@ -56,7 +56,7 @@ export function hitInPage(
   return nextHit(findEntries(page.entries, query), null, direction);
 }
 
-/** `3 of 12`; the position is null while the current entry is no hit. */
+/** `3 of 12`; the position is null while the current entry is not a hit. */
 export function hitPosition(hits: readonly number[], current: number | null): number | null {
   const index = current === null ? -1 : hits.indexOf(current);
   return index === -1 ? null : index + 1;

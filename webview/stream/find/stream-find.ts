@@ -1,4 +1,5 @@
-// The search of a stream: in what is loaded at once, then page by page through the rest of the log.
+// The search of a stream: at once in the loaded entries, then page by page through the rest of the
+// log.
 
 import {
   findEntries,
@@ -54,7 +55,7 @@ export class StreamFind {
     this.#show(key);
   }
 
-  /** While one types: at once in what is loaded, in the rest of the log when one stops to type. */
+  /** While the user types: at once in the loaded entries, in the rest of the log when they stop. */
   typed(query: FindQuery): void {
     this.open(query);
     this.#look();
@@ -87,7 +88,7 @@ export class StreamFind {
     return position === null ? `${all}${rest} found` : `${position} of ${all}${rest}${edge}`;
   }
 
-  /** To the next hit in a direction; beyond what is loaded, through the log. */
+  /** To the next hit in a direction; beyond the loaded entries, through the log. */
   async step(direction: 'older' | 'newer', from: number | null = this.current): Promise<void> {
     const { query } = this;
     if (query === null || query.text === '' || this.#isSearching) return;

@@ -154,7 +154,7 @@ export class DroverComposer extends LitElement {
     return `${formatCount(paths.length, 'file')}: ${paths[active] ?? ''}`;
   }
 
-  /** Of a task that has not started its setting, of a follow-up what it is to be. */
+  /** The setting of a task that has not started, or of a future follow-up. */
   #planToggle(): TemplateResult | typeof nothing {
     const { task } = this;
     if (task === null || !canPlanFirst(task)) return nothing;
@@ -210,7 +210,7 @@ export class DroverComposer extends LitElement {
 
   async #readSent(add?: string): Promise<void> {
     const params = add === undefined ? {} : { add };
-    // Without them, the messages to this task are still there.
+    // If it fails, the messages to this task are still available.
     const told = await this.host?.action('sentMessages', params).catch(() => null);
     this.#sent = told?.texts ?? this.#sent;
   }
@@ -226,7 +226,7 @@ export class DroverComposer extends LitElement {
     void this.#complete(field);
   };
 
-  /** Shows the files that fit what is typed behind an @. */
+  /** Shows the files that match the text behind an @. */
   async #complete(field: HTMLTextAreaElement): Promise<void> {
     const typed = typedPath(field.value, field.selectionStart);
     if (typed === null || this.host === null) return this.#close();
@@ -267,12 +267,12 @@ export class DroverComposer extends LitElement {
     this.dispatchEvent(new CustomEvent<string>('draft', { detail: draft }));
   }
 
-  /** Puts the path of a chosen file where the caret is. */
+  /** Inserts the path of a chosen file at the caret. */
   async #addFile(): Promise<void> {
     const field = this.#textarea;
     if (field === null || this.host === null) return;
     const at = field.selectionStart;
-    // Without a file, the text is still the person's to send.
+    // If no file was chosen, the text is still the user's to send.
     const { path } = await this.host.action('pickFile', {}).catch((error: unknown) => {
       if (this.host !== null) void reportFailure(this.host, error);
       return { path: null };

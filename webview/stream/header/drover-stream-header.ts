@@ -36,7 +36,7 @@ const stepIcons = {
   stopped: 'debug-pause',
 } as const;
 
-/** What a click on a step opens. */
+/** Opened by a click on a step. */
 const stepTitles: { readonly [N in StepName]: string } = {
   worktree: 'Open the worktree in a new window',
   setup: 'Show what the setup command printed',
@@ -46,7 +46,7 @@ const stepTitles: { readonly [N in StepName]: string } = {
   land: 'Show the change',
 };
 
-/** What helps after a failure; everything else stays at the bottom. */
+/** Actions that help after a failure; all others stay at the bottom. */
 const failureActions: ReadonlySet<TaskAction> = new Set([
   'retry',
   'startAnyway',

@@ -1,13 +1,13 @@
-// Completion of `@path` in the message field: what is completed, and its list. The list is a
+// Completion of `@path` in the message field: the completed text, and its list. The list is a
 // listbox that the field controls, so that the focus stays in the field.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
 
 export interface OpenCompletion {
-  /** Where the @ is. */
+  /** Position of the @. */
   readonly start: number;
-  /** What was typed behind it. */
+  /** The text behind it. */
   readonly typed: string;
   readonly paths: readonly string[];
   readonly active: number;
@@ -26,7 +26,7 @@ export function typedPath(
   return typed === undefined ? null : { start: caret - typed.length - 1, typed };
 }
 
-/** The text with the path in the place of the @ and what was typed behind it. */
+/** The text with the path in the place of the @ and the text behind it. */
 export function withPath(
   text: string,
   { start, typed }: Pick<OpenCompletion, 'start' | 'typed'>,

@@ -1,5 +1,5 @@
-// What a person can do with a task from its stream, by its status. The backend checks again; this
-// only decides what is offered.
+// The actions that a person can take on a task from its stream, by its status. The backend checks
+// again; this only decides which are offered.
 
 import { byHandPhase } from '../../../server/core/plan/task.ts';
 import { runnableStatuses, type TaskStatus } from '../../../server/core/plan/state.ts';
@@ -105,7 +105,7 @@ export function sendsBack(task: TaskView | null): boolean {
   return task?.status === 'needs_review' && task.parent_id === null;
 }
 
-/** What happens to the message once it is sent. */
+/** The fate of the message once it is sent. */
 export function hintFate(task: TaskView | null): string {
   if (followsUp(task)) {
     return 'Adds a task to the same epic and runs it. Its agent continues this conversation if it can, and otherwise starts with what was asked and reported here.';

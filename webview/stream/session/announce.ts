@@ -1,5 +1,5 @@
-// What a screen reader announces of a stream on its own: short, and only what a person may have to
-// act on or waits for.
+// The announcements of a screen reader about a stream: short, and only events that a person may
+// have to act on or waits for.
 
 import { entryKind, exitText, startedText } from '../../shared/log/entry-text.ts';
 import type { Entry } from '../../shared/log/transcript.ts';

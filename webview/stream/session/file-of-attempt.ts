@@ -16,7 +16,7 @@ export function fileOfAttempt(
   const isBelow = root !== null && path.startsWith(`${root}/`);
   const relative = (isBelow ? path.slice(root.length + 1) : path).replace(/^\.\//u, '');
   const sha = attempt?.ended_at_ms === null ? null : (attempt?.commit_sha ?? null);
-  // The worktree belongs to another task by then; the commit has what this one made.
+  // The worktree belongs to another task by then; the commit has this one's version.
   if (sha !== null && !absolute.test(relative)) return { path: relative, sha, ...at };
   const whole = absolute.test(path) || root === null ? path : `${root}/${path}`;
   return { path: whole, ...at };

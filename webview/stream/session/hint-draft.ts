@@ -1,6 +1,6 @@
-// What a person types for the agent until it is sent. What is being sent is not remembered any
-// more: it would come back as a draft after it was taken, where the page shows another task by then
-// or is closed.
+// A person's text for the agent until it is sent. A message that is being sent is not remembered
+// any more: it would come back as a draft after it was taken, if the page shows another task by
+// then or is closed.
 
 import type { TaskView } from '../../../server/protocol/views.ts';
 import type { Host } from '../../shared/host.ts';
@@ -8,14 +8,14 @@ import { followsUp, sendsBack } from '../header/task-actions.ts';
 
 /** How a message gets to an agent. */
 export interface Delivery {
-  /** What is reported if it does not. */
+  /** The message to report if it does not. */
   readonly refused: string;
   /** A hint waits until the agent has read it. */
   readonly isHint: boolean;
   readonly send: () => Promise<unknown>;
 }
 
-/** By the state of the task: a follow-up, an answer to a review, or a hint. */
+/** Decides by the state of the task: a follow-up, an answer to a review, or a hint. */
 export function deliveryTo(
   host: Host,
   id: string,
@@ -34,7 +34,7 @@ export function deliveryTo(
   return { refused: 'The hint was not sent', isHint: true, send };
 }
 
-/** What a person sends from the composer. */
+/** A message that a person sends from the composer. */
 export interface ComposedMessage {
   readonly text: string;
   /** The agent is to plan first; it counts for a follow-up alone. */
@@ -62,7 +62,7 @@ export class HintDraft {
     return this.#sending !== null;
   }
 
-  /** Without what is being sent: it can be written on meanwhile. */
+  /** Excludes the message being sent, so the user can keep typing. */
   get kept(): string {
     const text = this.text.trimStart();
     if (this.#sending === null || !text.startsWith(this.#sending)) return this.text;
@@ -78,7 +78,7 @@ export class HintDraft {
     const isTaken = await send(message);
     if (isTaken) this.text = this.kept;
     this.#sending = null;
-    // Its page may have been left: what was refused is the person's still.
+    // The user may have left its page: refused text is still theirs.
     if (!isTaken) memory.amend({ draft: this.text });
     changed();
   }

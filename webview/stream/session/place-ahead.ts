@@ -1,5 +1,5 @@
-// A place of the log that a stream goes to once it is loaded: where the panel was before it was
-// hidden or reloaded, or what a search in transcripts has found.
+// A place of the log that a stream goes to once it is loaded: the panel's position before it was
+// hidden or reloaded, or a result of a search in transcripts.
 
 import type { LogFeed } from '../../shared/log/log-feed.ts';
 import type { Entry } from '../../shared/log/transcript.ts';

@@ -1,5 +1,5 @@
-// The end of a stream's log, asked for while the page still learns from the extension what is to be
-// drawn around it.
+// The end of a stream's log, requested while the page still learns from the extension which subject
+// it shows.
 
 import type { Host } from '../../shared/host.ts';
 import { endOfLog, openEvents } from '../../shared/log/log-feed.ts';

@@ -5,8 +5,8 @@ import type { Entry } from '../../shared/log/transcript.ts';
 const entriesMax = 500;
 
 /**
- * As far as it is loaded, and what no agent has read yet; oldest first, each text once, at its last
- * place.
+ * The loaded messages, and those that no agent has read yet; oldest first, each text once, at its
+ * last place.
  */
 export function saidBefore(entries: readonly Entry[], queued: readonly string[]): string[] {
   const read = entries

@@ -22,7 +22,7 @@ import { reportFailure } from '../../shared/report-failure.ts';
 export interface SessionParts {
   readonly host: Host;
   readonly board: BoardController;
-  /** What was read of the log before anything else was known. */
+  /** The part of the log that was read before anything else was known. */
   readonly ahead: LogAhead | null;
   /** The log has changed: draw in the next frame. */
   readonly onLog: () => void;
@@ -63,7 +63,7 @@ export class StreamSession implements ReactiveController {
     component.addController(this);
   }
 
-  /** Before the first update: where the panel was. */
+  /** Called before the first update, with the panel's former position. */
   restore(chosen: number | null, place: StreamPlace | null): void {
     this.#chosen = chosen;
     this.#place = place;
@@ -178,7 +178,7 @@ export class StreamSession implements ReactiveController {
     return isTaken;
   }
 
-  /** The log shows hints that were sent: they are no longer queued. */
+  /** Hints in the log were sent: they are no longer queued. */
   forgetTold(entries: readonly Entry[]): void {
     if (this.queuedHints.length === 0) return;
     const told = entries
@@ -205,7 +205,7 @@ export class StreamSession implements ReactiveController {
     await this.#try('Not opened', () => this.#parts.host.action('openFile', opened));
   }
 
-  /** What a step has left behind: its log, or its change. */
+  /** The result of a step: its log, or its change. */
   async openStep(step: StepName): Promise<void> {
     const id = this.#subject;
     if (id === null) return;

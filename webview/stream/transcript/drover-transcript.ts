@@ -83,7 +83,7 @@ export class DroverTranscript extends LitElement {
   declare followState: FollowState;
   /** For the context menus of VS Code. */
   declare context: string;
-  /** Of the attempt that is shown. */
+  /** Worktree of the attempt that is shown. */
   declare worktree: string | null;
   declare isPaused: boolean;
   declare activeKey: number | null;
@@ -108,8 +108,8 @@ export class DroverTranscript extends LitElement {
     this.worktree = null;
     this.isPaused = false;
     this.activeKey = null;
-    // What opens above or grows below takes room from the rows: the end stays in sight, and no row
-    // moves at a later click.
+    // Elements that open above or grow below take room from the rows: the end stays in sight, and
+    // no row moves at a later click.
     new SizeController(this, () => requestAnimationFrame(() => this.requestUpdate()));
     this.list = new VirtualLog(this, {
       scroller: () => this.renderRoot?.querySelector<HTMLElement>('.scroller') ?? null,

@@ -152,7 +152,7 @@ function foldedTemplate(
   </div>`;
 }
 
-/** What was asked and answered: one line. */
+/** A question and its answer: one line. */
 function endedQuestionTemplate(
   entry: Entry,
   body: Body<'question'>,
@@ -220,7 +220,7 @@ function questionTemplate(
   </div>`;
 }
 
-/** Drover's progress notes about a remote attempt come by stderr, but are no errors. */
+/** Drover's progress notes about a remote attempt use stderr, but are not errors. */
 function isOwnNote(lines: readonly string[]): boolean {
   return lines.every((line) => line.startsWith('drover: '));
 }

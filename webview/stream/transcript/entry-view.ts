@@ -1,5 +1,5 @@
-// What an entry's template needs beside the entry: what is folded, which question it asks, what
-// happens on a click.
+// An entry template's data beside the entry: the folds, the question that it asks, the effect of a
+// click.
 
 import type { QuestionView } from '../../../server/protocol/views.ts';
 import type { FileReference } from '../../shared/text/file-reference.ts';
@@ -28,7 +28,7 @@ export interface EntryActions {
   openFile(file: FileReference): void;
 }
 
-/** What identifies an entry's fold, also after a reload; null if it cannot be folded. */
+/** Identifies an entry's fold, also after a reload; null if it cannot be folded. */
 export function foldKey(entry: Entry): string | null {
   const { body } = entry;
   switch (body.kind) {

@@ -1,4 +1,4 @@
-// Whether the view follows the end of the log. After scrolling up, the view stays where it is and
+// Whether the view follows the end of the log. After scrolling up, the view keeps its position and
 // shows how much is new below; at the end, it follows again.
 
 export interface FollowState {
@@ -8,10 +8,10 @@ export interface FollowState {
 }
 
 export type FollowInput =
-  /** A scroll of the view: where it is now, and whether a person or the list itself moved it. */
+  /** A scroll of the view: its new position, and whether a person or the list itself moved it. */
   | { readonly type: 'scrolled'; readonly fromEndPx: number; readonly movedPx: number }
   | { readonly type: 'arrived'; readonly count: number }
-  /** The end of the log is loaded, or has been dropped from what is loaded. */
+  /** The end of the log is loaded, or has been dropped from the loaded pages. */
   | { readonly type: 'jumped_to_end' }
   | { readonly type: 'left_end' };
 

@@ -1,4 +1,4 @@
-// The agent's list of what it does, pinned above its transcript.
+// The agent's to-do list, pinned above its transcript.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { icon, type IconName } from '../../shared/looks/icon.ts';

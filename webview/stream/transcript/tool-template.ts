@@ -84,7 +84,7 @@ function insideTemplate(
   const limits = look.showsAll ? allLimits : foldedLimits;
   const input = cutText(inputText(body.name, body.input), limits);
   const text = body.result?.text ?? '';
-  // What a successful edit answers is always the same sentence.
+  // The result of a successful edit is always the same sentence.
   const hidesResult = edits.length > 0 && body.result?.isError === false;
   return html`<div class="inside">
     ${

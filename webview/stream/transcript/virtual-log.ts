@@ -17,7 +17,7 @@ export interface VirtualLogParts {
   readonly isFollowing: () => boolean;
 }
 
-/** Where in the view a row is wanted, and how far it is scrolled out there. */
+/** The wanted position of a row in the view, and how far it is scrolled out there. */
 export interface RowPlace {
   readonly align: 'center' | 'start';
   readonly px: number;
@@ -37,8 +37,8 @@ export class VirtualLog implements ReactiveController {
   }
 
   /**
-   * After the rows are on the page: height and positions, then sizes. All writes come before what
-   * is read.
+   * After the rows are on the page: height and positions, then sizes. All writes come before the
+   * reads.
    */
   hostUpdated(): void {
     const scroller = this.#parts.scroller();
