@@ -16,10 +16,10 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 
-/** Of the build: code that was made of other parts is not used. */
+/** Stamp of the build: code that was made of other parts is not used. */
 const build = process.env.DROVER_BUILD_STAMP;
 const ofBundles = createRequire(import.meta.url);
-/** Each command that comes to new functions makes the kept code larger. */
+/** Each command that reaches new functions makes the kept code larger. */
 const wordsMax = 12;
 /** A program that lives long keeps more only where it has compiled much more. */
 const growthMin = 1.1;

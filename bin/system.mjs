@@ -2,5 +2,5 @@
 // could load `server/platform`: the launcher, and those in `build/`.
 
 export const isWindows = process.platform === 'win32';
-/** As in the names of packages: `linux-x64`. */
+/** The form used in names of packages: `linux-x64`. */
 export const ownTarget = `${process.platform}-${process.arch}`;

@@ -99,9 +99,9 @@ const wrappedRequire = /__toESM\((require\("\.\/chunk-[A-Z0-9]+\.cjs"\))\)/g;
 const namespaceCopy = /^module\.exports = __toCommonJS\((\w+)\);$/m;
 
 /**
- * Asks for chunks where they are.
+ * Requests chunks from their file.
  * @param {string} code of a chunk or a program
- * @param {string} own the file that it stands in
+ * @param {string} own the file of the code
  * @param {ReadonlyMap<string, string>} parts
  */
 export function requireFromParts(code, own, parts) {

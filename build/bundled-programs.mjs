@@ -83,7 +83,7 @@ const builtinImport =
   /^var (import_node_\w+) = ((?:__toESM\()?require\("node:[\w/]+"\)(?:, 1)?\)?);$/gm;
 
 /**
- * Node's own modules are loaded when they are first used: half of what a command imports it never comes to.
+ * Node's own modules are loaded when they are first used: a command never uses half of its imports.
  * @param {string} code as esbuild writes it
  */
 function loadBuiltinsLate(code) {
@@ -93,7 +93,7 @@ function loadBuiltinsLate(code) {
   return (
     code
       .replaceAll(builtinImport, 'var $1_, $1 = () => $1_ ??= $2;')
-      // In brackets, as it may stand after `new`.
+      // In brackets, so that it may follow `new`.
       .replaceAll(used, '($1()).')
   );
 }

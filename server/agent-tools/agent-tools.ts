@@ -24,7 +24,7 @@ export class AgentToolTokens implements AgentToolsDoor {
   readonly #root: string;
   /** Whether the settings give agents tools, as they are now. */
   readonly #isWanted: () => boolean;
-  /** By the digest of the token, so that the time of a look-up reveals nothing about it. */
+  /** Keyed by the digest of the token, so that the time of a look-up reveals nothing about it. */
   readonly #parts = new Map<string, OpenPart>();
   readonly #byLog = new Map<string, string>();
 

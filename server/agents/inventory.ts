@@ -20,7 +20,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface NamedProgram {
   readonly path: string;
-  /** False: a file of the project names it, so Drover searches for it but does not start it. */
+  /**
+   * False if a file of the project names it, so that Drover searches for it but does not start it.
+   */
   readonly byPerson: boolean;
 }
 
@@ -173,7 +175,7 @@ async function lookFor(kind: AgentKind, request: InventoryRequest): Promise<Inve
   return { ...entry, remedy, ...(ran ? {} : { isBroken: true }) };
 }
 
-/** Without the entries that depend on the current folder, which a project may be. */
+/** Drops the entries that depend on the current folder, which a project may be. */
 function withAbsolutePath(env: Environment): Environment {
   const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter);
   return { ...env, PATH: folders.filter((folder) => isAbsolute(folder)).join(delimiter) };

@@ -95,7 +95,7 @@ export interface AgentRequest {
   readonly tools?: AgentTools;
   /** Files outside of `cwd` that its prompt tells it to read, and that it may read. */
   readonly readableFiles?: readonly string[];
-  /** Puts the agent's program behind its walls; absent: it runs with the user's powers. */
+  /** Puts the agent's program into its sandbox. If absent, it runs with the user's powers. */
   readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
   /** The home of the confined agent, in which its files are read from here. */
   readonly confinedHome?: string;
@@ -146,7 +146,7 @@ export interface AgentHost {
 
 export interface AgentCapabilities {
   readonly resume: boolean;
-  /** A new session can start from the conversation of another one. Absent: it cannot. */
+  /** A new session can start from the conversation of another one. Absent if it cannot. */
   readonly forks?: true;
   readonly questions: boolean;
   readonly hints: boolean;

@@ -11,8 +11,8 @@ import type { RunningWeb, WebRequest } from '../protocol/web/wire.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
 
 /**
- * `data`: a running backend, else the same handlers here. `engine`: started when there is none.
- * `existing`: or null.
+ * `data`: a running backend, else the same handlers here. `engine`: started if none runs.
+ * `existing`: a running one or null.
  */
 export type BackendNeed = 'data' | 'engine' | 'existing';
 
@@ -46,7 +46,7 @@ export interface DoctorReport {
     /** Asked for its version, it failed or did not answer; absent otherwise. */
     readonly broken?: true;
   }[];
-  /** With `--sandbox` alone. */
+  /** Only with `--sandbox`. */
   readonly sandbox?: readonly { readonly probe: string; readonly stopped: boolean }[];
 }
 

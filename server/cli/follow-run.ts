@@ -206,7 +206,7 @@ class RunFollower {
       await context.surroundings.sleep(pauseMs(tries));
       try {
         this.#client = await context.client('engine');
-        // One that is there may have lost its database: then nothing could be followed.
+        // A running backend may have lost its database: then nothing could be followed.
         await this.#client.call('events.read', { after: this.#last, limit: 1 });
         this.#signals.drop('gone');
         this.#display.onClient(this.#client);

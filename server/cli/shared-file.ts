@@ -18,7 +18,7 @@ export async function readPresent(path: string): Promise<string | null> {
 
 /**
  * A reader never sees half a file, and a full disk leaves the old one unchanged. With `expected`
- * the old text is checked once more before it is replaced; false: it has changed.
+ * the old text is checked once more before it is replaced. Returns false if it has changed.
  */
 export async function writeWhole(
   path: string,

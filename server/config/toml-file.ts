@@ -110,7 +110,7 @@ function collectTable(
 function bodyValue(body: readonly AST.TOMLKeyValue[]): Record<string, unknown> {
   const value: [string, unknown][] = body.map((pair) => {
     const keys = getStaticTOMLValue(pair.key);
-    // A dotted name is no name of a variable; it is refused with the whole table.
+    // A dotted name cannot name a variable; it is refused with the whole table.
     return [keys.join('.'), getStaticTOMLValue(pair.value)];
   });
   return Object.fromEntries(value);

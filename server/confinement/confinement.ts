@@ -264,7 +264,7 @@ function variablesInside(env: Readonly<Record<string, string>>): Record<string, 
   return { ...Object.fromEntries(removed), TMPDIR: '/tmp' } as Record<string, string | null>;
 }
 
-/** By the folder that a process works in: one that is confined has it open as long as it lives. */
+/** Recognized by its working folder, which a confined process has open as long as it lives. */
 async function isAnyoneIn(path: string): Promise<boolean> {
   const { readdirSync, readlinkSync } = await import('node:fs');
   for (const pid of readdirSync('/proc')) {

@@ -87,8 +87,8 @@ export function proveEarly(settings: SandboxSettings): void {
 }
 
 /**
- * As shown by `status`. Only a backend runs the test; other commands read its stored result in the
- * project's folder.
+ * The sandbox as `status` shows it. Only a backend runs the test; other commands read its stored
+ * result in the project's folder.
  */
 export async function sandboxView(
   settings: SandboxSettings,

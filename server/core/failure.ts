@@ -15,7 +15,7 @@ export const failureKinds = [
   'agent_stalled', // no sign of life for too long
   'timeout', // the wall time of the attempt is over
   'setup_failed', // the project's setup command failed: not the agent's fault
-  'no_changes', // ended well, but a commit was expected and there is none
+  'no_changes', // ended well, but without an expected commit
   'gate_failed', // the gate is red on the merged tree
   'conflict', // the work cannot be merged with earlier landings
   'line_held', // a change that Drover did not make stopped the line; uses no attempt, continues when a person has decided
@@ -96,7 +96,7 @@ export abstract class ErrorOfKind<Kind extends string> extends Error {
   }
 }
 
-/** A request of a person that is refused, with nothing changed (exit code 3 of the command). */
+/** A person's request that is refused, with nothing changed (exit code 3 of the command). */
 export class Refusal extends ErrorOfKind<RefusalKind> {
   override name = 'Refusal';
 }

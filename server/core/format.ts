@@ -19,7 +19,7 @@ function two(large: number, largeUnit: string, small: number, smallUnit: string)
   return `${large} ${largeUnit}${rest}`;
 }
 
-/** As one word of a POSIX shell. */
+/** Quotes the text as one word of a POSIX shell. */
 export function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

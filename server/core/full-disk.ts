@@ -1,5 +1,5 @@
-// A disk without space, as the system reports it to a program: its words are no proof, because
-// anything can print them.
+// A disk without space, as the system reports it to a program: a program's output does not prove
+// it, because anything can print that.
 
 /** True of an error that the system gave to this process. */
 export function isFullDisk(error: unknown): error is NodeError {

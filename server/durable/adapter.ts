@@ -33,7 +33,7 @@ export abstract class DurableAdapter<Tx, Db> {
   /** Looks for pending workflows in this process; does not notify other processes. */
   protected abstract lookForWork(): void;
   protected abstract insert(db: Db, row: NewWorkflow, options: StartOptions): Promise<void>;
-  /** As `insert`, in a transaction of the caller. */
+  /** Like `insert`, in a transaction of the caller. */
   protected insertIn(tx: Db, row: NewWorkflow, options: StartOptions): Promise<void> {
     return this.insert(tx, row, options);
   }

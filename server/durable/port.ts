@@ -12,7 +12,7 @@
 
 /** The actions of a body while its workflow's owner is unknown. None of these rejects. */
 export interface StandStill {
-  /** Afterwards the body changes nothing. False: it cannot stand still. */
+  /** Afterwards the body changes nothing. False if it cannot be stopped. */
   begin(): Promise<boolean>;
   /** The workflow is still its own. */
   goOn(): Promise<void>;
@@ -44,9 +44,9 @@ export interface DurableRun<Tx> {
    */
   whileHeld<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Runs the body, which can stand still: once this process has lost its contact with the others,
-   * so that they may take the workflow, it stands still instead of being stopped, and resumes if
-   * the workflow is still its own when the contact is back.
+   * Runs the body, which can be stopped: once this process has lost its contact with the others, so
+   * that they may take the workflow, it is paused instead of being ended, and resumes if the
+   * workflow still belongs to this process when the contact returns.
    */
   standingStill<T>(still: StandStill, body: () => Promise<T>): Promise<T>;
   /**
@@ -101,7 +101,9 @@ export interface Durable<Tx> {
   queue(name: string, limits: QueueLimits): void;
   /** Enqueues; the id is the idempotency key: a second start with the same id does nothing. */
   start(name: string, id: string, input: unknown, options: StartOptions): Promise<void>;
-  /** As `start`, inside a transaction of the caller: the workflow exists exactly if it commits. */
+  /**
+   * Like `start`, inside a transaction of the caller: the workflow exists exactly if it commits.
+   */
   startIn(tx: Tx, name: string, id: string, input: unknown, options: StartOptions): Promise<void>;
   /** Makes adapters look for work now, after a transaction with `startIn` has committed. */
   wake(): void;

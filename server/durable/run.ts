@@ -7,8 +7,8 @@ import { LostLease, type Clock, type DurableRun, type StandStill } from './port.
 /**
  * Why a run is ended from outside. `lost`: another process has it, so nothing more is written.
  * `cancelled` and `closing`: we still own the row and end it. `storage`: the database refused a
- * write, so the row is left unchanged and comes back when its lease has expired, which avoids a
- * tight retry loop on a full disk. `handed_over`: the body cannot continue in this process.
+ * write, so the row is left unchanged and is claimed again when its lease has expired, which avoids
+ * a tight retry loop on a full disk. `handed_over`: the body cannot continue in this process.
  */
 export type StopCause = 'lost' | 'cancelled' | 'closing' | 'storage' | 'handed_over';
 
@@ -54,7 +54,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   readonly #inFlight = new Map<string, Promise<unknown>>();
   readonly #controller = new AbortController();
   #cause: StopCause | null = null;
-  /** How the body that runs now can stand still. */
+  /** How the running body can be stopped. */
   #still: StandStill | null = null;
   #isStanding = false;
   /** A stopped process has been ended: its end says nothing about the work. */
@@ -218,7 +218,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
       return await write();
     } catch (error) {
       if (!this.#store.isTrouble(error)) throw error;
-      // Of a run that was stopped already, whether the write got through is for others to see.
+      // A run that was stopped already leaves it to others to see whether the write succeeded.
       this.#throwIfStopped();
       this.stop('storage');
       throw error;

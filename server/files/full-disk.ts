@@ -1,5 +1,5 @@
-// Tries whether disks have space, by a file on each: the numbers of a file system know nothing of
-// quotas, and a program's words are no proof.
+// Tests whether disks have space, by writing a file on each: the numbers of a file system ignore
+// quotas, and a program's output does not prove it.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { open, stat, unlink } from 'node:fs/promises';

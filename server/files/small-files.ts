@@ -54,7 +54,7 @@ function openedFile<T>(
   }
 }
 
-/** In place of whatever is there; never through a link, nor into a file that has other names. */
+/** Replaces an existing file; never writes through a link, nor into a file that has other names. */
 export async function writeNew(file: string, text: string | Buffer): Promise<void> {
   await removeEntry(file);
   writeFileSync(file, text, { flag: 'wx' });

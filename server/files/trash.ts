@@ -50,8 +50,8 @@ export class Trash {
   }
 
   /**
-   * Something with the name of the trash that is no folder of ours is left alone, and another name
-   * is used.
+   * Something with the name of the trash that is not Drover's folder is left alone, and another
+   * name is used.
    */
   async #folderBeside(worktree: string): Promise<string> {
     const usual = join(dirname(worktree), trashName);

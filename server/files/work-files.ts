@@ -53,8 +53,8 @@ export const workFiles = {
 
 /**
  * Only plain files below the checkout, never through a link: neither out of the checkout, nor
- * through one that an earlier attempt has left in the worktree. A file that is there is replaced as
- * a whole.
+ * through one that an earlier attempt has left in the worktree. An existing file is replaced as a
+ * whole.
  */
 async function copyOne(root: string, worktree: string, path: string): Promise<boolean> {
   const clean = normalize(path);

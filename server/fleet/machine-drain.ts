@@ -20,7 +20,7 @@ export interface DrainNotes {
 }
 
 const lookAgainMs = 2_000;
-/** By then, another machine has the work if it could be sent to one. */
+/** After that time, another machine has the work if it could be sent to one. */
 const unpushedMaxMs = 20_000;
 
 export class MachineDrain {

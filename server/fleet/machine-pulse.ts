@@ -28,18 +28,18 @@ import type { Engine } from '../workflows/kit/engine-ports.ts';
 const beatsPerLife = 6;
 
 /**
- * Fraction of that time after which this machine's own work stands still, or stops, if it cannot
- * reach the database: before other machines restart its tasks.
+ * Fraction of that time after which this machine stops its own work if it cannot reach the
+ * database: before other machines restart its tasks.
  */
 export const ownStopPart = 0.6;
 
-/** Of that time: how long a machine that starts listens before it takes others for dead. */
+/** Share of that time for which a starting machine listens before it takes others for dead. */
 const startPart = 1 / 3;
 
 const olderNote =
   'Other machines run a newer Drover, whose work this one cannot start. It finishes its own tasks and gets no new ones. Install the new version here.';
 
-/** Of a machine that may be this one in another place: a beat may be late. */
+/** Heartbeats of a machine that may be this one in another place: a beat may be late. */
 const beatsWatched = 2.5;
 const looksAtBeats = 10;
 
@@ -56,7 +56,7 @@ export class MachinePulse {
   #timer: NodeJS.Timeout | null = null;
   #beating: Promise<void> = Promise.resolve();
   #beatAtMs: number | null = null;
-  /** From when on a heartbeat that is missing means a machine that is dead. */
+  /** The time after which a missing heartbeat means a dead machine. */
   #knowsDeadFromMs = 0;
 
   constructor(project: Project, engine: Engine) {
@@ -159,7 +159,7 @@ export class MachinePulse {
     const isHeld = note !== null || ageNote !== null;
     const room = isHeld ? Math.min(busy, fleet.agents) : fleet.agents;
     const lands = await this.#isWantedForLanding({
-      // Of the machine's own limits only a full disk prevents a gate.
+      // Of the machine's own limits, only a full disk prevents a gate.
       isUnable: remoteHold !== null || hostHold(facts, machine, 0) !== null,
       isLow: hostHold(facts, machine, 1) !== null,
     });

@@ -13,7 +13,7 @@ export interface ForgeAccess extends OpenedForge {
 
 /** A token that a person renews is found after this time. */
 const openedMs = 10 * 60_000;
-/** Of the host's hourly requests, this part is left to the person. */
+/** This part of the host's hourly requests is left to the person. */
 const reserve = 0.4;
 
 export class ProjectForge {

@@ -71,7 +71,7 @@ interface Due {
   readonly reaction: Reaction;
 }
 
-/** False: nothing more is to be done about this pull request now. */
+/** Returns false if nothing more must be done about this pull request now. */
 async function carryOut(
   { engine }: ObserveDeps,
   { remote }: ForgeAccess,

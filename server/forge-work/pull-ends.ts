@@ -163,7 +163,7 @@ async function withForeign(
   return merged.ok && merged.value.kind === 'merged' ? merged.value.commit : null;
 }
 
-/** True: a run of the epic works, or was started for tasks that are left. */
+/** Returns true if a run of the epic works, or was started for remaining tasks. */
 export async function continueRun(engine: Engine, pull: PullRow): Promise<boolean> {
   const { db } = engine.store;
   const run = await newestRun(db, { epicId: pull.epic_id });

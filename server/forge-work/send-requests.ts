@@ -275,7 +275,7 @@ async function dress(
   ];
   for (const answer of asked) {
     if (answer.kind === 'limited') return unsent(answer);
-    // An unknown label or reviewer does not come to be known by asking again.
+    // Repeating the request does not help with an unknown label or reviewer.
     if (answer.kind === 'unreadable') problems.push(answer.why);
   }
   return problems.length === 0 ? { kind: 'done' } : { kind: 'done', answer: problems.join(' ') };

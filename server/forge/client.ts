@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
 import { type Answer, facts, unreadable, type Unreadable } from './port.ts';
 
 export interface ForgeClientDeps {
-  /** With a trailing slash, such as `https://api.github.com/`. */
+  /** Has a trailing slash, such as `https://api.github.com/`. */
   readonly baseUrl: string;
   readonly token: string | null;
   readonly nowMs: () => number;
@@ -168,7 +168,7 @@ export class ForgeClient {
 
   /**
    * When the host may be asked again. A secondary limit leaves the primary budget full: only the
-   * header `retry-after` and the body tell it.
+   * header `retry-after` and the body show it.
    */
   #limitOf(response: Response, text: string): number | null {
     if (response.status !== 403 && response.status !== 429) return null;

@@ -119,7 +119,7 @@ export class GithubIssues implements Tracker {
     if (!isOpen || isAny === false || this.#unknown.has(relation)) return facts([]);
     const path = `repos/${slug}/issues/${number}/${relation}`;
     const listed = await this.#list(path);
-    // A server that does not tell how many there are may be too old to know the path.
+    // A server that does not report the total may be too old to know the path.
     if (isAny !== null || listed.kind !== 'unreadable') return listed;
     if (listed.cause === 'other' || listed.cause === 'refused') return listed;
     this.#unknown.add(relation);

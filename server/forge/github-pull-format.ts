@@ -21,7 +21,7 @@ export function readPull(item: unknown): PullCore | null {
     head: text(head['sha']),
     baseBranch: text(base['ref']),
     baseSha: text(base['sha']),
-    // Of an open one it names a trial merge.
+    // For an open one it names a trial merge.
     mergeCommit: isMerged ? text(item['merge_commit_sha']) : null,
     body: text(item['body']),
   };

@@ -13,7 +13,7 @@ export interface RunOptions extends Omit<GitCommand, 'args' | 'cwd' | 'urgent'> 
    * location of its repository.
    */
   readonly at?: string;
-  /** False: report a lock of another process immediately. */
+  /** If false, a lock of another process is reported immediately. */
   readonly waitForLocks?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface KnownObjects {
   /** Returns null if the repository does not have it. */
   read(sha: Sha): Promise<Result<GitObject | null, GitOutput>>;
   known(sha: Sha): CommitObject | null;
-  /** Returns null if there is no such commit, or git could not be asked. */
+  /** Returns null if the commit does not exist, or git could not be asked. */
   commit(sha: Sha): Promise<CommitObject | null>;
   remember(sha: Sha, commit: CommitObject): void;
   answer(question: string): boolean | undefined;
@@ -73,7 +73,7 @@ export interface RepositoryContext {
   readonly networkVariables: Readonly<Record<string, string>>;
   /** Arguments that make a checkout use several processes of git's own. */
   readonly checkoutSettings: readonly string[];
-  /** By its name, unless a person allows this one. */
+  /** Decides by its name, unless a person allows this one. */
   isHeldName(path: string): boolean;
   /** Null skips the contents. */
   readonly secretsIn: SecretSearch | null;

@@ -30,11 +30,11 @@ export interface MergeRequest {
    */
   readonly settled?: ReadonlyMap<string, string | null>;
   /**
-   * True: no conflict. A file that both have changed is the tip's, and histories that share no
-   * commit are merged as well.
+   * If true, there are no conflicts: the tip's version of a file wins, and histories without a
+   * common commit are merged too.
    */
   readonly preferTip?: boolean;
-  /** True: fills `Merge.unportable`. */
+  /** If true, fills `Merge.unportable`. */
   readonly portableNames?: boolean;
   readonly subject: string;
   /** Lines `Key: value` after the subject. */

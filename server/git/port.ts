@@ -280,7 +280,7 @@ export interface GitRepository {
   changedFiles(from: Sha, to: Sha): Promise<GitResult<readonly ChangedFile[]>>;
   /** Names of files and folders at the root of a commit. */
   namesAtRoot(commit: Sha): Promise<GitResult<readonly string[]>>;
-  /** A file as it is in a commit (a path from the root, with slashes); null when there is none. */
+  /** A file in a commit (a path from the root, with slashes); null if it does not exist. */
   fileAt(commit: Sha, path: string, bytesMax: number): Promise<GitResult<FileAtCommit | null>>;
   /**
    * The work of base…commit in one commit on the base, without held files and their history; the
@@ -309,8 +309,8 @@ export interface GitRepository {
     which?: 'first-parent' | 'all',
   ): Promise<GitResult<readonly LineCommit[]>>;
   /**
-   * A best common ancestor; null when there is none, or when a commit does not exist. Throws
-   * `GitRefusal` if git could not tell.
+   * A best common ancestor; null if there is none, or a commit does not exist. Throws `GitRefusal`
+   * if git could not tell.
    */
   mergeBase(one: Sha, two: Sha): Promise<Sha | null>;
   /** `--oneline`-like subjects of from..to, newest first, at most `limit`. */
@@ -344,10 +344,7 @@ export interface FileAtCommit {
 }
 
 export interface GitAdapter {
-  /**
-   * Opens the repository that holds `path`; refuses with a sentence when there is none or git is
-   * too old.
-   */
+  /** Opens the repository of `path`; refuses with a sentence if there is none or git is too old. */
   open(path: string): Promise<GitResult<GitRepository>>;
   version(): Promise<GitResult<string>>;
 }

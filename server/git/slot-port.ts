@@ -14,7 +14,7 @@ export interface CommitLeftoversRequest {
   readonly maxFileSize: number;
   /** Patterns of paths whose change is reported; without it, none. */
   readonly protect?: readonly string[];
-  /** True: new names that cannot be checked out on every system are held. */
+  /** If true, new names that cannot be checked out on every system are held. */
   readonly portableNames?: boolean;
   /** Patterns of links that may lead out of the project; without it, all may. */
   readonly linksAllowed?: readonly string[];
@@ -46,7 +46,7 @@ export interface CommitLeftoversOutcome {
    * hold it.
    */
   readonly aside?: boolean;
-  /** Absent: the attempt wrote no ignored files. */
+  /** Absent if the attempt wrote no ignored files. */
   readonly ignored?: IgnoredResults;
 }
 
@@ -100,7 +100,9 @@ export interface SlotRequest {
   /** Branch to create or reset in the slot, or null for a detached HEAD (gate). */
   readonly branch: string | null;
   readonly sha: Sha;
-  /** True: the branch exists with work on it: check it out as it is, do not reset it to `sha`. */
+  /**
+   * If true, the branch exists with work on it: check it out unchanged, do not reset it to `sha`.
+   */
   readonly keepBranch: boolean;
   /** Remove ignored files too. */
   readonly dropIgnored: boolean;
@@ -132,14 +134,14 @@ export interface SetupRequest {
   /** Paths that are not the setup's: copies from the checkout, caches that are kept. */
   readonly leave: readonly string[];
   /**
-   * True: every file that git does not track and that the setup has not made is removed (a gate's
+   * If true, removes every file that git does not track and that the setup did not make (a gate's
    * folder).
    */
   readonly only: boolean;
   /**
    * `use`: a sealed copy of the state replaces the setup, if there is one; a gate's setup result is
-   * sealed for tasks whose commit contains the gate's. `base`: the slot holds a commit of the line
-   * and nothing of an agent, so that its state is sealed after the setup. Absent: neither.
+   * sealed for tasks whose commit contains the gate's. `base`: the slot has a commit of the line
+   * and nothing of an agent, so that its state is sealed after the setup. Absent for neither.
    */
   readonly seal?: 'use' | 'base';
 }

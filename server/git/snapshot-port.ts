@@ -11,7 +11,7 @@ export type SnapshotReason =
   | 'paused'
   | 'stopped' // Ctrl-C, or the end of the run
   | 'cancelled'
-  | 'limit' // of an account or a budget
+  | 'limit' // limit of an account or a budget
   | 'blocked'
   | 'conflict'
   | 'review'
@@ -50,7 +50,7 @@ export interface SnapshotRequest {
 export interface Snapshot {
   readonly ref: string;
   readonly commit: Sha;
-  /** False: the last snapshot held this state already. */
+  /** False if the last snapshot has this state already. */
   readonly isNew: boolean;
 }
 

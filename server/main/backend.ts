@@ -128,7 +128,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await pulse?.leave();
   await served.close(life.reason);
   await endWatch();
-  // Of the database's file, the git folder may have the only name left; of its log there is none.
+  // The git folder may have the only remaining name of the database's file; its log has no other.
   if (life.isLost && project.fleet === null) await writeBack(project.store.db);
   await project.close();
   lock.release();
@@ -207,7 +207,7 @@ class BackendLife {
     this.#end.resolve();
   }
 
-  /** With clients it stays: they would start the next backend. */
+  /** Stays while clients are connected: they would start the next backend. */
   leaveUnused(reason: string): void {
     if (this.#clients === 0) this.leave(reason);
   }

@@ -110,7 +110,7 @@ async function startOne(options: OpenClientOptions): Promise<Client> {
   try {
     return await startBackend(options, () => connectRunning(options.root, options.device));
   } catch (error) {
-    // With a full disk, a backend that cannot start cannot report it: so it is checked here.
+    // If the disk is full, a backend that cannot start cannot report it: so it is checked here.
     if (error instanceof Refusal && error.kind === 'backend') (await openLocal(options)).close();
     throw error;
   }

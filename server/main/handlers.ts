@@ -97,7 +97,7 @@ function environmentFor({ live }: Project, env: Environment | undefined): Enviro
     : withBackendPath(withoutGitCommand(env), process.env);
 }
 
-/** Of a run with these settings; refuses if it would not be confined as they say. */
+/** Warnings of a run with these settings; refuses if it would not be confined as they say. */
 async function warningsOf(project: Project, offer: LiveSettings): Promise<readonly string[]> {
   const { settings, warnings } = offer.loaded;
   const later =

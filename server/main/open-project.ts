@@ -74,7 +74,10 @@ export async function openProject(
   return { machineId: '', fleet: null, output: noOutput, ...parts };
 }
 
-/** A run's word comes to a backend that has its remote already: so that one is refused before. */
+/**
+ * A run's request reaches a backend that has its remote already, so a different one is refused
+ * before.
+ */
 function fleetFor(live: LiveSettings, view: SettingsView | undefined): FleetSettings {
   if (view === 'accepted' && live.judged.accepted === null) live.refuseUnaccepted('fleet.');
   return (view === undefined ? live.accepted : live.settings).fleet;

@@ -124,7 +124,7 @@ function exitCodeOf(outcome: JobOutcome): number {
   if (outcome.exitCode >= 0) return outcome.exitCode;
   const { signals } = constants;
   const name = `SIG${outcome.signal ?? ''}`;
-  // As shells report a death by a signal.
+  // The code with which shells report a death by a signal.
   return name in signals ? 128 + signals[name as NodeJS.Signals] : 1;
 }
 

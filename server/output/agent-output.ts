@@ -11,7 +11,7 @@ export interface AgentOutput {
    */
   beforeRead(log: AttemptLog): Promise<void>;
   /**
-   * By its file: the first line with all words (in lower case) of each log that another machine
+   * Keyed by file: the first line with all words (in lower case) of each log that another machine
    * writes, as far as it is stored.
    */
   find(logs: readonly SearchedLog[], words: readonly string[]): Promise<FoundLines>;

@@ -41,7 +41,7 @@ export async function copyFile(db: Reads, request: FileToCopy): Promise<Copied |
   return copyAgain(db, request);
 }
 
-/** Beside it, then in its place: a reader sees the old one or the whole new one. */
+/** Written beside it, then renamed: a reader sees the old one or the whole new one. */
 async function copyAgain(db: Reads, request: FileToCopy): Promise<Copied | null> {
   const fresh = `${request.path}.new-${randomBytes(6).toString('hex')}`;
   const handle = await open(fresh, 'wx+', 0o600);

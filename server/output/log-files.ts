@@ -28,9 +28,7 @@ export interface ShippedFile {
   readonly changedMs: number;
 }
 
-/**
- * The prompt, the head and the segments that are there, in the order in which they were written.
- */
+/** The prompt, the head and the existing segments, in the order in which they were written. */
 export function filesOfLog(logs: string, file: string): ShippedFile[] {
   const path = join(logs, file);
   // Read before the sizes: everything it covers is in the files.
@@ -134,9 +132,9 @@ function characterEnd(bytes: Buffer, most: number): number {
 const replacement = 0x3f;
 
 /**
- * As a text of the same number of bytes. A database takes no zero character and no broken UTF-8, of
- * which a log has none but after a power cut: each such byte becomes a question mark, so that every
- * place keeps its meaning.
+ * A text of the same number of bytes. A database stores no zero character and no broken UTF-8,
+ * which a log only contains after a power cut: each such byte becomes a question mark, so that
+ * every place keeps its meaning.
  */
 export function storableText(bytes: Buffer): string {
   if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8');

@@ -7,7 +7,7 @@ export interface StoredEnd {
   readonly end: number;
   /** The last part; null = nothing is stored. */
   readonly last: PartPlace | null;
-  /** Of a prompt: when it was written. */
+  /** For a prompt, when it was written. */
   readonly changedMs: number;
 }
 

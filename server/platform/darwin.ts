@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import type { Platform, ProcessFacts } from './port.ts';
 import { posix } from './posix.ts';
 
-/** Of every `ps`: names of months and times in one form. */
+/** Environment of every `ps`: names of months and times in one form. */
 export const psEnvironment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } as const;
 
 const appleScript = [
@@ -35,7 +35,7 @@ export const darwin: Platform = {
   }),
 };
 
-/** Of the columns `stat` and `lstart`: `Ss   Sat Nov 28 21:38:35 2026`. */
+/** Parses the columns `stat` and `lstart`: `Ss   Sat Nov 28 21:38:35 2026`. */
 export function parsePsFacts(line: string): ProcessFacts | null {
   const [state = '', ...start] = line.trim().split(/\s+/);
   const seconds = Date.parse(`${start.join(' ')} UTC`) / 1000;

@@ -15,7 +15,7 @@ export interface ProcessFacts {
 }
 
 export interface SocketPlace {
-  /** Of the repository: 16 letters and digits. */
+  /** The repository's name: 16 letters and digits. */
   readonly name: string;
   /** The name and the number of the user. */
   readonly user: string;
@@ -47,7 +47,7 @@ export interface Platform {
   shellStart(command: string): ProgramStart;
   /** The address of a backend: a socket in a folder of the user's, or a named pipe. */
   socketPath(place: SocketPlace): string;
-  /** The address for agents, alone in its folder. Returns null if sockets are no files. */
+  /** The address for agents, alone in its folder. Returns null if sockets are not files. */
   agentSocketPath(place: SocketPlace): string | null;
   /** Names the boot and the namespace in which process ids and start times mean something. */
   bootName(): string;

@@ -30,8 +30,8 @@ export function readStatText(pid: number): string | null {
 }
 
 /**
- * From the third on, `state`. The command name may hold spaces and brackets: counted from the last
- * bracket.
+ * Starts at the third field, `state`. The command name may contain spaces and brackets, so fields
+ * are counted from the last bracket.
  */
 export function statFields(text: string): string[] {
   return text.slice(text.lastIndexOf(')') + 2).split(' ');

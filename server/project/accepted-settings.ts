@@ -140,7 +140,7 @@ export function heldViews(held: readonly HeldSetting[]): readonly UnacceptedView
   return held.map(({ name, by, shown }) => ({ setting: name, by, shown }));
 }
 
-/** By the landings since the last acceptance that made just this change. */
+/** Finds the landings since the last acceptance that made just this change. */
 async function authorsOf(
   root: string,
   { head }: Acceptance,

@@ -7,7 +7,7 @@ import { openGitProcesses, type GitProcesses } from '../git/process/process.ts';
 import { programOnPath } from '../files/program-path.ts';
 
 export interface LandedChange {
-  /** Of the landing: a task, or an epic. */
+  /** Whose landing it was: a task's, or an epic's. */
   readonly by: string;
   /** Null if the file did not exist. */
   readonly before: string | null;

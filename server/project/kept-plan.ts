@@ -24,7 +24,7 @@ import { type GitHome, isHome, type ProjectPlaces, projectRootOf } from './proje
 const leaveWaitMaxMs = 30_000;
 const leaveLookMs = 50;
 
-/** False: the git folder cannot be written, so that nothing is kept there. */
+/** Returns false if the git folder cannot be written, so that nothing is kept there. */
 export function makeHome(home: GitHome): boolean {
   try {
     makePrivate(home.folder);

@@ -137,14 +137,14 @@ export class LiveSettings {
   }
 
   /**
-   * With the values alone that a person has accepted: for everything that starts programs or
-   * contacts hosts without a run's word.
+   * Has only the values that a person has accepted: for everything that starts programs or contacts
+   * hosts without a run.
    */
   get accepted(): Settings {
     return this.#accepted;
   }
 
-  /** With the values that a run would use that a person starts now: to be shown, not to be used. */
+  /** Has the values that a run started now would use: to be shown, not to be used. */
   get offered(): Settings {
     return this.#offered;
   }

@@ -24,7 +24,7 @@ function identityOf(path: string): string {
     const facts = lstatSync(path, { throwIfNoEntry: false });
     return facts === undefined ? 'missing' : `${facts.dev}:${facts.ino}`;
   } catch (error) {
-    // A folder that cannot be read for now is no reason to leave, one that became a file is.
+    // A folder that cannot be read for now is not a reason to leave, but one that became a file is.
     return (error as NodeJS.ErrnoException).code === 'ENOTDIR' ? 'missing' : 'unknown';
   }
 }

@@ -12,8 +12,8 @@ import type { BackendAddress } from '../protocol/api.ts';
 export const projectFolderName = '.drover';
 
 /**
- * The nearest folder upwards that holds `.drover/`, or whose git folder still has its plan; null =
- * there is none.
+ * The nearest folder upwards that contains `.drover/`, or whose git folder still has its plan; null
+ * = none does.
  */
 export function findProject(from: string, user = process.getuid?.()): string | null {
   let folder = resolve(from);

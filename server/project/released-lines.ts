@@ -4,7 +4,7 @@
 const releasedMs = 5 * 60_000;
 
 export class ReleasedLines {
-  /** By branch, on the monotonic clock. */
+  /** Keyed by branch, on the monotonic clock. */
   readonly #untilMs = new Map<string, number>();
 
   add(branch: string): void {

@@ -48,7 +48,7 @@ export type Handlers = {
   readonly [N in RequestName]: (params: Params<N>) => Promise<Answer<N>>;
 };
 
-/** How the command calls: over the socket or in its own process, it can't tell. */
+/** The interface of the command's calls, over the socket or in its own process. */
 export interface Client {
   call<N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>>;
   /** The feed after a number, then live; returns unsubscribe. `onEnd` when the backend is gone. */

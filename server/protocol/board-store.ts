@@ -49,7 +49,7 @@ export class BoardStore {
     return this.#board;
   }
 
-  /** A new connection: the board of before stays in sight until the new one is there. */
+  /** A new connection: the former board stays in sight until the new one has arrived. */
   async begin(source: BoardSource): Promise<StatusSnapshot> {
     this.#source = source;
     const board = await source.snapshot();

@@ -61,8 +61,8 @@ export function factsOfCandidate(task: Task): CandidateFacts | null {
 }
 
 /**
- * `Candidate 1, +12 −3, green, $0.01`; null if the task is no candidate. `task` null: the one that
- * it is a candidate of is not known.
+ * `Candidate 1, +12 −3, green, $0.01`; null if the task is not a candidate. `task` is null if the
+ * task that it is a candidate of is not known.
  */
 export function candidateWords(
   candidate: Task,

@@ -58,7 +58,7 @@ export function epicNeed(epic: EpicView, run: RunView | null): EpicNeed | null {
 }
 
 /**
- * Every task is over, and work is on the branch of the epic only, as its progress tells: a run of
+ * Every task is over, and its progress shows that work is on the branch of the epic only: a run of
  * it would land it.
  */
 export function canLand({ counts, progress }: EpicView): boolean {
@@ -88,7 +88,7 @@ export function needsOf(board: NeedingBoard): readonly Need[] {
   const hopeful = withLiveCandidates(board.tasks);
   const red = new Map<string, TaskView[]>();
   for (const task of board.tasks) {
-    // As long as another candidate can be chosen, nothing waits for one that has failed.
+    // While another candidate can be chosen, a failed one does not wait for anything.
     if (task.candidate_of !== null && task.status === 'failed' && hopeful.has(task.candidate_of))
       continue;
     const kind = asking.has(task.id) ? null : taskNeed(task);

@@ -125,7 +125,7 @@ export interface PreflightCheck {
   readonly message: string;
   /** The remedy; null if none is needed. */
   readonly remedy: string | null;
-  /** `gate.test` would tell more. */
+  /** `gate.test` would reveal more. */
   readonly can_test?: true;
   /** Which agent cannot work, and why; absent if another check failed. */
   readonly agent?: {
@@ -147,7 +147,7 @@ export interface PreflightDecision {
 }
 
 export interface PreflightView {
-  /** False: the run would be refused. */
+  /** False if the run would be refused. */
   readonly can_run: boolean;
   readonly checks: readonly PreflightCheck[];
   /** Tasks that the run would work on, and the maximum number that could run at the same time. */
@@ -158,7 +158,7 @@ export interface PreflightView {
 
 /** Within which walls agents, gate and setup run now. */
 export interface SandboxView {
-  /** As in the settings: `auto`, `bwrap`, `off` … */
+  /** The value from the settings: `auto`, `bwrap`, `off` … */
   readonly mode: string;
   readonly holds: 'bwrap' | 'agent' | 'nothing';
   /** No agent, gate or setup is started as things are. */

@@ -1,7 +1,7 @@
 // The records that retention has removed, or would remove.
 
 export interface PruneReport {
-  /** True: nothing was removed. */
+  /** True if nothing was removed. */
   readonly dry_run: boolean;
   readonly removed: readonly {
     readonly kind:

@@ -46,9 +46,9 @@ export interface UndoView {
   readonly tasks: readonly string[];
   /** Branch that it lands on. */
   readonly line: string;
-  /** Of a dry run: the tree that the branch would have. */
+  /** In a dry run, the tree that the branch would have. */
   readonly tree: string | null;
-  /** `running`: the gate takes its time; events after `after` with this `workflow` tell the end. */
+  /** `running`: the gate takes time; events after `after` with this `workflow` report the end. */
   readonly state: 'planned' | 'running' | 'undone';
   readonly workflow: string | null;
   readonly after: number;

@@ -1,4 +1,4 @@
-// The product's version as both ends of the wire tell it, and how two versions compare.
+// The product's version as both ends of the wire report it, and how two versions compare.
 
 /** The same as in package.json; a test holds them together. */
 export const droverVersion = '0.1.0';

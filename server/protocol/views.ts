@@ -10,7 +10,7 @@ import type { TaskStatus } from '../core/plan/state.ts';
 import type { LogLineView } from './log-line.ts';
 
 export interface CandidateView {
-  /** From 1, among all candidates of its task. */
+  /** Starts at 1, among all candidates of its task. */
   readonly number: number;
   /** Lines that its change adds and removes; null until it has passed the gate. */
   readonly added_lines: number | null;
@@ -49,9 +49,9 @@ export interface TaskView extends TaskRuleView {
   readonly phase: string | null;
   /** The sandbox of the agent that runs on it now; null = no agent runs, or it is not known yet. */
   readonly sandbox?: 'bwrap' | 'agent' | 'nothing' | 'worker' | null;
-  /** Of the running attempt; else the task's own. */
+  /** The running attempt's, else the task's own. */
   readonly agent: string | null;
-  /** Of the running attempt; else the task's own. null = the agent's choice, or the settings'. */
+  /** The running attempt's, else the task's own. null = the agent's choice, or the settings'. */
   readonly model: string | null;
   /** The task that this one is a candidate of. */
   readonly candidate_of: string | null;
@@ -93,7 +93,7 @@ export interface TaskView extends TaskRuleView {
 }
 
 export interface PlanView {
-  /** From 1, one more for each round. */
+  /** Starts at 1, one more for each round. */
   readonly number: number;
   /** The attempt that made it. */
   readonly attempt: number;
@@ -192,7 +192,7 @@ export interface UnacceptedView {
 
 /** The sandbox of agents, gates and setups on this machine. */
 export interface SandboxView {
-  /** As in the settings. */
+  /** The value from the settings. */
   readonly mode: string;
   readonly network: string;
   readonly required: boolean;
@@ -306,7 +306,7 @@ export interface MachineView {
   readonly note: string | null;
   readonly joined_at: number;
   readonly heard_at: number;
-  /** By the database's clock, which may differ from that of who asks. */
+  /** By the database's clock, which may differ from the caller's. */
   readonly heard_ago_ms: number;
 }
 
@@ -352,9 +352,9 @@ export interface ImportResultView {
     readonly id: string | null;
     readonly message: string;
   }[];
-  /** With `base`: records whose change has to wait, because their tasks run. */
+  /** With `base`, the records whose change must wait because their tasks run. */
   readonly later?: readonly string[];
-  /** With `base`: running tasks that were deleted or given up on the other side. */
+  /** With `base`, the running tasks that were deleted or given up on the other side. */
   readonly unwanted?: readonly string[];
 }
 

@@ -27,7 +27,7 @@ import type { HostedBase, HostedGit } from '../workers/hosted/hosted-job.ts';
 
 export interface HostedGitPlace {
   readonly projectRoot: string;
-  /** Of the job alone; it exists. */
+  /** For the job alone; it exists. */
   readonly scratch: string;
   /** Name of a remote of the project, or an address. */
   readonly remote: string;
@@ -36,7 +36,7 @@ export interface HostedGitPlace {
 
 const planRef = 'refs/heads/drover-plan';
 const fetchedRef = 'refs/drover/job';
-/** Of content that is held in memory at once. */
+/** Limit of content that is held in memory at once. */
 const batchBytes = 32 * 1024 * 1024;
 const networkMs = 30 * 60_000;
 

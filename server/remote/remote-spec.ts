@@ -26,7 +26,7 @@ const specSchema = z.object({
   run: z.string(),
   /** The worktree. */
   root: z.string(),
-  /** Of the project. */
+  /** Root of the project. */
   projectRoot: z.string(),
   logPath: z.string(),
   /** Folder of leases and local workers. */

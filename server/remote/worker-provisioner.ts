@@ -111,7 +111,7 @@ export function platformOf(
   return { url, token };
 }
 
-/** Of the provisioner; no worker ever gets them. */
+/** The provisioner's variables; no worker ever gets them. */
 export const provisionerVariables: readonly string[] = ['UKC_TOKEN', 'UKC_METRO', 'DOCKER_HOST'];
 
 /** Only an engine of this machine: a container's port is published on its loopback. */
@@ -121,7 +121,7 @@ function engineSocket(host: string | undefined): string {
     : '/var/run/docker.sock';
 }
 
-/** With a longer path, a tunnel's socket could not be made: a path holds about 104 bytes. */
+/** A longer path would be too long for a tunnel's socket: a path has at most about 104 bytes. */
 const tunnelFolderBytes = 75;
 
 /** The same for a follower and for the backend that cleans up after it. */

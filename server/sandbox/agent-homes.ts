@@ -93,8 +93,8 @@ export function prepareHome(
 }
 
 /**
- * By renames alone, and relative to folders that were opened as such: an agent that runs meanwhile
- * can put a link in the place of any folder here, which would lead to one of the user.
+ * Uses only renames, relative to folders that were opened as such: a running agent can put a link
+ * in the place of any folder here, which would lead to one of the user's.
  */
 function replace(source: string, folder: string, name: string): void {
   const fresh = join(dirname(folder), `.new-${randomUUID()}`);

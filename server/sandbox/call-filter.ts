@@ -31,7 +31,7 @@ const [notPermitted, noSuchCall] = [1, 38];
 
 /** A tracer's mark for a call that is left out. */
 const leftOut = 0xffffffff;
-/** From here on, the numbers of x32, which would be a way around the table of x64. */
+/** From here on, the numbers of x32, which would bypass the table of x64. */
 const firstOfX32 = 0x40000000;
 
 /** A program for bubblewrap's `--seccomp`. Returns null if this architecture has no table. */

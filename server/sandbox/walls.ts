@@ -18,7 +18,7 @@ export interface Mount {
   readonly from: string;
   /** Path inside; the same unless it takes another's place. */
   readonly to: string;
-  /** `hide`: an empty folder is there instead. */
+  /** `hide`: replaced by an empty folder. */
   readonly mode: 'read' | 'write' | 'hide';
 }
 
@@ -65,7 +65,7 @@ const rootsOwn = [
   '/proc/timer_list',
 ];
 
-/** Of root's, writable through /proc although it is mounted read-only elsewhere. */
+/** Root's own, writable through /proc although it is mounted read-only elsewhere. */
 const fixedInProc =
   `/proc/sys /proc/sysrq-trigger /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi /proc/driver
   /proc/dynamic_debug /proc/mtrr`.split(/\s+/);

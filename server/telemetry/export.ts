@@ -65,7 +65,7 @@ export async function exportTelemetry(project: Project, report: Report): Promise
       const timer = wait(Math.min(lookMs, nextMs === null ? lookMs : nextMs - Date.now()), null, {
         signal,
       }).catch(() => null);
-      // After a failure nothing new makes the collector come back.
+      // After a failure, new spans do not make the collector available again.
       await (nextMs === null ? Promise.race([news.promise, timer]) : timer);
       await wait(gatherMs, null, { signal }).catch(() => null);
     }

@@ -92,7 +92,7 @@ export class TraceExporter {
     return (await readExporter(store.db, traceExporter))?.seq ?? 0;
   }
 
-  /** False: another machine exports. */
+  /** Returns false if another machine exports. */
   async #take(nowMs: number): Promise<boolean> {
     const { store, machineId } = this.#deps;
     const untilMs = nowMs + leaseMs;

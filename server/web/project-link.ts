@@ -15,7 +15,7 @@ export interface ProjectLinkOptions {
   readonly onFeed: (seq: number) => void;
 }
 
-/** `gone`: there is no backend to ask; `refused`: this device may not. */
+/** `gone`: no backend can be asked; `refused`: this device may not. */
 export class WebFailure extends ErrorOfKind<'gone' | 'refused'> {
   override name = 'WebFailure';
 }
@@ -28,7 +28,7 @@ export class ProjectLink {
   readonly #options: ProjectLinkOptions;
   #connection: WebConnection = { kind: 'connecting' };
   #client: Client | null = null;
-  /** By name of the device, for requests that are made in it. */
+  /** Keyed by name of the device, for requests that are made in it. */
   readonly #own = new Map<string, Promise<Client>>();
   #seq = 0;
   #retryMs = retryMinMs;

@@ -24,7 +24,7 @@ export interface WebServerOptions {
 }
 
 export interface WebServer {
-  /** Of the page, as the machine itself reaches it, or the proxy's. */
+  /** The page's origin, as the machine itself reaches it, or the proxy's. */
   readonly origin: string;
   close(): Promise<void>;
 }

@@ -49,7 +49,7 @@ export interface DelivererDeps {
    */
   readonly offered: () => WebhookSettings;
   readonly environment: () => Readonly<Record<string, string | undefined>>;
-  /** From 0 to 1. */
+  /** Between 0 and 1. */
   readonly chance: () => number;
 }
 
@@ -61,8 +61,8 @@ export const webhookTimeoutMs = 15_000;
 /** Longer than a try can last. */
 const leaseMs = webhookTimeoutMs + 15_000;
 /**
- * Events that are old when they are first seen are skipped, so that an endpoint that comes back is
- * not flooded.
+ * Events that are old when they are first seen are skipped, so that an endpoint that is back is not
+ * flooded.
  */
 const eventAgeMaxMs = 3 * 24 * 3_600_000;
 
@@ -205,7 +205,7 @@ export class WebhookDeliverer {
     }
   }
 
-  /** False: the endpoint gets nothing more for now. */
+  /** Returns false if the endpoint gets nothing more for now. */
   async #send(endpoint: WebhookEndpoint, row: DeliveryRow): Promise<boolean> {
     const { store, machineId, chance } = this.#deps;
     const nowMs = this.#nowMs();

@@ -16,7 +16,7 @@ export interface WebhookPost {
   readonly signal: AbortSignal;
 }
 
-/** Of the answer's body nothing is used; a receiver that sends more is cut off. */
+/** Limit of the answer's body, which is not used; a receiver that sends more is cut off. */
 const answerBytesMax = 64 * 1024;
 
 export async function postWebhook(post: WebhookPost): Promise<PostOutcome> {
@@ -93,7 +93,7 @@ type LookupDone = (
   family?: number,
 ) => void;
 
-/** As `dns.lookup`, with an error if any address of the name is private. */
+/** Like `dns.lookup`, with an error if any address of the name is private. */
 function publicLookup(host: string, options: LookupOptions, done: LookupDone): void {
   lookUp(host, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return done(error, []);

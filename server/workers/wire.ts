@@ -83,7 +83,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const needsEscape = /[<>&\u2028\u2029]/g;
 
-/** As stock writes text: `<`, `>` and `&` are escaped as well. */
+/** Writes text like stock: `<`, `>` and `&` are escaped as well. */
 function writeText(text: string): string {
   return JSON.stringify(text).replace(needsEscape, (found) => escapes[found] ?? found);
 }

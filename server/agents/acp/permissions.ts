@@ -13,7 +13,7 @@ export function questionText({ toolCall }: RequestPermissionRequest): string {
   return `May the agent do this: ${title}${input.slice(0, 4_000)}`;
 }
 
-/** An answer that is none of the choices is no yes. */
+/** An answer that is not one of the choices does not allow it. */
 export function rejecting(options: readonly PermissionOption[]): PermissionOption | undefined {
   return options.find((option) => option.kind === 'reject_once');
 }

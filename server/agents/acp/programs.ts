@@ -69,7 +69,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     args: ['--acp'],
     mode: null,
     confinedMode: null,
-    // From a client it takes servers over the network alone.
+    // From a client it accepts only servers on the network.
     toolArguments: (configPath) => ['--additional-mcp-config', `@${configPath}`],
     install: 'npm install -g @github/copilot',
     env: {},

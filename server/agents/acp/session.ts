@@ -288,8 +288,8 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
   }
 
   /**
-   * A call that is asked for twice is two questions: the answer to the first one is none to the
-   * second.
+   * A call that is requested twice is two questions: the answer to the first one does not answer
+   * the second.
    */
   #requestIdOf(toolCallId: string): string {
     const times = (this.#asked.get(toolCallId) ?? 0) + 1;

@@ -24,7 +24,7 @@ export function ampArguments(settings: AgentSettings, invocation: AmpInvocation)
     '--stream-json-thinking',
     // An archived thread cannot be continued.
     '--no-archive-after-execute',
-    // The files that a person has open in an editor are no part of the task.
+    // The files that a person has open in an editor are not part of the task.
     '--no-ide',
     ...(settings.model === null ? [] : ['--mode', settings.model]),
     ...(isAllowedAll ? ['--dangerously-allow-all'] : []),

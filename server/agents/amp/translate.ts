@@ -43,7 +43,7 @@ const deniedToolsMax = 100;
 export class AmpTranslator {
   readonly #options: AmpTranslatorOptions;
   #usage: Usage;
-  /** The message whose usage was counted last: lines that follow with the same id tell it again. */
+  /** The message whose usage was counted last: later lines with the same id repeat it. */
   #lastMessage: { readonly id: string; readonly usage: Usage } | null = null;
 
   constructor(options: AmpTranslatorOptions) {

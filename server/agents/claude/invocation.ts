@@ -98,7 +98,7 @@ function toolArguments(config: string | undefined): string[] {
 }
 
 /**
- * Of the many variables with this prefix only these are a user's or ours; others belong to an outer
+ * Only these of the many variables with this prefix are a user's or ours; others belong to an outer
  * session.
  */
 const passed: ReadonlySet<string> = new Set([

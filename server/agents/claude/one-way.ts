@@ -27,7 +27,7 @@ export function claudeOneWay(
 class ClaudeReader implements OneWayReader {
   readonly #request: AgentRequest;
   readonly #usageBefore: Usage;
-  /** With its first line, which is the only one that contains its folder. */
+  /** Set by its first line, which is the only one that contains its folder. */
   #translator: Translator | null = null;
   #limitUntilMs: number | null = null;
 

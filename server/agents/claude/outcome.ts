@@ -93,7 +93,7 @@ function byResult(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome
   return { kind: 'done', summary, deniedTools: [...new Set(denied)] };
 }
 
-/** By status first: an overload is called a server error in the line of the message. */
+/** Checks the status first: the line of the message calls an overload a server error. */
 function errorOutcome(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome {
   const status = numberAt(result, 'api_error_status');
   const error = facts.apiError === null ? null : textAt(facts.apiError, 'error');

@@ -97,9 +97,9 @@ export function readingResponse(
 }
 
 /**
- * The answer to the whole request. `null` = not answered: then nothing is allowed, and the model is
- * told so. Text that is none of our choices is a person's own answer: for a question the answer,
- * for a permission the reason to deny.
+ * The answer to the whole request. `null` = not answered: then nothing is allowed, and the model
+ * gets that answer. Text that is not one of our choices is a person's own answer: to a question the
+ * answer, to a permission the reason to deny.
  */
 export function permissionResponse(
   request: PermissionRequest,

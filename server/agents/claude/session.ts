@@ -28,7 +28,7 @@ import { addUsage } from '../kit/wire/usage.ts';
 import { controlError, controlSuccess, interrupt, userMessage } from './wire.ts';
 import { parseLine } from '../kit/wire/json-line.ts';
 
-/** `finished`: the last result is there and nothing is queued; the rest are ends of our own. */
+/** `finished`: the last result has arrived and nothing is queued; the rest are ends of our own. */
 export type OwnEnd = 'finished' | Extract<ClaudeEnd, 'stalled' | 'auth' | 'limited'>;
 
 export interface SessionOptions {

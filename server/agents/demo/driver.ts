@@ -83,7 +83,7 @@ class DemoFollower implements ProgramFollower {
     this.#run = run;
   }
 
-  /** From now on the lines are of this process. */
+  /** From now on the lines belong to this process. */
   of(child: AgentChild): this {
     this.#child = child;
     this.#result = null;

@@ -43,7 +43,7 @@ const taskId = process.env['DROVER_TASK_ID'] ?? 'task';
 const statePath = process.env[demoStateVariable] ?? null;
 const isPlanning = process.env['DROVER_PLANNING'] === '1';
 const leftRunningMs = 3_600_000;
-/** As shells tell it of a program that SIGTERM has ended. */
+/** The code that shells report for a program that SIGTERM ended. */
 const endedCode = 143;
 
 const openQuestions = new Map<string, (choice: string | null) => void>();
@@ -131,7 +131,9 @@ function freshState(directives: Directive[]): SessionState {
   return { attempt, part: taskId, directives, next: 0, answer: '', said: 0 };
 }
 
-/** By a rename: the agent may be killed at any time, and half a file would be no state at all. */
+/**
+ * Uses a rename, because the agent may be killed at any time, and half a file would not be a state.
+ */
 function storeState(): void {
   if (statePath === null) return;
   mkdirSync(dirname(statePath), { recursive: true });

@@ -21,7 +21,7 @@ export interface BridgeError {
 }
 
 export interface BridgeClientOptions {
-  /** False: wait for `drained` before the next write. */
+  /** False if the caller must wait for `drained` before the next write. */
   readonly write: (frame: Buffer) => boolean;
   readonly drained: () => Promise<void>;
   /** Text of the running execution; the program announces it and does not send it yet. */

@@ -42,7 +42,7 @@ export async function runBridge(
   timing: Partial<BridgeTiming> = {},
 ): Promise<AgentOutcome> {
   const { request, record, settings, deps } = run;
-  // A sign for `adopt` that this run is none which could be followed.
+  // Tells `adopt` that this run cannot be followed.
   rmSync(headlessFiles(request.logPath).base, { force: true });
   const env = {
     DROVER_TASK_ID: request.taskId,

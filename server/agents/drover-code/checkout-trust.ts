@@ -36,7 +36,7 @@ const shownMax = 40;
 const lineCharsMax = 300;
 
 interface CheckoutMatter {
-  /** Of the content: the same matter in another worktree is the same. */
+  /** Hash of the content: the same matter in another worktree is the same. */
   readonly hash: string;
   /** One line each, bounded. */
   readonly lines: readonly string[];
@@ -148,7 +148,7 @@ export async function askForConsent(
   return { kind: 'failed', failure: { ...failure('agent_failed', message), retryable: false } };
 }
 
-/** Of the person, not of the repository: that could bring its own consent along. */
+/** The person's, not the repository's, which could bring its own consent along. */
 function defaultFolder(): string {
   const state = process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state');
   return join(state, 'drover', 'drover-code-consents');

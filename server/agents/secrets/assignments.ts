@@ -20,12 +20,12 @@ const assignment = new RegExp(
   'gim',
 );
 
-/** Of a name whose value is public, or a digest. */
+/** A name whose value is public, or a digest. */
 const harmlessName =
   /public|hash|digest|integrity|checksum|fingerprint|sha\d|token[_.-]?(?:type|limit|count|max|url|uri|id|name)|max[_.-]?token|primary|foreign|sort|cache|react|i18n|css|class|selector/i;
 const placeholder =
   /example|sample|dummy|change|replace|placeholder|redacted|hidden|your|insert|todo|fake|mock|test|foo|bar|lorem|secret|passw|token|key|[x*0]{6,}|1234567|abcdef|\.\.\./i;
-/** Of a public key, as its owners print it. */
+/** The fingerprint of a public key, as its owners print it. */
 const fingerprint = /^[\dA-F]{40}$/;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 

@@ -16,7 +16,7 @@ export type SecretSearch = (content: Buffer, path: string) => Promise<readonly S
 
 /** Characters; of a longer content the rest is only searched for values that are known. */
 const searchedMax = 1024 * 1024;
-/** Bytes that tell a binary content. */
+/** The first bytes, which show whether a content is binary. */
 const beginning = 8_000;
 /** Characters that a value has to have before its presence in a file means anything. */
 const lengthMin = 8;

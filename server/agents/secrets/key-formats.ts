@@ -22,10 +22,10 @@ export interface KeyFound {
 const leftOutRules = new Set(['@secretlint/secretlint-rule-filter-comments']);
 const leftOutMessages = new Set(['AWSAccountID']);
 
-/** As documents and tests write them. */
+/** Secrets as documents and tests write them. */
 const made =
   /example|eyJzdWIiOiIxMjM0NTY3ODkw|x{6,}|\*{4,}|0{8,}|1234567|abcdefg|\byour[-_]|<[\w -]+>|\$\{|%[sd]|changeme/i;
-/** Of machines and services that are reached from this machine alone, or that are nowhere. */
+/** Machines and services that only this machine reaches, or that do not exist. */
 const localHost =
   /@(?:localhost|127\.|\[?::1|0\.0\.0\.0|[\w-]+(?=[:/?"'`\s]|$)|[\w.-]+\.(?:example|test|invalid|local|localhost)\b|[\w.-]*example\.(?:com|org|net)\b|\$|<|\{)/i;
 

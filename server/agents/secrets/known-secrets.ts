@@ -4,7 +4,7 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface KnownSecret {
-  /** Of the variable or the setting; safe to show. */
+  /** Name of the variable or the setting; safe to show. */
   readonly name: string;
   readonly value: string;
 }
@@ -47,7 +47,7 @@ function valuesOf(name: string, value: string): readonly string[] {
   return inside;
 }
 
-/** A socket or a file that holds the secret is none itself. */
+/** The path of a socket or file that contains a secret is not a secret. */
 function isPath(value: string): boolean {
   return /^(?:~|\.{1,2})?\/[^\s:]*$/.test(value) || /^[A-Za-z]:\\/.test(value);
 }
@@ -57,8 +57,8 @@ function isWord(value: string): boolean {
 }
 
 /**
- * As written in a URL, and as typed; a user without a password is a key (as in Sentry's DSN) if it
- * is long.
+ * Both as written in a URL and as typed; a user without a password is a key (as in Sentry's DSN) if
+ * it is long.
  */
 function passwordsOf(value: string): readonly string[] {
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/\s]*@/i.test(value) || !URL.canParse(value)) return [];
@@ -128,7 +128,7 @@ function encodedForms(value: string): readonly string[] {
   return forms.filter((form) => form !== value);
 }
 
-/** As URLs, web pages and other programs' JSON have it. */
+/** The forms in URLs, web pages and other programs' JSON. */
 function escapedForms(value: string): readonly string[] {
   const inUrl = percentEncoded(value);
   const smallInUrl = inUrl.replace(/%../g, (code) => code.toLowerCase());

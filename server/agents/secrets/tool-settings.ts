@@ -2,7 +2,7 @@
 // because of its content, never because of its name. Any literal password counts there, even a weak
 // one.
 
-/** By the last part of a path. */
+/** Matches the last part of a path. */
 const settingsFile =
   /^(?:\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmrc|bunfig\.toml|\.bunfig\.toml|pip\.(?:conf|ini)|\.pypirc|\.condarc|\.envrc|nuget\.config|gradle\.properties|settings\.xml|auth\.json|poetry\.toml|uv\.toml|\.gemrc)$/i;
 

@@ -68,8 +68,8 @@ function isNothing({ imported, unchanged, differs }: ImportResultView): boolean 
 }
 
 /**
- * The text, and the numbers of the lines whose bytes are no UTF-8 (they are refused by line, not as
- * a whole file).
+ * The text, and the numbers of the lines with invalid UTF-8 (they are refused by line, not as a
+ * whole file).
  */
 export function decodeLines(bytes: Buffer): { readonly text: string; readonly badLines: number[] } {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -18,7 +18,7 @@ const lookEveryMs = 500;
 /** A machine reads orders with its heartbeats, which come at least every 100 s (10m / 6). */
 const heardMaxMs = 120_000;
 const releasedMaxMs = 60_000;
-/** A backend that is no worker stays while clients are connected. */
+/** A backend that is not a worker stays while clients are connected. */
 const idleMaxMs = 10_000;
 
 export async function drainMachine(

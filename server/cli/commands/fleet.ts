@@ -42,7 +42,7 @@ export async function worker(
   return code;
 }
 
-/** By the names that the settings have in `.drover.toml`. */
+/** Keyed by the settings' names in `.drover.toml`. */
 function settingsOf(options: WorkerCommandOptions): Partial<Record<SettingKey, unknown>> {
   return {
     ...(options.agents !== undefined && { 'fleet.agents': options.agents }),

@@ -49,7 +49,7 @@ export interface SearchOptions {
 }
 
 const hitsUsually = 50;
-/** Of one request. */
+/** Limit of one request. */
 const hitsMax = 500;
 
 export async function search(

@@ -93,7 +93,7 @@ async function write(
 
 function previewOf({ surroundings, color }: CommandContext, plan: IssuePlanView): string {
   const width = Math.min(surroundings.stdout.columns, columnsMax);
-  // Tasks of one epic stand under one heading.
+  // Tasks of one epic share one heading.
   const tasks = plan.tasks
     .toSorted((a, b) => (a.epic_id ?? '').localeCompare(b.epic_id ?? ''))
     .map((task) => ({ ...task, title: `${task.id} ${task.title}` }));

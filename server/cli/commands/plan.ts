@@ -14,7 +14,7 @@ import { plainLine, plainText } from '../plain-text.ts';
 import { tellNextRun } from './next-run.ts';
 import { inputRefusal, readInputFile, textOfBytes } from '../read-input.ts';
 
-/** As much as a description may have; more is refused before it is read. */
+/** The limit of a description; longer input is refused before it is read. */
 const descriptionBytesMax = 1024 * 1024;
 
 type TextFields = 'description' | 'parent' | 'priority' | 'blocked_by' | 'type' | 'accept';
@@ -71,7 +71,7 @@ export async function add(
 export async function templates(context: CommandContext): Promise<number> {
   const client = await context.client('data');
   const { config } = await client.call('status', {});
-  // It comes from our own settings, read and checked by the same code.
+  // Comes from our own settings, read and checked by the same code.
   const all = (config['templates']?.value ?? {}) as TaskTemplates;
   const list = Object.entries(all).map(([name, template]) => ({
     name,

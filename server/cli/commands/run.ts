@@ -68,7 +68,7 @@ function realPath(path: string): string {
   }
 }
 
-/** By their names in `.drover.toml`, so that `status` can show their source. */
+/** Keyed by their names in `.drover.toml`, so that `status` can show their source. */
 function settingsOf(options: RunCommandOptions): Partial<Record<SettingKey, unknown>> {
   const { agent, model } = agentOf(options);
   return {

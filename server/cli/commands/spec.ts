@@ -149,7 +149,7 @@ async function choose({ surroundings }: CommandContext, planned: SpecPlanView): 
   return /^s(?:ave)?$/iu.test(said) ? 'save' : 'drop';
 }
 
-/** To the first free name: a saved plan that was edited is not overwritten. */
+/** Saves under the first free name, so that an edited plan is not overwritten. */
 async function save(context: CommandContext, planned: SpecPlanView): Promise<number> {
   for (let number = 1; number <= savedMax; number += 1) {
     const name = number === 1 ? 'plan.jsonl' : `plan-${number}.jsonl`;

@@ -110,7 +110,7 @@ class StatusWatch {
         this.#show(await this.#client.call('status', this.#scope));
       }
     } catch {
-      // The backend has just exited; the next one is asked as soon as it is there.
+      // The backend has just exited; the next one is asked as soon as it exists.
     } finally {
       this.#isLooking = false;
     }

@@ -80,7 +80,7 @@ async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null;
 }
 
-/** Beside the plan: without it the whole file counts, as in an import. */
+/** Stored beside the plan; without it the whole file counts, as in an import. */
 async function basePlace(context: CommandContext, file: string): Promise<string> {
   const name = createHash('sha256').update(file).digest('hex').slice(0, 16);
   const place = join(await context.root(), '.drover', 'beads', `${name}.jsonl`);
@@ -97,7 +97,7 @@ interface Synced {
   readonly bd: BeadsProgram | null;
 }
 
-/** With the database of `bd` on the other side of the file. */
+/** Syncs with the database of `bd` on the other side of the file. */
 async function syncBoth(context: CommandContext, synced: Synced): Promise<Pass> {
   const { bd } = synced;
   tellProblem(context, (await bd?.flush()) ?? null);

@@ -17,7 +17,7 @@ export class DroverCommand extends Command {
     return super.error(sentence, options);
   }
 
-  /** Without a sub-command: prints the help, and one line with the error. */
+  /** A call without a sub-command prints the help, and one line with the error. */
   override help(context?: HelpContext | ((text: string) => string)): never {
     if (typeof context !== 'object' || context.error !== true) {
       return super.help(context as HelpContext);
@@ -62,7 +62,7 @@ export class DroverCommand extends Command {
   }
 }
 
-/** As it is typed: `drover epic add`. */
+/** The command as it is typed: `drover epic add`. */
 function pathOf(command: Command): string {
   const name = command.name();
   return command.parent === null ? name : `${pathOf(command.parent)} ${name}`;

@@ -66,7 +66,7 @@ Start with:
   return program;
 }
 
-/** Without `[options]`: every command has some. */
+/** Omits `[options]`: every command has some. */
 function termOf(command: Command): string {
   const names = [command.name(), ...command.aliases()].join('|');
   const operands = command.registeredArguments.map((argument) => {

@@ -1,4 +1,4 @@
-// The decisions of a person that only a run carries out, as one line with its command. Pure.
+// The decisions that only a run carries out, as one line with its command. Pure.
 
 import { epicLinePrefix } from '../../core/plan/outcome.ts';
 import { canLand } from '../../protocol/needs.ts';

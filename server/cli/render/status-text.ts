@@ -88,7 +88,7 @@ function headLines(snapshot: StatusSnapshot, { width, paint, nowMs }: TableOptio
   return lines;
 }
 
-/** Those that have left are no news. */
+/** Machines that have left are not news. */
 function machinesLine(machines: readonly MachineView[]): string | null {
   const words = machines.flatMap(({ name, state, agents, agents_max: most, heard_ago_ms: ms }) => {
     const place = plainLine(name);

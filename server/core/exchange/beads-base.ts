@@ -129,7 +129,7 @@ export function withChangedTexts(
   };
 }
 
-/** All of them for a shape in which a part of a record stands on other lines. */
+/** All of them for a shape in which a part of a record is on other lines. */
 function changedFields(before: string, now: string): ReadonlySet<BeadsField> {
   const [old, fresh] = [fieldsOf(before), fieldsOf(now)];
   if (old === null || fresh === null) return new Set(beadsFields);
@@ -144,7 +144,7 @@ interface LineFields {
   readonly fields: Readonly<Record<BeadsField, string>>;
 }
 
-/** Returns null for a line that is no issue. */
+/** Returns null for a line that is not an issue. */
 function fieldsOf(line: string): LineFields | null {
   const parsed = parseLine(line);
   if ('kind' in parsed) return null;

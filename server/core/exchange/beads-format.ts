@@ -87,8 +87,8 @@ const stateLabel = new RegExp(`^drover:(${taskStatuses.join('|')})$`, 'u');
 const labelledStates: readonly TaskStatus[] = ['paused', 'failed', 'conflict', 'needs_review'];
 
 /**
- * A label `drover:<state>` stores a state that the other tool does not have; it is no label of the
- * task.
+ * A label `drover:<state>` stores a state that the other tool does not have; it is not a label of
+ * the task.
  */
 export function splitLabels(labels: readonly string[]): {
   readonly labels: readonly string[];

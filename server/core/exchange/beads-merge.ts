@@ -5,7 +5,7 @@ import { fnv1a } from '../fnv1a.ts';
 import { parseLine } from './import-jsonl.ts';
 import { isObject, type JsonObject } from './json-object.ts';
 
-/** Of a path with slashes. */
+/** Accepts a path with slashes. */
 export function isBeadsFile(path: string): boolean {
   return /(?:^|\/)\.beads\/[^/]+\.jsonl$/u.test(path);
 }
@@ -17,7 +17,7 @@ export interface BeadsVersions {
   readonly theirs: string;
 }
 
-/** Unix milliseconds of an RFC 3339 text; null when it is no time. The core has no calendar. */
+/** Unix milliseconds of an RFC 3339 text; null if it is not a time. The core has no calendar. */
 export type TimeOf = (text: string) => number | null;
 
 interface Line {
@@ -78,8 +78,8 @@ function withoutCollisions(base: Lines, ours: Lines, theirs: Lines): Lines {
 }
 
 /**
- * Without new issues that the other side has under another id, since their own one is another
- * issue's there: so a file meets an issue again that a landing has renamed.
+ * Drops new issues that the other side has under another id, since their own one is another issue's
+ * there: so a file meets an issue again that a landing has renamed.
  */
 function withoutTwins(base: Lines, own: Lines, other: Lines): Lines {
   const renamed = new Map<string, string>();
@@ -138,7 +138,7 @@ function withIds(record: JsonObject, renamed: ReadonlyMap<string, string>): Json
   return isSame(changed, record) ? record : changed;
 }
 
-/** Of base 36, as bd's own. */
+/** In base 36, like bd's own. */
 function shortHash(text: string): string {
   return fnv1a(text).toString(36).padStart(7, '0');
 }

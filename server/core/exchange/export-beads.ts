@@ -31,7 +31,7 @@ import { isObject, type JsonObject } from './json-object.ts';
 export interface BeadsInput {
   readonly epics: readonly Epic[];
   readonly tasks: readonly Task[];
-  /** The file as it is; empty when there is none. */
+  /** The current text of the file; empty if it does not exist. */
   readonly text: string;
   /** Ids whose lines stay as they are, whatever we would write. */
   readonly leave?: ReadonlySet<string>;

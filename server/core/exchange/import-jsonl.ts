@@ -18,7 +18,7 @@ import type { JsonObject } from './json-object.ts';
 
 export { sameContent, sameEpic };
 
-/** A longer line is refused: it is no record, and reading it could take all memory. */
+/** A longer line is refused: it is not a record, and reading it could take all memory. */
 export const maxLineLength = 8 * 1024 * 1024;
 
 /**

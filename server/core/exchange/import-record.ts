@@ -10,7 +10,7 @@ import { readTaskRules, taskRuleKeys, type TaskRules } from './task-rules.ts';
 import type { JsonObject } from './json-object.ts';
 
 export const maxTitleLength = 1_000;
-/** As much as a line of a file may hold. */
+/** The limit of a line in a file. */
 export const maxDescriptionLength = 8 * 1024 * 1024;
 
 export type RecordKind = 'epic' | 'story' | 'task';

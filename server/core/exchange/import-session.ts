@@ -57,13 +57,13 @@ export interface ImportedState extends Pick<
 }
 
 export interface SessionPlan extends ImportPlan {
-  /** By task id. */
+  /** Keyed by task id. */
   readonly states: ReadonlyMap<string, ImportedState>;
   /** Epics that are closed. */
   readonly closedEpics: readonly string[];
   /** When epics were made (Unix seconds), by id, if the file contains it. */
   readonly epicTimes: ReadonlyMap<string, number>;
-  /** Records that the other tool has deleted; absent: the format has no word for it. */
+  /** Records that the other tool has deleted. Absent if the format cannot express that. */
   readonly deleted?: ReadonlySet<string>;
 }
 

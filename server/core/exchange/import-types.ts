@@ -29,7 +29,7 @@ export const importProblemKinds = [
 ] as const;
 export type ImportProblemKind = (typeof importProblemKinds)[number];
 
-/** Of a file that has more, the rest is not read: it is none to import. */
+/** If a file has more, the rest is not read: it is not a file to import. */
 export const importProblemsMax = 10_000;
 
 export interface ImportProblem {
@@ -51,7 +51,7 @@ export interface EpicContent {
   readonly id: string;
   readonly title: string;
   readonly description: string;
-  /** Absent: not given. */
+  /** Absent if not given. */
   readonly runsOn?: RunPlace | null;
 }
 
@@ -62,7 +62,7 @@ export interface EpicContent {
 export interface TaskContent extends TaskRules {
   readonly id: string;
   readonly title: string;
-  /** With the acceptance criteria at its end. */
+  /** Has the acceptance criteria at its end. */
   readonly description: string;
   readonly acceptanceCriteria: readonly string[];
   readonly epicId: string | null;
@@ -130,6 +130,6 @@ export interface ImportPlan {
 export interface HoldFacts {
   /** Unix milliseconds. */
   readonly nowMs: number;
-  /** Unix milliseconds of an RFC 3339 text; null when it is no time. */
+  /** Unix milliseconds of an RFC 3339 text; null if it is not a time. */
   readonly timeOf: (text: string) => number | null;
 }

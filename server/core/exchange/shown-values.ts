@@ -39,7 +39,7 @@ export function textSaid({ valueOf, faults }: SaidRecord, key: string): string |
   return null;
 }
 
-/** Returns null if the value is none of the words, which is a fault. */
+/** Returns null for a value that is not one of the words, which is a fault. */
 export function wordSaid<Word extends string>(
   said: SaidRecord,
   key: string,

@@ -42,11 +42,11 @@ export interface TaskRules {
   readonly maxAttempts: number | null;
   /** The model that its own agent uses. Absent if not given. */
   readonly model?: string | null;
-  /** Absent: not given. */
+  /** Absent if not given. */
   readonly plan?: boolean | null;
-  /** Absent: not given. */
+  /** Absent if not given. */
   readonly runsOn?: RunPlace | null;
-  /** The task whose conversation it continues. Absent: not given. */
+  /** The task whose conversation it continues. Absent if not given. */
   readonly continues?: string | null;
 }
 
@@ -97,8 +97,8 @@ interface TaskRule<Value> {
 /** Its form in a session file, by the name of the column. */
 interface SessionRule<Value> {
   /**
-   * Its position among the keys that older tools know; absent: such a tool has no key for it, and
-   * it is among our own.
+   * Its position among the keys that older tools know. Absent if such a tool has no key for it, so
+   * that it is among our own.
    */
   readonly older?: number;
   /** Written also if it was not given. */
@@ -351,7 +351,7 @@ export function ruleFields(
   );
 }
 
-/** As a line of JSONL; omitted values are left out. */
+/** The fields as a line of JSONL; omitted values are left out. */
 export function writtenTaskRules(record: TaskRules): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     taskRules.flatMap(([name, rule]) => {

@@ -12,10 +12,10 @@ export interface PullFacts {
   readonly pull: PullCore;
   /** The commit that Drover pushed last. */
   readonly pushed: string;
-  /** How the head stands to it. */
+  /** The relation of the head to it. */
   readonly head: 'ours' | 'on_top' | 'rewritten';
   readonly checks: Read<readonly Check[]>;
-  /** Of the base's tip; read only if a check is red. */
+  /** The checks of the base's tip; read only if a check is red. */
   readonly baseChecks: Read<readonly Check[]>;
   readonly rules: Read<{ readonly requiredChecks: readonly string[]; readonly approvals: number }>;
   readonly threads: Read<readonly ReviewThread[]>;
@@ -116,7 +116,7 @@ function redChecks({ pull, checks, baseChecks, rules }: PullFacts): readonly Wan
     if (check.state !== 'red') return [];
     const subject = `check/${check.name}`;
     const key = `${subject}/${pull.head}`;
-    // Without these it is unknown whose fault it is.
+    // Without these it is unknown which side is at fault.
     if (rules.kind === 'unread' || baseChecks.kind === 'unread') return [];
     const { requiredChecks: required } = rules.value;
     const isRequired = required.length === 0 || required.includes(check.name);

@@ -152,8 +152,8 @@ export interface LeftOut {
 }
 
 /**
- * Without tasks that wait for something which the plan does not have, directly or through others:
- * they could start too early. `isPlanned`: an earlier import brought it.
+ * Drops tasks that wait, directly or through others, for a task that the plan does not have: they
+ * could start too early. `isPlanned`: an earlier import brought it.
  */
 export function withoutWaiting(
   { epics, tasks }: IssuePlan,
@@ -185,7 +185,7 @@ export function withoutWaiting(
   };
 }
 
-/** As `import` takes it. */
+/** The lines that `import` takes. */
 export function jsonlOfIssues({ epics, tasks }: IssuePlan): string {
   const lines = [
     ...epics.map((epic) => ({ type: 'epic', ...epic })),

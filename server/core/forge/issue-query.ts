@@ -6,7 +6,7 @@ export type IssueQuery =
   /** Each with everything below it. */
   | { readonly kind: 'numbers'; readonly numbers: readonly number[] }
   | { readonly kind: 'label'; readonly label: string }
-  /** By its title or its number. */
+  /** Identified by its title or its number. */
   | { readonly kind: 'milestone'; readonly milestone: string }
   /** In the forge's own words for a search. */
   | { readonly kind: 'search'; readonly words: string };
@@ -21,7 +21,7 @@ export function issueQueryOf(words: readonly string[]): IssueQuery {
   return { kind: 'search', words: text };
 }
 
-/** Of `12`, `#12`, or the address of an issue's page. */
+/** Parses `12`, `#12`, or the address of an issue's page. */
 function numberOf(word: string): number | null {
   const digits = /^(?:#|https:\/\/[^?#]+\/issues\/)?(\d{1,9})$/u.exec(word)?.[1];
   return digits === undefined ? null : Number(digits);

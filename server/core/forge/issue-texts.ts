@@ -32,7 +32,7 @@ export function authorOf({ author }: Pick<Issue, 'author'>): string {
   return /^[A-Za-z0-9-]{1,39}(?:\[bot\])?$/u.test(author) ? `@${author}` : 'Its author';
 }
 
-/** Without comments of HTML, which a page does not show, and with hidden characters by number. */
+/** Drops HTML comments, which a page does not show, and writes hidden characters by number. */
 export function readable(body: string): string {
   const shown = body.replaceAll('\r\n', '\n').replaceAll(/<!--[\s\S]*?(?:-->|$)/gu, '');
   return withVisible(shown.replaceAll(/[^\P{Cc}\n\t]/gu, ''))

@@ -8,7 +8,7 @@ export interface PullRequestPlan {
   /** The branch here that gets the work once it is merged. */
   readonly target: string;
   readonly head: string;
-  /** Of base and head merged, as it passed the gate. */
+  /** The tree of base and head merged, as it passed the gate. */
   readonly tree: string;
   /** On the forge. */
   readonly branch: string;

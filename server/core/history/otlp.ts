@@ -51,7 +51,7 @@ function otlpSpan(span: TraceSpan): unknown {
   };
 }
 
-/** As text: the number of nanoseconds has more digits than a JSON number keeps. */
+/** A text, because the number of nanoseconds has more digits than a JSON number keeps. */
 function nanosOf(ms: number): string {
   return `${Math.round(ms)}000000`;
 }

@@ -29,7 +29,7 @@ function isWorkedOn({ attempts }: TaskStory, { id }: RunStory): boolean {
 
 function isInScope(task: TaskStory, run: RunStory, only: ReadonlySet<string> | null): boolean {
   if (only !== null) return only.has(task.id);
-  // Without the ids, a run of single tasks is about those it worked on.
+  // Runs of single tasks without ids are about those they worked on.
   return run.tasks === null && (run.epicId === null || task.epicId === run.epicId);
 }
 

@@ -20,7 +20,7 @@ const periodNames: { readonly [K in PeriodKind]: SpanName } = {
   paused: 'drover.wait.person',
 };
 
-/** As the conventions name them; of other agents it is not known whose model they call. */
+/** Names of the conventions; for other agents it is not known whose model they call. */
 const providers: Readonly<Record<string, string>> = {
   claude: 'anthropic',
   codex: 'openai',

@@ -36,7 +36,7 @@ export interface RunSource {
   readonly windows: readonly Window[];
   readonly traceId: string;
   readonly rootId: string;
-  /** By task and attempt. */
+  /** Keyed by task and attempt. */
   readonly used: ReadonlyMap<string, SpanUsage>;
   readonly hex: HexOf;
 }

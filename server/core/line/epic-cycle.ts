@@ -8,7 +8,9 @@ export interface EpicWait {
   readonly on: string;
 }
 
-/** The waits along a shortest way from the epic back to itself; null if there is none. */
+/**
+ * The waits along a shortest way from the epic back to itself; null if it does not wait for itself.
+ */
 export function epicCycle(epic: string, waits: readonly EpicWait[]): readonly EpicWait[] | null {
   const ways = new Map<string, readonly EpicWait[]>([[epic, []]]);
   for (const [from, way] of ways) {

@@ -14,7 +14,7 @@ export interface LineCommit {
   readonly trailers: readonly string[];
 }
 
-/** Of a merge that takes in commits that people made on the branch. */
+/** Subject of a merge that takes in commits that people made on the branch. */
 export function takeInSubject(branch: string): string {
   return `drover: take in ${branch}`;
 }
@@ -31,7 +31,7 @@ export function landingsIn<T extends LineCommit>(branch: string, since: readonly
 export interface Brought {
   /** First-parent commits of T that L lacks: a person picked or rebased a landing. */
   readonly line: readonly LineCommit[];
-  /** All commits of T that L lacks: repeated landings may be in a merge of a person. */
+  /** All commits of T that L lacks: repeated landings may be in a person's merge. */
   readonly all: readonly LineCommit[];
 }
 

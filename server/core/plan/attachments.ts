@@ -6,7 +6,7 @@ import { formatBytes } from '../format.ts';
 export const attachmentTypes = ['png', 'jpg', 'gif', 'webp'] as const;
 export type AttachmentType = (typeof attachmentTypes)[number];
 
-/** As much as agents take of one image. */
+/** The limit of agents for one image. */
 export const attachmentBytesMax = 5 * 1024 * 1024;
 /** Attachments of one description that are handed to its agent. */
 const namedMax = 50;

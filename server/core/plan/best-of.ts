@@ -95,7 +95,7 @@ export function changedLinesOf(diff: string): ChangedLines {
 }
 
 export interface CandidateFacts {
-  /** From 1, in the order in which they were made. */
+  /** Starts at 1, in the order in which they were made. */
   readonly number: number;
   readonly stand: ReturnType<typeof standOf>;
   readonly added: number | null;

@@ -9,7 +9,10 @@ export interface MissingBase {
   readonly line: string;
   /** Null if no commit is missing, and the line cannot be merged with its parent. */
   readonly sha: string | null;
-  /** Tips of the line and its target at the last look for the commit; absent: never looked. */
+  /**
+   * Tips of the line and its target at the last check for the commit. Absent before the first
+   * check.
+   */
   readonly seen?: string;
 }
 

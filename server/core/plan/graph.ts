@@ -11,7 +11,7 @@ import {
   type GraphNode,
 } from './graph-edges.ts';
 
-/** A loop, written A, B, A for "A waits for B waits for A"; null when there is none. */
+/** A loop, written A, B, A for "A waits for B waits for A"; null if there is none. */
 export function findCycle(nodes: readonly GraphNode[]): readonly string[] | null {
   return cycleIn(ruleEdges(nodes)) ?? cycleIn(topLevelEdges(nodes));
 }

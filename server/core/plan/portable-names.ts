@@ -44,8 +44,8 @@ function caseKey(path: string): string {
 }
 
 /**
- * Of the paths of a tree, those added ones that would be one file with another path elsewhere, or
- * lie in a folder that would: added path → the other path, or folder.
+ * The added paths of a tree that would be one file with another path on other systems, or lie in a
+ * folder that would: maps each to the other path, or folder.
  */
 export function caseClashes(
   paths: readonly string[],
@@ -63,7 +63,7 @@ export function caseClashes(
     for (const part of prefixes(path)) {
       const key = caseKey(part);
       const known = old.get(key) ?? new Set();
-      // Of several new ones, the first may stay.
+      // If several are new, the first may stay.
       const [first] = known.size > 0 ? known : [...(fresh.get(key) ?? [])].toSorted();
       if (known.has(part) || first === undefined || first === part) continue;
       clashes.set(path, first);

@@ -3,7 +3,7 @@
 import { criticalPath } from './graph.ts';
 import type { GraphNode } from './graph-edges.ts';
 
-/** Median of durations; null when there are none. */
+/** Median of durations; null if the list is empty. */
 export function medianMs(durationsMs: readonly number[]): number | null {
   if (durationsMs.length === 0) return null;
   const sorted = durationsMs.toSorted((a, b) => a - b);

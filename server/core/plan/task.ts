@@ -53,7 +53,7 @@ export type Verdict = (typeof verdicts)[number];
 /** Why a person must decide. */
 export const reviewKinds = [
   'approval', // the change waits for an approval before it lands
-  'no_changes', // the agent ended well, a commit was expected, and there is none
+  'no_changes', // the agent ended well, but without an expected commit
   'held_files', // files that look like secrets or are too large were not committed
   'protected', // files that control the later behavior of programs were changed
   'unmerged', // conflict marks, both changes of a conflict undone, or a removed commit brought back
@@ -152,7 +152,7 @@ export interface Epic {
 
 export interface Attempt {
   readonly taskId: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number;
   readonly agent: AgentKind;
   readonly sessionId: string;

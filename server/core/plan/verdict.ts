@@ -15,9 +15,9 @@ export interface WorkFacts {
   readonly held: readonly string[];
   /** For files that are held because of their content: a description of that content. */
   readonly heldFor?: Readonly<Record<string, string>>;
-  /** Of files that are held for their names: why. */
+  /** The reason for files that are held because of their names. */
   readonly unportable?: Readonly<Record<string, string>>;
-  /** Of files that are held for another reason: that reason. */
+  /** The reason for files that are held for another cause. */
   readonly heldCauses?: Readonly<Record<string, HeldCause>>;
   /** Changed files that control the later behavior of programs. */
   readonly protected: readonly string[];

@@ -79,7 +79,7 @@ const rules: readonly (readonly [LineKind, RegExp])[] = [
   ],
 ];
 
-/** Of one output, and of its end again. */
+/** Counts the lines of one output, and of its end again. */
 const linesReadMax = 50_000;
 
 /** Reads an output as it comes; keeps no more than it may need. */

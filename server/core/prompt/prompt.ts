@@ -51,7 +51,7 @@ export interface PromptInput {
     /** Commit that the earlier attempt made, or null. */
     readonly commit: string | null;
     /**
-     * True if that commit is in this worktree; false: the attempt starts over, and the commit is
+     * True if that commit is in this worktree. False if the attempt starts over, and the commit is
      * only for reference.
      */
     readonly continued: boolean;
@@ -75,7 +75,7 @@ export interface PromptInput {
   readonly presentWork?: PresentWork | null;
   /** The environment of the agent. Absent or null if the prompt omits it. */
   readonly surroundings?: Surroundings | null;
-  /** Absent or null: there is none, and none is made. */
+  /** Absent or null if there is no plan, and none is made. */
   readonly plan?: PromptPlan | null;
   /** The task that this one follows; absent or null: none. */
   readonly continued?: ContinuedWork | null;
@@ -303,7 +303,7 @@ function failureSection({ lastFailure, task }: PromptInput): string {
         : `You are starting over on the current state. The work of that attempt is commit ${sha}: \`git show ${sha}\` shows it, and you may reuse what is good.`,
     );
   }
-  // If an agent could not work at all, that tells nothing about the task.
+  // If an agent could not work at all, its end reveals nothing about the task.
   if (!usesNoAttempt(kind))
     lines.push('Find the root cause first, so that this attempt does not fail the same way.');
   return lines.join('\n');

@@ -76,7 +76,9 @@ export function isAgentSetting(path: readonly string[]): boolean {
   );
 }
 
-/** From flat names (`codex.path`) to one object for each agent; undefined when a value is wrong. */
+/**
+ * Converts flat names (`codex.path`) into one object for each agent; undefined if a value is wrong.
+ */
 export function readAgentSettings(raw: unknown): AgentSettingsByKind | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return undefined;
   const agents: { [K in AgentKind]?: OneAgent } = {};

@@ -28,7 +28,7 @@ export function parseHostRule(text: string): HostRule | null {
   return number >= 1 && number <= 65_535 ? { name, port: number } : null;
 }
 
-/** As names are compared: without the dot of the root and the brackets of an address. */
+/** Normalizes a name for comparison: without the dot of the root and the brackets of an address. */
 export function hostName(text: string): string {
   return text
     .toLowerCase()

@@ -90,7 +90,7 @@ const unitMs: Readonly<Record<string, number>> = {
 
 export const ageExpected = 'an age from 1h to 9999d, as "90d", "12w" or "48h", or "forever"';
 
-/** `90d`, `12w`, `48h` or `forever` in milliseconds; null when it is none. */
+/** `90d`, `12w`, `48h` or `forever` in milliseconds; null if it is not an age. */
 export function parseAge(text: string): number | null {
   if (text === 'forever') return Infinity;
   const match = /^([1-9][0-9]{0,3})([hdw])$/.exec(text);

@@ -10,7 +10,7 @@ export const sandboxNetworks = ['open', 'none', 'model-only'] as const;
 /** A list: the hosts that may be reached. */
 export type SandboxNetwork = (typeof sandboxNetworks)[number] | readonly string[];
 
-/** Of gates and setups: they have no model. */
+/** The network of gates and setups: they have no model. */
 export const commandNetworks = ['open', 'none'] as const;
 export type CommandNetwork = (typeof commandNetworks)[number] | readonly string[];
 
@@ -110,7 +110,7 @@ export function sandboxSettingsOf(
   };
 }
 
-/** As one word for people. */
+/** The setting as one word for people. */
 export function networkText(network: SandboxNetwork): string {
   return typeof network === 'string' ? network : network.join(', ');
 }

@@ -19,7 +19,9 @@ export type ValueKind =
   | { readonly type: 'duration'; readonly min: string; readonly max: string }
   | { readonly type: 'size'; readonly min: string; readonly max: string }
   | { readonly type: 'texts' }
-  /** Without spaces and commas, at most so many characters, never like an option. */
+  /**
+   * Contains no spaces or commas, has at most this many characters, and never looks like an option.
+   */
   | { readonly type: 'word'; readonly max: number }
   | { readonly type: 'words'; readonly max: number }
   /** Paths below the project folder: relative, without `..`. */
@@ -40,7 +42,7 @@ export type ValueKind =
   | { readonly type: 'templates' }
   /** Tables of endpoints of webhooks. */
   | { readonly type: 'endpoints' }
-  /** Of the web, without a user; its path may be a password. */
+  /** A web URL without a user; its path may be a password. */
   | { readonly type: 'url' }
   | { readonly type: 'secret' }
   /** How old something may get: `90d`, `forever`. */
@@ -59,7 +61,7 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** A Go duration (`90s`, `60m`, `1h30m`, `0`) in milliseconds; null when it is none. */
+/** A Go duration (`90s`, `60m`, `1h30m`, `0`) in milliseconds; null if it is not a duration. */
 export function parseDuration(text: string): number | null {
   if (text === '0') return 0;
   if (text.length > 64 || !/^([0-9]+(\.[0-9]*)?(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return null;
@@ -78,7 +80,7 @@ const unitBytes: Readonly<Record<string, number>> = {
   GB: 1024 ** 3,
 };
 
-/** `10MB`, `512KB`, `1GB` (steps of 1024) or plain bytes; null when it is none. */
+/** `10MB`, `512KB`, `1GB` (steps of 1024) or plain bytes; null if it is not a size. */
 export function parseSize(text: string): number | null {
   const match = /^([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([KMG]?B)?$/i.exec(text.trim());
   if (match === null) return null;

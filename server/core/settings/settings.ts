@@ -23,12 +23,13 @@ import { agentKinds, landModes, type AgentKind, type LandMode } from '../plan/ta
 
 export interface SettingDefinition {
   readonly value: ValueKind;
-  /** As it would be written in the file; null = not set. */
+  /** The default as it would be written in the file; null = not set. */
   readonly fallback: unknown;
   readonly env?: string;
   readonly flag?: string;
   /**
-   * False: an environment variable alone, because it is one of the machine and not of the project.
+   * False for a value that only an environment variable sets, because it belongs to the machine and
+   * not to the project.
    */
   readonly inFile: boolean;
   readonly doc: string;

@@ -57,7 +57,7 @@ function linesIn(text: string): string[] {
   return text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
 }
 
-/** With the line ends of the text before. */
+/** Keeps the line ends of the text before. */
 function joined(before: string, lines: readonly string[]): string {
   const end = /\r\n/.test(before) ? '\r\n' : '\n';
   return lines.join(end) + end;

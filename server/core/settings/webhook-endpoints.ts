@@ -125,7 +125,7 @@ export function shownUrl(url: string): string {
   return rest === '' || rest === '/' ? `${scheme}${host}` : `${scheme}${host}/…`;
 }
 
-/** As `status` shows them: without secrets and paths. */
+/** The endpoints as `status` shows them: without secrets and paths. */
 export function shownEndpoints(tables: EndpointTables): unknown {
   return Object.fromEntries(
     Object.entries(tables).map(([name, table]) => [
@@ -207,7 +207,7 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Without a user and password, which would appear in logs of proxies. */
+/** Rejects a user and password, which would appear in logs of proxies. */
 export function isWebhookUrl(value: unknown): value is string {
   return (
     typeof value === 'string' &&

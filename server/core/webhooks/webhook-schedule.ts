@@ -21,7 +21,7 @@ const retryDelaysMs: readonly number[] = [
 const retryAfterMaxMs = 24 * hourMs;
 
 /**
- * Share by which a delay is longer or shorter at random, so that deliveries do not come back all at
+ * Share by which a delay is longer or shorter at random, so that deliveries are not all retried at
  * once.
  */
 const jitter = 0.1;

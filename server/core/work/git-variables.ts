@@ -31,8 +31,8 @@ const setForHooks: readonly string[] = [
 const identity = /^GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL)$/;
 
 /**
- * A backend outlives a hook of git that starts it, and is no part of that hook's command. Outside
- * of a hook, the identity is the user's own: some development containers set it only there.
+ * A backend outlives a git hook that starts it, and is not part of that hook's command. Outside of
+ * a hook, the identity is the user's own: some development containers set it only there.
  */
 export function withoutGitCommand<T>(environment: Readonly<Record<string, T>>): Record<string, T> {
   const isInHook = setForHooks.some((name) => environment[name] !== undefined);

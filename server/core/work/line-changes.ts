@@ -8,7 +8,7 @@ export interface LineChange {
   readonly newTo: number;
 }
 
-/** With more edited lines, all lines between the first and the last edit are one change. */
+/** If more lines were edited, all lines between the first and the last edit are one change. */
 const editsMax = 1_000;
 
 export function linesOf(text: string): readonly string[] {

@@ -1,7 +1,7 @@
 // The names of the refs that Drover writes, and of the branches that it reads: each root once.
 
 export const headRoot = 'refs/heads/';
-/** Everything that is no branch. */
+/** Every ref that is not a branch. */
 export const droverRefRoot = 'refs/drover/';
 /** Branches of Drover's own: attempts, lines of epics, results. */
 export const droverHeadRoot = `${headRoot}drover/`;

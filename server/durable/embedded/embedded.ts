@@ -74,7 +74,7 @@ type AdapterOptions = EmbeddedOptions<DurableTables>;
 class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDurable<Tx> {
   readonly #options: AdapterOptions;
   readonly #context: RunContext;
-  /** By workflow id. A run that lost its lease stays until its body has returned. */
+  /** Keyed by workflow id. A run that lost its lease stays until its body has returned. */
   readonly #running = new Map<string, Running<Tx>>();
   /** True if a caller has asked to look for work since the last look started. */
   #lookAgain = false;

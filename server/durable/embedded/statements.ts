@@ -112,7 +112,7 @@ export async function readSteps(db: Db, ids: readonly string[]): Promise<readonl
   return rows;
 }
 
-/** Stores a step's output, but only while the lease is held. False: it is not. */
+/** Stores a step's output, but only while the lease is held. Returns false if it is not. */
 export async function insertStep(
   db: Db,
   fence: Fence,
@@ -185,7 +185,7 @@ export async function renewLeases(
   return rows;
 }
 
-/** As `renewLeases`, without writing. */
+/** Like `renewLeases`, without writing. */
 export async function readHeld(
   db: Db,
   owner: string,

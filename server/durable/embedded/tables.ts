@@ -13,7 +13,7 @@ export interface WorkflowsTable {
   /** JSON. */
   input: string;
   state: WorkflowState;
-  /** JSON; null when there is none, or when the body returned nothing. */
+  /** JSON; null if there is none, or if the body returned nothing. */
   result: string | null;
   error: string | null;
   /** The process that runs it, as the adapter's `processId`. Null unless `running`. */

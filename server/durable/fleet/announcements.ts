@@ -29,7 +29,7 @@ const reconnectDelaysMs = [100, 500, 1_000, 2_000, 5_000];
 
 export interface AnnouncementsOptions {
   readonly pool: Pool;
-  /** Our own announcements come back too; they are passed over. */
+  /** Our own announcements return too; they are skipped. */
   readonly executorId: string;
   readonly onHeard: (news: News) => void;
   readonly onTrouble: (error: unknown) => void;

@@ -40,7 +40,7 @@ export interface ClaimedRunsOptions<Tx> {
 
 export class ClaimedRuns<Tx> {
   readonly #options: ClaimedRunsOptions<Tx>;
-  /** By workflow id. A run that lost its claim stays until its body has returned. */
+  /** Keyed by workflow id. A run that lost its claim stays until its body has returned. */
   readonly #running = new Map<string, Running<Tx>>();
   /** Abandoned here, but not yet in the database, which was unreachable. */
   readonly #toGiveUp = new Map<string, Fence>();
@@ -98,7 +98,7 @@ export class ClaimedRuns<Tx> {
   async cancel(fence: Fence): Promise<void> {
     const running = this.#running.get(fence.id);
     running?.run.stop('cancelled');
-    // Without a body, DBOS was about to record an end, which the mark has made it refuse.
+    // If no body ran, DBOS was about to record an end, which the mark made it refuse.
     if (running?.body !== 'runs') {
       await statements.giveUp(this.#options.db, fence);
       running?.abandoned.resolve();
@@ -242,7 +242,7 @@ export class ClaimedRuns<Tx> {
    */
   async check(read: Promise<readonly ClaimRow[]>): Promise<number> {
     const { db, executorId } = this.#options;
-    // As of the start of the read: a later claim is not missing among them.
+    // Taken at the start of the read, so that a later claim does not count as missing.
     const running = [...this.#running.values()];
     const claims = await read;
     const ids = running.map(({ fence }) => fence.id);

@@ -7,7 +7,7 @@ import type { FleetTables } from './tables.ts';
 
 export interface FleetOptions {
   /**
-   * To a database prepared by `prepareFleetDatabase`. Shared with DBOS, which takes a few
+   * Connected to a database prepared by `prepareFleetDatabase`. Shared with DBOS, which takes a few
    * connections of it.
    */
   readonly pool: Pool;
@@ -38,8 +38,8 @@ export interface FleetOptions {
   /** How long after its last heartbeat the work of a process is taken over. */
   readonly takeOverAfterMs: number;
   /**
-   * The heartbeat could not be written for that long: the connections are no good. Called again for
-   * each such time.
+   * The heartbeat could not be written for that long, so the connections are broken. Called again
+   * after each such time.
    */
   readonly onExpired?: (() => void) | undefined;
   /**

@@ -27,7 +27,7 @@ import { readExecutors, survey } from './survey.ts';
 import type { FleetOptions, FleetDurable } from './fleet-options.ts';
 
 const forgetBatch = 1_000;
-/** An agent that stands still for longer is ended: its own connections have gone by then. */
+/** An agent that is stopped for longer is ended: its own connections are lost by that time. */
 const stillMaxMs = 120_000;
 
 /** Listens to the fleet from here on; `launch` takes part in it. */
@@ -258,8 +258,8 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
   }
 
   /**
-   * Others take over when the time has run out by the database's clock; our work stands still by
-   * then, even if the network hangs.
+   * Other processes take over when the time has run out by the database's clock; our work is
+   * stopped before that, even if the network hangs.
    */
   async #beat(): Promise<void> {
     const { clock, executorId, takeOverAfterMs } = this.#options;

@@ -1,5 +1,5 @@
-// Which processes are dead, as this one hears them. A heartbeat that has run out is no proof after
-// an absence of the database, in which none could be sent. It is proof only if this process, in
+// Which processes are dead, as this one hears them. An expired heartbeat does not prove it after
+// the database was unreachable, because none could be sent. It is proof only if this process, in
 // touch itself, has waited for the next one.
 
 import type { ExecutorRow } from './executors.ts';
@@ -14,7 +14,9 @@ interface Heard {
 const silentLooks = 3;
 /** A busy process may miss one or two. */
 const gapLooks = 4;
-/** Of a lifetime: less than passes between the last look that hears a process and its expiry. */
+/**
+ * Share of a lifetime: less than passes between the last check that hears a process and its expiry.
+ */
 const silentPart = 2 / 3;
 
 export class HeardExecutors {
@@ -56,7 +58,7 @@ export class HeardExecutors {
     this.#heard = new Map(heard.map(([id, { beat }]) => [id, { beat, silentMs }]));
   }
 
-  /** Of one whose heartbeat has run out. */
+  /** Whether the process's heartbeat has run out. */
   isSilent(id: string): boolean {
     const neededMs = Math.min(this.#lookEveryMs * silentLooks, this.#lifetimeMs * silentPart);
     return (this.#heard.get(id)?.silentMs ?? 0) >= neededMs;

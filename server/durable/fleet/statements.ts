@@ -157,7 +157,8 @@ export async function readMemos(
 
 /**
  * Stores a step's output, but only while the claim is held. The row is locked until the end of the
- * transaction, so that no process takes the workflow over in between. False: the claim is lost.
+ * transaction, so that no process takes the workflow over in between. Returns false if the claim is
+ * lost.
  */
 export async function insertStep(
   db: Db,
@@ -270,7 +271,7 @@ const givenUp = sql`
   completed_at = case when owner_xid like 'cancel:%' then ${nowMs} end,
   owner_xid = null, started_at_epoch_ms = null, updated_at = ${nowMs}`;
 
-/** Gives one claim up. False: it was lost before. */
+/** Releases one claim. Returns false if it was already lost. */
 export async function giveUp(db: Db, fence: Fence): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update dbos.workflow_status set ${givenUp}

@@ -23,9 +23,9 @@ export interface Survey {
 interface SurveyRow {
   readonly kind: 'executor' | 'claim' | 'pending';
   readonly id: string;
-  /** Of a claim. */
+  /** Token of a claim. */
   readonly token: string;
-  /** Of an executor. */
+  /** Heartbeat of an executor. */
   readonly beat: string;
   readonly expired: boolean;
 }

@@ -14,8 +14,8 @@ import type { Sha } from '../sha.ts';
 export interface TreeEdits {
   readonly remove: readonly PathBytes[];
   /**
-   * As `ls-tree -r -z` prints them: mode, kind, id, a tab and the path; or as `ls-files --stage -z`
-   * does: mode, id, stage, a tab and the path.
+   * In the format of `ls-tree -r -z` (mode, kind, id, a tab and the path), or of `ls-files --stage
+   * -z` (mode, id, stage, a tab and the path).
    */
   readonly entries: readonly string[];
 }

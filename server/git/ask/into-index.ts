@@ -6,9 +6,9 @@ import type { GitOutput } from '../git-command.ts';
 import { factsOfAll } from '../../files/small-files.ts';
 
 export interface IntoIndexOptions extends RunOptions {
-  /** Of git itself, before its command. */
+  /** Settings of git itself, before its command. */
   readonly settings?: readonly string[];
-  /** Of the command. */
+  /** Flags of the command. */
   readonly flags?: readonly string[];
 }
 

@@ -13,7 +13,7 @@ export interface MergeStages {
 }
 
 export interface MergeAnswer {
-  /** With marks of the conflicts in it. */
+  /** Contains the marks of the conflicts. */
   readonly tree: Sha;
   readonly conflicts: readonly MergeStages[];
 }

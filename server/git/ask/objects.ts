@@ -29,7 +29,7 @@ export class GitObjects implements KnownObjects {
     return this.#commits.get(sha) ?? null;
   }
 
-  /** Returns null if there is no such commit, or git could not be asked. */
+  /** Returns null if the commit does not exist, or git could not be asked. */
   async commit(sha: Sha): Promise<CommitObject | null> {
     const known = this.known(sha);
     if (known !== null || !isSha(sha)) return known;

@@ -10,7 +10,7 @@ import type { RepositoryContext } from '../context.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 
 const folderName = 'drover-index';
-/** Of a process that died; no git takes that long. */
+/** Left by a process that died; no git takes that long. */
 const oldMs = 24 * 60 * 60_000;
 
 const swept = new MadeOnce<RepositoryContext, Promise<void>>();
@@ -36,9 +36,10 @@ async function sweep(folder: string): Promise<void> {
 }
 
 /**
- * With its time: git compares it with the times of files to find those that may have changed unseen
- * within one tick of the clock. A copy with a later time would hide such a change, one with an
- * earlier time only costs a closer check. False: no file, but perhaps a link or a pipe of an agent.
+ * Keeps its time: git compares it with the times of files to find those that may have changed
+ * unseen within one tick of the clock. A copy with a later time would hide such a change, one with
+ * an earlier time only costs a closer check. False if it is not a file, but perhaps a link or a
+ * pipe of an agent.
  */
 export async function copyIndex(from: string, to: string): Promise<boolean> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

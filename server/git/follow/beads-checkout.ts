@@ -34,8 +34,8 @@ export function isBeadsAlone(paths: readonly string[]): boolean {
 /**
  * Merges the landed version into the files, marks the index entries as landed, and lets the body
  * move the checkout: git does not touch a file whose index entry is already the new one. A crash in
- * between leaves merged files, from which the next try gets the same result. False: one of them
- * cannot be merged, and the body was not run.
+ * between leaves merged files, from which the next try gets the same result. Returns false if one
+ * of them cannot be merged, and the body was not run.
  */
 export async function pastBeads(
   context: RepositoryContext,
@@ -109,7 +109,7 @@ async function entryIn(
   return mode === undefined || blob === undefined ? null : { mode, blob };
 }
 
-/** As a whole or not at all, and not over changes of the meantime. */
+/** All or nothing; refuses if the files changed in the meantime. */
 function replace(file: string, text: string, expected: string, mode: number): boolean {
   const temporary = `${file}.${randomBytes(4).toString('hex')}.tmp`;
   try {

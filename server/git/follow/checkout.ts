@@ -139,7 +139,7 @@ function isAsBefore(known: Refusal, owner: WorktreeHead, step: FollowStep): bool
   return Date.now() - known.atMs < againMs && known.state === stateOf(owner, step, known.files);
 }
 
-/** Of the files in the way and the index. */
+/** The state of the files in the way and of the index. */
 function stateOf(owner: WorktreeHead, step: FollowStep, files: readonly string[]): string {
   const paths = [join(owner.gitDir, 'index'), ...files.map((file) => join(owner.path, file))];
   const facts = paths.map((path) => {

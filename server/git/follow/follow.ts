@@ -15,7 +15,7 @@ import type { Sha } from '../sha.ts';
 
 export interface FollowOptions {
   readonly mode: 'fast-forward' | 'never';
-  /** The required value of the branch; absent: any. */
+  /** The required value of the branch. Absent for any. */
   readonly seen?: Sha | null | undefined;
   readonly keep: KeepCheckout;
 }
@@ -32,7 +32,7 @@ export async function follow(
 interface Branch {
   /** The ref that its name resolves to, which may differ for a symbolic ref. */
   readonly ref: string;
-  /** As people name it. */
+  /** The name that people use. */
   readonly name: string;
 }
 

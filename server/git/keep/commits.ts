@@ -184,7 +184,7 @@ async function whatIsLeft(
   return dropped.ok ? ok({ worktree, status: status.value }) : dropped;
 }
 
-/** Commits of an agent's own (up to `before`) that change nothing are no work. */
+/** An agent's own commits (up to `before`) that change nothing are not work. */
 async function isChange(
   context: RepositoryContext,
   base: Sha,
@@ -326,7 +326,7 @@ async function heldForNames(
 
 interface HeldByContent {
   readonly contents: ReadonlyMap<StatusEntry, string>;
-  /** Of all files, also of those that are held for something else: they are named. */
+  /** Names of all files, also of those that are held for another reason: they are named. */
   readonly names: SecretNames;
 }
 

@@ -55,7 +55,7 @@ export async function keepDropped(
     ...made,
     ...held,
   ]);
-  // A commit that a person has pruned can't be kept; the work that is there can.
+  // A pruned commit cannot be kept; the existing work can.
   if (output.problem !== null) return err(failureOf(output, `read the log of ${worktree.path}`));
   if (output.code !== 0) return ok(undefined);
   const lines = output.stdout.toString('utf8').split('\n');

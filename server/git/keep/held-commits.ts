@@ -23,7 +23,7 @@ export interface SubmoduleChecks {
     worktree: LinkedWorktree,
     status: ParsedStatus,
   ) => Promise<GitResult<readonly PathBytes[]>>;
-  /** Of the given paths of a commit. */
+  /** Among the given paths of a commit. */
   readonly unpublished: (
     context: RepositoryContext,
     worktree: LinkedWorktree,
@@ -42,9 +42,9 @@ export interface HeldInRange {
   readonly held: readonly string[];
   /** For held files: the secret or name that holds their content. */
   readonly heldFor: Readonly<Record<string, string>>;
-  /** Of the other held ones: why. */
+  /** The reasons for the other held ones. */
   readonly causes: Readonly<Record<string, HeldCause>>;
-  /** Of the held ones: by name or by content. */
+  /** Held because of a secret in its name or content. */
   readonly secret: readonly string[];
   /** Paths whose name is a secret; all other texts here name them without it. */
   readonly names: SecretNames;

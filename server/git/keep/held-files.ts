@@ -4,7 +4,7 @@
 
 const harmless = /\.(?:example|sample)$/i;
 
-/** Of the last part of a path. */
+/** Matches the last part of a path. */
 const heldNames: readonly RegExp[] = [
   /^\.env(?:\..*)?$/i,
   /^\.(?:netrc|git-credentials|pgpass|dockercfg|htpasswd)$/i,

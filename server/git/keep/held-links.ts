@@ -11,7 +11,7 @@ import { failureOf } from '../failures.ts';
 import type { Sha } from '../sha.ts';
 
 const linkMode = '120000';
-/** As the system bounds it. */
+/** The system's own limit. */
 const stepsMax = 40;
 const targetBytesMax = 4_096;
 

@@ -22,7 +22,7 @@ const hiddenPart = '[hidden]';
 /** Names searched together: most contain nothing, and each search prepares all values. */
 const namesAtOnce = 200;
 
-/** Of the names that the base does not have; without a base, of all. */
+/** Checks the names that the base does not have; without a base, all. */
 export async function secretNames(
   context: RepositoryContext,
   base: Sha | null,
@@ -46,7 +46,7 @@ export async function secretNames(
   return ok(names);
 }
 
-/** As it may be stored and printed. */
+/** The name in a form that may be stored and printed. */
 export function shownName(names: SecretNames, path: PathBytes): string {
   return names.get(path)?.shownAs ?? shown(path);
 }

@@ -28,7 +28,7 @@ interface SharedState {
   readonly stashes: readonly Stash[];
 }
 
-/** By the slot's path. */
+/** Keyed by the slot's path. */
 const states = new MadeOnce<RepositoryContext, Map<string, SharedState>>();
 
 function statesIn(context: RepositoryContext): Map<string, SharedState> {

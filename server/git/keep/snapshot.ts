@@ -46,7 +46,7 @@ export interface StateRequest {
   readonly worktree: LinkedWorktree;
   readonly status: ParsedStatus;
   readonly label: string;
-  /** Absent: the ref of the label. */
+  /** Absent for the ref of the label. */
   readonly ref?: string;
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;

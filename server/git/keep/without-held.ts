@@ -32,7 +32,7 @@ export function changesOfRange(
   return changesIn(context, [`${base}..${head}`]);
 }
 
-/** Of each commit that the revisions name, against each of its parents. */
+/** Lists the changes of each commit that the revisions name, against each of its parents. */
 export async function changesIn(
   context: RepositoryContext,
   revisions: readonly string[],

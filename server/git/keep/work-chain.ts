@@ -27,7 +27,7 @@ export interface WorkState {
 export interface SnapshotNote {
   /** `<task>/<attempt>`, or the name of a slot that no attempt is known of. */
   readonly label: string;
-  /** Absent: the ref of the label. */
+  /** Absent for the ref of the label. */
   readonly ref?: string | undefined;
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;

@@ -33,7 +33,7 @@ export async function forgetMissing(
 ): Promise<GitResult<string | null>> {
   if (exists(join(worktree.gitDir, 'locked'))) {
     const message = `The worktree ${worktree.path} is locked but its folder does not exist. Unlock it with "git worktree unlock".`;
-    // Its folder may come back, from another disk: until then another slot serves.
+    // Its folder may return, from another disk: until then another slot serves.
     return { ok: false, error: gitFailure('foreign', message) };
   }
   const { branch, detachedAt } = await headOf(context, worktree);

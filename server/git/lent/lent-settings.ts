@@ -35,7 +35,7 @@ const switchedOff: Readonly<Record<string, string>> = {
   'tag.forcesignannotated': 'false',
   'log.showsignature': 'false',
   'core.fsmonitor': 'false',
-  // A file is no folder: git finds no hook there, and nothing creates one.
+  // A file in place of a folder: git finds no hook there, and nothing creates one.
   'core.hookspath': '/dev/null',
   'core.sshcommand': 'ssh',
   'credential.helper': '',

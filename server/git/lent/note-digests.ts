@@ -1,5 +1,5 @@
 // Which of Drover's notes a slot had when its folder was lent: a note that is different afterwards
-// was written by the confined program, and would tell a false story to the slot's next user.
+// was written by the confined program, and would mislead the slot's next user.
 
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { exists, readPlain } from '../../files/small-files.ts';
 import { slotNotes } from '../refs/slot-notes.ts';
 
-/** By name; a name that is missing had no file. */
+/** Keyed by name; a name that is missing had no file. */
 export type NoteDigests = Readonly<Record<string, string>>;
 
-/** Beside the notes, the settings that git reads for this worktree alone. */
+/** The notes, and the settings that git reads for this worktree alone. */
 export const fixedNotes: readonly string[] = [...Object.values(slotNotes), 'config.worktree'];
 
 export function noteDigests(gitDir: string): NoteDigests {

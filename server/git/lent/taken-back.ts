@@ -68,7 +68,7 @@ export async function takeBack(context: RepositoryContext, path: string): Promis
   return ok(undefined);
 }
 
-/** False: the program has removed the file, or put something else in its place, which goes. */
+/** False if the program removed the file, or replaced it with something else, which is removed. */
 async function isPlain({ gitDir }: LinkedWorktree, name: string): Promise<boolean> {
   const file = join(gitDir, name);
   if (factsOf(file)?.isFile() === true) return true;
@@ -114,7 +114,7 @@ async function importFrom(
   note: LentNote,
 ): Promise<GitResult<void>> {
   const objects = join(folder, 'objects');
-  // Without its folder the program has left no commits; its files are in the worktree.
+  // A program without its folder has left no commits; its files are in the worktree.
   if (factsOf(objects)?.isDirectory() !== true) return ok(undefined);
   await rm(join(objects, 'info'), { recursive: true, force: true });
   const moved = await importObjects(context, scratchOf(context, worktree), objects);

@@ -94,7 +94,7 @@ async function linkPlain(path: string, folder: string, name: string): Promise<bo
   try {
     await link(path, target);
   } catch {
-    // It has been packed or removed meanwhile.
+    // It was packed or removed in the meantime.
     return false;
   }
   if ((await lstat(target)).isFile()) return true;

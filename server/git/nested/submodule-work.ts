@@ -63,8 +63,8 @@ export async function heldSubmodules(
 }
 
 /**
- * Of the given paths of a commit: those that name a commit of another repository which nothing but
- * this worktree holds.
+ * The given paths of a commit that name a commit of another repository which only this worktree
+ * has.
  */
 export async function unpublishedGitlinks(
   context: RepositoryContext,

@@ -201,7 +201,10 @@ async function readFiles(
   return ok({ ...submodule, store, edited: isEdited ? tree : null, inner });
 }
 
-/** With its index only changed files are read. False: it may hide changes, or there is none. */
+/**
+ * With its index only changed files are read. Returns false if it may hide changes, or does not
+ * exist.
+ */
 async function lendIndex(
   context: RepositoryContext,
   { gitDir }: Submodule,

@@ -61,7 +61,7 @@ export interface Signatures {
 export interface Committer {
   /** Added to the environment of a git that commits. */
   readonly missing: Identity;
-  /** False: a file of the configuration has changed since it was read. */
+  /** False once a file of the configuration has changed since it was read. */
   readonly isCurrent: () => boolean;
 }
 

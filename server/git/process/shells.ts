@@ -53,7 +53,7 @@ done
 
 /** The exit code of a shell that found no program. */
 const codeMissing = 127;
-/** From here on it says which signal ended it. */
+/** Higher codes say which signal ended it. */
 const codeOfSignals = 129;
 const maxErrorBytes = 64 * 1024;
 /** How long a shell's output is read after its exit. */
@@ -91,7 +91,7 @@ export class GitShells {
     return shell.run(request, lines, signal);
   };
 
-  /** Git processes that run come to their end. */
+  /** Running git processes finish. */
   close(): void {
     this.#isClosed = true;
     this.#letGo();

@@ -77,7 +77,7 @@ export class TrustedConfig {
     return overrules;
   }
 
-  /** Of the repository's settings, those of the worktree, and whatever they include. */
+  /** Covers the repository's settings, those of the worktree, and their includes. */
   #signatureOf(gitDir: string, included: readonly string[]): string {
     const files = [join(this.#commonDir, 'config'), ...this.#trusted.included, ...included];
     const own = stampOf(join(gitDir, 'config.worktree'));

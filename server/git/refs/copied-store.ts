@@ -67,7 +67,7 @@ export async function bareStore(isSha256: boolean): Promise<string> {
   return path;
 }
 
-/** A HEAD whose commit is missing is no history. */
+/** A HEAD whose commit is missing has no history. */
 async function presentHead(
   context: Pick<RepositoryContext, 'git'>,
   path: string,
@@ -127,7 +127,7 @@ function looseRefs(source: string): Record<string, string> {
   return refs;
 }
 
-/** By git's rules for names, so that a file of another name does not break the list. */
+/** Applies git's rules for names, so that a file of another name does not break the list. */
 function isRefName(name: string): boolean {
   const isWellFormed = /^refs(?:\/(?!\.)[^\p{Cc}\s~^:?*[\\/]+)+$/u.test(name);
   return isWellFormed && !/\.\.|@\{|\.lock(?:\/|$)|\.$/.test(name);

@@ -14,7 +14,7 @@ export interface CheckoutHead {
   readonly root: string;
   /** Null if HEAD is detached. */
   readonly headBranch: string | null;
-  /** The commit of a ref; null = there is none; undefined = only git can tell. */
+  /** The commit of a ref; null = it does not exist; undefined = only git can tell. */
   readonly readRef: (ref: string) => string | null | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface KeptRef {
 }
 
 const folders = { [workRoot]: 'snapshot', [approvedRoot]: 'approval' } as const;
-/** Of slots whose author is unknown: no task's end shows that they are not needed. */
+/** Owner of slots whose author is unknown: no task's end shows that they are not needed. */
 const slotsOwner = 'slots';
 const refsAtOnce = 100;
 

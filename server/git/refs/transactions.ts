@@ -21,7 +21,7 @@ export async function moveRefs(git: Conversation, changes: readonly RefChange[])
   return done.ok;
 }
 
-/** As `update-ref --stdin -z` reads it. */
+/** The format of `update-ref --stdin -z`. */
 export function transactionText(changes: readonly RefChange[]): string {
   return changes
     .map(({ ref, next, old }) => {

@@ -17,8 +17,8 @@ export interface LinkedWorktree {
 /**
  * `linked`: as git made it. `unlinked`: the folder exists, but its `.git` file is missing or points
  * elsewhere. `missing`: git knows it, but the folder does not exist. `orphaned`: the folder exists
- * and names our repository, but git has forgotten it. `foreign`: something else is there, for
- * example a link, or a worktree of another repository. `absent`: nothing is there.
+ * and names our repository, but git has forgotten it. `foreign`: something else exists there, for
+ * example a link, or a worktree of another repository. `absent`: nothing exists there.
  */
 export type FoundWorktree =
   | { readonly kind: 'linked' | 'unlinked' | 'missing'; readonly worktree: LinkedWorktree }
@@ -57,8 +57,8 @@ export function findWorktree(context: RepositoryContext, path: string): FoundWor
   if (known !== null) {
     const worktree = { path, gitDir: known };
     if (folder === null) return { kind: 'missing', worktree };
-    // Without a pointer only the folder itself can prove that it is the slot, and not another one
-    // in its place.
+    // If there is no pointer, only the folder itself can prove that it is the slot, and not another
+    // one in its place.
     const noted = readText(join(known, slotNotes.folder));
     if (pointer === null && noted !== null && noted !== folderNow(path)) return { kind: 'foreign' };
     return { kind: 'unlinked', worktree };

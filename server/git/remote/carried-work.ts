@@ -5,7 +5,7 @@ import type { RepositoryContext } from '../context.ts';
 import type { Sha } from '../sha.ts';
 
 export interface Carrier {
-  /** False: it cannot take it, or no other machine could land it. */
+  /** Returns false if it cannot take the work, or no other machine could land it. */
   put(work: CarriedPack): Promise<boolean>;
   get(commit: Sha): Promise<Buffer | null>;
 }

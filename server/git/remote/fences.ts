@@ -21,8 +21,8 @@ export class Fences {
   readonly #context: RepositoryContext;
   readonly #words: string;
   /**
-   * By line: the fence on the remote, as far as this process knows, and those whose pushes ended
-   * without an answer.
+   * Keyed by line: the fence on the remote, as far as this process knows, and those whose pushes
+   * ended without an answer.
    */
   readonly #held = new Map<string, { sha: Sha; readonly maybe: Set<Sha> }>();
   #count = 0;

@@ -27,7 +27,7 @@ export async function followShared(
     seen,
   }: {
     readonly mode: 'fast-forward' | 'never';
-    /** The required value of the branch on the remote; absent: any. */
+    /** The required value of the branch on the remote. Absent for any. */
     readonly seen: Sha | null | undefined;
   },
 ): Promise<GitResult<FollowOutcome>> {

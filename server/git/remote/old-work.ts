@@ -13,7 +13,7 @@ import { parseListing } from './remote.ts';
 import type { Sha } from '../sha.ts';
 
 export interface SharedSnapshot {
-  /** As it is named on the remote. */
+  /** Its name on the remote. */
   readonly ref: string;
   readonly commit: Sha;
   /** The task. */
@@ -101,7 +101,7 @@ function snapshotsOf(
   return [...refs].flatMap(([ref, commit]) => {
     const [under = '', pattern] = Object.entries(left).find(([one]) => ref.startsWith(one)) ?? [];
     const owner = pattern?.exec(ref.slice(under.length))?.[1] ?? 'slots';
-    // Of slots whose author is unknown: no task's end shows that they are not needed.
+    // For slots whose author is unknown, no task's end shows that they are not needed.
     return owner === 'slots' ? [] : [{ ref, commit, owner, place }];
   });
 }

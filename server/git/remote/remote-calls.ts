@@ -87,10 +87,7 @@ export class RemoteCalls implements RemoteHealth {
     return this.#whileAnswering((signal) => this.#start(args, this.#timeoutMs, { input, signal }));
   }
 
-  /**
-   * A long transfer is no sign of a problem, but one from an unreachable remote is: then it is
-   * aborted.
-   */
+  /** A long transfer is not a problem, but one from an unreachable remote is aborted. */
   async #whileAnswering(body: (signal: AbortSignal) => Promise<GitOutput>): Promise<GitOutput> {
     const away = new AbortController();
     let unanswered: GitOutput | null = null;

@@ -75,7 +75,7 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
   }
   const text = output.stderr;
   if (text.includes(changedWords)) {
-    // As while the remote is unreachable: work waits until a person has decided.
+    // Treated like an unreachable remote: work waits until a person has decided.
     const message = withoutCredentials(text.replace(/^fatal: /u, '')).slice(0, maxWords);
     return { ...gitFailure('failed', message, true), isAway: true };
   }

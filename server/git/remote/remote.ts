@@ -34,7 +34,7 @@ export interface Remote {
   run(args: readonly string[], input: string): Promise<GitOutput>;
   /** Repeated while the remote is unreachable. */
   fetch(refspecs: readonly string[], options: readonly string[]): Promise<GitResult<void>>;
-  /** False: nothing of `run` or `push` can have happened. */
+  /** False if nothing of `run` or `push` can have happened. */
   wasSent(output: GitOutput): boolean;
   /** One try, whatever its result. */
   push(

@@ -49,7 +49,7 @@ export class WorkPushes {
     if (this.#owed.size > 0) this.#start();
   }
 
-  /** Later tries are no longer made: who waits for this is about to close the repository. */
+  /** Stops further tries, because the caller is about to close the repository. */
   async settled(): Promise<void> {
     while (this.#running !== null) await this.#running;
     clearTimeout(this.#again);

@@ -41,7 +41,7 @@ export interface GitAdapterOptions {
   readonly lockPatienceMs?: number;
   /** Age from which a lock in a slot counts as left behind by a killed agent. */
   readonly staleLockMs?: number;
-  /** False: nothing is flushed to the disk; for throw-away repositories. */
+  /** False to flush nothing to the disk; for throw-away repositories. */
   readonly durable?: boolean;
   readonly maxOutputBytes?: number;
   readonly timeoutMs?: number;

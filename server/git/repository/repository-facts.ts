@@ -39,11 +39,11 @@ export async function findRepository(
         'rev-parse',
         '--path-format=absolute',
         '--git-common-dir',
-        // Its answer stands between paths that may hold line breaks.
+        // Its answer separates paths that may contain line breaks.
         '--is-bare-repository',
         '--git-dir',
         '--is-bare-repository',
-        // The last one, because it fails if there is no checkout.
+        // Last, because it fails if there is no checkout.
         '--show-toplevel',
       ],
       cwd: path,

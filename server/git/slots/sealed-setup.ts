@@ -171,7 +171,7 @@ function manifestText(roots: readonly PathBytes[], traces: Traces): string {
   return `${roots.join('\0')}\0\0${lines.join('\0')}`;
 }
 
-/** With all times; the blocks are shared if the file system can do that. */
+/** Keeps all times; the blocks are shared if the file system can do that. */
 async function copyTree(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true });
   return (await run('cp', [...thisPlatform.copyTreeOptions, '--', from, to], dirname(from))) === 0;
@@ -208,7 +208,7 @@ async function leadsToItself(worktree: LinkedWorktree, setup: SetupToSeal): Prom
   }
   const roots = setup.roots.map(shown);
   const found = await run('grep', ['-rqF', '-e', worktree.path, '--', ...roots], worktree.path);
-  // Neither found nor absent: it is not known to be movable.
+  // Neither found nor absent, so it may not be relocatable.
   return found !== 1;
 }
 

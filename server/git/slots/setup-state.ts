@@ -189,7 +189,7 @@ async function removeExtra(
   }
 }
 
-/** False: it is still there, because a rename cannot move it. */
+/** Returns false if it still exists, because a rename cannot move it. */
 async function isTaken(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -86,8 +86,8 @@ async function register(
 }
 
 /**
- * By commit id, so that no upstream is set up: that would write the shared configuration, and 64 at
- * once do not.
+ * Uses the commit id, so that no upstream is set up: that would write the shared configuration, and
+ * 64 at once do not.
  */
 async function destination(
   context: RepositoryContext,

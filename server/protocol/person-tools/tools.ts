@@ -20,7 +20,7 @@ export interface PersonTool {
   readonly modelDescription: string;
   /** JSON schema of the input. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** False: something changes, so a person is asked first. */
+  /** False if it changes something, so that a person is asked first. */
   readonly isReadOnly: boolean;
 }
 

@@ -48,7 +48,8 @@ export const boardShapes = {
     before: optional(place),
     limit: optional(integer(1)),
     /**
-     * Of the new events at `offset`, only the last `limit`: `offset` of the page is their start.
+     * Limits the new events after `offset` to the last `limit`: `offset` of the page is their
+     * start.
      */
     newest: optional(flag),
     /**

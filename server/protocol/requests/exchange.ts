@@ -14,14 +14,14 @@ import {
   textsByName,
 } from './fields.ts';
 
-/** As much as the wire carries: a file is sent as one text. */
+/** The wire's limit: a file is sent as one text. */
 const fileText = textOf(40 * 1024 * 1024);
 const badLinesMax = 1_000_000;
 const idsMax = 2_000;
 
 export const exchangeShapes = {
   import: {
-    /** The file's text; bytes that are no UTF-8 are named by line. */
+    /** The file's text; bytes that are not UTF-8 are named by line. */
     text: fileText,
     file: textOf(4_096),
     format: oneOf(['auto', 'session', 'jsonl', 'beads']),

@@ -34,7 +34,7 @@ export const reviewShapes = {
 export interface ReviewAnswers {
   diff: { id: string; base: string; head: string; text: string };
   change: ChangeView;
-  /** A file's text at a commit; null when it does not exist there or is no text. */
+  /** A file's text at a commit; null if it does not exist there or is not text. */
   'file.read': { text: string | null; binary: boolean; size: number };
   approve: TaskView | EpicView;
   questions: readonly QuestionView[];

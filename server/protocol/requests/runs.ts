@@ -97,7 +97,7 @@ export const runShapes = {
   /** The spans of a run, an epic or a task, in OTLP's JSON. */
   'trace.export': { id },
   /**
-   * As Prometheus reads them. In a fleet, one machine answers with the totals; `totals`: this one
+   * In Prometheus's format. In a fleet, one machine answers with the totals; `totals`: this one
    * does, too.
    */
   metrics: { totals: optional(flag) },

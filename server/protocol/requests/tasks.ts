@@ -48,7 +48,7 @@ export const taskShapes = {
    * shows it as `![words](attachment:<name>)`, and agents get its path.
    */
   'attachment.add': { content: textOf(attachmentCharactersMax) },
-  /** With `proposal`, the newest plan as a whole, whatever has become of it. */
+  /** `proposal` adds the newest plan as a whole, whatever its state. */
   'task.show': { id },
   'task.pause': { id },
   'task.unpause': { id, hint: optional(text) },
@@ -72,9 +72,9 @@ export const taskShapes = {
   'task.merge': { id, onto: sha, files: listOf(settledFile, settledFilesMax, 'files') },
   'task.send_back': { id, text: word },
   /**
-   * Moves tasks, all or none: into an epic (null: out of any), below a parent (null: out of it;
-   * absent: as it is), and in front of another task (`before`; null or absent: to the end). Their
-   * order among themselves is as given.
+   * Moves tasks, all or none: into an epic (null for none), below a parent (null for none; absent
+   * to keep it), and in front of another task (`before`; null or absent for the end). They keep
+   * their given order.
    */
   'task.move': {
     ids: texts,

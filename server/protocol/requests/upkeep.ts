@@ -39,7 +39,7 @@ export interface UpkeepAnswers {
     protocol: number;
     pid: number;
     root: string;
-    /** True: this backend is older and idle; it leaves now, connect again. */
+    /** True if this backend is older and idle: it leaves now, connect again. */
     leaving: boolean;
   };
   'worktree.list': readonly WorktreeView[];

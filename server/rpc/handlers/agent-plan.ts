@@ -22,7 +22,7 @@ import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
 
 export const agentLimits = {
   addsPerAttempt: 20,
-  /** So that follow-ups of follow-ups come to an end. */
+  /** Bounds chains of follow-ups. */
   addsPerRun: 100,
   blocksPerAttempt: 10,
   titleCharacters: 200,

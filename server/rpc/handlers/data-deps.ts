@@ -91,7 +91,7 @@ export interface DataOutput {
    * Brings the stored part of the log onto this disk. Refuses if nothing of it is kept any more.
    */
   beforeRead(log: AttemptLog): Promise<void>;
-  /** By its file: the line of each log of another machine that has all words. */
+  /** Keyed by file: the line of each log of another machine that has all words. */
   find(
     logs: readonly { readonly file: string; readonly machine: string }[],
     words: readonly string[],

@@ -49,7 +49,7 @@ export function fileHandlers(
   };
 }
 
-/** A few tell for all of them: a session is from this repository or from another one. */
+/** A few prove it for all of them: a session is from this repository or from another one. */
 async function knowsCommits(deps: DataHandlerDeps, shas: readonly string[]): Promise<boolean> {
   for (const sha of shas.slice(0, foundMax)) {
     if (!/^[0-9a-f]{40,64}$/u.test(sha)) return false;

@@ -61,7 +61,7 @@ async function endsOfSnapshot(
   return { base, head: commit };
 }
 
-/** By `<task>/<attempt>`. */
+/** Keyed by `<task>/<attempt>`. */
 async function basesOf(deps: DataHandlerDeps, id: string): Promise<ReadonlyMap<string, string>> {
   const bases = await basesByAttempt(deps.store.db, id);
   return new Map([...bases].map(([number, sha]) => [`${id}/${number}`, sha]));

@@ -372,7 +372,7 @@ async function checkoutCheck(engine: Uses<'git'>, branch: string | null): Promis
   );
 }
 
-/** Of a fleet: nothing would start, or not all of it. */
+/** Checks a fleet: would nothing start, or not all of it? */
 async function machineChecks(
   engine: Uses<'settings' | 'store'>,
   epicId: string | null,

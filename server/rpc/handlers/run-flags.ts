@@ -2,7 +2,7 @@
 
 import type { RunOptions } from '../../protocol/requests/runs.ts';
 
-/** By setting; values that were not given are absent. */
+/** Keyed by setting; values that were not given are absent. */
 export function runFlags(options: Omit<RunOptions, 'env'>): Readonly<Record<string, unknown>> {
   const budget = options.epic === undefined ? 'budget.task_usd' : 'budget.epic_usd';
   const flags = {

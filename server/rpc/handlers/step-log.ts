@@ -32,7 +32,9 @@ export async function readStepLog(
   return { path, text: engine.mask(read.text), is_cut: read.isCut };
 }
 
-/** Of the red base that blocks the task, else of the newest tree that its work was part of. */
+/**
+ * The log of the red base that blocks the task, else of the newest tree that its work was part of.
+ */
 async function gateLog(
   engine: EngineHandlerDeps['engine'],
   row: TaskRow,

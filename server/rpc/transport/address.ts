@@ -13,7 +13,7 @@ export function defaultSocketPath(key: string, env: NodeJS.ProcessEnv): string {
 
 /**
  * The agents' socket, in a separate folder: a confined agent sees that folder, and the next
- * backend's socket appears in it too. Null if there are no socket files.
+ * backend's socket appears in it too. Returns null if there are no socket files.
  */
 export function agentSocketPath(key: string, env: NodeJS.ProcessEnv): string | null {
   return thisPlatform.agentSocketPath(placeOf(key, env));

@@ -51,7 +51,7 @@ const requestsAtOnceMax = 256;
  * The connection writes in later turns of the loop; ending it at once would cut off the last
  * answer.
  */
-/** Of a peer that does not read its answer. */
+/** Limit for a peer that does not read its answer. */
 const deviceCharsMax = 60;
 const lastWordsMs = 1_000;
 /** A client that reads nothing cannot block a backend that wants to exit. */

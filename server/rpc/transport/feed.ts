@@ -9,7 +9,7 @@ export interface Feed {
   read(after: number, limit: number): Promise<readonly EventView[]>;
   /** Calls back when something was appended; returns unsubscribe. */
   onAppend(listener: () => void): () => void;
-  /** The number of the newest event; 0 when there is none. */
+  /** The number of the newest event; 0 if there is none. */
   lastSeq(): Promise<number>;
   /** The last event that was removed because of its age; without it, none is. */
   lastPruned?(): Promise<number>;

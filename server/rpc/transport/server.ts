@@ -97,8 +97,8 @@ export async function serveSocket(options: ServeSocketOptions): Promise<ServedSo
 }
 
 /**
- * A client that connects and stays silent never keeps another one out: the one that has been
- * silent for longest leaves. False: all have greeted.
+ * A client that connects and stays silent never keeps another one out: the one that has been silent
+ * for longest is disconnected. Returns false if all have greeted.
  */
 function makeRoom(open: ReadonlySet<ServedConnection>): boolean {
   for (const served of open) {

@@ -78,7 +78,8 @@ function serve(wayOut: WayOut, pipe: Duplex): void {
     if (headers[':method'] !== 'CONNECT') return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     if (authority === proxyAuthority) {
       stream.respond({ ':status': 200 });
-      // The server of HTTP/1 writes its head past a stream of HTTP/2; a plain pair stands between.
+      // The server of HTTP/1 writes its head past a stream of HTTP/2, so a plain pair is put in
+      // between.
       const [near, far] = duplexPair();
       joined(stream, near);
       proxy.emit('connection', far);

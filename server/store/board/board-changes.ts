@@ -28,7 +28,7 @@ import { unlandedScopes } from '../status/unlanded.ts';
 import { progressOf, runView } from './views.ts';
 import { newestRun } from '../work/runs.ts';
 
-/** With more than this a snapshot is the shorter way. */
+/** Beyond this number a snapshot is the shorter way. */
 const eventsMax = 2_000;
 const tasksMax = 1_000;
 

@@ -108,13 +108,13 @@ function saysSomething(): RawBuilder<boolean> {
 export interface TaskRows {
   readonly common: CommonRow;
   readonly rare: RareRow;
-  /** Of a candidate: its number among those of its task. */
+  /** For a candidate, its number among those of its task. */
   readonly candidate?: number;
   /** The plan that waits for a person. */
   readonly proposal?: PlanView;
 }
 
-/** As `candidateNumbers` counts them. */
+/** Counts like `candidateNumbers`. */
 const candidateNumber = sql<number | null>`case when candidate_of is null then null else (
   select count(*) from tasks as other
   where other.candidate_of = tasks.candidate_of and other.position <= tasks.position) end`.as(

@@ -55,7 +55,7 @@ export async function plannedTasks(db: Db): Promise<{
   return { rows, blockers };
 }
 
-/** Edges that people have made: that a task waits for its candidates is no part of the plan. */
+/** Edges that people have made: that a task waits for its candidates is not part of the plan. */
 async function plannedEdges(db: Db): Promise<readonly { task_id: string; blocked_by: string }[]> {
   return db
     .selectFrom('task_dependencies as d')

@@ -8,8 +8,9 @@ export type ImportFormat = 'session' | 'jsonl' | 'beads';
 const shapelessMax = 1_000;
 
 /**
- * By the first record that has the shape of a format: files may have a header, or notes of the tool
- * that wrote them, before it. JSONL by default, because its messages are the most useful ones.
+ * Decides by the first record that has the shape of a format: files may have a header, or notes of
+ * the tool that wrote them, before it. JSONL by default, because its messages are the most useful
+ * ones.
  */
 export function sniffFormat(file: { readonly text: string; readonly file: string }): ImportFormat {
   const text = file.text.replace(/^\uFEFF/u, '').trimStart();
@@ -45,7 +46,7 @@ export function isYaml(file: { readonly text: string; readonly file: string }): 
   return /\.ya?ml$/iu.test(file.file) || /^(?:---\s*\n)?version: /u.test(file.text);
 }
 
-/** Without blank lines and comments. */
+/** Skips blank lines and comments. */
 function* linesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length;) {
     const found = text.indexOf('\n', start);

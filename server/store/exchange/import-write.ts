@@ -211,7 +211,7 @@ function sourceOf(task: ImportedTask, facts: NewTaskFacts): string {
   return JSON.stringify({ file: facts.file, line: task.line, ...work });
 }
 
-/** Ready or blocked follow from the blockers; every other state comes from the file. */
+/** Ready or blocked follow from the blockers; every other state is the file's. */
 function statusOf(id: string, facts: NewTaskFacts): TaskStatus {
   const state = facts.states.get(id);
   const derived = facts.blocked.has(id) ? 'blocked' : 'ready';

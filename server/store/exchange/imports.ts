@@ -237,7 +237,7 @@ function dueNow(
   return { plan: due, later };
 }
 
-/** Without records that were removed here, unless another record refers to them. */
+/** Drops records that were removed here, unless another record refers to them. */
 function withoutRemoved(
   { epics, tasks }: SessionPlan,
   updates: readonly ImportedTask[],

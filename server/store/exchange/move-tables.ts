@@ -60,7 +60,7 @@ const fractions: ReadonlySet<string> = new Set([
   'cost_usd',
   'usd',
 ]);
-/** With some forty columns far below the limit of parameters of both databases. */
+/** Some forty columns are then far below the limit of parameters of both databases. */
 const chunkRows = 400;
 
 /** All rows in the order of their keys. */
@@ -88,8 +88,8 @@ export async function* chunksOf(tx: Tx, table: MovedTable): AsyncGenerator<reado
 }
 
 /**
- * As both databases can hold it: PostgreSQL has no zero character, and whole numbers only in most
- * columns.
+ * A form that both databases can store: PostgreSQL has no zero character, and whole numbers only in
+ * most columns.
  */
 function movable(table: MovedTable, row: Row): Row {
   const moved: Record<string, unknown> = {};

@@ -32,7 +32,7 @@ export async function beginExporter(tx: Tx, name: string, seq: number): Promise<
     .execute();
 }
 
-/** True: this machine alone exports until the time given. */
+/** Returns true if this machine alone exports until the given time. */
 export async function takeExporter(
   tx: Tx,
   name: string,

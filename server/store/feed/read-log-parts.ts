@@ -67,7 +67,7 @@ export async function readParts(
   return rows;
 }
 
-/** As people know it; its id when it is not known any more. */
+/** Its display name, or its id if that is no longer known. */
 export async function machineName(db: Db, id: string): Promise<string> {
   const row = await db
     .selectFrom('machines')

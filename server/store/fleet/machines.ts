@@ -174,7 +174,7 @@ export async function aliveUntilMs(db: Reads, id: string): Promise<number | null
   return row?.alive_until_ms ?? null;
 }
 
-/** As people know the machine; null when it is not known any more. */
+/** The machine's display name; null if it is no longer known. */
 export async function nameOfMachine(db: Reads, id: string): Promise<string | null> {
   const row = await db
     .selectFrom('machines')
@@ -228,8 +228,8 @@ export async function busyByMachine(db: Reads): Promise<ReadonlyMap<string, numb
 }
 
 /**
- * A project that has come from a file, or goes back to one, brings worktrees and attempts that name
- * no machine, or another: those whose folders are here are this machine's.
+ * A project that was moved from a file, or back to one, brings worktrees and attempts that name no
+ * machine, or another: those whose folders are here are this machine's.
  */
 export async function adoptPlaces(
   tx: Tx,

@@ -91,7 +91,7 @@ export async function reactionsOfPull(db: Reads, key: ForgeKey): Promise<readonl
     .execute();
 }
 
-/** False: it was done before. */
+/** Returns false if it was done before. */
 export async function addReaction(tx: Tx, row: ReactionRow): Promise<boolean> {
   const added = await tx
     .insertInto('forge_reactions')
@@ -137,7 +137,7 @@ export async function moveLandedWork(
     .execute();
 }
 
-/** How the epic stands with its pull request, in words for people. */
+/** The state of the epic's pull request, in words for people. */
 export async function setEpicWaiting(
   tx: Tx,
   epicId: string,

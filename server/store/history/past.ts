@@ -108,7 +108,7 @@ async function timeOf(db: Db, seq: number): Promise<number> {
 
 const pageSize = 1_000;
 
-/** All changes before the transaction that wrote the next event; null when there is none. */
+/** All changes before the transaction that wrote the next event; null if there are none. */
 async function changesUntil(db: Db, seq: number): Promise<number | null> {
   const next = await db
     .selectFrom('past_events')
@@ -151,7 +151,7 @@ async function presentRows(db: Db, { table, key }: PastKept): Promise<Rows> {
   return new Map(rows.map((row) => [JSON.stringify(key.map((name) => row[name])), row]));
 }
 
-/** From the last change back to the first one that had not happened. */
+/** Goes from the last change back to the first one that had not happened. */
 async function undoChanges(db: Db, n: number, tables: ReadonlyMap<string, Rows>): Promise<void> {
   const changes = await db
     .selectFrom('past')

@@ -27,7 +27,7 @@ export function tablesOf({ db }: Pick<Store, 'db'>): Db {
 export interface PruneRun {
   readonly store: Store;
   readonly isDry: boolean;
-  /** Yields to other work between two transactions; false: stop here. */
+  /** Yields to other work between two transactions. False to stop here. */
   readonly yieldTurn: () => Promise<boolean>;
 }
 
@@ -87,7 +87,7 @@ export async function closedEpics(db: Db, ids: readonly string[]): Promise<Reado
   return new Set(rows.map((row) => row.id));
 }
 
-/** Of these tasks, those that changed, or whose last attempt ended, at the time or later. */
+/** Those of these tasks that changed, or whose last attempt ended, at the time or later. */
 export async function recentlyChanged(
   db: Db,
   ids: readonly string[],

@@ -49,7 +49,7 @@ export async function readReport(
   });
 }
 
-/** The spans of a run, an epic or a task. Refuses an id that is none of them. */
+/** The spans of a run, an epic or a task. Refuses any other id. */
 export async function readTrace(db: Db, id: string, nowMs: number): Promise<readonly TraceSpan[]> {
   return readAtOneMoment(db, async (at) => {
     const stories = await new ToldStories().read(at);

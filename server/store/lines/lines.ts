@@ -122,8 +122,8 @@ export function droppedTips(line: Pick<LineRow, 'dropped'> | null): readonly str
 const droppedMax = 50;
 
 /**
- * People have taken the tip out of the branch: commits that only it held must not come back with
- * later work.
+ * People have taken the tip out of the branch: commits that only it had must not return with later
+ * work.
  */
 export async function noteDropped(tx: Tx, branch: string, sha: string): Promise<void> {
   const row = await tx

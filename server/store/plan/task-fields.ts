@@ -17,10 +17,10 @@ import {
   shown,
 } from '../rows/field-checks.ts';
 
-/** Columns that a person sets; a key is there exactly if its field was given. */
+/** Columns that a person sets; a key exists exactly if its field was given. */
 export interface TaskColumns extends RuleColumns {
   title?: string;
-  /** Without the acceptance criteria. */
+  /** Excludes the acceptance criteria. */
   description?: string | null;
   priority?: number;
   type?: string;

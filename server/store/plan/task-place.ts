@@ -10,7 +10,7 @@ import type { TaskRow, Tx } from '../schema/tables.ts';
 
 export interface Place {
   readonly parent_id: string | null;
-  /** From 1 among the sub-tasks of the parent; 0 without a parent. */
+  /** Starts at 1 among the sub-tasks of the parent; 0 without a parent. */
   readonly sequence_number: number;
   readonly epic_id: string | null;
 }

@@ -98,7 +98,7 @@ function epicOfNew(
   return continued === null || !isTop ? {} : { epic: continued.epic_id };
 }
 
-/** With the criteria at its end, once; null if both are empty. */
+/** Has the criteria at its end, once; null if both are empty. */
 export function storedDescription(text: string, criteria: readonly string[]): string | null {
   const stored = withCriteria(withoutCriteria(text, criteria), criteria);
   return stored === '' ? null : stored;

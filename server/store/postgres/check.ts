@@ -18,7 +18,7 @@ export interface PostgresCheck {
   /** The database's version, or the fault with its remedy; never with a password. */
   readonly message: string;
   readonly trouble: PostgresRefusalName | null;
-  /** Of the fleet that shares it; none before its tables are there. */
+  /** Machines of the fleet that shares it; empty until its tables exist. */
   readonly machines: readonly MachineView[];
 }
 

@@ -6,7 +6,7 @@ import { type SchemaStep, schemaVersion, storeSteps } from '../schema/schema.ts'
 import { type PlaceWords, PostgresRefusal } from './trouble.ts';
 
 export interface PostgresFacts {
-  /** As PostgreSQL numbers itself: 140005 is 14.5. */
+  /** PostgreSQL's own number: 140005 is 14.5. */
   readonly serverVersion: number;
   readonly isStandby: boolean;
   readonly encoding: string;
@@ -56,7 +56,7 @@ export async function readFacts(db: Kysely<unknown>): Promise<PostgresFacts> {
   };
 }
 
-/** The reason why Drover cannot use the database, as an error; null if there is none. */
+/** The reason why Drover cannot use the database, as an error; null if it can. */
 export function unfit(facts: PostgresFacts, place: PlaceWords): PostgresRefusal | null {
   const { shown, user } = place;
   const trouble = (name: ConstructorParameters<typeof PostgresRefusal>[0], words: string) =>

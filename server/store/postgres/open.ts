@@ -15,7 +15,9 @@ import { openPool, type PoolOptions } from './pool.ts';
 import { refuseSharedSessions } from './pooler.ts';
 
 export interface OpenPostgresOptions extends PoolOptions {
-  /** False: do not report events that other processes append (for a command that only reads). */
+  /**
+   * If false, events that other processes append are not reported (for a command that only reads).
+   */
   readonly listen?: boolean;
 }
 

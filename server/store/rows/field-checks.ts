@@ -8,7 +8,7 @@ export const descriptionBytesMax = 1024 * 1024;
 const listItemsMax = 200;
 const itemCharactersMax = 2_000;
 
-// Built from a text, because control characters must not stand in a source file.
+// Built from a text, because a source file must not contain control characters.
 const controlCharacters = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
 const controlPattern = new RegExp(`[${controlCharacters}]`, 'u');
 const lineControlPattern = new RegExp(`[${controlCharacters}\\t\\n\\r]`, 'u');

@@ -7,7 +7,7 @@ export interface Scope {
   readonly exceptEpics: readonly string[];
   /** Only these tasks, or null for all unfinished ones. */
   readonly tasks: readonly string[] | null;
-  /** Absent: wherever. */
+  /** Absent for any line. */
   readonly on?: RunLine;
 }
 

@@ -1,6 +1,6 @@
 // The row of an exporter of the feed.
 
-/** As Kysely sees it. */
+/** The table as Kysely sees it. */
 export interface ExporterTable {
   name: string;
   /** Everything that had ended at this event has been sent. */

@@ -34,7 +34,7 @@ export interface ForgeItemTable extends ForgeKey {
 
 export interface ForgeFactTable extends ForgeKey {
   fact: string;
-  /** As it was read last, as JSON; null = never yet. A failed read leaves it alone. */
+  /** The last value read, as JSON; null = never read. A failed read leaves it alone. */
   value: Defaulted<string | null>;
   read_at_ms: Defaulted<number | null>;
   /** Why the newest read brought nothing; null = it did not fail. */

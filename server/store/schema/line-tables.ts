@@ -16,8 +16,8 @@ export interface LineTable {
   held_reason: Defaulted<string | null>;
   held_since_ms: Defaulted<number | null>;
   /**
-   * JSON list, newest last: tips that people have taken out of the branch. Their commits never come
-   * back with a task.
+   * JSON list, newest last: tips that people have taken out of the branch. A task never brings
+   * their commits back.
    */
   dropped: Defaulted<string>;
   /** JSON list of `WrongState`. */

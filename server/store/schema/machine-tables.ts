@@ -12,7 +12,7 @@ export interface MachineTable {
   state: string;
   /** Maximum number of agents there. */
   agents_max: number;
-  /** Of those, how many it can run now: fewer if it is low on memory or disk. */
+  /** How many of those it can run now: fewer if it is low on memory or disk. */
   room: number;
   /** 1: it may land work and run gates now. */
   lands: Defaulted<number>;
@@ -23,7 +23,7 @@ export interface MachineTable {
   /** By the database's clock; null while the shared remote answers there. */
   remote_away_since_ms: Defaulted<number | null>;
   joined_at_ms: number;
-  /** By the database's clock. After that it counts as dead, and its tasks are given to others. */
+  /** By the database's clock. After that it counts as dead, and its tasks are reassigned. */
   alive_until_ms: number;
   /** The state that the feed reported last: here, cut_off, dead, left. */
   reported: Defaulted<string>;

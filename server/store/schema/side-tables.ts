@@ -11,7 +11,7 @@ export interface SideTables extends OutgoingTables, ForgeTables {
 
 export interface BaseGateTable {
   line: string;
-  /** `asked`: it has to run before the next start. `unknown`: it could not tell. */
+  /** `asked`: it must run before the next start. `unknown`: it could not tell. */
   state: 'asked' | 'running' | 'green' | 'red' | 'unknown';
   /** A red verdict from before this time (Unix ms) is not believed. */
   asked_ms: number;

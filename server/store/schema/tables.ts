@@ -81,9 +81,7 @@ export interface TaskTable extends RuleColumns {
   rescue_refs: Defaulted<string>;
   next_attempt_at_ms: Defaulted<number | null>;
   waiting_until_ms: Defaulted<number | null>;
-  /**
-   * The request of a person while an owner was running it: pause, cancel or stop (the run ends).
-   */
+  /** A person's request while an owner was running it: pause, cancel or stop (the run ends). */
   stop_requested: Defaulted<StopKind | null>;
   stop_reason: Defaulted<string | null>;
   cost_usd: Defaulted<number>;
@@ -194,7 +192,7 @@ export interface AttemptTable {
 /** The plans of a task, one for each round; every implementing attempt gets the approved one. */
 export interface PlanTable {
   task_id: string;
-  /** From 1. */
+  /** Starts at 1. */
   number: number;
   attempt: number;
   state: 'proposed' | 'approved' | 'sent_back' | 'dropped';

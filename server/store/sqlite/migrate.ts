@@ -45,7 +45,7 @@ export async function migrate<Tables>(
   if (options.migrations.at(-1)?.version !== options.version) {
     throw new Error('the last migration does not lead to the schema version');
   }
-  // Of a file there is one connection, and nothing else uses it before the file is open.
+  // A file has one connection, and nothing else uses it before the file is open.
   const db = opened.db as unknown as Kysely<unknown>;
   const found = await versionOf(db);
   refuseNewer(opened.path, found, options.version);

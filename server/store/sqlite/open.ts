@@ -17,7 +17,7 @@ export interface OpenOptions {
    * take the last ones.
    */
   readonly durability?: 'full' | 'grouped' | 'normal';
-  /** False: only files of a few megabytes are checked whole. */
+  /** If false, only files of a few megabytes are checked whole. */
   readonly thorough?: boolean;
   /** How long a statement waits for another process's write. */
   readonly busyTimeoutMs?: number;

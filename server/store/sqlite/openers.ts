@@ -11,7 +11,7 @@ const openersMax = 3;
 /** On a machine with very many processes the search must not take seconds. */
 const processesMax = 5_000;
 
-/** Returns an empty list if there is none, or if it is unknown: other systems, other users. */
+/** Returns an empty list if there are none, or if they are unknown: other systems, other users. */
 export function openers(path: string): readonly Opener[] {
   const found: Opener[] = [];
   let wanted: { readonly dev: number; readonly ino: number };

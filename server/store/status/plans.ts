@@ -11,7 +11,7 @@ export async function lastPlan(db: Reads, taskId: string): Promise<PlanRow | nul
   return (await newestFirst(db, taskId).executeTakeFirst()) ?? null;
 }
 
-/** The plan that its attempts implement, or null: there is none, or it was withdrawn. */
+/** The plan that its attempts implement. Null if there is none, or it was withdrawn. */
 export async function approvedPlan(db: Reads, taskId: string): Promise<PlanRow | null> {
   const row = await newestFirst(db, taskId).where('state', '=', 'approved').executeTakeFirst();
   return row ?? null;
@@ -83,7 +83,7 @@ export async function dropPlans(
   return dropped.length;
 }
 
-/** As much of a plan as a board shows. */
+/** The part of a plan that a board shows. */
 const boardCharacters = 3_900;
 
 /** The plans that wait, by task. */

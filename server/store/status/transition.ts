@@ -132,7 +132,7 @@ export async function transition(
   return { ok: true, from, to };
 }
 
-/** `blocked_by` tells why. */
+/** `blocked_by` has the reason. */
 const heldStatuses: ReadonlySet<TaskStatus> = new Set([
   'blocked',
   'paused',
@@ -229,7 +229,7 @@ async function unblockDependents(tx: Tx, sources: StoreSources, blocker: string)
 /** When a completed task is reset, dependents that have not started are no longer ready. */
 async function blockDependents(tx: Tx, sources: StoreSources, blocker: string): Promise<void> {
   for (const id of await dependentsOf(tx, blocker)) {
-    // A relative is no reason: those take their turns inside one attempt.
+    // A relative is not a reason: those take their turns inside one attempt.
     if ((await unmetBlockers(tx, id)).length === 0) continue;
     await transition(tx, sources, {
       taskId: id,

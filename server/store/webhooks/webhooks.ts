@@ -57,8 +57,8 @@ export async function readEventsOf(
 }
 
 /**
- * False: another process has made deliveries from these events in the meantime, and nothing was
- * written.
+ * Returns false if another process has made deliveries from these events in the meantime, and
+ * nothing was written.
  */
 export async function addDeliveries(
   tx: Tx,
@@ -128,7 +128,7 @@ export async function nextDeliveryMs(
   return row?.at_ms ?? null;
 }
 
-/** True: this machine alone sends it until the time given. */
+/** Returns true if this machine alone sends it until the given time. */
 export async function takeDelivery(
   tx: Tx,
   { endpoint, seq, tries }: DeliveryRow,

@@ -6,7 +6,7 @@ import type { FailureKind } from '../../core/failure.ts';
 import type { Db } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 
-/** As many are in the task's last error already. */
+/** The task's last error has this many already. */
 const toldAlready = 3;
 const gateFailed: FailureKind = 'gate_failed';
 

@@ -10,13 +10,13 @@ export interface WhyFacts {
   readonly agentKind: string;
   /** Who takes over when an agent cannot do a task. */
   readonly agents: AgentChoices;
-  /** False: nothing can be running now, whatever the rows say. */
+  /** False if nothing can be running now, whatever the rows say. */
   readonly hasBackend: boolean;
   /** Labels of the machines that may run the gate. */
   readonly gateNeeds: readonly string[];
-  /** Absent: nothing is known of remote workers. */
+  /** Absent if nothing is known of remote workers. */
   readonly remote?: PlaceRules & { readonly max: number };
-  /** Absent: nothing is known to be lost. */
+  /** Absent if nothing is known to be lost. */
   readonly lost?: LostRefs;
 }
 

@@ -28,7 +28,7 @@ export interface AttemptFailure {
 export interface NextAgent {
   readonly agent: string;
   readonly model: string | null;
-  /** False: the agent that ended could not even try. */
+  /** False if the agent that ended could not even try. */
   readonly usesAttempt: boolean;
 }
 

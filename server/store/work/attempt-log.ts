@@ -8,7 +8,7 @@ import { rootOf } from '../status/transition.ts';
 
 export interface AttemptLog {
   readonly taskId: string;
-  /** 0 while there is none. */
+  /** 0 before the first one. */
   readonly attempt: number;
   /** Relative to the folder of the logs; null if there is no attempt. */
   readonly file: string | null;

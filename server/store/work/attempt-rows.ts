@@ -76,7 +76,7 @@ export async function baseOfAttemptBranch(db: Reads, branch: string): Promise<st
  */
 const agentsOwn: readonly TaskStatus[] = ['claimed', 'in_progress', 'ready', 'waiting'];
 
-/** States of attempts that have not come to their end. */
+/** States of attempts that have not ended. */
 const atWorkOrQueued = ['running', 'submitted', 'interrupted', 'waiting'] as const;
 
 /** Attempts that have started and were not taken over by a person, in the order of their tasks. */
@@ -104,7 +104,7 @@ export async function newestUnendedMs(db: Reads): Promise<number> {
   return newest?.at ?? 0;
 }
 
-/** Failed tries at a plan; one that a person sent back is none. */
+/** Failed tries at a plan; one that a person sent back does not count. */
 export async function countFailedPlans(db: Reads, taskId: string): Promise<number> {
   const failed = await db
     .selectFrom('attempts')

@@ -147,7 +147,7 @@ interface OpenedAttempt {
 export const unendedStates: readonly string[] = ['interrupted', 'waiting', 'running'];
 
 /**
- * Whether an attempt continues only on its machine: its worktree is there, or finished work that
+ * Whether an attempt continues only on its machine: that has its worktree, or finished work that
  * the git server has not accepted. `isSuited`: the machine has the labels that the task needs; only
  * to push, it needs none.
  */

@@ -75,7 +75,7 @@ export async function takeLandings(
   return rows;
 }
 
-/** Resolves with the commit that was to land; null when there is none. */
+/** Resolves with the commit that was to land; null if there is none. */
 export async function endLanding(
   tx: Tx,
   landing: { readonly taskId: string; readonly epoch: number },

@@ -1,4 +1,4 @@
-// Questions of agents to a person, and hints of a person to an agent.
+// Questions of agents to a person, and a person's hints to an agent.
 
 import { newId } from '../../core/ids.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -193,7 +193,7 @@ export async function questionById(db: Reads, id: string): Promise<QuestionRow |
 }
 
 /**
- * Of these questions, those that are answered or withdrawn; the answer of a withdrawn one is null.
+ * Those of these questions that are answered or withdrawn; the answer of a withdrawn one is null.
  */
 export async function endedQuestions(
   db: Reads,
@@ -213,7 +213,7 @@ export async function endedQuestions(
   return found;
 }
 
-/** Of these tasks, those with hints that no agent has received yet. */
+/** Those of these tasks with hints that no agent has received yet. */
 export async function tasksWithOpenHints(
   db: Reads,
   taskIds: readonly string[],

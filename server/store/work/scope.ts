@@ -27,9 +27,9 @@ export async function countsInScope(
 }
 
 /**
- * Tasks of the scope, without sub-tasks, that are running, land, or can start some time. `canStart`
- * false: nothing starts. A task of one of `heldEpics` does not start before a person has changed
- * something.
+ * Tasks of the scope, without sub-tasks, that are running, land, or can start some time. If
+ * `canStart` is false, nothing starts. A task of one of `heldEpics` does not start before a person
+ * has changed something.
  */
 export async function movingInScope(
   db: Reads,

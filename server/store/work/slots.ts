@@ -128,7 +128,7 @@ export interface HeldSlot extends SlotPlace {
 
 /**
  * Leases a slot for maintenance, so that no task gets it in the meantime: only while it still has
- * the same holder (null: none) as when it was checked. False: another was faster.
+ * the same holder (null for none) as when it was checked. Returns false if another was faster.
  */
 export async function holdForUpkeep(tx: Tx, slot: HeldSlot, name: string): Promise<boolean> {
   const taken = await tx

@@ -60,7 +60,7 @@ export async function startableTasks(
     readonly except?: readonly string[];
     readonly nowMs: number;
     readonly limit: number;
-    /** Without those that ask for something of a machine. */
+    /** Excludes those that require something of a machine. */
     readonly anywhere?: boolean;
   },
 ): Promise<Startable[]> {
@@ -113,7 +113,7 @@ export async function startableTasks(
 /**
  * Every blocker of the task and of its sub-tasks is done (`unmetBlockers`, for tasks without a
  * parent). One that was added while the task waited for its account holds it like any other task;
- * its own sub-tasks come to their turns within it.
+ * its own sub-tasks take their turns within it.
  */
 export function isUnblocked(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool> {
   const below = eb

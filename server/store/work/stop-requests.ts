@@ -32,7 +32,7 @@ export async function askToStop(
   return asked?.epoch ?? null;
 }
 
-/** Of these tasks, those that have a pending stop request, with the epochs of their owners. */
+/** Those of these tasks that have a pending stop request, with the epochs of their owners. */
 export async function askedToStop(
   db: Reads,
   ids: readonly string[],

@@ -4,7 +4,7 @@
 import { StringDecoder } from 'node:string_decoder';
 
 export interface StreamEvent {
-  /** As it was sent with this event; null if it had none. */
+  /** The id sent with this event; null if it had none. */
   readonly id: string | null;
   readonly data: string;
 }

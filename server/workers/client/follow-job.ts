@@ -29,9 +29,9 @@ export type JobEnd =
 export interface FollowTimes {
   readonly firstDelayMs: number;
   readonly longestDelayMs: number;
-  /** Of failed connects without any success between them. */
+  /** Duration of failed connects without any success between them. */
   readonly giveUpMs: number;
-  /** After this long without a byte, the connection is made again; that is no failure. */
+  /** After this long without a byte, the connection is made again; that is not a failure. */
   readonly quietMs: number;
 }
 

@@ -23,7 +23,7 @@ export interface ImportRequest {
   readonly sent: ReadonlyMap<string, SentEntry>;
   readonly result: JobResult;
   readonly submodules: readonly string[];
-  /** Of these paths, which git ignores in the worktree. */
+  /** Selects those of these paths that git ignores in the worktree. */
   readonly ignored: (paths: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
@@ -170,7 +170,8 @@ function attempt(root: string, path: string, refused: Refused, write: () => void
 }
 
 /**
- * One at a time, because a recursive call would follow links. False: something else is in the way.
+ * One at a time, because a recursive call would follow links. Returns false if something else is in
+ * the way.
  */
 function makeFolders(root: string, path: string): boolean {
   const names = path.split('/').slice(0, -1);

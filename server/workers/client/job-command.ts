@@ -19,7 +19,7 @@ export const exitFile = 'exit';
 /** Holds the number of the agent's process, for runtimes that cannot cancel. */
 export const pidFile = 'pid';
 
-/** Its first line of output; it is no line of the agent's. */
+/** Its first line of output; not a line of the agent's. */
 export const firstLine = '{"type":"client_start"}';
 
 const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;

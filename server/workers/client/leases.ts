@@ -63,7 +63,7 @@ export function removeLease(folder: string, name: string): void {
 }
 
 /**
- * `unreadable`: files that are no leases; their instances are not known, so nothing is destroyed
+ * `unreadable`: files that are not leases; their instances are not known, so nothing is destroyed
  * for them.
  */
 export function readLeases(folder: string): {

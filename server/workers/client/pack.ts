@@ -31,7 +31,7 @@ export interface Upload {
   readonly sent: Promise<ReadonlyMap<string, SentEntry>>;
 }
 
-/** Of an upload that nothing reads yet: a worker is being made for it. */
+/** Part of an upload that nothing reads yet: a worker is being made for it. */
 const aheadBytes = 1024 * 1024;
 
 export function packUpload(

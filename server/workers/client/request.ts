@@ -19,7 +19,7 @@ export interface WorkerRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readable | string;
   readonly signal?: AbortSignal;
-  /** Longest wait for the headers of the answer; absent: no limit. */
+  /** Longest wait for the headers of the answer. Absent for no limit. */
   readonly answerMs?: number;
 }
 

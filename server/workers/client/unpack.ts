@@ -58,7 +58,7 @@ export interface JobResult {
 const smallBytes = 1024 * 1024;
 /** No file system takes a longer path. */
 const nameCharsMax = 4_096;
-/** Of all names, their folders and the targets of links: they are held in memory. */
+/** Total of all names, their folders and the targets of links: they are held in memory. */
 const allNameCharsMax = 64 * mebibyte;
 
 const hostile = (what: string): Error => new Error(`The worker sent an unsafe archive: ${what}.`);
@@ -91,7 +91,7 @@ class ResultReader {
   readonly #links = new Map<string, string>();
   readonly #folders = new Set<string>();
   readonly #jobFiles = new Map<string, string>();
-  /** Paths that are not UTF-8, with a sign for each byte that is none. */
+  /** Paths that are not UTF-8, with a sign for each invalid byte. */
   readonly #unnamed: string[] = [];
   #packed = 0;
   #nameChars = 0;

@@ -197,8 +197,8 @@ async function startOnce(
 }
 
 /**
- * Asks the job to end; true: the worker has understood. A runtime without a cancel is asked through
- * a second command.
+ * Asks the job to end. Returns true if the worker understood. A runtime without a cancel is asked
+ * through a second command.
  */
 export async function cancelJob(
   worker: WorkerAddress,

@@ -15,7 +15,7 @@ export const jobsPath = '/api/v1/jobs';
 export const jobBranch = (jobId: string): string => `refs/heads/drover/job/${jobId}`;
 
 export interface HostedSubmission {
-  /** Of our choice, so that a person finds the job on the platform. */
+  /** Chosen by Drover, so that a person finds the job on the platform. */
   readonly name: string;
   readonly prompt: string;
   /** The ref that the platform clones, and the commit that it must find there. */

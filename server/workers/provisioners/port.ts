@@ -65,7 +65,7 @@ export interface ProvisionerCapabilities {
   readonly foreignPaths: boolean;
 }
 
-/** Why there is no instance. `isCertain`: none was created, so none must be destroyed. */
+/** Why no instance exists. `isCertain`: none was created, so none must be destroyed. */
 export interface CreateFailure {
   readonly message: string;
   readonly isCertain: boolean;
@@ -101,8 +101,8 @@ export interface Provisioner {
   readonly capabilities: ProvisionerCapabilities;
   create(spec: InstanceSpec, signal: AbortSignal): Promise<Result<Instance, CreateFailure>>;
   /**
-   * Also an instance whose creation failed halfway. It is gone if this is ok; an instance that does
-   * not exist is no error.
+   * Also destroys an instance whose creation failed halfway. It no longer exists if this is ok; an
+   * instance that does not exist is not an error.
    */
   destroy(ref: InstanceRef): Promise<Result<null, string>>;
   /**

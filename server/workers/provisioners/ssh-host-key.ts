@@ -53,7 +53,7 @@ const withoutLogin: readonly string[] = [
 ];
 
 interface ShownKey extends HostKey {
-  /** As a file of known hosts has it. */
+  /** The line of a file of known hosts. */
   readonly line: string;
 }
 
@@ -117,7 +117,7 @@ export function keySentence({ host, kind, fingerprint, isChanged, knownAt }: Hos
   return `The key of host ${host} is not known: it shows ${kind} ${fingerprint}. Compare that with what "${there}" prints on the host.`;
 }
 
-/** As ssh names it. */
+/** The kind by its name in ssh. */
 function kindOf(type: string): string {
   const plain = type.replace(/^sk-/, '').replace(/@openssh\.com$/, '');
   if (plain.startsWith('ecdsa-')) return 'ECDSA';

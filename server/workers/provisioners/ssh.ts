@@ -62,8 +62,8 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
   const run: RunScript = async (script, input = null, signal) => {
     const problem = badHost(options.host);
     if (problem !== null) return err(problem);
-    // Without other input, the script is passed on stdin, so that it does not appear in a list of
-    // processes.
+    // If there is no other input, the script is passed on stdin, so that it does not appear in a
+    // list of processes.
     const command = input === null ? ['/bin/sh', '-s'] : [script];
     const given = { input: input ?? script, signal };
     const end = await runSsh(options, await connectionArgs(), command, given);
@@ -225,7 +225,7 @@ done
 `;
 }
 
-/** Another program may have got the number meanwhile. */
+/** Another program may have got the number in the meantime. */
 const isRuntime = (name: string): string =>
   `kill -0 "$p" 2> /dev/null && ps -o args= -p "$p" | grep -q -e "workers/${name}/"`;
 

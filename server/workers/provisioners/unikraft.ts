@@ -131,7 +131,7 @@ async function create(
   return ok({ name: spec.name, id: uuid, url, token: spec.token });
 }
 
-/** By its uuid; if that is unknown, by its name among all instances. */
+/** Finds it by its uuid; if that is unknown, by its name among all instances. */
 async function destroy(
   api: PlatformApi,
   name: string,

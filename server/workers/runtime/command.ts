@@ -20,7 +20,7 @@ export interface CommandRequest {
 export interface CommandExit {
   /** -1 if a signal ended the command. */
   readonly code: number;
-  /** Without SIG. */
+  /** The name without SIG. */
   readonly signal: string | null;
 }
 
@@ -118,7 +118,7 @@ async function makePipes(): Promise<readonly Pipe[]> {
 }
 
 function openPipe(path: string): Pipe {
-  // Without O_NONBLOCK each end would wait for the other one.
+  // If O_NONBLOCK were missing, each end would wait for the other one.
   const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writeEnd = openSync(path, constants.O_WRONLY);
   return { reader: new Socket({ fd: readEnd, readable: true, writable: false }), writeEnd };

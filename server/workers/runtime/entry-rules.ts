@@ -36,7 +36,7 @@ export function checkTarget(target: string): string | null {
   return null;
 }
 
-/** As many as the kernel follows. */
+/** The kernel's own limit. */
 const followedMax = 40;
 
 /**

@@ -211,8 +211,8 @@ export class Job {
     const { oldestId, nextId } = this.#ring;
     const last =
       lastEventId !== undefined && /^-?\d+$/.test(lastEventId) ? Number(lastEventId) : null;
-    // Without a number, or before every id: from the first stored event, without a notice about
-    // missing ones.
+    // If no number is given, or one before every id: from the first stored event, without a notice
+    // about missing ones.
     if (last === null || last < -1) return oldestId;
     return Math.min(last + 1, this.#isEnded ? nextId - 1 : nextId);
   }

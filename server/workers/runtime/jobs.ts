@@ -6,7 +6,7 @@ import { Job } from './job.ts';
 import type { Leash } from './leash.ts';
 import type { WorkerTimes } from './times.ts';
 
-/** Of all ended jobs together. The oldest are reduced to their end first. */
+/** Total of all ended jobs. The oldest are reduced to their end first. */
 const keptCharactersMax = 64 * 1024 * 1024;
 const endedJobsMax = 1000;
 

@@ -21,7 +21,7 @@ export class Leash {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
-    // Without a watcher a killed runtime leaves its command running, as stock does.
+    // If the watcher fails, a killed runtime leaves its command running, as stock does.
     this.#watcher.on('error', () => undefined);
     this.#watcher.stdin?.on('error', () => undefined);
     this.#watcher.unref();

@@ -198,7 +198,7 @@ async function drained(stream: Entry): Promise<void> {
   });
 }
 
-/** Null for a file that was removed since it was listed: it is no longer part of the tree. */
+/** Null for a file that was removed since it was listed: it is not part of the tree any more. */
 function ifThere<T>(look: () => T): T | null {
   try {
     return look();

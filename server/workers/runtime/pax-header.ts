@@ -1,7 +1,7 @@
 // A header of a tar archive that gives the next entry a name or a target of any bytes.
 
 const blockBytes = 512;
-/** In octal digits, after which a NUL stands. */
+/** Octal digits, followed by a NUL. */
 const fields = { mode: 100, size: 124, checksum: 148, type: 156, magic: 257 } as const;
 
 /** The header block, its records, and the padding of the last block. */

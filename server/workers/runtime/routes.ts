@@ -25,7 +25,7 @@ export interface RoutesOptions {
   readonly token: string;
   readonly workspace: Workspace;
   readonly jobs: Jobs;
-  /** Of an upload's body. */
+  /** Limit of an upload's body. */
   readonly uploadBytes: number;
   readonly isClosing: () => boolean;
   /** Errors that the client cannot get. */
@@ -219,7 +219,7 @@ function splitUrl(url: string): readonly [string, string] {
   return at === -1 ? [local, ''] : [local.slice(0, at), local.slice(at)];
 }
 
-/** As stock's router does it: no empty and no dotted parts. */
+/** Cleans like stock's router: no empty and no dotted parts. */
 function cleanPath(path: string): string {
   return path === '' ? '/' : posix.normalize(`/${path}`);
 }

@@ -17,7 +17,7 @@ export interface WorkerRuntimeOptions {
   readonly folder: string;
   /** The environment of commands; without the token. */
   readonly env: Readonly<Record<string, string>>;
-  /** Of an upload, compressed and unpacked each. */
+  /** Limit of an upload, compressed and unpacked each. */
   readonly uploadBytes: number;
   readonly times: WorkerTimes;
   readonly warn: (sentence: string) => void;
@@ -81,13 +81,13 @@ function serve(routes: Routes, headersMs: number, warn: (sentence: string) => vo
   server.maxConnections = connectionsMax;
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     routes.handle({ request, response }).catch((error: unknown) => {
-      // A client that disconnects during its own request is no error.
+      // A client that disconnects during its own request is not an error.
       if (!request.destroyed) warn(`${request.method ?? ''} failed: ${messageOf(error)}.`);
       response.destroy();
     });
   };
   server.on('request', handle);
-  // Without a listener, Node would ask for the body before the token is checked.
+  // If this had no listener, Node would ask for the body before the token is checked.
   server.on('checkContinue', handle);
   return server;
 }

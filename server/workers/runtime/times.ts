@@ -11,7 +11,7 @@ export interface WorkerTimes {
   readonly stalledMs: number;
   /** Until the headers of a request must be there. */
   readonly headersMs: number;
-  /** Of an upload: until the next bytes must come. Its connection may be dead. */
+  /** During an upload: until the next bytes must arrive. Its connection may be dead. */
   readonly uploadIdleMs: number;
 }
 

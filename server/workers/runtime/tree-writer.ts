@@ -9,7 +9,7 @@ import { refusedEntry, shownName, UploadRefused } from './upload-refused.ts';
 
 type Kind = 'directory' | 'file' | 'link';
 
-/** Of permissions; setuid, setgid and sticky are dropped. */
+/** Bits of permissions; setuid, setgid and sticky are dropped. */
 const permissionBits = 0o777;
 /** The file system's errors for an invalid name. */
 const badNameCodes: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'EILSEQ', 'EINVAL', 'EEXIST']);

@@ -10,11 +10,11 @@ import { TreeWriter, type OpenFile } from './tree-writer.ts';
 import { refusedEntry, UploadRefused } from './upload-refused.ts';
 
 const gunzipChunkBytes = 64 * 1024;
-/** Of an entry's headers and padding, with long names. */
+/** Size of an entry's headers and padding, with long names. */
 const entryOverheadBytes = 4 * 1024;
 
 export interface UnpackLimits {
-  /** Of the compressed body, and of the files in it. */
+  /** Limit of the compressed body, and of the files in it. */
   readonly uploadBytes: number;
   /** Until the next bytes of the body must come. */
   readonly uploadIdleMs: number;

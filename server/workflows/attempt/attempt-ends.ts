@@ -191,7 +191,7 @@ export async function blockFromOutside(
 
 /** Rest of an account whose limit came without a time. */
 const unknownLimitMs = 60_000;
-/** Spread of the resumed tasks after a limit, so that they don't all come back in one second. */
+/** Spread of the resumed tasks after a limit, so that they do not all resume within one second. */
 const limitJitterMs = 2_000;
 
 export async function waitForAccount(

@@ -102,7 +102,7 @@ export class BudgetWatch {
     this.#offTimer = this.#engine.clock.timer(this.#firstLookMs(), tick);
   }
 
-  /** A person is being asked by the agent: that is no time of its work. */
+  /** The agent is asking a person: that does not count as working time. */
   setAsking(isAsking: boolean): void {
     this.#takeWorked();
     this.#questions += isAsking ? 1 : -1;

@@ -78,7 +78,7 @@ export async function chooseBase(
   const base = await baseContaining(engine, line, commits);
   if (!base.ok) return { kind: 'failed', failure: base.error };
   if (base.value !== null) return base.value;
-  // People rebase and amend: the work is there, under another commit.
+  // People rebase and amend: the work exists under another commit.
   if (!isSecond && (await findAgain(engine, line, landed)))
     return chooseBase(engine, claim, await baseFacts(engine, claim), line, true);
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';

@@ -101,8 +101,8 @@ async function waitForDecision(
 }
 
 /**
- * Failed tries at a plan count while there is none, so that they have an end; the plan gives them
- * back.
+ * Failed tries at a plan count while there is no plan, so that they end; a plan restores the
+ * attempts.
  */
 async function attemptsWithoutPlanning(tx: Tx, claim: Claim): Promise<number> {
   const task = await existingTask(tx, claim.taskId);

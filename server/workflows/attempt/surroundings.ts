@@ -59,7 +59,7 @@ async function gateFor(engine: Uses<'settings' | 'store'>, claim: Claim): Promis
   return gateOf(engine, run, task);
 }
 
-/** By commit: paths that differ from the base of its attempt. */
+/** Keyed by commit: paths that differ from the base of its attempt. */
 const remembered = new MadeOnce<Reads, Map<Sha, Promise<readonly string[]>>>();
 
 async function changesOfOthers(

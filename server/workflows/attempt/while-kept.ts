@@ -32,7 +32,7 @@ interface Pace {
 const pace: Pace = { firstMs: 30_000, nextMs: 30_000 };
 
 /**
- * A machine that never comes back costs half a minute, within which a snapshot must also be pushed.
+ * A machine that never returns costs half a minute, within which a snapshot must also be pushed.
  * The first one is early: an agent that outlived its backend has had none for a while.
  */
 const paceOfFleet: Pace = { firstMs: 5_000, nextMs: 20_000 };

@@ -182,7 +182,7 @@ type PartEnd =
   | {
       readonly ended: null;
       readonly summary: string;
-      /** Of the task, once its agent had ended. */
+      /** The task's own, once its agent had ended. */
       readonly parts: readonly string[];
     }
   | { readonly ended: string; readonly summary?: undefined };

@@ -1,5 +1,5 @@
-// An agent while this machine is out of touch with its fleet: it stands still instead of being
-// ended, so that a short absence of the database costs nothing, and it changes nothing that another
+// An agent while this machine is out of touch with its fleet: it is paused instead of being ended,
+// so that a short absence of the database costs nothing, and it changes nothing that another
 // machine may have taken over.
 
 import type { AgentProcess } from '../../agents/port.ts';

@@ -10,7 +10,7 @@ export interface CommandEnd {
   /** Null if a signal ended it. */
   readonly exitCode: number | null;
   readonly telling: readonly string[];
-  /** As `[gate] timeout`, with its value. */
+  /** Named like `[gate] timeout`, with its value. */
   readonly limit: { readonly name: string; readonly ms: number };
 }
 

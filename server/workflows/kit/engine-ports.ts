@@ -138,7 +138,7 @@ export interface WorkPlaces {
   readonly logs: string;
   /** Folder of images that descriptions show (`.drover/attachments`). */
   readonly attachments: string;
-  /** Of this project on this machine: the prefix of its process marks. */
+  /** This project's mark on this machine: the prefix of its process marks. */
   readonly mark: string;
 }
 
@@ -194,7 +194,7 @@ export interface EngineDeps {
   readonly owner: string;
   /** Called right after the named step is stored (crash tests). */
   readonly crashPoint: (step: string) => void;
-  /** From 0 up to 1, for jitter. */
+  /** Between 0 and 1 (excluded), for jitter. */
   readonly chance: () => number;
   /** The last word on something the program did not expect. */
   readonly report: (error: unknown, where: string) => void;
@@ -309,7 +309,7 @@ export class Switchboard {
     };
   }
 
-  /** False: no agent of the task is being followed, so nothing stores it. */
+  /** Returns false if no agent of the task is being followed, so that nothing stores it. */
   note(taskId: string, text: string): boolean {
     const listeners = this.#noteListeners.get(taskId) ?? new Set();
     for (const listener of listeners) listener(text);

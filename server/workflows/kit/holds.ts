@@ -148,7 +148,7 @@ export async function slowDown(
   if (pace !== null) await setPace(tx, claim.agent, pace);
 }
 
-/** After a limit not all come back at once: should it not be over, few find that out. */
+/** After a limit they do not all resume at once: if it is not over, only a few find that out. */
 export async function beginSlowly(tx: Tx, claim: Claim, untilMs: number): Promise<void> {
   const workers = await workersOfLargestRun(tx);
   await setPace(tx, claim.agent, { agents: Math.max(1, Math.ceil(workers / 4)), atMs: untilMs });

@@ -37,10 +37,10 @@ export interface MergeCommits {
   readonly task: Sha;
 }
 
-/** Of a file; undefined: it is not text, or is too large to compare. */
+/** A version of a file; undefined if it is not text, or is too large to compare. */
 type Version = string | null | undefined;
 
-/** Returns null if the text decides every conflict of the file, or if a version is no text. */
+/** Returns null if the text decides every conflict of the file, or if a version is not text. */
 export async function faultOfFile(
   engine: Uses<'git'>,
   { base, landed, task }: MergeCommits,

@@ -1,4 +1,4 @@
-// Requests of a person for a task on another machine of the fleet: the rows contain them, and the
+// A person's requests for a task on another machine of the fleet: the rows contain them, and the
 // feed announces a change. This delivers them to the running workflow.
 
 import { askedToStop, endedQuestions, tasksWithOpenHints } from '../../store/port.ts';

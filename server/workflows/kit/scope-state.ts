@@ -48,7 +48,7 @@ export async function countMoving(
     name.startsWith('epic/') ? [name.slice('epic/'.length)] : [],
   );
   const canStart = !(await isStopped(db, run));
-  // Tasks that belong to another run are no part of this one.
+  // Tasks that belong to another run are not part of this one.
   const scope = await scopeOfRun(db, run, await activeRunsIn(db));
   return movingInScope(db, scope, { canStart, heldEpics, except });
 }

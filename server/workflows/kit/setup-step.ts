@@ -20,11 +20,11 @@ export interface SetupJob {
   readonly env: Readonly<Record<string, string>>;
   readonly logPath: string;
   readonly runId: string;
-  /** True: no file but the tree's and the setup's stays in the folder (a gate's). */
+  /** If true, only files of the tree and of the setup stay in the folder (a gate's). */
   readonly only: boolean;
   /** Build folders that are kept anyway. */
   readonly keep?: readonly string[];
-  /** True: the folder contains a commit of the line and nothing of an agent. */
+  /** True if the folder contains a commit of the line and nothing of an agent. */
   readonly isBase: boolean;
   /** Called when the command is about to run. */
   readonly onRun?: () => Promise<void>;
@@ -74,7 +74,7 @@ export async function setUp(
 /** Setups under way whose state may be sealed, by their fingerprints. */
 const leaders = new MadeOnce<Reads, Map<string, Promise<unknown>>>();
 
-/** False: no process is creating this state now. */
+/** Returns false if no process is creating this state now. */
 async function waitForLeader(
   engine: Uses<'store'>,
   fingerprint: string,

@@ -124,7 +124,7 @@ async function tipOf(
   return synced.ok ? synced.value : null;
 }
 
-/** Of each line the last tip whose gate did not have to run. */
+/** The last tip of each line whose gate did not have to run. */
 const goodTips = new MadeOnce<Reads, Map<string, string>>();
 
 /** It has passed, was landed by Drover, or has nothing that a gate could test. */

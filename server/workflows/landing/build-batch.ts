@@ -34,7 +34,7 @@ export async function buildBatch(
   const found = await landingHead(engine, line);
   if (!found.ok) return { ...nothingBuilt, problem: found.error };
   const { tip } = found.value;
-  // Without a gate on this batch, people's new commits are left to landings that test them.
+  // If this batch has no gate, people's new commits are left to landings that test them.
   const isGated = rows.some((row) => row.gate_command !== null);
   const { head: start, includes } = isGated ? found.value : { head: tip, includes: null };
   const merged: Merged[] = [];

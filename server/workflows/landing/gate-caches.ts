@@ -5,7 +5,7 @@
 import { allLines, gateVerdict } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** Without its manifest beside it, a folder of this name is anything. */
+/** A folder of this name without its manifest beside it could be anything. */
 const manifests: Readonly<Record<string, string>> = { target: 'Cargo.toml' };
 
 /** Build folders that may stay; called before the gate's folder switches to another commit. */

@@ -52,10 +52,7 @@ export interface LandEpicInput {
 export async function startEpicLanding(
   engine: Uses<'durable' | 'git' | 'machineId' | 'store'>,
   row: RunRow,
-  /**
-   * A person has just approved: an earlier landing of the same tree, which came to nothing, is no
-   * answer.
-   */
+  /** A person has just approved: an earlier failed landing of the same tree does not count. */
   isAsked = false,
 ): Promise<boolean> {
   const epicId = row.epic_id;

@@ -27,7 +27,7 @@ export interface LineWork<Built> {
   build(signal: AbortSignal): Promise<Built>;
   mergeOf(built: Built): Result<LineMerge, Failure>;
   test(merge: LineMerge, signal: AbortSignal): Promise<Failure | null>;
-  /** Asked after the test. True: it waits for a person. Absent: nothing does. */
+  /** Called after the test. Returns true if it waits for a person. Absent if nothing waits. */
   isHeld?(merge: LineMerge): Promise<boolean>;
   record(tx: Tx, merge: LineMerge): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function landInRounds<Built>(
   return { kind: 'moving', round: roundsMax };
 }
 
-/** Moves the line onto the merge, once. False: it has moved elsewhere in the meantime. */
+/** Moves the line onto the merge, once. Returns false if it has moved elsewhere in the meantime. */
 async function moveOnto(
   engine: Uses<'git' | 'store'>,
   { line, reason }: Pick<LineWork<unknown>, 'line' | 'reason'>,

@@ -50,7 +50,8 @@ async function baseOfRow(
 
 /**
  * The agent merged a commit that people removed from the branch since: whether the work is right
- * without it is theirs to say. Returns null if there is none, or a person has approved the work.
+ * without it is theirs to say. Returns null if there is no such commit, or a person has approved
+ * the work.
  */
 export async function whyHeld(
   engine: Uses<'git' | 'store'>,
@@ -130,8 +131,8 @@ export function namesRefused({ unportable = {} }: Merge): Failure | null {
 const namesMax = 5;
 
 /**
- * False: neither this clone nor the remote has the commit, so another machine made it, and it must
- * be made again.
+ * Returns false if neither this clone nor the remote has the commit, so that another machine made
+ * it, and it must be made again.
  */
 export async function isWithinReach(engine: Uses<'git'>, commit: Sha): Promise<boolean> {
   const tree = await engine.git.treeOf(commit);

@@ -77,7 +77,9 @@ export async function waitForLine(
   await blockTask(engine, tx, claim, reason, set);
 }
 
-/** A task that no agent has started on waits for its line. False if it is no longer ready. */
+/**
+ * A task that no agent has started on waits for its line. Returns false if it is no longer ready.
+ */
 export async function blockBeforeStart(
   engine: Uses<'store'>,
   tx: Tx,

@@ -1,5 +1,4 @@
-// Lets the branch come along with its landing line, and keeps `drover/results/<branch>` while it
-// cannot.
+// Moves the branch to its landing line, and keeps `drover/results/<branch>` while it cannot.
 
 import { describeHold } from '../../core/line/holds.ts';
 import { err, type Result } from '../../core/failure.ts';

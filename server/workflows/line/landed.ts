@@ -131,7 +131,7 @@ export async function landedAgainAs(
   return (await changesNothing(engine, tip, task.commit, task.base)) ? tip : null;
 }
 
-/** The same change is there already, under whatever name. */
+/** The same change exists already, under any name. */
 export async function changesNothing(
   engine: Uses<'git'>,
   tip: Sha,

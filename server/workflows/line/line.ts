@@ -60,7 +60,7 @@ export async function settleLine(
   return failed(`the landing ref of ${branch} keeps moving; is another Drover running here?`);
 }
 
-/** False: another process has recorded more since the look. */
+/** Returns false if another process has recorded more since the check. */
 async function noteArrived(
   { store }: Uses<'store'>,
   branch: string,

@@ -50,7 +50,7 @@ export async function ownBaseOfLine(
 
 /**
  * The commit that the agent itself merged from the target, and that people removed from it since;
- * null if there is none. Whether the work is right without that commit is for a person to say.
+ * null if there is none. A person must say whether the work is right without that commit.
  */
 export async function removedInWork(
   engine: Uses<'git' | 'store'>,
@@ -77,7 +77,7 @@ async function removedFrom(
   return found;
 }
 
-/** Of two bases the one that holds the content of both; of a file that differs, the first one's. */
+/** The one of two bases that has the content of both; of a file that differs, the first one's. */
 async function bothBases(engine: Uses<'git'>, one: Sha, other: Sha): Promise<Sha> {
   const both = await engine.git.merge({
     tip: one,

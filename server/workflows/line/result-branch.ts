@@ -7,7 +7,9 @@ import { isNotedTip, noteTip } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** `tip` null: there is nothing to show any more. Commits of a person on the branch stay there. */
+/**
+ * `tip` is null if there is nothing to show any more. A person's commits on the branch stay there.
+ */
 export async function keepResultBranch(
   engine: Uses<'git' | 'report' | 'store'>,
   branch: string,

@@ -9,7 +9,7 @@ import { keepWorkOf } from '../attempt/kept-work.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 
 export interface Numbered extends SnapshotView {
-  /** From 1, oldest first. */
+  /** Starts at 1, oldest first. */
   readonly number: number;
 }
 

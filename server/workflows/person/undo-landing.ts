@@ -40,8 +40,8 @@ export interface UndoAnswer {
   /** Tasks that depend on the reverted work. */
   readonly dependents: readonly string[];
   /**
-   * `running`: it takes longer than a request waits; events of this workflow after `after` tell its
-   * end.
+   * `running`: it takes longer than a request waits; events of this workflow after `after` report
+   * its end.
    */
   readonly state: 'planned' | 'running' | 'undone';
   readonly workflowId: string | null;

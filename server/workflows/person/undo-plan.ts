@@ -201,8 +201,8 @@ async function revertsOf(
 }
 
 /**
- * By their place on the line; a landing that came into it with another commit is compared with the
- * others one by one.
+ * Sorted by their place on the line; a landing that came into it with another commit is compared
+ * with the others one by one.
  */
 async function newestFirst(
   engine: Uses<'git'>,

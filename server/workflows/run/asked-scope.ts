@@ -60,7 +60,7 @@ export async function coveringRun(
 
 export function covers(active: readonly RunRow[], { epicId }: AskedScope): RunRow | null {
   const whole = active.filter((row) => tasksOfRun(row) === null);
-  // Beside a run of everything, the epic's own run has its tasks to itself.
+  // If everything runs, the epic's own run has its tasks to itself.
   const own = whole.find((row) => row.epic_id === epicId);
   return (
     own ??

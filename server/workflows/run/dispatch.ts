@@ -194,7 +194,7 @@ interface Round {
 /** The facts from before the transaction of the claims. */
 interface Looked {
   readonly rules: StartRules;
-  /** By run: of the tip that its tasks would start from. */
+  /** Keyed by run: the state of the tip that its tasks would start from. */
   readonly bases: ReadonlyMap<string, BaseState>;
 }
 

@@ -1,6 +1,5 @@
-// A machine that comes back to its fleet: its tasks were reassigned in the meantime. Agents that it
-// left running are killed, and their files in its slots are kept as snapshots that their tasks
-// name.
+// A machine returns to its fleet after its tasks were reassigned. Agents that it left running are
+// killed, and their files in its slots are kept as snapshots that their tasks name.
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptKey } from '../attempt/execute-task.ts';
@@ -36,7 +35,7 @@ async function endLeft(
   if (attempt.pid === null || attempt.pid_start === null) return;
   const process = { pid: attempt.pid, startTime: attempt.pid_start };
   const runId = agentRunId(engine, attempt.task_id, attempt.number, attempt.pid_part);
-  // If it stands still, it must not move again: another machine has its task.
+  // If it is stopped, it must not resume: another machine has its task.
   await engine.processes.endTree(runId, process, 0);
   await keep(engine, attempt);
   await engine.store.transaction((tx) => forgetProcess(tx, attempt, process));

@@ -161,7 +161,7 @@ async function hasArrived(
   line: string,
 ): Promise<boolean> {
   if ((await missingOn(engine, taskId, line)).length === 0) return true;
-  // People pick and rebase: then the work is there, under another commit.
+  // People pick and rebase: then the work exists under another commit.
   return (
     (await isFoundAgain(engine, line, taskId)) &&
     (await missingOn(engine, taskId, line)).length === 0

@@ -91,7 +91,7 @@ export async function runEpic(
       if (run.signal.aborted) throw error;
       engine.report(error, `run ${input.runId}`);
       const isNew = engine.clock.now() - lastMs > troubleForgottenMs;
-      // An unreachable remote or database comes back some day, and is not Drover's bug.
+      // An unreachable remote or database is back at some time, and is not Drover's bug.
       if (isNew || engine.isPassing(error) || isPassingTrouble(error)) troubles = 1;
       lastMs = engine.clock.now();
       if (troubles >= troublesMax) {
@@ -306,9 +306,7 @@ async function unlandedWork(engine: Uses<'git' | 'store'>, row: RunRow): Promise
   };
 }
 
-/**
- * Tasks that moved between epics, or were done by a run of their epic that has not come to its end.
- */
+/** Tasks that moved between epics, or were done by a run of their epic that has not ended. */
 async function workElsewhere(
   engine: Uses<'git' | 'store'>,
   row: RunRow,
@@ -330,7 +328,7 @@ async function workElsewhere(
   return [...found].map(([branch, tasks]) => ({ branch, tasks }));
 }
 
-/** Without the lines of which a person has picked all by hand. */
+/** Drops the lines of which a person has picked all by hand. */
 async function dropPicked(
   engine: Uses<'git' | 'store'>,
   found: Map<string, readonly string[]>,

@@ -245,7 +245,7 @@ async function checkAgents(
     }
     const [first = '', ...others] = chain;
     const reason = missing.get(first) ?? null;
-    // With a fallback agent, the tasks of a missing agent can still be done.
+    // If a fallback agent exists, the tasks of a missing agent can still be done.
     if (reason === null || others.some((kind) => missing.get(kind) === null)) continue;
     throw new Refusal('agent_missing', reason);
   }

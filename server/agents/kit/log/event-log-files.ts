@@ -57,7 +57,7 @@ export function segmentPath(path: string, start: number): string {
   return `${path}.${String(start).padStart(16, '0')}`;
 }
 
-/** The segments that are there, oldest first. */
+/** The existing segments, oldest first. */
 export function segmentsOf(path: string): Segment[] {
   const prefix = `${basename(path)}.`;
   let names: string[];

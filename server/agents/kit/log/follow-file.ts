@@ -52,7 +52,7 @@ export class FileFollower {
     return this.#reading;
   }
 
-  /** As `drain`, and takes an unfinished last line as a line. Then stops following. */
+  /** Like `drain`, but takes an unfinished last line as a line. Then stops following. */
   async finish(): Promise<void> {
     await this.drain();
     this.#framer.end();

@@ -31,7 +31,7 @@ export function runFiles(logPath: string): RunFiles {
 export function readExitCode(files: Pick<RunFiles, 'exit'>): number | null {
   try {
     const text = readFileSync(files.exit, 'utf8');
-    // Without the end of the line it is still being written.
+    // Ignores a file without a line end: it is still being written.
     return /^\d+\r?\n$/.test(text) ? Number(text) : null;
   } catch {
     return null;
@@ -39,8 +39,8 @@ export function readExitCode(files: Pick<RunFiles, 'exit'>): number | null {
 }
 
 /**
- * Writes `stopped` when the signal aborts, which stops the agent. One whose exit code is there has
- * ended by itself before: its work is done, and is not to be repeated. Returns the function that
+ * Writes `stopped` when the signal aborts, which stops the agent. An agent with an exit code had
+ * already ended by itself: its work is done and must not be repeated. Returns the function that
  * ends the watch.
  */
 export function markWhenStopped(

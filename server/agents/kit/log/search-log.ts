@@ -60,7 +60,7 @@ async function findInPart(part: LogPart, words: readonly string[]): Promise<Foun
       if (found !== null) return { ...found, offset: part.start + offset + found.offset };
       offset += end;
       rest = data.subarray(end);
-      // A backend has other things to do meanwhile.
+      // Lets the backend do other work in between.
       await setImmediate();
     }
     return null;
@@ -109,7 +109,7 @@ function foundIn(line: string, words: readonly string[]): Omit<FoundLine, 'offse
   return excerpt === null ? null : { at: typeof at === 'number' ? at : 0, type, excerpt };
 }
 
-/** As a word stands in a line of JSON. */
+/** A word as a line of JSON contains it. */
 export function asWritten(word: string): string {
   return JSON.stringify(word).slice(1, -1);
 }

@@ -6,10 +6,7 @@ import { isProgram } from '../../../files/is-program.ts';
 import type { AgentRequest } from '../../port.ts';
 import { thisPlatform } from '../../../platform/this-platform.ts';
 
-/**
- * The full path of a program, looked up like the shell does it; null when there is none that can be
- * started.
- */
+/** The full path of a program, looked up like the shell does it; null if none can be started. */
 export function findProgram(
   name: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -33,8 +30,8 @@ export function findProgram(
 }
 
 /**
- * As above; an agent that runs on a worker need not be on this machine: its own name is looked up
- * there.
+ * Like above, but an agent that runs on a worker need not be on this machine: its own name is
+ * looked up there.
  */
 export function findProgramFor(
   request: Pick<AgentRequest, 'env' | 'runsOn'>,

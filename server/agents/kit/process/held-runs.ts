@@ -1,4 +1,4 @@
-// Runs whose processes have to stand still, and how many need that: they move again when none is
+// Runs whose processes must be stopped, and how many callers need that: they resume when none is
 // left.
 
 interface HeldRun {
@@ -24,7 +24,7 @@ export class HeldRuns {
     return run.holds === 0;
   }
 
-  /** From now on one of its holds is the engine's. */
+  /** Counts the engine's own hold on it. */
   stand(runId: string): void {
     this.#of(runId).stands = true;
   }
@@ -33,7 +33,7 @@ export class HeldRuns {
     return this.#runs.get(runId)?.stands === true;
   }
 
-  /** The engine needs it no longer. Whether it may move again; false: it did not stand. */
+  /** Ends the engine's hold. Returns whether the run may resume; false if it was not stopped. */
   goOn(runId: string): boolean {
     if (!this.stands(runId)) return false;
     const run = this.#of(runId);

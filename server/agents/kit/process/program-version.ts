@@ -19,7 +19,7 @@ export interface VersionAnswer {
   readonly version: string | null;
   /** It ended with success. */
   readonly ran: boolean;
-  /** Why there is no version, with the words of the program; null if there is one. */
+  /** Why there is no version, with the program's output; null if there is one. */
   readonly reason: string | null;
 }
 
@@ -37,7 +37,7 @@ export async function askVersion(request: VersionRequest): Promise<VersionAnswer
   return { version, ran: true, reason: version === null ? instead : null };
 }
 
-/** With no more of the environment `base` than the program needs to be found and to start. */
+/** Passes only the part of `base` that the program needs to be found and to start. */
 export async function probeVersion(
   program: string,
   base: Readonly<Record<string, string>>,

@@ -136,7 +136,7 @@ export function removeGroup(group: string): void {
   }
 }
 
-/** Of the run that a process belongs to: the first part names the project, the second the run. */
+/** The name for the run of a process: the first part names the project, the second the run. */
 function nameOf(runId: string): string {
   const project = runId.slice(0, Math.max(runId.indexOf('/'), 0));
   return `${groupsOf(project)}${digest(runId, 24)}`;

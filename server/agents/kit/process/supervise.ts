@@ -72,7 +72,7 @@ export function exitEvent({ why, exit, tree }: ProgramEnd<string>): AgentEvent {
     ...exit,
     ...(why === 'stopped' ? { stopped: true } : {}),
     ...(left === null ? {} : { left }),
-    // Of a program that was ended itself, it would be counted too.
+    // Not counted for a program that was ended itself, because that is one of them.
     ...(why === 'exited' && ended > 0 ? { ended } : {}),
   };
 }

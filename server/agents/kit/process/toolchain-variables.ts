@@ -18,7 +18,7 @@ const networkVariables: readonly string[] = words(
 );
 
 /**
- * Of npm's settings those that do not belong to one call of npm: Drover itself may have been
+ * Those of npm's settings that do not belong to one call of npm: Drover itself may have been
  * started by npm.
  */
 const npmSettings =

@@ -31,7 +31,7 @@ export interface ProgramDriver<Deps extends ProgramDeps> {
   /** The message for a program that was found; by default its path. */
   probe?(program: string, env: Readonly<Record<string, string>>): ReturnType<AgentDriver['probe']>;
   run(run: AgentRun<Deps>, program: string): Promise<AgentOutcome>;
-  /** Absent: nothing can follow it but the process that started it. */
+  /** Absent if only the process that started it can follow it. */
   adopt?(run: AgentRun<Deps>, process: AgentProcess): Promise<AgentOutcome | null>;
 }
 

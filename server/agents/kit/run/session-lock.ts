@@ -14,7 +14,7 @@ export interface SessionLock {
   release(): void;
 }
 
-/** The lock, or the live process that has it. A dead holder is no holder. */
+/** The lock, or the live process that has it. A dead holder does not count. */
 export function lockSession(path: string): SessionLock | AgentProcess {
   mkdirSync(dirname(path), { recursive: true });
   const us: AgentProcess = {

@@ -16,7 +16,7 @@ import { startInGroup } from '../process/run-group.ts';
 import { thisPlatform } from '../../../platform/this-platform.ts';
 
 export interface ShellRequest extends CommandRequest {
-  /** Puts the command behind its walls; absent: it runs with the user's powers. */
+  /** Puts the command into its sandbox. If absent, it runs with the user's powers. */
   readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
   /** Values that are neither stored nor shown. */
   readonly secrets?: readonly string[];

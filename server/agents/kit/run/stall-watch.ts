@@ -10,7 +10,7 @@ export interface StallOptions {
   readonly note: (seconds: number) => string;
   /** Null if silence alone does not end this program. */
   readonly onEnd: (() => void) | null;
-  /** By default the request's. */
+  /** Defaults to the request's. */
   readonly warnMs?: number;
 }
 

@@ -13,7 +13,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
 }
 
 /**
- * The usage of one model message as its lines tell it; not final, but all there is after a kill.
+ * The usage of one model message by its lines; not final, but nothing better exists after a kill.
  */
 export function usageOfMessage(message: Json): Usage {
   const usage = objectAt(message, 'usage');
