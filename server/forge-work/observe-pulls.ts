@@ -8,8 +8,8 @@ import {
   type Read,
   waitsFor,
 } from '../core/forge/decide.ts';
-import type { Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
-import type { Answer, BranchRules, Forge } from '../forge/port.ts';
+import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
+import type { Answer, Forge } from '../forge/port.ts';
 import { pendingRequests } from '../store/forge/outbox.ts';
 import {
   openPulls,
@@ -173,9 +173,9 @@ async function readFact<T>(
   if (!isWanted) return { kind: 'unread', why: 'it was not asked for' };
   const answer = await ask();
   await keepFact(engine, pull, name, answer);
-  return answer.kind === 'facts'
-    ? { kind: 'read', value: answer.value }
-    : { kind: 'unread', why: engine.mask(whyUnread(answer)) };
+  if (answer.kind !== 'facts') return { kind: 'unread', why: engine.mask(whyUnread(answer)) };
+  const { value, missing } = answer;
+  return { kind: 'read', value, ...(missing !== undefined && { missing: engine.mask(missing) }) };
 }
 
 async function keepFact(
@@ -186,7 +186,11 @@ async function keepFact(
 ): Promise<void> {
   const read =
     answer.kind === 'facts'
-      ? { value: engine.mask(JSON.stringify(answer.value)), atMs: engine.clock.now() }
+      ? {
+          value: engine.mask(JSON.stringify(answer.value)),
+          atMs: engine.clock.now(),
+          missing: answer.missing === undefined ? null : engine.mask(answer.missing),
+        }
       : { unread: engine.mask(whyUnread(answer)) };
   await engine.store.transaction((tx) => storeFact(tx, pull, name, read));
 }

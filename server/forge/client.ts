@@ -2,6 +2,7 @@
 // token is sent to that host alone.
 
 import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
+import { causeOfErrors } from './graphql-errors.ts';
 import { type Answer, facts, unreadable, type Unreadable } from './port.ts';
 
 export interface ForgeClientDeps {
@@ -32,6 +33,7 @@ const remembered = 200;
 interface Sent {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly body?: object;
+  readonly isQuery?: true;
 }
 
 export class ForgeClient {
@@ -56,13 +58,13 @@ export class ForgeClient {
   /** GraphQL answers with status 200 also if it refuses. */
   async graphql(query: string, variables: object): Promise<Answer<JsonObject>> {
     const path = this.#base.pathname.endsWith('/v3/') ? '../graphql' : 'graphql';
-    const answer = await this.send('POST', path, { query, variables });
+    const url = new URL(path, this.#base);
+    const sent: Sent = { method: 'POST', body: { query, variables }, isQuery: true };
+    const answer = await this.#ask(url, sent);
     if (answer.kind !== 'facts') return answer;
     const { body } = answer.value;
-    const errors = isObject(body) ? body['errors'] : undefined;
     const data = isObject(body) ? body['data'] : undefined;
-    if (errors === undefined && isObject(data)) return facts(data);
-    return unreadable(`${this.#base.host} refuses: ${wordsOf(errors)}.`);
+    return isObject(data) ? facts(data) : unreadable(`${this.#base.host} answers without data.`);
   }
 
   async #ask(first: URL, sent: Sent): Promise<Answer<Page>> {
@@ -115,7 +117,7 @@ export class ForgeClient {
     return url.origin === this.#base.origin ? url : null;
   }
 
-  async #judge(response: Response, url: URL, { method }: Sent): Promise<Answer<Page>> {
+  async #judge(response: Response, url: URL, { method, isQuery }: Sent): Promise<Answer<Page>> {
     const known = this.#known.get(url.href);
     if (response.status === 304 && known !== undefined) return facts(known.page);
     const text = await boundedText(response);
@@ -123,22 +125,35 @@ export class ForgeClient {
     const body = jsonOf(text);
     if (response.ok) {
       if (body === undefined) return unreadable(`${url.host} answers no JSON.`);
+      const errors = isQuery === true && isObject(body) ? body['errors'] : undefined;
+      if (errors !== undefined) return this.#refusedQuery(response, errors);
       const page = { body, next: this.#nextOf(response) };
       if (method === 'GET') this.#remember(url.href, response.headers.get('etag'), page);
       return facts(page);
     }
     const limitedUntilMs = this.#limitOf(response, text);
-    if (limitedUntilMs !== null) {
-      this.#pausedUntilMs = Math.max(this.#pausedUntilMs, limitedUntilMs);
-      return { kind: 'limited', untilMs: limitedUntilMs };
-    }
-    const refusal = refused(response.status, url, this.#deps.token, messageOf(body));
-    return method === 'GET' || response.status !== 403
-      ? refusal
-      : {
-          ...refusal,
-          why: `This token may not write to ${url.host}${url.pathname}${messageOf(body)}.`,
-        };
+    if (limitedUntilMs !== null) return this.#pause(limitedUntilMs);
+    const { headers, status } = response;
+    const needs = oneLine(headers.get('x-accepted-github-permissions') ?? '');
+    const refusal = {
+      ...refused(status, url, this.#deps.token, messageOf(body)),
+      ...(status === 403 && needs !== '' ? { needs } : {}),
+    };
+    if (method === 'GET' || isQuery === true || status !== 403) return refusal;
+    const why = `This token may not write to ${url.host}${url.pathname}${messageOf(body)}.`;
+    return { ...refusal, why };
+  }
+
+  #pause(untilMs: number): Answer<never> {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
+    return { kind: 'limited', untilMs };
+  }
+
+  #refusedQuery(response: Response, errors: unknown): Answer<never> {
+    const cause = causeOfErrors(errors);
+    if (cause === 'limited')
+      return this.#pause(this.#resetOf(response) ?? this.#deps.nowMs() + secondaryPauseMs);
+    return { kind: 'unreadable', why: `${this.#base.host} refuses: ${wordsOf(errors)}.`, cause };
   }
 
   #remember(href: string, tag: string | null, page: Page): void {
@@ -175,12 +190,15 @@ export class ForgeClient {
     const now = this.#deps.nowMs();
     const afterS = Number(response.headers.get('retry-after') ?? Number.NaN);
     if (Number.isFinite(afterS) && afterS >= 0) return now + afterS * 1_000;
-    if (response.headers.get('x-ratelimit-remaining') === '0') {
-      const resetS = Number(response.headers.get('x-ratelimit-reset') ?? Number.NaN);
-      return Number.isFinite(resetS) ? Math.max(now, resetS * 1_000) : now + secondaryPauseMs;
-    }
+    if (response.headers.get('x-ratelimit-remaining') === '0')
+      return this.#resetOf(response) ?? now + secondaryPauseMs;
     const isSecondary = response.status === 429 || /secondary rate limit/iu.test(text);
     return isSecondary ? now + secondaryPauseMs : null;
+  }
+
+  #resetOf({ headers }: Response): number | null {
+    const resetS = Number(headers.get('x-ratelimit-reset') ?? Number.NaN);
+    return Number.isFinite(resetS) ? Math.max(this.#deps.nowMs(), resetS * 1_000) : null;
   }
 }
 
@@ -202,7 +220,7 @@ function refused(
       return told('signed_out', `${host} does not accept the token. ${remedy}`);
     }
     case 403:
-      return told('refused', `${place} may not be read with this token.`);
+      return told('refused', `${place} may not be read with this token${message}.`);
     case 404:
     case 410: {
       if (token !== null)

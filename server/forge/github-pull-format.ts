@@ -1,8 +1,14 @@
 // Pull requests, checks and reviews as GitHub's REST and GraphQL interfaces send them.
 
 import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
-import type { Annotation, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
-import type { BranchRules } from './port.ts';
+import type {
+  Annotation,
+  BranchRules,
+  Check,
+  PullCore,
+  ReviewThread,
+} from '../core/forge/pull-facts.ts';
+import { listIn } from './github-list.ts';
 
 export function readPull(item: unknown): PullCore | null {
   if (!isObject(item)) return null;
@@ -33,13 +39,13 @@ export function readCheckRun(
   item: unknown,
 ): (Check & { readonly id: number; readonly hasAnnotations: boolean }) | null {
   if (!isObject(item)) return null;
-  const { id, name, status, conclusion } = item;
+  const { id, name } = item;
   if (typeof id !== 'number' || typeof name !== 'string') return null;
   const output = objectIn(item, 'output');
   return {
     id,
     name,
-    state: status !== 'completed' ? 'running' : greenEnds.has(conclusion) ? 'green' : 'red',
+    state: stateOfRun(item),
     url: text(item['html_url']),
     text: [output['title'], output['summary'], output['text']].map(text).join('\n').trim(),
     annotations: [],
@@ -114,9 +120,18 @@ function readComment(item: unknown): ReviewThread['comments'][number] | null {
   };
 }
 
-/** The rules that are in force for a branch, and the summary of its older protection. */
-export function readRules(rules: unknown, branch: unknown): BranchRules {
-  const all = listIn(rules, (item) => (isObject(item) ? item : null));
+const noRules: BranchRules = {
+  requiredChecks: [],
+  approvals: 0,
+  needsLinearHistory: false,
+  needsSignatures: false,
+  needsCodeOwners: false,
+  hasQueue: false,
+  isProtected: false,
+};
+
+/** The rules of rulesets that are in force for a branch. */
+export function readRules(all: readonly JsonObject[]): BranchRules {
   const ofType = (type: string): readonly JsonObject[] =>
     all.filter((rule) => rule['type'] === type);
   const checks = ofType('required_status_checks').flatMap((rule) =>
@@ -124,33 +139,74 @@ export function readRules(rules: unknown, branch: unknown): BranchRules {
       isObject(check) ? text(check['context']) : null,
     ),
   );
-  const old = isObject(branch) ? objectIn(branch, 'protection') : {};
-  const oldChecks = listIn(objectIn(old, 'required_status_checks')['contexts'], (name) =>
-    typeof name === 'string' ? name : null,
-  );
   const reviews = ofType('pull_request').map((rule) => objectIn(rule, 'parameters'));
-  const approvals = reviews.map((rule) => Number(rule['required_approving_review_count'] ?? 0));
+  const approvals = reviews.map((rule) => countIn(rule, 'required_approving_review_count'));
   return {
-    requiredChecks: [...new Set([...checks, ...oldChecks])],
+    ...noRules,
+    requiredChecks: checks,
     approvals: Math.max(0, ...approvals),
     needsLinearHistory: ofType('required_linear_history').length > 0,
     needsSignatures: ofType('required_signatures').length > 0,
     needsCodeOwners: reviews.some((rule) => rule['require_code_owner_review'] === true),
     hasQueue: ofType('merge_queue').length > 0,
+  };
+}
+
+/** The summary of the older protection in the answer about a branch. */
+export function readSummary(branch: unknown): BranchRules {
+  const old = isObject(branch) ? objectIn(branch, 'protection') : {};
+  const contexts = objectIn(old, 'required_status_checks')['contexts'];
+  return {
+    ...noRules,
+    requiredChecks: listIn(contexts, wordIn),
     isProtected: isObject(branch) && branch['protected'] === true,
   };
 }
 
-/** The items of a list, however GitHub wraps it. */
-export function listIn<T>(value: unknown, read: (item: unknown) => T | null): readonly T[] {
-  const wrapped = isObject(value)
-    ? (value['nodes'] ?? value['check_runs'] ?? value['statuses'])
-    : value;
-  const items = Array.isArray(wrapped) ? (wrapped as readonly unknown[]) : [];
-  return items.flatMap((item) => read(item) ?? []);
+/** A `RefUpdateRule` of GraphQL. */
+export function readProtection(rule: JsonObject): BranchRules {
+  return {
+    ...noRules,
+    requiredChecks: listIn(rule['requiredStatusCheckContexts'], wordIn),
+    approvals: countIn(rule, 'requiredApprovingReviewCount'),
+    needsLinearHistory: rule['requiresLinearHistory'] === true,
+    needsSignatures: rule['requiresSignatures'] === true,
+    needsCodeOwners: rule['requiresCodeOwnerReviews'] === true,
+    isProtected: true,
+  };
 }
 
-function objectIn(item: JsonObject, key: string): JsonObject {
+/** A run of Actions. */
+export function readRunId(item: unknown): number | null {
+  return isObject(item) && typeof item['id'] === 'number' ? item['id'] : null;
+}
+
+export function readJob(item: unknown): Check | null {
+  if (!isObject(item) || typeof item['name'] !== 'string') return null;
+  return {
+    name: item['name'],
+    state: stateOfRun(item),
+    url: text(item['html_url']),
+    text: '',
+    annotations: [],
+  };
+}
+
+function stateOfRun({ status, conclusion }: JsonObject): Check['state'] {
+  if (status !== 'completed') return 'running';
+  return greenEnds.has(conclusion) ? 'green' : 'red';
+}
+
+function countIn(item: JsonObject, key: string): number {
+  const value = item[key];
+  return typeof value === 'number' ? value : 0;
+}
+
+function wordIn(item: unknown): string | null {
+  return typeof item === 'string' ? item : null;
+}
+
+export function objectIn(item: JsonObject, key: string): JsonObject {
   const value = item[key];
   return isObject(value) ? value : {};
 }

@@ -2,31 +2,13 @@
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { Repository } from '../core/forge/issue.ts';
-import type { Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
+import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
 import type { ForgeClient } from './client.ts';
-import {
-  listIn,
-  readAnnotation,
-  readCheckRun,
-  readPull,
-  readReview,
-  readRules,
-  readStatus,
-  readThread,
-} from './github-pull-format.ts';
-import {
-  type Answer,
-  type BranchRules,
-  facts,
-  type Forge,
-  type NewPull,
-  unreadable,
-} from './port.ts';
-
-const pageSize = 100;
-const pagesMax = 10;
-/** Checks whose annotations are read. */
-const redMax = 5;
+import { readChecks } from './github-checks.ts';
+import { listIn, readList } from './github-list.ts';
+import { readPull, readReview, readThread } from './github-pull-format.ts';
+import { readBranchRules } from './github-rules.ts';
+import { type Answer, facts, type Forge, type NewPull, unreadable } from './port.ts';
 
 const threadQuery = `query ($id: ID!) {
   node(id: $id) {
@@ -52,19 +34,23 @@ const replyMutation = `mutation ($id: ID!, $body: String!) {
 
 export class GithubPulls implements Forge {
   readonly #client: ForgeClient;
-  readonly #owner: string;
+  readonly #repository: Pick<Repository, 'owner' | 'name'>;
   readonly #home: string;
   readonly #writers = new Map<string, boolean>();
 
-  constructor(client: ForgeClient, { owner, name }: Pick<Repository, 'owner' | 'name'>) {
+  constructor(client: ForgeClient, repository: Pick<Repository, 'owner' | 'name'>) {
     this.#client = client;
-    this.#owner = owner;
-    this.#home = `repos/${owner}/${name}`;
+    this.#repository = repository;
+    this.#home = `repos/${repository.owner}/${repository.name}`;
   }
 
   async find(branch: string): Promise<Answer<PullCore | null>> {
-    const head = encodeURIComponent(`${this.#owner}:${branch}`);
-    const listed = await this.#list(`${this.#home}/pulls?state=all&head=${head}`, readPull);
+    const head = encodeURIComponent(`${this.#repository.owner}:${branch}`);
+    const listed = await readList(
+      this.#client,
+      `${this.#home}/pulls?state=all&head=${head}`,
+      readPull,
+    );
     if (listed.kind !== 'facts') return listed;
     return facts(listed.value.toSorted((one, other) => other.number - one.number)[0] ?? null);
   }
@@ -113,23 +99,7 @@ export class GithubPulls implements Forge {
   }
 
   async checks(sha: string): Promise<Answer<readonly Check[]>> {
-    const runs = await this.#list(`${this.#home}/commits/${sha}/check-runs`, readCheckRun);
-    if (runs.kind !== 'facts') return runs;
-    const statuses = await this.#list(`${this.#home}/commits/${sha}/status`, readStatus);
-    if (statuses.kind !== 'facts') return statuses;
-    const found: Check[] = [];
-    for (const { id, hasAnnotations, ...check } of runs.value) {
-      const isRead = check.state === 'red' && hasAnnotations && found.length < redMax;
-      if (!isRead) {
-        found.push(check);
-        continue;
-      }
-      const path = `${this.#home}/check-runs/${id}/annotations`;
-      const annotations = await this.#list(path, readAnnotation);
-      // They help, and are not needed.
-      found.push({ ...check, annotations: annotations.kind === 'facts' ? annotations.value : [] });
-    }
-    return facts([...found, ...statuses.value]);
+    return await readChecks(this.#client, this.#home, sha);
   }
 
   async threads(nativeId: string): Promise<Answer<readonly ReviewThread[]>> {
@@ -156,25 +126,7 @@ export class GithubPulls implements Forge {
   }
 
   async rules(branch: string): Promise<Answer<BranchRules>> {
-    const name = encodeURIComponent(branch);
-    const rules = await this.#client.get(`${this.#home}/rules/branches/${name}`);
-    if (rules.kind !== 'facts' && !(rules.kind === 'unreadable' && rules.cause === 'absent'))
-      return rules;
-    const summary = await this.#client.get(`${this.#home}/branches/${name}`);
-    if (summary.kind !== 'facts') return summary;
-    return facts(readRules(rules.kind === 'facts' ? rules.value.body : [], summary.value.body));
-  }
-
-  async #list<T>(path: string, read: (item: unknown) => T | null): Promise<Answer<readonly T[]>> {
-    const found: T[] = [];
-    let next: string | null = `${path}${path.includes('?') ? '&' : '?'}per_page=${pageSize}`;
-    for (let pages = 0; next !== null && pages < pagesMax; pages += 1) {
-      const page: Awaited<ReturnType<ForgeClient['get']>> = await this.#client.get(next);
-      if (page.kind !== 'facts') return page;
-      found.push(...listIn(page.value.body, read));
-      next = page.value.next;
-    }
-    return facts(found);
+    return await readBranchRules(this.#client, this.#repository, branch);
   }
 }
 

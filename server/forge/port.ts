@@ -1,12 +1,17 @@
 // The data that Drover reads from a forge. "Not read" is an answer of its own: it never means
 // "none".
 
-import type { Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
+import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
 import type { Issue } from '../core/forge/issue.ts';
 import type { IssueQuery } from '../core/forge/issue-query.ts';
 
 export type Answer<T> =
-  | { readonly kind: 'facts'; readonly value: T }
+  | {
+      readonly kind: 'facts';
+      readonly value: T;
+      /** What of it could not be read, as a clause; absent if all of it was. */
+      readonly missing?: string;
+    }
   | Unreadable
   /** The host answers no more requests until then; Unix ms. */
   | { readonly kind: 'limited'; readonly untilMs: number };
@@ -17,6 +22,8 @@ export interface Unreadable {
   readonly why: string;
   /** The host does not know it, or hides it from this token; a token may help; it says no. */
   readonly cause: 'absent' | 'signed_out' | 'refused' | 'other';
+  /** The rights that the host says a token needs for it. */
+  readonly needs?: string;
 }
 
 export interface Tracker {
@@ -30,19 +37,6 @@ export interface NewPull {
   readonly title: string;
   readonly body: string;
   readonly isDraft: boolean;
-}
-
-/** The rules of a branch, as far as this token may read them. */
-export interface BranchRules {
-  /** Names of checks that must be green. */
-  readonly requiredChecks: readonly string[];
-  readonly approvals: number;
-  readonly needsLinearHistory: boolean;
-  readonly needsSignatures: boolean;
-  readonly needsCodeOwners: boolean;
-  readonly hasQueue: boolean;
-  /** The older protection of the branch, of which only a summary can be read. */
-  readonly isProtected: boolean;
 }
 
 /** Every write checks the forge's state first: it may be repeated after a crash. */
@@ -68,6 +62,10 @@ export interface Forge {
 
 export function facts<T>(value: T): Answer<T> {
   return { kind: 'facts', value };
+}
+
+export function factsWithout<T>(value: T, missing: string): Answer<T> {
+  return { kind: 'facts', value, missing };
 }
 
 export function unreadable(why: string): Answer<never> {

@@ -5,7 +5,15 @@ import type { Cause, Check, PullCore, ReviewComment, ReviewThread } from './pull
 
 /** "Not read" is a fact of its own: it never means "none". */
 export type Read<T> =
-  | { readonly kind: 'read'; readonly value: T }
+  | {
+      readonly kind: 'read';
+      readonly value: T;
+      /**
+       * What of it could not be read, as a clause; absent if all of it was. While a part is
+       * missing, nothing is merged without a person, for it could forbid the merge.
+       */
+      readonly missing?: string;
+    }
   | { readonly kind: 'unread'; readonly why: string };
 
 export interface PullFacts {
@@ -170,6 +178,8 @@ export function waitsFor(facts: PullFacts): string {
   if (pull.isMergeable === false) parts.push(`the conflict with ${pull.baseBranch}`);
   if (checks.kind === 'unread') parts.push(`checks, which cannot be read: ${checks.why}`);
   else parts.push(...checkWords(checks.value, rules));
+  if (rules.kind === 'unread')
+    parts.push(`rules of ${pull.baseBranch}, which cannot be read: ${rules.why}`);
   if (threads.kind === 'unread') parts.push(`reviews, which cannot be read: ${threads.why}`);
   else {
     const open = threads.value.filter(({ isOpen }) => isOpen);
@@ -184,7 +194,10 @@ export function waitsFor(facts: PullFacts): string {
   if (approvals > 0) parts.push(approvals === 1 ? '1 approval' : `${approvals} approvals`);
   if (pull.isDraft) parts.push('being marked as ready');
   const reason = parts.length === 0 ? 'a person to merge it' : parts.join(', ');
-  return `PR #${pull.number} waits for ${reason}`.replace(/\.$/u, '');
+  const missing = [checks, rules].flatMap((one) =>
+    one.kind === 'read' ? (one.missing ?? []) : [],
+  );
+  return [`PR #${pull.number} waits for ${reason}`.replace(/\.$/u, ''), ...missing].join('; ');
 }
 
 function checkWords(checks: readonly Check[], rules: PullFacts['rules']): readonly string[] {

@@ -31,6 +31,19 @@ export interface Annotation {
   readonly text: string;
 }
 
+/** What a branch asks of a pull request. */
+export interface BranchRules {
+  /** Names of checks that must be green. */
+  readonly requiredChecks: readonly string[];
+  readonly approvals: number;
+  readonly needsLinearHistory: boolean;
+  readonly needsSignatures: boolean;
+  readonly needsCodeOwners: boolean;
+  readonly hasQueue: boolean;
+  /** It has the older kind of protection, beside rulesets. */
+  readonly isProtected: boolean;
+}
+
 /** A thread of review comments, or the last word of a reviewer on all of it (without a path). */
 export interface ReviewThread {
   readonly id: string;

@@ -60,15 +60,20 @@ export async function setPull(
 }
 
 /** A failed read keeps the last value: "not read" never means "none". */
+/** A fact as the forge told it, with what of it could not be read; or why none of it could. */
+type StoredRead =
+  | { readonly value: string; readonly atMs: number; readonly missing: string | null }
+  | { readonly unread: string };
+
 export async function storeFact(
   tx: Tx,
   { provider, host, native_id: id }: ForgeKey,
   fact: string,
-  read: { readonly value: string; readonly atMs: number } | { readonly unread: string },
+  read: StoredRead,
 ): Promise<void> {
   const set =
     'value' in read
-      ? { value: read.value, read_at_ms: read.atMs, unread: null }
+      ? { value: read.value, read_at_ms: read.atMs, unread: read.missing }
       : { unread: read.unread };
   await tx
     .insertInto('forge_facts')

@@ -8,6 +8,7 @@ import { blockersOf, childrenOf, type FakeIssue, issueBody, milestoneBody } from
 import { GitBackend } from './git-backend.ts';
 import { faultsOfQuery } from './graphql-schema.ts';
 import { FakePulls, type PullState } from './pulls.ts';
+import { mayMutate, queryErrors, refusalOf, scopesOf, type TokenKind } from './rights.ts';
 import { PublishedSchema, type Release } from './published-schema.ts';
 
 export interface FakeGithub extends PullState {
@@ -21,6 +22,8 @@ export interface FakeGithub extends PullState {
   readonly next: Refused[];
   /** The end of a path → what it is answered. */
   readonly refused: Map<string, Refused>;
+  /** Words of a GraphQL query → the answer to it. */
+  readonly failingQueries: [string, { body: object; headers?: Record<string, string> }][];
   readonly requests: string[];
   readonly authorizations: Set<string>;
   /** What the description does not allow. A test that uses the fake ends with none. */
@@ -38,6 +41,8 @@ export interface FakeGithubOptions {
   readonly release?: Release;
   /** Null if everything is public. */
   readonly token?: string | null;
+  /** `classic` if absent. */
+  readonly kind?: TokenKind;
 }
 
 const schemas = new Map<Release, PublishedSchema>();
@@ -51,6 +56,7 @@ function schemaOf(release: Release): PublishedSchema {
 export async function startFakeGithub({
   release = 'api.github.com',
   token = null,
+  kind = 'classic',
 }: FakeGithubOptions = {}): Promise<FakeGithub> {
   const schema = schemaOf(release);
   const relations = schema.pathOf('GET', '/repos/o/r/issues/1/dependencies/blocked_by') !== null;
@@ -64,6 +70,7 @@ export async function startFakeGithub({
     moved: new Map<string, string>(),
     next: [] as Refused[],
     refused: new Map<string, Refused>(),
+    failingQueries: [] as [string, { body: object; headers?: Record<string, string> }][],
     requests: [] as string[],
     authorizations: new Set<string>(),
     faults: [] as string[],
@@ -81,12 +88,22 @@ export async function startFakeGithub({
       const status = authorization === undefined ? 404 : 401;
       return { status, headers: {}, body: errorBody('Not Found', status) };
     }
+    const notAllowed = refusalOf(kind, request.method ?? 'GET', url.pathname);
+    if (notAllowed !== null) {
+      const { status, message, headers = {} } = notAllowed;
+      return { status, headers, body: errorBody(message, status) };
+    }
     if (url.pathname === '/api/graphql') {
       const { query = '', variables = {} } = body as {
         readonly query?: string;
         readonly variables?: Readonly<Record<string, unknown>>;
       };
       fake.faults.push(...faultsOfQuery(query));
+      const failure = fake.failingQueries.find(([words]) => query.includes(words))?.[1];
+      if (failure !== undefined)
+        return { status: 200, headers: failure.headers ?? {}, body: failure.body };
+      if (query.startsWith('mutation') && !mayMutate(kind))
+        return { status: 200, headers: {}, body: queryErrors('FORBIDDEN') };
       return { status: 200, headers: {}, body: { data: pulls.graphql(query, variables) } };
     }
     const [, slug = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)\/(.+)$/u.exec(url.pathname) ?? [];
@@ -99,6 +116,10 @@ export async function startFakeGithub({
       base: fake.url,
     };
     const ofPull = pulls.answer(asked);
+    if (ofPull?.isList === true) {
+      const question = { url, base: fake.url, relations, state: fake };
+      return page(question, ofPull.body as readonly object[]);
+    }
     if (ofPull !== null) return { ...ofPull, headers: {} };
     return route({ url, base: fake.url, relations, state: fake });
   };
@@ -111,6 +132,11 @@ export async function startFakeGithub({
       const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
       if (token !== null && request.headers.authorization !== `Basic ${basic}`) {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="fake"' }).end();
+        return;
+      }
+      const isPush = `${url.pathname}${url.search}`.includes('git-receive-pack');
+      if (isPush && !mayMutate(kind)) {
+        response.writeHead(403).end('Write access to repository not granted.');
         return;
       }
       await git.serve(request, response, sent);
@@ -132,7 +158,7 @@ export async function startFakeGithub({
     if (!isQuery)
       fake.faults.push(...schema.faultsOfAnswer(method, url.pathname, status, answer.body));
     const headers = { 'content-type': 'application/json; charset=utf-8', etag: tag };
-    response.writeHead(status, { ...headers, ...answer.headers });
+    response.writeHead(status, { ...headers, ...scopesOf(kind), ...answer.headers });
     response.end(isSame ? undefined : text);
   };
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {

@@ -33,7 +33,7 @@ interface Description {
 const ofTheHost: ReadonlySet<number> = new Set([301, 304, 401, 403, 404, 429]);
 
 /** `api.github.com`, or a version of an own server such as `ghes-3.17`. */
-export type Release = 'api.github.com' | 'ghes-3.17' | 'ghes-3.18' | 'ghes-3.19';
+export type Release = 'api.github.com' | 'ghes-3.16' | 'ghes-3.17' | 'ghes-3.18' | 'ghes-3.19';
 
 export class PublishedSchema {
   readonly #description: Description;
@@ -41,7 +41,9 @@ export class PublishedSchema {
 
   constructor(release: Release) {
     const require = createRequire(new URL('../../forge/schemas/package.json', import.meta.url));
-    const file = require.resolve(`@octokit/openapi/generated/${release}.json`);
+    // Later packages leave out the servers that GitHub no longer supports.
+    const name = release === 'ghes-3.16' ? '@octokit/openapi-ghes-3.16' : '@octokit/openapi';
+    const file = require.resolve(`${name}/generated/${release}.json`);
     this.#description = JSON.parse(readFileSync(file, 'utf8'), withNull) as Description;
     this.#ajv = new Ajv.default({ strict: false, allErrors: true, logger: false });
     addFormats.default(this.#ajv);

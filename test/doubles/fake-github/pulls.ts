@@ -2,6 +2,7 @@
 
 import type { GitBackend } from './git-backend.ts';
 import type { PublishedSchema } from './published-schema.ts';
+import { branchBody, rulesInForce, type RuleState, updateRule } from './rules.ts';
 
 export interface FakePull {
   readonly slug: string;
@@ -23,6 +24,8 @@ export interface FakePull {
 export interface FakeCheck {
   readonly name: string;
   readonly state: 'success' | 'failure' | 'in_progress';
+  /** A job of Actions if absent. */
+  readonly by?: 'app' | 'status';
   readonly text?: string;
   readonly annotations?: readonly {
     readonly path: string;
@@ -52,7 +55,7 @@ export interface FakeReview {
   readonly at: string;
 }
 
-export interface PullState {
+export interface PullState extends RuleState {
   readonly pulls: FakePull[];
   /** Commit → its checks. */
   readonly checks: Map<string, readonly FakeCheck[]>;
@@ -60,13 +63,12 @@ export interface PullState {
   readonly reviews: FakeReview[];
   /** User → permission; everyone else may read. */
   readonly permissions: Map<string, 'admin' | 'write' | 'read'>;
-  /** Names of checks that the base needs. */
-  readonly required: string[];
 }
 
 export interface PullAnswer {
   readonly status: number;
   readonly body: unknown;
+  readonly isList?: true;
 }
 
 interface Asked {
@@ -86,6 +88,8 @@ export class FakePulls {
     reviews: [],
     permissions: new Map(),
     required: [],
+    rules: [],
+    base: { protection: null },
   };
   readonly #schema: PublishedSchema;
   readonly #git: GitBackend;
@@ -194,17 +198,29 @@ export class FakePulls {
     return { status: 200, body: pull.labels.map((name) => ({ ...label, name })) };
   }
 
-  #commits({ rest, base, slug }: Asked): PullAnswer | null {
+  #commits({ rest, base, slug, query }: Asked): PullAnswer | null {
     const [, sha = '', what] = /^commits\/([0-9a-f]+)\/(check-runs|status)$/u.exec(rest) ?? [];
     const checks = this.state.checks.get(sha) ?? [];
     if (what === 'status') {
       const sample = this.#schema.sample('combined-commit-status') as object;
-      return { status: 200, body: { ...sample, sha, statuses: [] } };
+      const status = this.#schema.sample('simple-commit-status') as object;
+      const statuses = checks
+        .filter(({ by }) => by === 'status')
+        .map(({ name, state, text }) => {
+          const own = state === 'in_progress' ? 'pending' : state;
+          return { ...status, context: name, state: own, description: text ?? null };
+        });
+      return { status: 200, body: { ...sample, sha, statuses } };
     }
     if (what === 'check-runs') {
-      const runs = checks.map((check, index) => this.#checkRun(check, index, `${base}${slug}`));
+      const runs = checks
+        .filter(({ by }) => by !== 'status')
+        .map((check, index) => this.#checkRun(check, index, `${base}${slug}`));
       return { status: 200, body: { total_count: runs.length, check_runs: runs } };
     }
+    if (rest === 'actions/runs') return this.#runs(query.get('head_sha') ?? '');
+    const [, run] = /^actions\/runs\/(\d+)\/jobs$/u.exec(rest) ?? [];
+    if (run !== undefined) return this.#jobs(Number(run), `${base}${slug}`);
     const [, id] = /^check-runs\/(\d+)\/annotations$/u.exec(rest) ?? [];
     if (id === undefined) return null;
     const all = [...this.state.checks.values()].flat();
@@ -214,6 +230,33 @@ export class FakePulls {
       return { ...sample, path, start_line: line, end_line: line, message };
     });
     return { status: 200, body };
+  }
+
+  /** One run of Actions for each commit that has jobs. */
+  #runs(sha: string): PullAnswer {
+    const index = [...this.state.checks.keys()].indexOf(sha);
+    const sample = this.#schema.sample('workflow-run') as object;
+    const isAny = this.state.checks.get(sha)?.some(({ by }) => by === undefined) === true;
+    const runs = isAny ? [{ ...sample, id: index + 1, head_sha: sha }] : [];
+    return { status: 200, body: { total_count: runs.length, workflow_runs: runs } };
+  }
+
+  #jobs(run: number, page: string): PullAnswer {
+    const [sha = '', checks = []] = [...this.state.checks][run - 1] ?? [];
+    const sample = this.#schema.sample('job') as object;
+    const jobs = checks
+      .filter(({ by }) => by === undefined)
+      .map(({ name, state }, index) => ({
+        ...sample,
+        id: index + 1,
+        run_id: run,
+        head_sha: sha,
+        name,
+        html_url: `${page}/actions/runs/${run}/job/${index + 1}`,
+        status: state === 'in_progress' ? state : 'completed',
+        conclusion: state === 'in_progress' ? null : state,
+      }));
+    return { status: 200, body: { total_count: jobs.length, jobs } };
   }
 
   #checkRun(check: FakeCheck, index: number, page: string): object {
@@ -241,25 +284,20 @@ export class FakePulls {
       const permission = this.state.permissions.get(login) ?? 'read';
       return { status: 200, body: { ...sample, permission } };
     }
-    if (rest.startsWith('rules/branches/')) {
-      const { required } = this.state;
-      const checks = required.map((context) => ({ context }));
-      const rule = {
-        type: 'required_status_checks',
-        parameters: { required_status_checks: checks, strict_required_status_checks_policy: false },
-      };
-      return { status: 200, body: required.length === 0 ? [] : [rule] };
-    }
+    if (rest.startsWith('rules/branches/'))
+      return { status: 200, body: rulesInForce(this.state), isList: true };
     const [, branch] = /^branches\/(.+)$/u.exec(rest) ?? [];
     if (branch === undefined) return null;
-    const sample = this.#schema.sample('branch-with-protection') as object;
-    const body = { ...sample, name: branch, protected: false, protection: { enabled: false } };
-    return this.#git.tip(slug, branch) === null ? null : { status: 200, body };
+    const parts = { schema: this.#schema, git: this.#git, state: this.state };
+    const body = branchBody(parts, slug, branch);
+    return body === null ? null : { status: 200, body };
   }
 
   /** The answers to the few queries; the schema has checked them before. */
   graphql(query: string, variables: Readonly<Record<string, unknown>>): object {
     const { id } = variables;
+    if (query.includes('refUpdateRule'))
+      return { repository: { ref: { refUpdateRule: updateRule(this.state) } } };
     if (query.includes('markPullRequestReadyForReview')) {
       const pull = this.state.pulls.find(({ number }) => id === `PR_${number}`);
       if (pull !== undefined) pull.isDraft = false;

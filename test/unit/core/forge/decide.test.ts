@@ -75,6 +75,7 @@ function short(reaction: Reaction): string {
 const approved = thread('lead', { kind: 'approval', isOpen: false, path: null });
 const unit = [check('unit', 'red')];
 const required = read({ requiredChecks: ['lint'], approvals: 1 });
+const approvedRules = read({ requiredChecks: ['lint'], approvals: 0 });
 const threadKey = `thread/T1/c1/${nowMs - 600_000}`;
 
 const cases: readonly [string, Partial<PullFacts>, readonly string[]][] = [
@@ -173,6 +174,11 @@ suite('facts of a pull request', () => {
     ['PR #41 waits for a thread on auth.ts:40', { threads: read([thread('lead')]) }],
     ['PR #41 waits for 1 of 1 check', { rules: required, threads: read([approved]) }],
     ['PR #41 waits for checks, which cannot be read: no right', { checks: unread }],
+    ['PR #41 waits for rules of main, which cannot be read: no right', { rules: unread }],
+    [
+      'PR #41 waits for 1 of 1 check; check runs cannot be read',
+      { rules: approvedRules, checks: { ...read([]), missing: 'check runs cannot be read' } },
+    ],
     ['PR #41 waits for the conflict with main', { pull: { ...pull, isMergeable: false } }],
   ];
   for (const [sentence, given] of sentences) {

@@ -1,0 +1,66 @@
+// The rules of a branch: those of rulesets, and those of the older protection, of which REST sends
+// people without administration a summary, and GraphQL the rest.
+
+import { isObject } from '../core/exchange/json-object.ts';
+import type { Repository } from '../core/forge/issue.ts';
+import type { BranchRules } from '../core/forge/pull-facts.ts';
+import type { ForgeClient } from './client.ts';
+import { readList } from './github-list.ts';
+import { objectIn, readProtection, readRules, readSummary } from './github-pull-format.ts';
+import { type Answer, facts, factsWithout } from './port.ts';
+
+const protectionQuery = `query ($owner: String!, $name: String!, $ref: String!) {
+  repository(owner: $owner, name: $name) {
+    ref(qualifiedName: $ref) {
+      refUpdateRule {
+        requiredApprovingReviewCount requiredStatusCheckContexts
+        requiresLinearHistory requiresSignatures requiresCodeOwnerReviews
+      }
+    }
+  }
+}`;
+
+export async function readBranchRules(
+  client: ForgeClient,
+  { owner, name }: Pick<Repository, 'owner' | 'name'>,
+  branch: string,
+): Promise<Answer<BranchRules>> {
+  const home = `repos/${owner}/${name}`;
+  const escaped = encodeURIComponent(branch);
+  const listed = await readList(client, `${home}/rules/branches/${escaped}`, (rule) =>
+    isObject(rule) ? rule : null,
+  );
+  if (listed.kind !== 'facts' && !hasNone(listed)) return listed;
+  const summary = await client.get(`${home}/branches/${escaped}`);
+  if (summary.kind !== 'facts') return summary;
+  const own = readRules(listed.kind === 'facts' ? listed.value : []);
+  const old = readSummary(summary.value.body);
+  if (!old.isProtected) return facts(stricter(own, old));
+  const ref = `refs/heads/${branch}`;
+  const rest = await client.graphql(protectionQuery, { owner, name, ref });
+  if (rest.kind === 'limited') return rest;
+  if (rest.kind === 'unreadable') {
+    const missing = `the protection of ${branch} can be read in part only: ${rest.why}`;
+    return factsWithout(stricter(own, old), missing.replace(/\.$/u, ''));
+  }
+  const rule = objectIn(objectIn(objectIn(rest.value, 'repository'), 'ref'), 'refUpdateRule');
+  return facts(stricter(stricter(own, old), readProtection(rule)));
+}
+
+/** Servers before rulesets, and private repositories of a plan without them. */
+function hasNone(answer: Exclude<Answer<unknown>, { readonly kind: 'facts' }>): boolean {
+  if (answer.kind === 'limited') return false;
+  return answer.cause === 'absent' || /\bupgrade to github\b/iu.test(answer.why);
+}
+
+function stricter(one: BranchRules, other: BranchRules): BranchRules {
+  return {
+    requiredChecks: [...new Set([...one.requiredChecks, ...other.requiredChecks])],
+    approvals: Math.max(one.approvals, other.approvals),
+    needsLinearHistory: one.needsLinearHistory || other.needsLinearHistory,
+    needsSignatures: one.needsSignatures || other.needsSignatures,
+    needsCodeOwners: one.needsCodeOwners || other.needsCodeOwners,
+    hasQueue: one.hasQueue || other.hasQueue,
+    isProtected: one.isProtected || other.isProtected,
+  };
+}
