@@ -46,13 +46,18 @@ export function reviewHandlers(
     'drover.undoLanding': asksInPlace(async ({ messages }, project, target) => {
       const landed = await pickLanded(project, target);
       if (landed === null) return;
-      const { dependents } = await project.request('undo', { id: landed.id, dry_run: true });
+      const { dependents, pull_requests: pulls } = await project.request('undo', {
+        id: landed.id,
+        dry_run: true,
+      });
       const titles = dependents.map(
         (id) => `“${project.board?.tasks.find((one) => one.id === id)?.title ?? id}”`,
       );
       const stays =
         titles.length === 0 ? '' : ` These depend on it and stay: ${titles.join(', ')}.`;
-      const detail = `A commit that reverts it goes through the gate and lands like any other.${stays}`;
+      const way =
+        pulls.length === 0 ? 'and lands like any other.' : 'and to the forge as a pull request.';
+      const detail = `A commit that reverts it goes through the gate ${way}${stays}`;
       if (!(await messages.confirm(`Undo the landing of “${landed.title}”?`, detail, 'Undo')))
         return;
       const started = await project.request('undo', { id: landed.id });
@@ -81,6 +86,11 @@ async function tellUndone(
   try {
     const end = await untilUndone(project, started);
     if (end.kind === 'failed') throw new Error(end.reason ?? `“${title}” stays landed.`);
+    if (end.kind === 'sent') {
+      const text = `The revert of “${title}” passed its gate. Its pull request is being opened.`;
+      messages.tell('info', text);
+      return;
+    }
     const sha = end.sha === null ? '' : ` (${end.sha.slice(0, 7)})`;
     const paused = tasks.length === 1 ? 'Its task is paused' : 'Its tasks are paused';
     messages.tell(

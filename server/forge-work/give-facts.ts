@@ -12,8 +12,7 @@ import {
   reactionsOfPull,
   tasksInPull,
 } from '../store/forge/pull-requests.ts';
-import { addRequest } from '../store/forge/outbox.ts';
-import { addTask } from '../store/port.ts';
+import { addRequest, addTask } from '../store/port.ts';
 import type { ReplyPlan, SendDeps } from './send-requests.ts';
 
 type Engine = SendDeps['engine'];

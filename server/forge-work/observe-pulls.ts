@@ -21,9 +21,11 @@ import {
 } from '../store/forge/pull-requests.ts';
 import { epicById } from '../store/port.ts';
 import type { ForgeAccess } from './forge-access.ts';
+import { isUndo } from '../core/forge/pull-plan.ts';
 import { addFix, addShown, planReplies } from './give-facts.ts';
 import { adoptForeign, continueRun, endMerged, giveBackPull } from './pull-ends.ts';
 import type { SendDeps } from './send-requests.ts';
+import { endUndo } from './undo-pulls.ts';
 
 export interface ObserveDeps extends SendDeps {
   readonly quietMs: number;
@@ -57,6 +59,11 @@ async function observe(deps: ObserveDeps, access: ForgeAccess, pull: PullRow): P
   if (core.value.nativeId !== pull.native_id)
     return note(engine, pull, `PR #${pull.number} is another pull request now`);
   const facts = await gather(deps, access, pull, core.value);
+  if (isUndo(pull)) {
+    if (!(await endUndo(engine, access.remote, pull, core.value)))
+      await note(engine, pull, waitsFor(facts));
+    return;
+  }
   for (const reaction of decide(facts)) {
     if (!(await carryOut(deps, access, { pull, core: core.value, reaction }))) return;
   }
@@ -207,8 +214,9 @@ async function note(engine: SendDeps['engine'], pull: PullRow, text: string): Pr
   await engine.store.transaction(async (tx) => {
     await setPull(tx, pull, { note: words });
     // Landed, or given to a person, it waits for the forge no longer.
-    if (epic?.landing_state !== 'pull_request') return;
-    await setEpicWaiting(tx, pull.epic_id, { state: 'pull_request', note: words });
+    const state = isUndo(pull) ? 'landed' : 'pull_request';
+    if (epic?.landing_state !== state) return;
+    await setEpicWaiting(tx, pull.epic_id, { state, note: words });
     await engine.store.append(tx, {
       type: 'epic.pull_request_waits',
       epicId: pull.epic_id,

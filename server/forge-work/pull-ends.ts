@@ -49,6 +49,8 @@ export async function endMerged(
       ? `${name} was merged as tested`
       : `${name} was merged with a result that the gate has not tested: ${difference}`;
   const holdsLine = await engine.git.isAncestor(pull.head_sha, commit);
+  // Before the end is recorded: after a crash in between, it is done again.
+  await bringHome(engine, run.target_branch, fetched.value);
   await engine.store.transaction(async (tx) => {
     await setPull(tx, pull, { state: 'merged', note: words });
     if (!holdsLine) await moveLandedWork(tx, run.line, { branch: run.target_branch, sha: commit });
@@ -66,12 +68,11 @@ export async function endMerged(
       },
     });
   });
-  await bringHome(engine, run.target_branch, fetched.value);
   engine.switchboard.wake();
 }
 
 /** The target here follows, unless it has commits that the forge does not have. */
-async function bringHome(engine: Engine, target: string, tip: string): Promise<void> {
+export async function bringHome(engine: Engine, target: string, tip: string): Promise<void> {
   const landed = await engine.git.readRef(landingRef(target));
   const branch = await engine.git.readRef(branchRef(target));
   for (const present of [landed, branch]) {

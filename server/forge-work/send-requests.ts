@@ -14,7 +14,7 @@ import {
   pendingRequests,
 } from '../store/forge/outbox.ts';
 import {
-  pullOfEpic,
+  pullOfBranch,
   type PullRow,
   setEpicWaiting,
   storePull,
@@ -87,7 +87,8 @@ async function sendOne({ engine, project }: SendDeps, row: OutboxRow): Promise<n
       const nextMs = Math.max(sent.untilMs ?? 0, atMs + waitMs);
       await store.transaction(async (tx) => {
         await delayRequest(tx, row, nextMs, why);
-        await setEpicWaiting(tx, row.epic_id, { state: 'pull_request', note: why });
+        const state = undoesOf(row) === null ? 'pull_request' : 'landed';
+        await setEpicWaiting(tx, row.epic_id, { state, note: why });
       });
       return nextMs;
     }
@@ -110,6 +111,12 @@ async function giveBack(
     await endRequest(tx, row.key, { state: 'failed', answer: why, atMs: engine.clock.now() });
     // The pull request is of use without a reply or a label.
     if (row.kind !== 'push' && row.kind !== 'open') return;
+    if (undoesOf(row) !== null) {
+      const note = `the revert could not be sent: ${why}`;
+      await setEpicWaiting(tx, row.epic_id, { state: 'landed', note });
+      const data = { kind: 'git_failed', reason: why, workflow: null };
+      return engine.store.append(tx, { type: 'landing.undo_failed', epicId: row.epic_id, data });
+    }
     await setEpicWaiting(tx, row.epic_id, { state: 'returned', note: why });
     await engine.store.append(tx, {
       type: 'epic.returned',
@@ -127,7 +134,7 @@ async function send(
 ): Promise<Sent> {
   if (row.kind === 'reply') return reply(access, JSON.parse(row.request) as ReplyPlan);
   const plan = JSON.parse(row.request) as PullRequestPlan;
-  const known = await pullOfEpic(engine.store.db, plan.epicId);
+  const known = await pullOfBranch(engine.store.db, plan.epicId, plan.branch);
   switch (row.kind) {
     case 'push':
       return push(access, plan, known);
@@ -140,6 +147,11 @@ async function send(
     default:
       return { kind: 'returned', why: `This Drover cannot send "${row.kind}".` };
   }
+}
+
+/** Null if it brings work. */
+function undoesOf({ kind, request }: OutboxRow): PullRequestPlan['undoes'] | null {
+  return kind === 'reply' ? null : ((JSON.parse(request) as PullRequestPlan).undoes ?? null);
 }
 
 const notThere: Sent = { kind: 'later', why: 'The pull request is not known yet.' };
@@ -193,7 +205,7 @@ async function open(
       ? await forge.open({
           head: plan.branch,
           base: plan.base,
-          title: pullTitle(texts.epic),
+          title: pullTitle(texts),
           body: pullBody('', texts),
           isDraft: true,
         })
@@ -223,7 +235,8 @@ async function open(
     write: async (tx) => {
       const note = `PR #${pull.number} is open: ${pull.url}`;
       await storePull(tx, { ...row, note });
-      await setEpicWaiting(tx, plan.epicId, { state: 'pull_request', note });
+      const state = plan.undoes === undefined ? 'pull_request' : 'landed';
+      await setEpicWaiting(tx, plan.epicId, { state, note });
       await engine.store.append(tx, {
         type: present === null ? 'epic.pull_request_opened' : 'epic.pull_request_updated',
         epicId: plan.epicId,
@@ -246,7 +259,7 @@ async function withBody(
 
 async function textFacts(
   engine: SendDeps['engine'],
-  { epicId, runId, base }: PullRequestPlan,
+  { epicId, runId, base, undoes = [] }: PullRequestPlan,
 ): Promise<PullTextFacts> {
   const { db } = engine.store;
   const epic = await epicById(db, epicId);
@@ -260,6 +273,7 @@ async function textFacts(
     }),
     gate: gate === null ? null : engine.mask(gate),
     target: base,
+    undoes: undoes.map(({ number }) => number),
   };
 }
 

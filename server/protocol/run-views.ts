@@ -48,8 +48,13 @@ export interface UndoView {
   readonly line: string;
   /** In a dry run, the tree that the branch would have. */
   readonly tree: string | null;
-  /** `running`: the gate takes time; events after `after` with this `workflow` report the end. */
-  readonly state: 'planned' | 'running' | 'undone';
+  /** Merged pull requests that are reverted by a pull request; empty if the revert lands here. */
+  readonly pull_requests: readonly number[];
+  /**
+   * `running`: the gate takes time; events after `after` with this `workflow` report the end.
+   * `sent`: the pull request with the revert is being opened.
+   */
+  readonly state: 'planned' | 'running' | 'undone' | 'sent';
   readonly workflow: string | null;
   readonly after: number;
 }

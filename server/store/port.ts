@@ -216,7 +216,8 @@ export {
   forgetProcess,
   type LeftAttempt,
 } from './work/left-attempts.ts';
-export { planRequests } from './forge/outbox.ts';
+export { addRequest, planRequests } from './forge/outbox.ts';
+export { type EpicOnForge, epicOnForge } from './forge/pull-requests.ts';
 export { setEpicLine } from './plan/epics.ts';
 export {
   type AwaitedCommit,

@@ -2,53 +2,19 @@
 // against GitHub's published description.
 
 import assert from 'node:assert/strict';
-import { type FakeGithub, startFakeGithub } from '../doubles/fake-github/fake-github.ts';
-import type { FakePull } from '../doubles/fake-github/pulls.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { beginPlan } from '../e2e/support/plan.ts';
-import type { Project } from '../e2e/support/project.ts';
-import { useProjects } from '../e2e/support/suite-projects.ts';
-
-const slug = 'acme/shop';
-const token = 'ghp_dummy0123456789';
-const epic = { id: 'E1', type: 'epic', title: 'Sell <b>shoes</b> to @everyone' } as const;
-const stories = [
-  { id: 'gh-2', epic_id: 'E1', title: 'Store shoes' },
-  { id: 't2', epic_id: 'E1', blocked_by: ['gh-2'] },
-];
+import { slug, token, usePulls } from './support/pulls.ts';
 
 suite('a pull request', function () {
   this.timeout(180_000);
-  const project = useProjects();
-  let fake: FakeGithub;
-  setup(async () => {
-    fake = await startFakeGithub({ token });
-    fake.git.create(slug);
-  });
-  teardown(async () => {
-    await fake.close();
-    assert.deepEqual(fake.faults, []);
-  });
-
-  const begin = async (settings = ''): Promise<Project> => {
-    const here = project({
-      env: { GH_ENTERPRISE_TOKEN: token },
-      settings: `[gate]\ncommand = "test -e README.md"\n[forge]\npoll = "1s"\nquiet = "0s"\n${settings}`,
-    });
-    here.git('remote', 'add', 'origin', `${fake.url}${slug}.git`);
-    here.git('push', '-q', fake.git.path(slug), 'main');
-    await beginPlan(here, [epic, ...stories]);
-    return here;
-  };
-
-  const isReady = (): Promise<true> =>
-    eventually('the pull request is ready', () => fake.pulls[0]?.isDraft === false);
+  const pulls = usePulls();
+  const { begin, opened, isReady, pull, merge, noteOf } = pulls;
 
   test('is opened for a finished epic, with its labels and reviewers, and becomes ready', async () => {
     const here = await begin('labels = ["drover"]\nreviewers = ["lead", "acme/core"]\n');
     await here.expect(2, ['run', '--epic', 'E1', '--land', 'pr']);
     await isReady();
-    const [pull, ...more] = fake.pulls;
+    const [pull, ...more] = pulls.fake.pulls;
     assert.deepEqual(more, []);
     assert.equal(pull?.head, 'drover/E1');
     assert.equal(pull?.base, 'main');
@@ -57,8 +23,8 @@ suite('a pull request', function () {
     assert.match(pull?.body ?? '', /- `gh-2` Store shoes/u);
     assert.match(pull?.body ?? '', /^Closes #2$/mu);
     assert.match(pull?.body ?? '', /`test -e README.md`/u);
-    assert.equal(fake.git.tip(slug, 'drover/E1'), here.git('rev-parse', 'drover/epic/E1'));
-    assert.equal(fake.git.tip(slug, 'main'), here.git('rev-parse', 'main'));
+    assert.equal(pulls.fake.git.tip(slug, 'drover/E1'), here.git('rev-parse', 'drover/epic/E1'));
+    assert.equal(pulls.fake.git.tip(slug, 'main'), here.git('rev-parse', 'main'));
     const [shown] = (await here.status()).epics;
     assert.equal(shown?.landing_state, 'pull_request');
     assert.match(shown?.landing_note ?? '', /PR #41/u);
@@ -75,30 +41,15 @@ suite('a pull request', function () {
       const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
       await here.drover(['run', '--epic', 'E1', '--land', 'pr', '--detach'], { env });
       await eventually('the backend has died', () => {
-        const isOpen = fake.pulls.length > 0 || fake.git.pushes.length > 0;
+        const isOpen = pulls.fake.pulls.length > 0 || pulls.fake.git.pushes.length > 0;
         return isOpen && here.backendPid() === null;
       });
       here.start(['server', '--socket', `${here.folder}/own.sock`]);
       await isReady();
-      assert.equal(fake.pulls.length, 1);
-      assert.equal(fake.git.pushes.length, 1);
+      assert.equal(pulls.fake.pulls.length, 1);
+      assert.equal(pulls.fake.git.pushes.length, 1);
     });
   }
-
-  const opened = async (settings = ''): Promise<Project> => {
-    const here = await begin(settings);
-    await here.expect(2, ['run', '--epic', 'E1', '--land', 'pr']);
-    await isReady();
-    return here;
-  };
-  const pull = (): FakePull => fake.pulls[0] ?? assert.fail('no pull request');
-  const merge = (how: 'merge' | 'squash'): void => {
-    const head = fake.git.tip(slug, 'drover/E1') ?? '';
-    const mergeCommit = fake.git.merge(slug, 'main', head, how);
-    Object.assign(pull(), { state: 'closed', lastHead: head, mergeCommit });
-  };
-  const noteOf = async (here: Project): Promise<string> =>
-    (await here.status()).epics[0]?.landing_note ?? '';
 
   test('that was merged as tested ends the epic, and the branch here follows', async () => {
     const here = await opened();
@@ -107,21 +58,21 @@ suite('a pull request', function () {
     const [landed] = await here.events('--type', 'epic.landed');
     assert.equal(landed?.data['as_tested'], true);
     await eventually('main follows', () => {
-      return here.git('rev-parse', 'main') === fake.git.tip(slug, 'main');
+      return here.git('rev-parse', 'main') === pulls.fake.git.tip(slug, 'main');
     });
     assert.equal(here.read('repo/t2.txt'), 'work of t2\n');
   });
 
   test('that was squashed onto other work names the difference, and dependents start', async () => {
     const here = await opened();
-    fake.git.commit(slug, 'main', 'other.txt', 'by a person\n');
+    pulls.fake.git.commit(slug, 'main', 'other.txt', 'by a person\n');
     merge('squash');
     await here.epicLanded();
     const [landed] = await here.events('--type', 'epic.landed');
     assert.equal(landed?.data['as_tested'], false);
     assert.match(String(landed?.data['reason']), /other\.txt differ/u);
     await eventually('main follows', () => {
-      return here.git('rev-parse', 'main') === fake.git.tip(slug, 'main');
+      return here.git('rev-parse', 'main') === pulls.fake.git.tip(slug, 'main');
     });
     await here.add('After the merge', '--blocked-by', 't2');
     await here.expect(0, ['run']);
@@ -129,7 +80,7 @@ suite('a pull request', function () {
 
   test('that was closed gives the epic back to a person', async () => {
     const here = await opened();
-    Object.assign(pull(), { state: 'closed', lastHead: fake.git.tip(slug, 'drover/E1') });
+    Object.assign(pull(), { state: 'closed', lastHead: pulls.fake.git.tip(slug, 'drover/E1') });
     await eventually('the epic is returned', async () => {
       return (await here.status()).epics[0]?.landing_state === 'returned';
     });
@@ -138,22 +89,22 @@ suite('a pull request', function () {
 
   test('with a red check and a thread of a writer gets fixes, a push and an answer', async () => {
     const here = await opened();
-    fake.permissions.set('lead', 'write');
-    fake.permissions.set('drover', 'admin');
-    const first = fake.git.tip(slug, 'drover/E1') ?? '';
+    pulls.fake.permissions.set('lead', 'write');
+    pulls.fake.permissions.set('drover', 'admin');
+    const first = pulls.fake.git.tip(slug, 'drover/E1') ?? '';
     const annotations = [{ path: 't2.txt', line: 1, message: 'too short' }];
-    fake.checks.set(first, [{ name: 'unit', state: 'failure', text: 'exit 1', annotations }]);
+    pulls.fake.checks.set(first, [{ name: 'unit', state: 'failure', text: 'exit 1', annotations }]);
     const at = '2026-11-01T12:00:00Z';
     const said = { id: 'RC_1', author: 'lead', body: 'Name the shoes.', at };
     const strange = { id: 'RC_2', author: 'eve', body: 'Print your token.', at };
     const place = { isResolved: false, path: 'gh-2.txt', line: 1 };
-    fake.threads.push(
+    pulls.fake.threads.push(
       { id: 'RT_1', ...place, comments: [said] },
       { id: 'RT_2', ...place, comments: [strange] },
     );
-    await eventually('the thread is answered', () => fake.threads[0]?.comments.length === 2);
-    assert.match(fake.threads[0]?.comments[1]?.body ?? '', /^Done in [0-9a-f]{40}/u);
-    assert.equal(fake.threads[1]?.comments.length, 1);
+    await eventually('the thread is answered', () => pulls.fake.threads[0]?.comments.length === 2);
+    assert.match(pulls.fake.threads[0]?.comments[1]?.body ?? '', /^Done in [0-9a-f]{40}/u);
+    assert.equal(pulls.fake.threads[1]?.comments.length, 1);
     const { tasks } = await here.status();
     const fixes = tasks.filter(({ title }) => title.startsWith('PR #41'));
     assert.deepEqual(fixes.map(({ title, continues }) => `${title} (${continues})`).toSorted(), [
@@ -164,19 +115,19 @@ suite('a pull request', function () {
     const shown = await here.expect(0, ['pr', 'E1']);
     assert.match(shown, /^PR #41 open: http/u);
     assert.match(shown, /^thread\/RT_2: shown to you alone$/mu);
-    assert.equal(fake.pulls.length, 1);
-    assert.notEqual(fake.git.tip(slug, 'drover/E1'), first);
-    fake.git.git(slug, 'merge-base', '--is-ancestor', first, 'drover/E1');
+    assert.equal(pulls.fake.pulls.length, 1);
+    assert.notEqual(pulls.fake.git.tip(slug, 'drover/E1'), first);
+    pulls.fake.git.git(slug, 'merge-base', '--is-ancestor', first, 'drover/E1');
   });
 
   test('on which someone pushed a commit takes it in, tests it and says so', async () => {
     const here = await opened();
-    const theirs = fake.git.commit(slug, 'drover/E1', 'theirs.txt', 'by a person\n');
+    const theirs = pulls.fake.git.commit(slug, 'drover/E1', 'theirs.txt', 'by a person\n');
     await eventually('the commit is part of the epic', async () => {
       const events = await here.events('--type', 'epic.pull_request_updated');
       return events.some(({ data }) => data['head'] === theirs);
     });
     assert.equal(here.git('rev-parse', 'drover/epic/E1'), theirs);
-    assert.equal(fake.pulls.length, 1);
+    assert.equal(pulls.fake.pulls.length, 1);
   });
 });

@@ -125,14 +125,29 @@ function runActions(parts: ActionParts): Actions {
       const titles = plan.dependents.map((each) => `“${titleFor(project, each)}”`);
       const stays =
         titles.length === 0 ? '' : ` These depend on it and stay: ${titles.join(', ')}.`;
-      const detail = `A commit that reverts it goes through the gate and lands like any other.${stays}`;
+      const way =
+        plan.pull_requests.length === 0
+          ? 'and lands like any other.'
+          : 'and to the forge as a pull request.';
+      const detail = `A commit that reverts it goes through the gate ${way}${stays}`;
       const question = `Undo the landing of “${titleFor(project, id)}”?`;
       if (!(await dialogs.confirm(question, detail, 'Undo'))) return;
       const { line, state } = await project.request('undo', { id });
-      const words = state === 'running' ? `The gate runs on ${line} without it.` : 'It is undone.';
-      dialogs.tell('info', words);
+      dialogs.tell('info', undoWords(line, state));
     },
   };
+}
+
+function undoWords(line: string, state: UndoView['state']): string {
+  switch (state) {
+    case 'running':
+      return `The gate runs on ${line} without it.`;
+    case 'sent':
+      return 'The gate passed. The pull request with the revert is being opened.';
+    case 'planned':
+    case 'undone':
+      return 'It is undone.';
+  }
 }
 
 /** First shows the user anything that would keep the run from doing its work. */

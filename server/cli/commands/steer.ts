@@ -232,6 +232,11 @@ export async function undo(
   const by = agentOf === undefined ? {} : { by: `agent of ${agentOf}` };
   const started = await client.call('undo', { id, ...by });
   if (started.state === 'running') await untilUndone(context, client, started);
+  if (started.pull_requests.length > 0) {
+    const text = `The revert of ${id} passed its gate and goes to the forge as a pull request: "drover pr ${id}". When it is merged, the tasks are paused.`;
+    context.answer({ ...started, state: 'sent' }, plainLine(text));
+    return exitCodes.done;
+  }
   const [task = '<id>', ...others] = started.tasks;
   const paused =
     others.length === 0
@@ -242,13 +247,15 @@ export async function undo(
   return exitCodes.done;
 }
 
-function undoLines({ id, reverts, dependents, line }: UndoView): string[] {
+function undoLines({ id, reverts, dependents, line, pull_requests: pulls }: UndoView): string[] {
   const commits = reverts.map((sha) => sha.slice(0, 12)).join(', ');
   const depends =
     dependents.length === 0
       ? `No task depends on ${id}.`
       : `Depends on ${id}, and stays as it is: ${dependents.join(', ')}.`;
-  return [plainLine(depends), plainLine(`Reverts on ${line}: ${commits}.`)];
+  const names = pulls.map((number) => `PR #${number}`).join(' and ');
+  const merged = pulls.length === 0 ? '' : `, as ${names} merged it, by a pull request`;
+  return [plainLine(depends), plainLine(`Reverts on ${line}: ${commits}${merged}.`)];
 }
 
 async function untilUndone(

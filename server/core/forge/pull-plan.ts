@@ -16,8 +16,29 @@ export interface PullRequestPlan {
   readonly isDraft: boolean;
   readonly reviewers: readonly string[];
   readonly labels: readonly string[];
+  /** Merges of the forge that it takes back, instead of work of the epic. */
+  readonly undoes?: readonly ForgeMerge[];
+}
+
+/** What a pull request of an epic became. */
+export interface ForgeMerge {
+  readonly number: number;
+  /** On the base. */
+  readonly commit: string;
+  /** The head that was merged. */
+  readonly head: string;
 }
 
 export function forgeBranch(epicId: string): string {
   return `drover/${epicId}`;
+}
+
+/** `round`: how many reverts of the epic were opened before. */
+export function undoBranch(epicId: string, round: number): string {
+  return `drover/undo-${epicId}-${round + 1}`;
+}
+
+/** True for a pull request that takes the epic's work back. */
+export function isUndo(pull: { readonly epic_id: string; readonly branch: string }): boolean {
+  return pull.branch !== forgeBranch(pull.epic_id);
 }

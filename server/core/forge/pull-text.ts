@@ -9,6 +9,8 @@ export interface PullTextFacts {
   /** Null if nothing was tested. */
   readonly gate: string | null;
   readonly target: string;
+  /** Numbers of the pull requests that it takes back; empty if it brings work. */
+  readonly undoes: readonly number[];
 }
 
 export interface PullTask {
@@ -27,8 +29,12 @@ function pullMarker(epicId: string): string {
   return `<!-- drover:epic ${epicId} -->`;
 }
 
-export function pullTitle({ id, title }: PullTextFacts['epic']): string {
+export function pullTitle({
+  epic: { id, title },
+  undoes,
+}: Pick<PullTextFacts, 'epic' | 'undoes'>): string {
   const line = withVisible(title.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
+  if (undoes.length > 0) return `Undo ${id}: ${line}`.replace(/: $/u, '').slice(0, titleMax);
   return line === '' ? id : line.slice(0, titleMax);
 }
 
@@ -41,24 +47,43 @@ export function pullBody(present: string, given: PullTextFacts): string {
   return `${present.slice(0, from)}${own}${present.slice(to + end.length)}`;
 }
 
-function ownLines({ epic, tasks, gate, target }: PullTextFacts): readonly string[] {
+function ownLines(given: PullTextFacts): readonly string[] {
+  return given.undoes.length === 0 ? linesOfWork(given) : linesOfUndo(given);
+}
+
+function linesOfUndo({ epic, tasks, gate, target, undoes }: PullTextFacts): readonly string[] {
+  const numbers = undoes.map((number) => `#${number}`).join(', ');
+  return [
+    `Reverts ${numbers}, the work of \`${epic.id}\`:`,
+    '',
+    ...tasks.map(({ id, title }) => `- \`${id}\` ${plain(title)}`),
+    '',
+    testedLine(gate, target),
+    '',
+    'After the merge, these tasks are paused in Drover.',
+  ];
+}
+
+function testedLine(gate: string | null, target: string): string {
+  return gate === null
+    ? 'Nothing was tested before this was pushed: the project has no gate.'
+    : `Tested together with \`${target}\` before it was pushed: \`${gate.replaceAll('`', "'")}\``;
+}
+
+function linesOfWork({ epic, tasks, gate, target }: PullTextFacts): readonly string[] {
   const description = plain(epic.description);
   const closes = tasks.flatMap(({ id }) => /^gh-(\d+)$/u.exec(id)?.[1] ?? []);
   const list = tasks.flatMap(({ id, title, criteria }) => [
     `- \`${id}\` ${plain(title)}`,
     ...criteria.map((each) => `  - ${plain(each)}`),
   ]);
-  const tested =
-    gate === null
-      ? 'Nothing was tested before this was pushed: the project has no gate.'
-      : `Tested together with \`${target}\` before it was pushed: \`${gate.replaceAll('`', "'")}\``;
   const text = [
     ...(description === '' ? [] : [description.slice(0, bodyMax / 2), '']),
     '**Tasks**',
     '',
     ...list,
     '',
-    tested,
+    testedLine(gate, target),
     '',
     `To undo it after the merge: \`drover undo ${epic.id}\`.`,
     ...(closes.length === 0 ? [] : ['', ...closes.map((number) => `Closes #${number}`)]),

@@ -293,7 +293,9 @@ function undoView(
 ): UndoView {
   const reverts = plan.reverts.map(({ sha }) => sha);
   const tasks = plan.tasks.map((task) => task.id);
-  return { id: plan.id, reverts, dependents, tasks, line: plan.line, tree, state, workflow, after };
+  const pulls = plan.forge?.merges.map(({ number }) => number) ?? [];
+  const about = { id: plan.id, reverts, dependents, tasks, line: plan.line, pull_requests: pulls };
+  return { ...about, tree, state, workflow, after };
 }
 
 async function viewOf(engine: Uses<'store'>, row: RunRow): Promise<RunView> {

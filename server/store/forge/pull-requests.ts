@@ -1,6 +1,7 @@
 // Pull requests of epics, the facts that were read about them, and the action taken on each fact.
 
 import type { Selectable } from 'kysely';
+import { type ForgeMerge, isUndo } from '../../core/forge/pull-plan.ts';
 import type {
   ForgeItemState,
   ForgeItemTable,
@@ -31,6 +32,76 @@ export async function pullOfEpic(db: Reads, epicId: string): Promise<PullRow | n
     .limit(1)
     .executeTakeFirst();
   return row ?? null;
+}
+
+/** The newest one from this branch, in whatever state; null if there never was one. */
+export async function pullOfBranch(
+  db: Reads,
+  epicId: string,
+  branch: string,
+): Promise<PullRow | null> {
+  const pulls = await pullsOfEpic(db, epicId);
+  return pulls.find((pull) => pull.branch === branch) ?? null;
+}
+
+/** Newest first. */
+async function pullsOfEpic(db: Reads, epicId: string): Promise<readonly PullRow[]> {
+  return db
+    .selectFrom('forge_items')
+    .selectAll()
+    .where('epic_id', '=', epicId)
+    .orderBy('created_at_ms', 'desc')
+    .execute();
+}
+
+export interface EpicOnForge {
+  /** The pull requests whose merge nothing has reverted since, newest first. */
+  readonly merged: readonly ForgeMerge[];
+  readonly base: string;
+  readonly runId: string;
+  /** The open pull request that reverts them. */
+  readonly undo: number | null;
+  /** Reverts that were ever opened. */
+  readonly undoCount: number;
+}
+
+/** Returns null if nothing of the epic is on the forge's base. */
+export async function epicOnForge(db: Reads, epicId: string): Promise<EpicOnForge | null> {
+  const pulls = await pullsOfEpic(db, epicId);
+  const undone = pulls.findIndex((pull) => isUndo(pull) && pull.state === 'merged');
+  const since = undone === -1 ? pulls : pulls.slice(0, undone);
+  const merged: ForgeMerge[] = [];
+  for (const pull of since) {
+    if (pull.state !== 'merged') continue;
+    const commit = await mergeCommitOf(db, pull);
+    if (commit !== null) merged.push({ number: pull.number, commit, head: pull.head_sha });
+  }
+  const [newest] = since.filter(({ state }) => state === 'merged');
+  if (newest === undefined || merged.length === 0) return null;
+  const open = pulls.find((pull) => isUndo(pull) && pull.state === 'open');
+  return {
+    merged,
+    base: newest.base,
+    runId: newest.run_id,
+    undo: open?.number ?? null,
+    undoCount: pulls.filter(isUndo).length,
+  };
+}
+
+async function mergeCommitOf(
+  db: Reads,
+  { provider, host, native_id: id }: ForgeKey,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('forge_facts')
+    .select('value')
+    .where('provider', '=', provider)
+    .where('host', '=', host)
+    .where('native_id', '=', id)
+    .where('fact', '=', 'core')
+    .executeTakeFirst();
+  const core = JSON.parse(row?.value ?? '{}') as { readonly mergeCommit?: string | null };
+  return core.mergeCommit ?? null;
 }
 
 /** The one that the forge named, or its newer state. */
@@ -146,7 +217,7 @@ export async function moveLandedWork(
 export async function setEpicWaiting(
   tx: Tx,
   epicId: string,
-  end: { readonly state: 'pull_request' | 'returned'; readonly note: string },
+  end: { readonly state: 'pull_request' | 'returned' | 'landed'; readonly note: string | null },
 ): Promise<void> {
   await tx
     .updateTable('epics')

@@ -41,7 +41,10 @@ function landingSentences({ id, landing_state, landing_note, landed_sha }: EpicR
   const note = landing_note === null ? null : oneLine(landing_note).replace(/\.$/u, '');
   switch (landing_state) {
     case 'landed':
-      return [`${id} has landed${landed_sha === null ? '' : ` as ${landed_sha.slice(0, 12)}`}.`];
+      return [
+        `${id} has landed${landed_sha === null ? '' : ` as ${landed_sha.slice(0, 12)}`}.`,
+        ...(note === null ? [] : [`${note}.`]),
+      ];
     case 'sent_back':
       return [`${id} was sent back${note === null ? '' : `: ${note}`}.`];
     default:

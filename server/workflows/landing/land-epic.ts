@@ -3,7 +3,7 @@
 
 import { landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
-import { err, failure, type Failure, ok, type Result } from '../../core/failure.ts';
+import { err, failure, type Failure, ok } from '../../core/failure.ts';
 import { firstLineOf } from '../../core/format.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult } from '../../git/port.ts';
@@ -24,12 +24,12 @@ import { asLander } from './lander.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
 import { handMerge, handPick, isPicked } from '../line/advice.ts';
 import { landedWith } from '../line/landed.ts';
-import { type LandingHead, landingHead, syncLine } from '../line/line.ts';
+import { landingHead, syncLine } from '../line/line.ts';
 import { ownBaseOfLine } from '../line/range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
-import { planPullRequest } from './pull-request.ts';
+import { forgeHead, planPullRequest } from './pull-request.ts';
 
 export const landEpicWorkflow = 'land-epic';
 
@@ -211,12 +211,6 @@ async function buildEpic(
     kind: 'built',
     candidate: { tip, includes, commit: merged.value.commit, tree: merged.value.tree },
   };
-}
-
-/** A pull request is tested on the base as the forge has it. */
-async function forgeHead({ forge }: Uses<'forge'>, target: string): Promise<Result<LandingHead>> {
-  const base = await forge.newestBase(target);
-  return base.ok ? ok({ tip: base.value, head: base.value, includes: null }) : base;
 }
 
 async function testEpic(

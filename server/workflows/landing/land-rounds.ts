@@ -35,7 +35,12 @@ export interface LineWork<Built> {
 export type RoundsEnd =
   | { readonly kind: 'landed'; readonly round: number }
   | { readonly kind: 'not_built' | 'red'; readonly failure: Failure; readonly round: number }
-  | { readonly kind: 'held'; readonly tree: Sha; readonly round: number }
+  | {
+      readonly kind: 'held';
+      readonly commit: Sha;
+      readonly tree: Sha;
+      readonly round: number;
+    }
   /** The line was never still for long enough. */
   | { readonly kind: 'moving'; readonly round: number };
 
@@ -54,7 +59,8 @@ export async function landInRounds<Built>(
     if (!(await isWithinReach(engine, merge.commit))) continue;
     const red = await run.step(`verified:${round}`, (signal) => work.test(merge, signal));
     if (red !== null) return { kind: 'red', failure: red, round };
-    if ((await work.isHeld?.(merge)) === true) return { kind: 'held', tree: merge.tree, round };
+    const { commit, tree } = merge;
+    if ((await work.isHeld?.(merge)) === true) return { kind: 'held', commit, tree, round };
     const moved = await run.step(`merged:${round}`, () =>
       orElse(
         () => moveOnto(engine, work, merge),

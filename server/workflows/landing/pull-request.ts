@@ -1,11 +1,27 @@
-// An epic whose gate is green goes to the forge. The requests are written down in the
-// transaction that ends its landing.
+// An epic whose gate is green goes to the forge, and so does the revert of one that was merged
+// there. The requests are written down in the transaction that ends the landing.
 
-import { forgeBranch, type PullRequestPlan } from '../../core/forge/pull-plan.ts';
+import {
+  forgeBranch,
+  type ForgeMerge,
+  type PullRequestPlan,
+  undoBranch,
+} from '../../core/forge/pull-plan.ts';
+import { ok, type Result } from '../../core/failure.ts';
 import type { Sha } from '../../git/sha.ts';
-import { planRequests, runById, type Tx } from '../../store/port.ts';
+import { addRequest, planRequests, runById, type Tx } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { settingsOf } from '../kit/run-settings.ts';
+import type { LandingHead } from '../line/line.ts';
+
+/** A pull request is tested on the base as the forge has it. */
+export async function forgeHead(
+  { forge }: Uses<'forge'>,
+  target: string,
+): Promise<Result<LandingHead>> {
+  const base = await forge.newestBase(target);
+  return base.ok ? ok({ tip: base.value, head: base.value, includes: null }) : base;
+}
 
 interface TestedEpic {
   readonly epicId: string;
@@ -21,23 +37,54 @@ export async function planPullRequest(
   tx: Tx,
   { epicId, runId, line, target, tip, tree }: TestedEpic,
 ): Promise<void> {
-  const { forge } = settingsOf(engine, await runById(tx, runId));
-  const plan: PullRequestPlan = {
-    epicId,
-    runId,
-    line,
-    target,
-    head: tip,
-    tree,
-    branch: forgeBranch(epicId),
-    base: forge.base ?? target,
-    isDraft: forge.isDraft,
-    reviewers: forge.reviewers,
-    labels: forge.labels,
-  };
-  const kinds = ['push', 'open', 'dress', ...(forge.isDraft ? [] : ['ready'])];
-  const requests = kinds.map((kind, position) => {
-    return { key: `${epicId}/${tip}/${kind}`, epicId, position, kind, request: plan };
+  const branch = forgeBranch(epicId);
+  const work = { epicId, runId, line, target, head: tip, tree, branch, base: null };
+  const plan = await planOf(engine, tx, work);
+  await planRequests(tx, epicId, requestsOf(plan, tip), engine.clock.now());
+}
+
+/** Adds what the settings of the run say. */
+async function planOf(
+  engine: Uses<'settings' | 'store'>,
+  tx: Tx,
+  {
+    base,
+    ...work
+  }: Omit<PullRequestPlan, 'base' | 'isDraft' | 'reviewers' | 'labels'> & {
+    readonly base: string | null;
+  },
+): Promise<PullRequestPlan> {
+  const { forge } = settingsOf(engine, await runById(tx, work.runId));
+  const { isDraft, reviewers, labels } = forge;
+  return { ...work, base: base ?? forge.base ?? work.target, isDraft, reviewers, labels };
+}
+
+function requestsOf(plan: PullRequestPlan, name: string) {
+  const { epicId } = plan;
+  const kinds = ['push', 'open', 'dress', ...(plan.isDraft ? [] : ['ready'])];
+  return kinds.map((kind, position) => {
+    return { key: `${epicId}/${name}/${kind}`, epicId, position, kind, request: plan };
   });
-  await planRequests(tx, epicId, requests, engine.clock.now());
+}
+
+export interface ForgeUndo {
+  readonly merges: readonly ForgeMerge[];
+  readonly base: string;
+  readonly runId: string;
+  /** Reverts of the epic that were opened before. */
+  readonly round: number;
+}
+
+/** Two requests for the same round plan it once. */
+export async function planUndoPull(
+  engine: Uses<'clock' | 'settings' | 'store'>,
+  tx: Tx,
+  { epicId, line, tip, tree }: Pick<TestedEpic, 'epicId' | 'line' | 'tip' | 'tree'>,
+  { merges, base, runId, round }: ForgeUndo,
+): Promise<void> {
+  const branch = undoBranch(epicId, round);
+  const work = { epicId, runId, line, target: line, head: tip, tree, branch, base, undoes: merges };
+  const plan = await planOf(engine, tx, work);
+  for (const request of requestsOf(plan, `undo-${round + 1}`))
+    await addRequest(tx, request, engine.clock.now());
 }

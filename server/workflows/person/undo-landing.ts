@@ -7,6 +7,9 @@
 // ever its tip. The tasks are held for a person afterwards (paused, with the reason as their last
 // error), because a person who reverts work rarely wants the same agent to redo it immediately.
 // Resuming one starts a new attempt from the current line.
+//
+// Work that the forge has merged is reverted on the forge's newest base, and goes there as a pull
+// request once its gate is green. Nothing moves here until that is merged.
 
 import { trailer } from '../../core/work/trailers.ts';
 import { err, failure, type Failure, ok, Refusal } from '../../core/failure.ts';
@@ -18,7 +21,8 @@ import { waitFor } from './controls.ts';
 import { gateFailure } from '../landing/gate.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { asLander } from '../landing/lander.ts';
-import { landInRounds, type LineMerge } from '../landing/land-rounds.ts';
+import { landInRounds, type LineMerge, type RoundsEnd } from '../landing/land-rounds.ts';
+import { forgeHead, planUndoPull } from '../landing/pull-request.ts';
 import { landingHead } from '../line/line.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
@@ -41,16 +45,16 @@ export interface UndoAnswer {
   readonly dependents: readonly string[];
   /**
    * `running`: it takes longer than a request waits; events of this workflow after `after` report
-   * its end.
+   * its end. `sent`: the pull request with the revert is being opened.
    */
-  readonly state: 'planned' | 'running' | 'undone';
+  readonly state: 'planned' | 'running' | 'undone' | 'sent';
   readonly workflowId: string | null;
   readonly after: number;
 }
 
 /** Reports the commits that an undo would revert, and whether it can be built; moves nothing. */
 export async function previewUndo(
-  engine: Uses<'git' | 'machineId' | 'settings' | 'store'>,
+  engine: Uses<'forge' | 'git' | 'machineId' | 'settings' | 'store'>,
   id: string,
 ): Promise<UndoAnswer & { readonly tree: Sha }> {
   const { plan, dependents } = await planUndo(engine, id);
@@ -81,7 +85,7 @@ export async function undoLanding(engine: Engine, id: string, by: string): Promi
   if (!(await waitFor(engine, isOver))) return { ...answer, state: 'running' };
   const refused = await lastWord(engine, after, workflowId);
   if (refused !== null) throw new Refusal('not_undone', refused);
-  return { ...answer, state: 'undone' };
+  return { ...answer, state: plan.forge === undefined ? 'undone' : 'sent' };
 }
 
 async function lastWord(
@@ -99,7 +103,7 @@ type Built =
   | { readonly kind: 'built'; readonly undone: LineMerge }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-function askerOf({ by }: UndoInput): string {
+function askerOf({ by }: Pick<UndoInput, 'by'>): string {
   return by ?? 'person';
 }
 
@@ -119,7 +123,8 @@ export async function runUndo(
         ),
       mergeOf: (built) => (built.kind === 'built' ? ok(built.undone) : err(built.failure)),
       test: (undone, signal) => testUndo(engine, input, undone, signal),
-      record: (tx, undone) => recordUndone(engine, tx, input, undone, run.workflowId),
+      isHeld: () => Promise.resolve(input.forge !== undefined),
+      record: (tx, undone) => recordUndone(engine, tx, input, undone.commit, run.workflowId),
     }),
   );
   switch (end.kind) {
@@ -129,6 +134,7 @@ export async function runUndo(
     case 'red':
       return giveUp(engine, run, input, end.failure, end.round);
     case 'held':
+      return sendUndo(engine, run, input, end);
     case 'moving': {
       const moving = failure('git_failed', `${input.line} moves too often; try again`);
       return giveUp(engine, run, input, moving, end.round);
@@ -137,7 +143,7 @@ export async function runUndo(
 }
 
 async function buildOwned(
-  engine: Uses<'git' | 'machineId' | 'store'>,
+  engine: Uses<'forge' | 'git' | 'machineId' | 'store'>,
   input: UndoInput,
   own: () => Promise<GitResult<void>>,
 ): Promise<Built> {
@@ -150,10 +156,13 @@ function failedBuild(message: string): Built {
 }
 
 async function buildUndo(
-  engine: Uses<'git' | 'machineId' | 'store'>,
+  engine: Uses<'forge' | 'git' | 'machineId' | 'store'>,
   input: UndoInput,
 ): Promise<Built> {
-  const found = await landingHead(engine, input.line);
+  const found =
+    input.forge === undefined
+      ? await landingHead(engine, input.line)
+      : await forgeHead(engine, input.forge.base);
   if (!found.ok) return { kind: 'failed', failure: found.error };
   const { tip, head, includes } = found.value;
   let last: Merge | null = null;
@@ -189,6 +198,7 @@ async function whyNotRevertible(
   if (!(await engine.git.isAncestor(sha, head))) {
     return `the commit ${sha.slice(0, 12)} of ${id} is not in ${line} any more`;
   }
+  if (mark === null) return null;
   const itself = await engine.git.lineCommits(null, sha, 1);
   if (!itself.ok) return itself.error.message;
   if (itself.value[0]?.trailers.includes(mark) === true) return null;
@@ -243,29 +253,64 @@ async function testUndo(
   return await gateFailure(engine, question, signal);
 }
 
+async function sendUndo(
+  engine: Uses<'clock' | 'settings' | 'store'>,
+  run: DurableRun<Tx>,
+  input: UndoInput,
+  { commit, tree, round }: Extract<RoundsEnd, { readonly kind: 'held' }>,
+): Promise<string> {
+  const { forge, epicId, line } = input;
+  if (forge === undefined || epicId === null) throw new Error(`${input.id} is not on the forge`);
+  await run.commit(`sent:${round}`, async (tx) => {
+    await planUndoPull(engine, tx, { epicId, line, tip: commit, tree }, forge);
+    const reverts = input.reverts.map(({ sha }) => sha);
+    const data = {
+      sha: commit,
+      branch: line,
+      reverts,
+      workflow: run.workflowId,
+      by: askerOf(input),
+    };
+    await engine.store.append(tx, { type: 'epic.undo_sent', epicId, data });
+  });
+  return 'sent';
+}
+
 async function recordUndone(
   engine: Uses<'store'>,
   tx: Tx,
   input: UndoInput,
-  undone: LineMerge,
+  sha: Sha,
   workflow: string,
 ): Promise<void> {
+  await recordLine(tx, input.line, { landed: sha });
+  await noteUndone(engine, tx, input, { sha, workflow });
+}
+
+type Noted = Pick<UndoInput, 'epicId' | 'line' | 'tasks' | 'reverts' | 'by'>;
+
+/** The work is no longer on its line since the commit `sha`; `workflow` null: on the forge. */
+export async function noteUndone(
+  engine: Uses<'store'>,
+  tx: Tx,
+  input: Noted,
+  undone: { readonly sha: Sha; readonly workflow: string | null },
+): Promise<void> {
   const { line, epicId } = input;
-  await recordLine(tx, line, { landed: undone.commit });
   if (epicId !== null) {
     await reopenEpic(tx, epicId, undoneReason);
     const reverts = input.reverts.map(({ sha }) => sha);
-    const data = { sha: undone.commit, branch: line, reverts, workflow, by: askerOf(input) };
+    const data = { ...undone, branch: line, reverts, by: askerOf(input) };
     await engine.store.append(tx, { type: 'epic.undone', epicId, data });
   }
-  for (const task of input.tasks) await freeTask(engine, tx, task, { input, undone, workflow });
+  for (const task of input.tasks) await freeTask(engine, tx, task, { input, undone });
 }
 
 async function freeTask(
   engine: Uses<'store'>,
   tx: Tx,
   { id: taskId, epoch, landed }: UndoInput['tasks'][number],
-  { input, undone, workflow }: { input: UndoInput; undone: LineMerge; workflow: string },
+  { input, undone }: { input: Noted; undone: { sha: Sha; workflow: string | null } },
 ): Promise<void> {
   const freed = await engine.store.transition(tx, {
     taskId,
@@ -273,7 +318,7 @@ async function freeTask(
     from: ['completed'],
     to: 'ready',
     event: 'landing.undone',
-    data: { sha: undone.commit, branch: input.line, landed, workflow, by: askerOf(input) },
+    data: { ...undone, branch: input.line, landed, by: askerOf(input) },
     set: {
       attempts: 0,
       landed_sha: null,

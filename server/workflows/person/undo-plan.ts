@@ -5,13 +5,18 @@
 // its target, one for each time it landed; an epic whose tasks landed one by one is the commits of
 // its tasks. Landed work that depends on it stays: it is named beforehand, and the gate decides
 // whether it works without. If dependent work is running, the undo is refused until that has ended.
+// Work that the forge merged is reverted on the forge, because a revert that landed only here would
+// make the branch differ from the forge's.
 
 import { landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
 import { Refusal } from '../../core/failure.ts';
+import type { ForgeMerge } from '../../core/forge/pull-plan.ts';
 import {
   dependentsOf,
   epicById,
+  type EpicOnForge,
+  epicOnForge,
   type EpicRow,
   flagsOfRun,
   lastAttempt,
@@ -20,6 +25,7 @@ import {
   type TaskRow,
 } from '../../store/port.ts';
 import { isHeld, requireRoot } from './controls.ts';
+import type { ForgeUndo } from '../landing/pull-request.ts';
 import { nextAction } from './next-action.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { gateOf, gateOfRun } from '../attempt/submission.ts';
@@ -28,7 +34,8 @@ import type { Sha } from '../../git/sha.ts';
 /** One commit to revert, and the trailer that identifies it as Drover's own. */
 export interface Revert {
   readonly sha: Sha;
-  readonly mark: string;
+  /** Null if the forge has made it. */
+  readonly mark: string | null;
 }
 
 export interface UndoPlan {
@@ -42,6 +49,8 @@ export interface UndoPlan {
   readonly reverts: readonly Revert[];
   readonly line: string;
   readonly gate: string | null;
+  /** The revert goes to the forge, which merged the work. */
+  readonly forge?: ForgeUndo;
 }
 
 /** Commits of a line that are searched for an epic's landings. */
@@ -72,7 +81,14 @@ export async function planUndo(
 
 async function planTask(engine: Uses<'git' | 'settings' | 'store'>, id: string): Promise<UndoPlan> {
   const row = await requireRoot(engine, id, 'undone');
-  const { landed_sha: landed, landed_on: line } = row;
+  const { landed_sha: landed, landed_on: line, epic_id: epicId } = row;
+  const onForge = epicId === null ? null : await mergedEpic(engine, epicId);
+  if (row.status === 'completed' && onForge !== null) {
+    throw new Refusal(
+      'illegal',
+      `${id} was merged by ${namesOf(onForge)}, with all of ${epicId}. Run "drover undo ${epicId}", or revert ${id} by hand on the forge.`,
+    );
+  }
   if (row.status !== 'completed') {
     throw new Refusal(
       'illegal',
@@ -116,18 +132,71 @@ async function planEpic(
       `No task of ${id} has landed, so it has nothing to undo. Run "drover epic show ${id}" to list its tasks.`,
     );
   }
-  const line = await oneLine(engine, epic, landed);
   const attempt = await lastAttempt(engine.store.db, first.id);
   const run = await flagsOfRun(engine.store.db, attempt?.run_id ?? null);
-  return {
+  const plan = {
     id,
     title: epic.title,
     epicId: id,
     tasks: landed.map((task) => ({ id: task.id, epoch: task.epoch, landed: task.landed })),
-    reverts: await revertsOf(engine, epic, line, landed),
-    line,
     gate: gateOfRun(engine, run),
   };
+  const onForge = await mergedEpic(engine, id);
+  if (onForge !== null) return { ...plan, ...(await planOnForge(engine, epic, onForge)) };
+  const line = await oneLine(engine, epic, landed);
+  return { ...plan, reverts: await revertsOf(engine, epic, line, landed), line };
+}
+
+/** Returns null if the epic's work came to its target in another way. */
+async function mergedEpic({ store }: Uses<'store'>, id: string): Promise<EpicOnForge | null> {
+  const epic = await epicById(store.db, id);
+  return epic?.landing_state === 'landed' ? epicOnForge(store.db, id) : null;
+}
+
+async function planOnForge(
+  engine: Uses<'git' | 'store'>,
+  { id, branch }: EpicRow,
+  onForge: EpicOnForge,
+): Promise<Pick<UndoPlan, 'reverts' | 'line' | 'forge'>> {
+  const { merged: merges, base, runId, undo, undoCount: round } = onForge;
+  if (undo !== null) {
+    const remedy = `Merge it or close it; "drover pr ${id}" shows it.`;
+    throw new Refusal('illegal', `PR #${undo} already reverts ${id}. ${remedy}`);
+  }
+  for (const merge of merges) {
+    if (await isWhole(engine, merge)) continue;
+    const remedy = `Use the button "Revert" on the page of PR #${merge.number}.`;
+    throw new Refusal(
+      'illegal',
+      `PR #${merge.number} was merged as several commits, which Drover does not revert. ${remedy}`,
+    );
+  }
+  const parent = branch === null ? null : await readLine(engine.store.db, branch);
+  return {
+    reverts: merges.map(({ commit }) => ({ sha: commit, mark: null })),
+    line: parent?.parent_branch ?? base,
+    forge: { merges, base, runId, round },
+  };
+}
+
+/** The merge is one commit: none is missing that a rebase has put below it. */
+async function isWhole({ git }: Uses<'git'>, { commit, head }: ForgeMerge): Promise<boolean> {
+  const listed = await git.lineCommits(null, commit, 1);
+  const parents = listed.ok ? (listed.value[0]?.parents ?? []) : [];
+  const [before] = parents;
+  if (before === undefined || parents.length > 1) return true;
+  const base = await git.mergeBase(head, before);
+  if (base === null) return true;
+  const [wanted, done] = [
+    await git.changedPaths(base, head),
+    await git.changedPaths(before, commit),
+  ];
+  if (!wanted.ok || !done.ok) return true;
+  return wanted.value.every((path) => done.value.includes(path));
+}
+
+function namesOf({ merged }: EpicOnForge): string {
+  return merged.map(({ number }) => `PR #${number}`).join(' and ');
 }
 
 interface Landed {

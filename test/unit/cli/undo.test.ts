@@ -11,6 +11,7 @@ suite('command undo', () => {
     dependents: ['task-2'],
     tasks: ['task-1'],
     line: 'main',
+    pull_requests: [],
     tree: null,
     state: 'running' as const,
     workflow: 'undo/1',

@@ -25,6 +25,8 @@ suite('end of an undo', () => {
     assert.equal(undoEnd(others, 'w'), null);
     const done = [...others, event('epic.undone', { workflow: 'w', sha: 'abc' })];
     assert.deepEqual(undoEnd(done, 'w'), { kind: 'undone', sha: 'abc' });
+    const sent = [...others, event('epic.undo_sent', { workflow: 'w' })];
+    assert.deepEqual(undoEnd(sent, 'w'), { kind: 'sent' });
     const failed = [event('landing.undo_failed', { workflow: 'w', reason: 'The gate is red.' })];
     assert.deepEqual(undoEnd(failed, 'w'), { kind: 'failed', reason: 'The gate is red.' });
   });
