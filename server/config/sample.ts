@@ -28,6 +28,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'setup.copy': '[".env.test"]',
   'setup.inputs': '["tools/versions.txt"]',
   'worktree.sparse': '["packages/app"]',
+  'worktree.disk_limit': '"20GB"',
   'land.mode': '"task"',
   'land.target': '"main"',
   'forge.base': '"main"',

@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { compatibilityOf, leadingNumber } from '../core/compatibility.ts';
 import { hostHold } from '../core/work/host-limits.ts';
+import { worktreesHold } from '../core/work/worktree-room.ts';
 import { type Lander, landingRank } from '../core/work/landers.ts';
 import { Refusal } from '../core/failure.ts';
 import { formatDuration } from '../core/format.ts';
@@ -151,7 +152,7 @@ export class MachinePulse {
     const busy = await this.busy();
     const facts = hostFacts(worktreesOf(places.root, worktreeRoot))();
     const remoteHold = this.#remoteHold();
-    const note = remoteHold ?? hostHold(facts, machine, busy);
+    const note = remoteHold ?? hostHold(facts, machine, busy) ?? (await this.#diskHold());
     const compatibility = compatibilityOf(live.environment);
     const machines = await liveMachines(store.db);
     const leading = this.#leadingNumber(machines, compatibility, fleet.agents);
@@ -189,6 +190,12 @@ export class MachinePulse {
     const { released } = this.#project.fleet?.role ?? {};
     if (released?.isEmpty === false && !(await othersLand(store.db, machineId))) released.clear();
     this.#setRole({ lands, leads });
+  }
+
+  async #diskHold(): Promise<string | null> {
+    const { worktreesMaxBytes } = this.#project.live.settings.machine;
+    if (worktreesMaxBytes === null) return null;
+    return worktreesHold(await this.#engine.worktreeBytes(), worktreesMaxBytes);
   }
 
   #noteBeat(takeOverAfterMs: number): void {

@@ -24,6 +24,8 @@ import { projectMark } from '../project/project-mark.ts';
 import { RemoteAttempts } from '../remote/remote-attempts.ts';
 import { maskOf, secretsOf } from '../project/secrets.ts';
 import { telemetryVariables } from '../telemetry/export.ts';
+import { WorktreeUse } from '../upkeep/worktree-use.ts';
+import { slotsOn } from '../store/port.ts';
 import { workFiles } from '../files/work-files.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 import type { HostDurable } from '../fleet/host-durable.ts';
@@ -80,6 +82,11 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     agentEnvironment: environmentsOf(of).agentEnvironment,
   });
   const secrets = (): string[] => secretsOf(live);
+  const use = new WorktreeUse({
+    folder: () => ours.worktrees,
+    slots: () => slotsOn(store.db, project.machineId),
+    nowMs: () => store.sources.clock.now(),
+  });
   const engine = createEngine({
     machineId: project.machineId,
     ...rolesOf(project),
@@ -106,6 +113,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     secrets,
     mask: (text) => maskOf(live)(text),
     // In a fleet each machine reports its own capacity.
+    worktreeBytes: () => use.bytes(),
     host: project.fleet === null ? () => hostFacts(ours.worktrees)() : () => null,
     owner: project.fleet === null ? `${process.pid}` : live.settings.fleet.name,
     crashPoint: crash,

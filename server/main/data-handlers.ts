@@ -1,14 +1,15 @@
 // Requests that are answered from the database and the repository, by a backend or by a command
 // itself.
 
+import { basename } from 'node:path';
 import { readLog, readLogBefore } from '../agents/kit/log/event-log-reader.ts';
 import { onLogGrowth } from '../agents/kit/log/log-growth.ts';
 import { findInLog } from '../agents/kit/log/search-log.ts';
 import { maskDeep } from '../agents/kit/log/masking.ts';
-import { folderSize } from '../files/folder-size.ts';
+import { folderUse } from '../files/folder-use.ts';
 import { Refusal } from '../core/failure.ts';
 import { shownSettings } from '../core/settings/settings-resolve.ts';
-import type { WorktreeView } from '../protocol/api.ts';
+import type { WorktreeSizes, WorktreeView } from '../protocol/api.ts';
 import { createDataHandlers } from '../rpc/handlers/data.ts';
 import type { Feed } from '../rpc/transport/feed.ts';
 import type { RequestHandlers } from '../rpc/transport/local.ts';
@@ -23,6 +24,9 @@ import type { DataProject } from './data-project.ts';
 import { webhookLooks } from '../webhooks/requests.ts';
 import { sandboxView } from '../confinement/sandbox-state.ts';
 import { maskOf } from '../project/secrets.ts';
+import { worktreesOf } from '../project/project-places.ts';
+import { besidesSlots } from '../upkeep/worktree-use.ts';
+import { whyBeside, whyFree } from '../core/work/worktree-room.ts';
 
 export function feedOf(store: Store): Feed {
   return {
@@ -52,10 +56,7 @@ export function dataHandlers(
     output: project.output,
     hasBackend,
     git: project.git,
-    worktrees: async () => {
-      const { listWorktrees } = await import('../workflows/attempt/worktrees.ts');
-      return (await listWorktrees(await worktreeParts(project))).map(worktreeView);
-    },
+    worktrees: () => worktreeSizes(project),
   });
   return { ...handlers, ...webhookLooks(project), ...issueHandlers(project) };
 }
@@ -109,8 +110,25 @@ export async function worktreeParts(
   project: DataProject,
 ): Promise<Parameters<typeof listWorktrees>[0]> {
   const { machineId, store } = project;
-  const sizeOf = async (path: string): Promise<number> => (await folderSize(path)).bytes;
-  return { machineId, store, git: await project.openRepository(), sizeOf };
+  return { machineId, store, git: await project.openRepository(), sizeOf: folderUse };
+}
+
+async function worktreeSizes(project: DataProject): Promise<WorktreeSizes> {
+  const { listWorktrees } = await import('../workflows/attempt/worktrees.ts');
+  const worktrees = (await listWorktrees(await worktreeParts(project))).map(worktreeView);
+  const { machine, worktreeRoot } = project.live.settings;
+  const others: WorktreeSizes['others'][number][] = [];
+  for (const path of await besidesSlots(worktreesOf(project.places.root, worktreeRoot), worktrees))
+    others.push({ path, size_bytes: await folderUse(path), why: whyBeside(basename(path)) });
+  const bytesOf = (views: readonly Pick<WorktreeView, 'size_bytes'>[]): number =>
+    views.reduce((sum, { size_bytes: bytes }) => sum + bytes, 0);
+  return {
+    worktrees,
+    others,
+    total_bytes: bytesOf(worktrees) + bytesOf(others),
+    frees_bytes: bytesOf(worktrees.filter(({ action }) => action === 'remove')),
+    limit_bytes: machine.worktreesMaxBytes,
+  };
 }
 
 export function worktreeView(facts: WorktreeFacts): WorktreeView {
@@ -124,5 +142,6 @@ export function worktreeView(facts: WorktreeFacts): WorktreeView {
     dirty: facts.dirty,
     size_bytes: facts.sizeBytes,
     action: facts.action,
+    why: facts.reason ?? whyFree(facts.holder),
   };
 }

@@ -32,6 +32,7 @@ type Report = (error: unknown, where: string) => void;
 
 const changeableKeys: readonly SettingKey[] = [
   ...boundSettingKeys,
+  'worktree.disk_limit',
   ...(Object.keys(webhookSettingTable) as WebhookSettingKey[]),
   ...(Object.keys(retentionSettingTable) as RetentionSettingKey[]),
 ];

@@ -97,6 +97,7 @@ export const dataRequests = [
   'machines.drain',
   'line.release',
   'worktree.list',
+  'worktree.sizes',
   'board.changes',
   'attempts',
   'task.move',

@@ -168,7 +168,7 @@ export interface StuckView {
 
 /** Why nothing (or less than could be) is started now. */
 export interface HoldView {
-  /** `day`, `machine`, `epic/<id>`, `agent/<kind>` or `line/<branch>`. */
+  /** `day`, `machine`, `worktrees`, `epic/<id>`, `agent/<kind>` or `line/<branch>`. */
   readonly scope: string;
   /** The branch on which nothing lands. Null if another resource is held. */
   readonly line: string | null;
@@ -279,9 +279,28 @@ export interface WorktreeView {
   readonly reason: string | null;
   readonly unmerged_commits: number;
   readonly dirty: boolean;
+  /** Space on the disk that goes with it. */
   readonly size_bytes: number;
   /** The action of prune: keep, remove, removed. */
   readonly action: string;
+  /** Why it stays or may go, as the end of a sentence. Absent in an older backend. */
+  readonly why?: string;
+}
+
+export interface WorktreeSizes {
+  readonly worktrees: readonly WorktreeView[];
+  /** What lies beside them, and stays. */
+  readonly others: readonly {
+    readonly path: string;
+    readonly size_bytes: number;
+    /** As the end of a sentence. */
+    readonly why: string;
+  }[];
+  readonly total_bytes: number;
+  /** What "worktree prune" would free. */
+  readonly frees_bytes: number;
+  /** `[worktree] disk_limit`; null = none. */
+  readonly limit_bytes: number | null;
 }
 
 /** A machine of a fleet. */

@@ -294,6 +294,7 @@ export {
   type HeldSlot,
   heldSlots,
   holdForUpkeep,
+  isHeldForUpkeep,
   leaseSlot,
   releaseSlot,
   setSlotAside,

@@ -173,7 +173,11 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     others: { '--wait': 'waits for the end of the drain' },
   },
   'fleet release': { request: 'line.release', lines: [['main']] },
-  'worktree list': { request: 'worktree.list', lines: [[]] },
+  'worktree list': {
+    request: 'worktree.sizes',
+    lines: [words('--size')],
+    others: { '--size': 'without it, `worktree.list` answers' },
+  },
   'worktree prune': { request: 'worktree.prune', lines: [words('--dry-run --force')] },
   prune: { request: 'prune', lines: [['--dry-run']] },
   'webhooks list': {

@@ -63,6 +63,7 @@ const servedNames = [
   'target.follow',
   'reset',
   'worktree.list',
+  'worktree.sizes',
   'worktree.prune',
   'shutdown',
   'snapshots',

@@ -16,6 +16,7 @@ export const anyHost: HostLimits = {
   minFreeMemoryBytes: 0,
   minFreeDiskBytes: 0,
   maxLoad: 0,
+  worktreesMaxBytes: null,
 };
 
 export const noLimits: BudgetLimits = { tokens: null, usd: null, turns: null, workedMs: null };

@@ -83,6 +83,7 @@ export class Life {
       knowsDead: () => true,
       useRun: async () => {},
       isPassing: () => false,
+      worktreeBytes: async () => 0,
       store: this.store,
       durable: this.durable,
       git: new SimulatedGit(world.repository, this.calls, world.gitTrouble),

@@ -10,9 +10,18 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 import { wrap } from '../render/fit.ts';
+import { worktreeSizesText } from '../render/worktree-sizes.ts';
 
-export async function worktreeList(context: CommandContext): Promise<number> {
+export async function worktreeList(
+  context: CommandContext,
+  options: { readonly size?: boolean } = {},
+): Promise<number> {
   const client = await context.client('data');
+  if (options.size === true) {
+    const sizes = await client.call('worktree.sizes', {});
+    context.answer(sizes, worktreeSizesText(sizes));
+    return exitCodes.done;
+  }
   const worktrees = await client.call('worktree.list', {});
   const lines = worktrees.map(worktreeLine);
   context.answer(worktrees, lines.length === 0 ? 'No worktrees.' : lines.join('\n'));
@@ -29,7 +38,16 @@ export async function worktreePrune(
     force: options.force === true,
   });
   const lines = worktrees.map((each) => `${each.action.padEnd(8)} ${worktreeLine(each)}`);
-  context.answer(worktrees, lines.length === 0 ? 'Nothing to prune.' : lines.join('\n'));
+  const wanted = options.dryRun === true ? 'remove' : 'removed';
+  const freed = worktrees.filter(({ action }) => action === wanted);
+  const bytes = freed.reduce((sum, { size_bytes: each }) => sum + each, 0);
+  const verb = options.dryRun === true ? 'Would free' : 'Freed';
+  context.answer(
+    worktrees,
+    lines.length === 0
+      ? 'Nothing to prune.'
+      : [...lines, `${verb} ${formatBytes(bytes)}.`].join('\n'),
+  );
   return exitCodes.done;
 }
 

@@ -9,11 +9,15 @@ const load = async () => await import('../commands/upkeep.ts');
 
 export function defineUpkeepCommands(program: Command, host: ProgramHost): void {
   const worktree = define(program, 'worktree', 'List and prune worktrees', [
-    'worktree list',
+    'worktree list --size',
     'worktree prune --dry-run',
   ]);
   worktree.helpCommand(false);
-  const list = define(worktree, 'list', 'List worktrees', ['worktree list --json']);
+  const list = define(worktree, 'list', 'List worktrees', [
+    'worktree list --json',
+    'worktree list --size',
+  ]);
+  list.option('--size', 'Print the space each takes, and whether it may go');
   list.action(calls(host, list, async () => (await load()).worktreeList));
   const prune = define(worktree, 'prune', 'Remove unused worktrees', ['worktree prune --dry-run']);
   prune

@@ -156,7 +156,7 @@ export function budgetsOf(get: Get): Budgets {
   };
 }
 
-export function machineLimitsOf(get: Get): HostLimits {
+export function machineLimitsOf(get: Get): Omit<HostLimits, 'worktreesMaxBytes'> {
   return {
     minFreeMemoryBytes: get('machine.min_free_memory'),
     minFreeDiskBytes: get('machine.min_free_disk'),

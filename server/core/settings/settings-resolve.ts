@@ -309,7 +309,7 @@ function settingsOf(values: Values): Settings {
     forge: forgeSettingsOf(get),
     land: { mode: get('land.mode'), target: get('land.target') },
     budget: budgetsOf(get),
-    machine: machineLimitsOf(get),
+    machine: { ...machineLimitsOf(get), worktreesMaxBytes: get('worktree.disk_limit') },
     sandbox: sandboxSettingsOf(get),
     runsOn: get('runs_on'),
     remote: remoteSettingsOf(get),

@@ -222,6 +222,13 @@ export const settingTable = {
     doc: 'Number of ports to reserve for each worktree, starting at DROVER_PORT_BASE.',
     readBy: 'workflows (environment of a task)',
   },
+  'worktree.disk_limit': {
+    value: { type: 'size', min: '1MB', max: '1000000GB' },
+    fallback: null,
+    inFile: true,
+    doc: 'Start no task while the worktrees of this machine take at least this much space. If unset, no limit. "drover worktree list --size" shows what they take.',
+    readBy: 'workflows (start of tasks)',
+  },
   'commit.run_hooks': {
     value: { type: 'boolean' },
     fallback: false,

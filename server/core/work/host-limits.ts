@@ -17,6 +17,8 @@ export interface HostLimits {
   readonly minFreeDiskBytes: number;
   /** For each core; 0 = any load. */
   readonly maxLoad: number;
+  /** For all worktrees together; null = no limit. */
+  readonly worktreesMaxBytes: number | null;
 }
 
 /**

@@ -2,7 +2,7 @@
 // webhooks.
 
 import type { PruneReport } from '../prune-report.ts';
-import type { WorktreeView } from '../views.ts';
+import type { WorktreeSizes, WorktreeView } from '../views.ts';
 import type { WebhookList, WebhookTestResult } from '../webhook-views.ts';
 import { flag, number, optional, text, texts } from './fields.ts';
 
@@ -10,6 +10,8 @@ export const upkeepShapes = {
   /** `device`: the browser that a person uses, for the events of their requests. */
   hello: { token: text, client: text, version: text, protocol: number, device: optional(text) },
   'worktree.list': {},
+  /** The worktrees of this machine with the space that they take, and what may go. */
+  'worktree.sizes': {},
   'worktree.prune': { dry_run: optional(flag), force: optional(flag) },
   /** Removes history that is older than the settings of retention allow. */
   prune: { dry_run: optional(flag) },
@@ -43,6 +45,7 @@ export interface UpkeepAnswers {
     leaving: boolean;
   };
   'worktree.list': readonly WorktreeView[];
+  'worktree.sizes': WorktreeSizes;
   'worktree.prune': readonly WorktreeView[];
   prune: PruneReport;
   'webhooks.list': WebhookList;

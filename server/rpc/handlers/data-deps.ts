@@ -4,7 +4,7 @@ import type { ChosenAgent, AgentSettingsByKind } from '../../core/settings/agent
 import type { RemoteSettings, RunPlace } from '../../core/settings/remote-settings.ts';
 import type { TaskTemplates } from '../../core/exchange/templates.ts';
 import type { Result } from '../../core/failure.ts';
-import type { ConfigValueView, WorktreeView } from '../../protocol/api.ts';
+import type { ConfigValueView, WorktreeSizes } from '../../protocol/api.ts';
 import type { SandboxView, UnacceptedView } from '../../protocol/views.ts';
 import type { ChangedFileView } from '../../protocol/panel-views.ts';
 import type { AttemptLog } from '../../store/work/attempt-log.ts';
@@ -44,7 +44,7 @@ export interface DataHandlerDeps {
   readonly git: DataGit;
   /** False in a command's own process: nothing runs then, whatever the rows say. */
   readonly hasBackend?: boolean;
-  readonly worktrees: () => Promise<readonly WorktreeView[]>;
+  readonly worktrees: () => Promise<WorktreeSizes>;
 }
 
 export interface DataLogPage {

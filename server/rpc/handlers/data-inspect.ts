@@ -39,7 +39,8 @@ type InspectRequests =
   | 'machines.list'
   | 'machines.drain'
   | 'line.release'
-  | 'worktree.list';
+  | 'worktree.list'
+  | 'worktree.sizes';
 
 const eventsDefault = 1_000;
 const eventsMax = 10_000;
@@ -163,7 +164,8 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
     },
     'machines.drain': (wanted) => store.transaction((tx) => orderDrain(tx, store.sources, wanted)),
     'line.release': ({ line }) => store.transaction((tx) => orderRelease(tx, store.sources, line)),
-    'worktree.list': async () => deps.worktrees(),
+    'worktree.list': async () => (await deps.worktrees()).worktrees,
+    'worktree.sizes': () => deps.worktrees(),
   };
 }
 

@@ -42,6 +42,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   metrics: 'read',
   export: 'read',
   'worktree.list': 'read',
+  'worktree.sizes': 'read',
   'webhooks.list': 'read',
 
   'task.add': 'own',

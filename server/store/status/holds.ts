@@ -6,7 +6,7 @@ import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import type { HoldRow, Reads, Tx } from '../schema/tables.ts';
 
 export interface Hold {
-  /** `day`, `machine`, `epic/<id>` or `agent/<kind>`. */
+  /** `day`, `machine`, `worktrees`, `epic/<id>` or `agent/<kind>`. */
   readonly scope: string;
   readonly reason: string;
   readonly untilMs: number | null;

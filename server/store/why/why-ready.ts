@@ -75,7 +75,7 @@ async function holdsOf(
   isRun: boolean,
 ): Promise<string[]> {
   const { agent } = facts;
-  const scopes = isRun ? ['machine', `agent/${agent}`] : [];
+  const scopes = isRun ? ['machine', 'worktrees', `agent/${agent}`] : [];
   if (row.epic_id !== null) scopes.push(`epic/${row.epic_id}`);
   const holds = (await readHolds(db)).filter(
     ({ scope, until_ms: untilMs }) =>

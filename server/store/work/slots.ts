@@ -116,6 +116,11 @@ export async function releaseSlot(tx: Tx, kind: 'task' | 'gate', taskId: string)
 
 const upkeepPrefix = 'upkeep:';
 
+/** Drover's own maintenance holds it, no task and no gate. */
+export function isHeldForUpkeep({ task_id: holder }: Pick<SlotRow, 'task_id'>): boolean {
+  return holder?.startsWith(upkeepPrefix) === true;
+}
+
 /** A worktree on the disk of one machine. */
 export interface SlotPlace {
   readonly machine: string;

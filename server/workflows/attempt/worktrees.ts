@@ -1,7 +1,7 @@
 // The pool as a person sees it, and the pruning of unused worktrees: only free, clean, merged ones,
 // unless forced.
 
-import { formatCount } from '../../core/format.ts';
+import { isInUse, whyKept, type WorktreeHolder } from '../../core/work/worktree-room.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { GitRepository, WorktreeEntry } from '../../git/port.ts';
 import {
@@ -10,6 +10,7 @@ import {
   forgetSlot,
   type HeldSlot,
   holdForUpkeep,
+  isHeldForUpkeep,
   type SlotRow,
   slotsOn,
   type Store,
@@ -23,6 +24,8 @@ export interface WorktreeFacts {
   readonly taskId: string | null;
   readonly branch: string | null;
   readonly status: string;
+  readonly holder: WorktreeHolder;
+  /** Why it stays, as the end of a sentence; null for one that may go. */
   readonly reason: string | null;
   readonly unmergedCommits: number;
   readonly dirty: boolean;
@@ -37,16 +40,6 @@ export interface WorktreeDeps {
   readonly git: GitRepository;
   readonly sizeOf: (path: string) => Promise<number>;
 }
-
-/** States in which a task's worktree is never removed. */
-const holdingStatuses: ReadonlySet<TaskStatus> = new Set<TaskStatus>([
-  'claimed',
-  'in_progress',
-  'paused',
-  'waiting',
-  'conflict',
-  'needs_review',
-]);
 
 /** Most unmerged commits counted for one worktree. */
 const subjectsMax = 1_000;
@@ -67,12 +60,14 @@ async function factsOf(
   entry: WorktreeEntry | null,
 ): Promise<WorktreeFacts> {
   const { store, git } = deps;
-  const task =
-    slot.task_id === null || slot.kind === 'gate' ? null : await taskById(store.db, slot.task_id);
+  const ofTask = slot.task_id !== null && slot.kind === 'task';
+  const task = ofTask ? await taskById(store.db, slot.task_id ?? '') : null;
+  const holder = holderOf(slot, task?.status ?? null);
   const base = {
     path: slot.path,
     taskId: task?.id ?? null,
     branch: entry?.branch?.replace(/^refs\/heads\//, '') ?? null,
+    holder,
   };
   if (entry === null || entry.prunable) {
     return {
@@ -88,11 +83,11 @@ async function factsOf(
   const status = await git.status(slot.path);
   const dirty = status.ok && (status.value.changed.length > 0 || status.value.untracked.length > 0);
   const unmergedCommits = await unmerged(deps, entry);
-  const reason = keepReason(slot, task?.status ?? null, dirty, unmergedCommits);
+  const reason = whyKept({ holder, dirty, unmergedCommits });
   return {
     ...base,
     status:
-      slot.task_id === null ? 'free' : slot.kind === 'gate' ? 'gate' : (task?.status ?? 'held'),
+      slot.task_id === null ? 'free' : (task?.status ?? (holder === 'gate' ? 'gate' : 'held')),
     reason,
     unmergedCommits,
     dirty,
@@ -101,23 +96,10 @@ async function factsOf(
   };
 }
 
-function keepReason(
-  slot: SlotRow,
-  status: TaskStatus | null,
-  dirty: boolean,
-  unmergedCommits: number,
-): string | null {
-  if (slot.kind === 'gate' && slot.task_id !== null) return 'the gate is running in it';
-  if (status !== null && holdingStatuses.has(status)) return `its task is ${status}`;
-  if (dirty) return 'it holds changes that are not committed';
-  if (unmergedCommits > 0) {
-    return formatCount(
-      unmergedCommits,
-      'of its commits is not on any target',
-      'of its commits are not on any target',
-    );
-  }
-  return null;
+function holderOf(slot: SlotRow, status: TaskStatus | null): WorktreeHolder {
+  if (slot.task_id === null) return 'nobody';
+  if (isHeldForUpkeep(slot)) return 'upkeep';
+  return slot.kind === 'gate' ? 'gate' : (status ?? 'nobody');
 }
 
 /** Commits of the worktree's HEAD that no landing line holds. */
@@ -139,8 +121,7 @@ export async function pruneWorktrees(
 ): Promise<readonly WorktreeFacts[]> {
   const done: WorktreeFacts[] = [];
   for (const facts of await listWorktrees(deps)) {
-    const held = facts.status === 'gate' || [...holdingStatuses].some((at) => at === facts.status);
-    const wanted = facts.action === 'remove' || (options.force && !held);
+    const wanted = facts.action === 'remove' || (options.force && !isInUse(facts.holder));
     if (!wanted || options.dryRun) {
       done.push({ ...facts, action: wanted ? 'remove' : 'keep' });
       continue;
@@ -182,7 +163,7 @@ export async function pruneWorktrees(
 async function takeForRemoval(tx: Tx, slot: HeldSlot): Promise<boolean> {
   if (slot.holder !== null) {
     const task = await taskById(tx, slot.holder);
-    if (task !== null && holdingStatuses.has(task.status)) return false;
+    if (task !== null && isInUse(task.status)) return false;
   }
   return holdForUpkeep(tx, slot, 'prune');
 }

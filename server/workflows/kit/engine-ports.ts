@@ -190,6 +190,8 @@ export interface EngineDeps {
   readonly mask: (text: string) => string;
   /** The host's free resources; null = unknown, and nothing is held for it. */
   readonly host: () => HostFacts | null;
+  /** What the worktrees of this machine take on its disk (bytes). */
+  readonly worktreeBytes: () => Promise<number>;
   /** `pid:start` of this process, for people. */
   readonly owner: string;
   /** Called right after the named step is stored (crash tests). */

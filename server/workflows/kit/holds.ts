@@ -4,6 +4,7 @@
 import { agentsAllowed, isOverload, nextPaceMs, slowerPace } from '../../core/work/concurrency.ts';
 import { hasLimit } from '../../core/work/budget.ts';
 import { hostHold } from '../../core/work/host-limits.ts';
+import { worktreesHold } from '../../core/work/worktree-room.ts';
 import {
   busyAgents,
   type Claim,
@@ -34,18 +35,19 @@ export interface StartRules {
 
 /** The tasks that may start now; records the reason of any other when it has changed. */
 export async function startRules(
-  engine: Uses<'clock' | 'host' | 'settings' | 'store'>,
+  engine: Uses<'clock' | 'host' | 'settings' | 'store' | 'worktreeBytes'>,
 ): Promise<StartRules> {
   const { db } = engine.store;
   const agents = busyAgents(db);
-  const [busy, ofDay, epics, paces, stored] = await Promise.all([
+  const [busy, full, ofDay, epics, paces, stored] = await Promise.all([
     agents,
+    diskHold(engine),
     dayHold(engine, db),
     epicHolds(engine, db),
     paceHolds(engine, db, agents),
     readHolds(db),
   ]);
-  const general = [...ofDay, ...machineHolds(engine, busy)];
+  const general = [...ofDay, ...machineHolds(engine, busy), ...full];
   await tellHolds(engine, stored, [...general, ...epics, ...paces.holds]);
   return {
     isHeld: general.length > 0,
@@ -90,6 +92,16 @@ function machineHolds(
   const agents = [...busy.values()].reduce((sum, n) => sum + n, 0);
   const reason = hostHold(facts, engine.settings().machine, agents);
   return reason === null ? [] : [{ scope: 'machine', reason, untilMs: null }];
+}
+
+async function diskHold(
+  engine: Uses<'host' | 'settings' | 'worktreeBytes'>,
+): Promise<readonly Hold[]> {
+  const { worktreesMaxBytes } = engine.settings().machine;
+  // In a fleet each machine reports its own.
+  if (worktreesMaxBytes === null || engine.host() === null) return [];
+  const reason = worktreesHold(await engine.worktreeBytes(), worktreesMaxBytes);
+  return reason === null ? [] : [{ scope: 'worktrees', reason, untilMs: null }];
 }
 
 async function epicHolds(engine: Uses<'settings'>, db: Reads): Promise<Hold[]> {

@@ -60,7 +60,12 @@ suite('pace of an account', () => {
 });
 
 suite('what the machine has left', () => {
-  const limits = { minFreeMemoryBytes: 256, minFreeDiskBytes: 1_024, maxLoad: 4 };
+  const limits = {
+    minFreeMemoryBytes: 256,
+    minFreeDiskBytes: 1_024,
+    maxLoad: 4,
+    worktreesMaxBytes: null,
+  };
   const facts = { freeMemoryBytes: 1_000, freeDiskBytes: 2_000, load: 2, cores: 2 };
   const cases: readonly [string, Partial<typeof facts>, number, RegExp | null][] = [
     ['enough', {}, 3, null],

@@ -90,7 +90,13 @@ suite('data requests', () => {
         onGrowth: () => assert.fail('not asked'),
       },
       git,
-      worktrees: async () => [],
+      worktrees: async () => ({
+        worktrees: [],
+        others: [],
+        total_bytes: 0,
+        frees_bytes: 0,
+        limit_bytes: null,
+      }),
     });
   });
   teardown(async () => {
@@ -313,5 +319,6 @@ suite('data requests', () => {
     assert.match((await handlers.why({ id })).reasons.join(' '), /"drover run" starts it/);
     assert.deepEqual(await handlers.questions({}), []);
     assert.deepEqual(await handlers['worktree.list']({}), []);
+    assert.equal((await handlers['worktree.sizes']({})).total_bytes, 0);
   });
 });

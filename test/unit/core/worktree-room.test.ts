@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import {
+  isInUse,
+  whyBeside,
+  whyFree,
+  whyKept,
+  worktreesHold,
+  type WorktreeFacts,
+} from '../../../server/core/work/worktree-room.ts';
+
+suite('which worktrees may go', () => {
+  const free: WorktreeFacts = { holder: 'nobody', dirty: false, unmergedCommits: 0 };
+  const cases: readonly [string, Partial<WorktreeFacts>, string | null][] = [
+    ['nobody uses it', {}, null],
+    ['its task is over', { holder: 'completed' }, null],
+    ['its task has failed', { holder: 'failed' }, null],
+    ['a gate runs', { holder: 'gate' }, 'the gate is running in it'],
+    ['upkeep', { holder: 'upkeep' }, 'Drover is tidying it up, or has set it aside'],
+    ['an agent works', { holder: 'in_progress' }, 'its task is in_progress'],
+    ['paused', { holder: 'paused' }, 'its task is paused'],
+    ['a conflict to merge', { holder: 'conflict' }, 'its task is conflict'],
+    ['a change to review', { holder: 'needs_review' }, 'its task is needs_review'],
+    ['changed files', { dirty: true }, 'it holds changes that are not committed'],
+    ['one commit', { unmergedCommits: 1 }, '1 of its commits is not on any target'],
+    [
+      'commits of a failed task',
+      { holder: 'failed', unmergedCommits: 2 },
+      '2 of its commits are not on any target',
+    ],
+    ['the holder counts first', { holder: 'waiting', dirty: true }, 'its task is waiting'],
+  ];
+  for (const [name, change, wanted] of cases) {
+    test(name, () => assert.equal(whyKept({ ...free, ...change }), wanted));
+  }
+
+  test('what is in use goes not even by force; what merely holds work does', () => {
+    assert.deepEqual(
+      (['gate', 'upkeep', 'in_progress', 'nobody', 'failed', 'ready'] as const).map(isInUse),
+      [true, true, true, false, false, false],
+    );
+  });
+
+  test('why one may go', () => {
+    assert.match(whyFree('nobody'), /^no task uses it, and all its work/);
+    assert.match(whyFree('cancelled'), /^its task is cancelled, and all its work/);
+  });
+
+  test('what lies beside them stays', () => {
+    assert.match(whyBeside('.drover-setups'), /set up from these copies/);
+    assert.match(whyBeside('slot-1.kept-2'), /delete it when you need them no more/);
+    assert.match(whyBeside('mine'), /not a worktree of this project/);
+  });
+
+  test('the limit holds at its value, and names it and the command', () => {
+    const gb = 1024 ** 3;
+    assert.equal(worktreesHold(20 * gb - 1, 20 * gb), null);
+    const hold = worktreesHold(20.5 * gb, 20 * gb) ?? '';
+    assert.match(
+      hold,
+      /take 20\.5 GB \(\[worktree\] disk_limit = 20 GB\).*"drover worktree prune"/,
+    );
+    assert.ok(worktreesHold(20 * gb, 20 * gb) !== null);
+  });
+});
