@@ -2,13 +2,15 @@
 // or the token may have changed.
 
 import { failure, err, ok, Refusal, type Result } from '../core/failure.ts';
+import { GithubIssues } from '../forge/github-issues.ts';
 import { GithubPulls } from '../forge/github-pulls.ts';
-import type { Forge } from '../forge/port.ts';
+import type { Forge, Tracker } from '../forge/port.ts';
 import type { Project } from '../project/opened-project.ts';
 import { openForge, type OpenedForge } from './open-forge.ts';
 
 export interface ForgeAccess extends OpenedForge {
   readonly forge: Forge;
+  readonly tracker: Tracker;
 }
 
 /** A token that a person renews is found after this time. */
@@ -34,7 +36,12 @@ export class ProjectForge {
       return ok(known.access);
     try {
       const opened = await openForge(places.root, env, nowMs, { reserve });
-      const access = { ...opened, forge: new GithubPulls(opened.client, opened.repository) };
+      const { client, repository } = opened;
+      const access = {
+        ...opened,
+        forge: new GithubPulls(client, repository),
+        tracker: new GithubIssues(client, repository),
+      };
       this.#opened = { access, env, atMs: nowMs() };
       return ok(access);
     } catch (error) {

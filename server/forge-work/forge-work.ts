@@ -1,4 +1,4 @@
-// The backend's part of pull requests: it sends planned messages, and reads the open ones at
+// The backend's part of the forge: it sends planned messages, and reads open pull requests at
 // regular times. In a fleet, one machine does it.
 
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import type { Engine } from '../workflows/kit/engine-ports.ts';
 import type { ProjectForge } from './forge-access.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 import { observePulls } from './observe-pulls.ts';
+import { planReports } from './report-issues.ts';
 import { sendRequests } from './send-requests.ts';
 
 /** News of one moment are taken together. */
@@ -79,6 +80,7 @@ export class ForgeWork {
   /** Answers how long nothing is to be done. */
   async #turn(): Promise<number> {
     const { store, live } = this.#project;
+    await planReports(store, live.settings.forge.report);
     const pending = await pendingRequests(store.db);
     const pulls = await openPulls(store.db);
     this.#hasWork = pending.length > 0 || pulls.length > 0;

@@ -1,8 +1,9 @@
 // Makes a plan of the issues of a project's forge.
 
 import { Refusal } from '../core/failure.ts';
-import { type Issue, issueName } from '../core/forge/issue.ts';
+import { type Issue, issueName, type Repository } from '../core/forge/issue.ts';
 import {
+  issueId,
   type IssuePlan,
   jsonlOfIssues,
   outsideIds,
@@ -14,6 +15,7 @@ import { GithubIssues } from '../forge/github-issues.ts';
 import type { Answer } from '../forge/port.ts';
 import type { Handlers } from '../protocol/api.ts';
 import type { IssuePlanView } from '../protocol/spec-plan.ts';
+import { storeIssues } from '../store/forge/issues.ts';
 import { readTaskViews } from '../store/board/board-changes.ts';
 import type { Store } from '../store/port.ts';
 import type { Project } from '../project/opened-project.ts';
@@ -42,9 +44,27 @@ export function issueHandlers({
       const answer = await new GithubIssues(client, repository).issues(query);
       const issues = factsOf(answer, repository.host, store.sources.clock.now());
       const home = `${repository.owner}/${repository.name}`;
+      await nameIssues(store, issues, repository);
       return await viewOf(store, planOfIssues(issues, home, gatheringOf(query)), home);
     },
   };
+}
+
+/** Which issue each id of the plan means, for reports to it. */
+async function nameIssues(
+  store: Store,
+  issues: readonly Issue[],
+  { host, owner, name }: Repository,
+): Promise<void> {
+  const rows = issues.map((issue) => ({
+    provider: 'github',
+    host,
+    native_id: issue.nativeId,
+    slug: issue.slug,
+    number: issue.number,
+    item_id: issueId(issue, `${owner}/${name}`),
+  }));
+  await store.transaction((tx) => storeIssues(tx, rows));
 }
 
 async function viewOf(store: Store, whole: IssuePlan, home: string): Promise<IssuePlanView> {

@@ -24,6 +24,7 @@ import { gateOfRun } from '../workflows/attempt/submission.ts';
 import { replyBody } from '../core/forge/reaction-text.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';
 import type { ForgeAccess, ProjectForge } from './forge-access.ts';
+import { type ReportPlan, sendReport } from './report-issues.ts';
 
 export interface SendDeps {
   readonly engine: Engine;
@@ -109,6 +110,9 @@ async function giveBack(
 ): Promise<number | null> {
   await engine.store.transaction(async (tx) => {
     await endRequest(tx, row.key, { state: 'failed', answer: why, atMs: engine.clock.now() });
+    if (row.kind === 'report') {
+      await engine.store.append(tx, { type: 'issue.not_reported', data: { reason: why } });
+    }
     // The pull request is of use without a reply or a label.
     if (row.kind !== 'push' && row.kind !== 'open') return;
     if (undoesOf(row) !== null) {
@@ -133,6 +137,10 @@ async function send(
   row: OutboxRow,
 ): Promise<Sent> {
   if (row.kind === 'reply') return reply(access, JSON.parse(row.request) as ReplyPlan);
+  if (row.kind === 'report') {
+    const sent = await sendReport(access.tracker, JSON.parse(row.request) as ReportPlan);
+    return sent.kind === 'facts' ? { kind: 'done', answer: sent.value } : unsent(sent);
+  }
   const plan = JSON.parse(row.request) as PullRequestPlan;
   const known = await pullOfBranch(engine.store.db, plan.epicId, plan.branch);
   switch (row.kind) {

@@ -20,6 +20,7 @@ export function readIssue(item: unknown): ListedIssue | null {
   const user = item['user'];
   return {
     issue: {
+      nativeId: text(item['node_id']),
       slug,
       number,
       title,

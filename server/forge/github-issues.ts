@@ -10,6 +10,7 @@ import {
 } from '../core/forge/issue.ts';
 import type { IssueQuery } from '../core/forge/issue-query.ts';
 import type { ForgeClient, Page } from './client.ts';
+import { GithubComments } from './github-comments.ts';
 import { type ListedIssue, readIssue, readMilestone } from './github-format.ts';
 import { type Answer, facts, type Tracker, unreadable } from './port.ts';
 
@@ -22,12 +23,22 @@ type Relation = 'sub_issues' | 'dependencies/blocked_by';
 export class GithubIssues implements Tracker {
   readonly #client: ForgeClient;
   readonly #home: string;
+  readonly #comments: GithubComments;
   /** GHES has sub-issues since 3.17 and dependencies since 3.19. */
   readonly #unknown = new Set<Relation>();
 
   constructor(client: ForgeClient, { owner, name }: Pick<Repository, 'owner' | 'name'>) {
     this.#client = client;
     this.#home = `${owner}/${name}`;
+    this.#comments = new GithubComments(client);
+  }
+
+  keepComment(issue: IssueRef, marker: string, body: string): Promise<Answer<null>> {
+    return this.#comments.keep(issue, marker, body);
+  }
+
+  close(issue: IssueRef): Promise<Answer<null>> {
+    return this.#comments.close(issue);
   }
 
   async issues(query: IssueQuery): Promise<Answer<readonly Issue[]>> {

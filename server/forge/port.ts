@@ -2,7 +2,7 @@
 // "none".
 
 import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
-import type { Issue } from '../core/forge/issue.ts';
+import type { Issue, IssueRef } from '../core/forge/issue.ts';
 import type { IssueQuery } from '../core/forge/issue-query.ts';
 
 export type Answer<T> =
@@ -29,6 +29,13 @@ export interface Unreadable {
 export interface Tracker {
   /** Issues with their edges, and the sub-issues of those to any depth; no pull requests. */
   issues(query: IssueQuery): Promise<Answer<readonly Issue[]>>;
+  /**
+   * The one comment of ours that has the marker says this from now on: it is made, edited, or left
+   * alone if it says so already. A comment of someone else with the marker is not touched.
+   */
+  keepComment(issue: IssueRef, marker: string, body: string): Promise<Answer<null>>;
+  /** As done; nothing happens if it is closed. */
+  close(issue: IssueRef): Promise<Answer<null>>;
 }
 
 export interface NewPull {

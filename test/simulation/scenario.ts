@@ -186,6 +186,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
       labels: [],
       pollMs: 60_000,
       quietMs: 0,
+      report: 'none',
     },
     gateCommand: chance.percent(80) ? 'gate' : null,
     gateTimeoutMs: chance.percent(90) ? 60_000 : 2_500,

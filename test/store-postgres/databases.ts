@@ -54,6 +54,7 @@ export const tables = [
   'forge_facts',
   'forge_reactions',
   'forge_outbox',
+  'forge_issues',
 ].join(', ');
 
 let started: Promise<TestDatabases> | null = null;

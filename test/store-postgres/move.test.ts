@@ -137,6 +137,10 @@ async function fillForge(tx: Parameters<Parameters<Store['transaction']>[0]>[0])
     .insertInto('forge_outbox')
     .values({ key: 'e/push', epic_id: 'e', ...request, next_at_ms: 1, created_at_ms: 1 })
     .execute();
+  await tablesOf(tx)
+    .insertInto('forge_issues')
+    .values({ ...key, native_id: 'I_1', slug: 'o/r', number: 1, item_id: 'gh-1' })
+    .execute();
 }
 
 async function fillTheRest(

@@ -19,6 +19,8 @@ export interface Blocker extends IssueRef {
 }
 
 export interface Issue extends Blocker {
+  /** The provider's own id, which stays when the issue is transferred. */
+  readonly nativeId: string;
   readonly body: string;
   readonly url: string;
   readonly author: string;

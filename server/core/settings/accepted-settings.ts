@@ -32,6 +32,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'land.target',
   'forge.base',
   'forge.reviewers',
+  'forge.report',
   'sandbox.mode',
   'sandbox.network',
   'sandbox.read',

@@ -1,4 +1,7 @@
-// Settings of pull requests.
+// Settings of issues and pull requests.
+
+export const issueReports = ['none', 'comment', 'state'] as const;
+export type IssueReports = (typeof issueReports)[number];
 
 export const forgeSettingTable = {
   'forge.base': {
@@ -43,6 +46,13 @@ export const forgeSettingTable = {
     doc: 'How long a review must be unchanged before an agent gets it.',
     readBy: 'main (pull requests)',
   },
+  'forge.report': {
+    value: { type: 'choice', choices: issueReports },
+    fallback: 'none',
+    inFile: true,
+    doc: 'What to write to imported issues: nothing, one comment that is kept up to date, or that comment and the closing of the issue when its work has landed.',
+    readBy: 'main (issues)',
+  },
 } as const;
 
 export type ForgeSettingKey = keyof typeof forgeSettingTable;
@@ -54,6 +64,7 @@ export interface ForgeSettings {
   readonly labels: readonly string[];
   readonly pollMs: number;
   readonly quietMs: number;
+  readonly report: IssueReports;
 }
 
 export function forgeSettingsOf(get: <T>(key: ForgeSettingKey) => T): ForgeSettings {
@@ -64,5 +75,6 @@ export function forgeSettingsOf(get: <T>(key: ForgeSettingKey) => T): ForgeSetti
     labels: get('forge.labels'),
     pollMs: get('forge.poll'),
     quietMs: get('forge.quiet'),
+    report: get('forge.report'),
   };
 }

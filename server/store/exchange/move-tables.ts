@@ -46,6 +46,7 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'forge_facts', key: ['provider', 'host', 'native_id', 'fact'] },
   { table: 'forge_reactions', key: ['provider', 'host', 'native_id', 'key'] },
   { table: 'forge_outbox', key: ['key'] },
+  { table: 'forge_issues', key: ['provider', 'host', 'native_id'] },
 ];
 
 /** Tables whose rows have an order of their making, which is moved with them. */

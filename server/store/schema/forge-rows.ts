@@ -68,7 +68,18 @@ export interface ForgeOutboxTable {
   answer: Defaulted<string | null>;
 }
 
+/** An issue of the forge that a task or an epic of the plan stands for. */
+export interface ForgeIssueTable extends ForgeKey {
+  slug: string;
+  number: number;
+  /** Of the task or epic. */
+  item_id: string;
+  /** What was planned last to be written to the issue, as JSON; null = nothing yet. */
+  reported: Defaulted<string | null>;
+}
+
 export interface ForgeTables {
+  forge_issues: ForgeIssueTable;
   forge_items: ForgeItemTable;
   forge_facts: ForgeFactTable;
   forge_reactions: ForgeReactionTable;
@@ -96,4 +107,11 @@ export const forgeStatements: readonly string[] = [
     next_at_ms INTEGER NOT NULL, created_at_ms INTEGER NOT NULL, ended_at_ms INTEGER,
     answer TEXT) WITHOUT ROWID`,
   `CREATE INDEX forge_outbox_due ON forge_outbox(state, epic_id, created_at_ms)`,
+];
+
+export const forgeIssueStatements: readonly string[] = [
+  `CREATE TABLE forge_issues (
+    provider TEXT NOT NULL, host TEXT NOT NULL, native_id TEXT NOT NULL, slug TEXT NOT NULL,
+    number INTEGER NOT NULL, item_id TEXT NOT NULL, reported TEXT,
+    PRIMARY KEY (provider, host, native_id)) WITHOUT ROWID`,
 ];

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { blockersOf, childrenOf, type FakeIssue, issueBody, milestoneBody } from './bodies.ts';
 import { GitBackend } from './git-backend.ts';
 import { faultsOfQuery } from './graphql-schema.ts';
+import { type FakeComment, IssueWrites, ownLogin } from './issue-writes.ts';
 import { FakePulls, type PullState } from './pulls.ts';
 import { mayMutate, queryErrors, refusalOf, scopesOf, type TokenKind } from './rights.ts';
 import { PublishedSchema, type Release } from './published-schema.ts';
@@ -16,6 +17,7 @@ export interface FakeGithub extends PullState {
   /** With a trailing slash; a remote of the server starts with it. */
   readonly url: string;
   readonly issues: FakeIssue[];
+  readonly comments: FakeComment[];
   /** A renamed repository: old slug → new one. */
   readonly moved: Map<string, string>;
   /** Answered to the next request instead of its answer. */
@@ -62,11 +64,14 @@ export async function startFakeGithub({
   const relations = schema.pathOf('GET', '/repos/o/r/issues/1/dependencies/blocked_by') !== null;
   const git = new GitBackend();
   const pulls = new FakePulls(schema, git);
+  const issues: FakeIssue[] = [];
+  const writes = new IssueWrites(schema, issues);
   const fake = {
     ...pulls.state,
     git,
     url: '',
-    issues: [] as FakeIssue[],
+    issues,
+    comments: writes.comments,
     moved: new Map<string, string>(),
     next: [] as Refused[],
     refused: new Map<string, Refused>(),
@@ -106,6 +111,10 @@ export async function startFakeGithub({
         return { status: 200, headers: {}, body: queryErrors('FORBIDDEN') };
       return { status: 200, headers: {}, body: { data: pulls.graphql(query, variables) } };
     }
+    if (url.pathname === '/user') {
+      const body = { ...(schema.sample('public-user') as object), login: ownLogin };
+      return { status: 200, headers: {}, body };
+    }
     const [, slug = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)\/(.+)$/u.exec(url.pathname) ?? [];
     const asked = {
       method: request.method ?? 'GET',
@@ -115,6 +124,8 @@ export async function startFakeGithub({
       body: body as Readonly<Record<string, unknown>>,
       base: fake.url,
     };
+    const written = writes.answer(asked);
+    if (written !== null && written.body !== null) return { ...written, headers: {} };
     const ofPull = pulls.answer(asked);
     if (ofPull?.isList === true) {
       const question = { url, base: fake.url, relations, state: fake };

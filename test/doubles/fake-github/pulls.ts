@@ -71,7 +71,7 @@ export interface PullAnswer {
   readonly isList?: true;
 }
 
-interface Asked {
+export interface Asked {
   readonly method: string;
   readonly slug: string;
   readonly rest: string;

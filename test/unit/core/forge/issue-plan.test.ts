@@ -17,6 +17,7 @@ const home = 'acme/shop';
 
 function issue(number: number, more: Partial<Issue> = {}): Issue {
   return {
+    nativeId: `I_${number}`,
     slug: home,
     number,
     title: `Issue ${number}`,
