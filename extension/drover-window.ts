@@ -9,6 +9,7 @@ import type { HostState } from '../webview/messages/messages.ts';
 import type { BackendAccess } from './backend/access.ts';
 import { BackendFailure, toFailure } from './backend/failure.ts';
 import { allHandlers } from './commands/all.ts';
+import { BrowserPage } from './commands/browser.ts';
 import { Commands, type CommandPlace } from './commands/commands.ts';
 import type { CommandContext } from './commands/context.ts';
 import { changedBy } from '../server/protocol/decided.ts';
@@ -73,6 +74,7 @@ export class DroverWindow implements vscode.Disposable {
   readonly #measurements: { readonly name: string; readonly ms: number }[] = [];
   #focused: WebviewHost | null = null;
   readonly #keys = new KeysOnTheirWay(() => vscode.commands.executeCommand('noop'));
+  readonly #browser = new BrowserPage();
   readonly exports: ExportsWhenReady;
 
   constructor(parts: WindowParts) {
@@ -84,7 +86,7 @@ export class DroverWindow implements vscode.Disposable {
     const takeOvers = new TakeOvers(this.#projects, this.#messages, extension);
     const review = reviewParts(extension, this.#projects, this.#messages);
     const remote = new RemoteView(this.#projects, askRemote(parts));
-    const handlers = allHandlers({ takeOvers, review, remote });
+    const handlers = allHandlers({ takeOvers, review, remote, browser: this.#browser });
     this.#commands = new Commands(handlers, (args) => this.#context(args));
     const around = this.#surroundings();
     this.#views = new SideViews(around, () => this.#shown());
@@ -386,6 +388,7 @@ export class DroverWindow implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.#browser.dispose();
     for (const disposable of this.#disposables) disposable.dispose();
   }
 }

@@ -43,6 +43,7 @@ export const commandIds = [
   'drover.openGrid',
   'drover.openBoard',
   'drover.openRuns',
+  'drover.openInBrowser',
   // Runs.
   'drover.runEpic',
   'drover.runAll',

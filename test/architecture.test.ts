@@ -149,6 +149,7 @@ const entries: ReadonlySet<string> = new Set([
     'network-gate',
     'open-project',
     'served-handlers',
+    'served-page',
     'remote-attempt',
     'start-backend',
     'wire',

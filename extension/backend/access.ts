@@ -8,6 +8,7 @@ import type {
   OpenedBackend,
   RootState,
 } from '../../server/protocol/editor-access.ts';
+import type { ServedPage } from '../../server/protocol/web/wire.ts';
 
 export interface BackendAccess {
   /**
@@ -29,6 +30,8 @@ export interface BackendAccess {
     folder: string,
     environment: NodeJS.ProcessEnv,
   ): Promise<CommandResult>;
+  /** Serves the board as a page, which ends with this process. */
+  servePage(root: string, environment: NodeJS.ProcessEnv): ServedPage;
   /** `git init`, for a folder that is in no repository. */
   createRepository(folder: string): Promise<void>;
   /** The content of a first commit. */

@@ -7,6 +7,7 @@ import { shownReviewHandlers, type ReviewParts } from '../review/review-commands
 import { takeOverHandlers, type TakeOvers } from '../take-over.ts';
 import type { WebviewHost } from '../webviews/webview-host.ts';
 import { agentHandlers } from './agents.ts';
+import { browserHandlers, type BrowserPage } from './browser.ts';
 import type { CommandContext, CommandHandler, Handlers } from './context.ts';
 import { fromTemplateHandlers } from './from-template.ts';
 import { gettingStartedHandlers } from './getting-started.ts';
@@ -23,9 +24,15 @@ export interface CommandParts {
   readonly takeOvers: TakeOvers;
   readonly review: ReviewParts;
   readonly remote: RemoteView;
+  readonly browser: BrowserPage;
 }
 
-export function allHandlers({ takeOvers, review, remote }: CommandParts): Handlers<CommandId> {
+export function allHandlers({
+  takeOvers,
+  review,
+  remote,
+  browser,
+}: CommandParts): Handlers<CommandId> {
   return {
     ...gettingStartedHandlers,
     ...agentHandlers,
@@ -40,6 +47,7 @@ export function allHandlers({ takeOvers, review, remote }: CommandParts): Handle
     ...reviewHandlers(() => review.comments),
     ...shownReviewHandlers(() => review),
     ...remoteHandlers(() => remote),
+    ...browserHandlers(() => browser),
     ...forwardedHandlers(),
   };
 }

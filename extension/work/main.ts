@@ -12,6 +12,7 @@ import {
   openBackend,
   rootOf,
   runCommand,
+  servePage,
 } from '../../server/main/editor.ts';
 import type { BackendAccess } from '../backend/access.ts';
 import { DroverWindow } from '../drover-window.ts';
@@ -25,6 +26,7 @@ const access: BackendAccess = {
   filesToCommit,
   commitAll,
   command: runCommand,
+  servePage,
   makeSample,
 };
 

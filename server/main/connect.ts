@@ -75,7 +75,17 @@ export async function startWeb(request: WebRequest): Promise<RunningWeb> {
     if (client === null) throw new Refusal('backend', 'The backend could not be started.');
     return client;
   };
-  return await (await import('../web/start-web.ts')).startWeb({ ...request, openClient: open });
+  const { thisPlatform } = await import('../platform/this-platform.ts');
+  return await (
+    await import('../web/start-web.ts')
+  ).startWeb({
+    ...request,
+    openClient: open,
+    isOtherUser: (from, to) => {
+      const user = thisPlatform.connectionUser(from, to);
+      return ![null, 0, process.getuid?.()].includes(user);
+    },
+  });
 }
 
 export interface OpenClientOptions {

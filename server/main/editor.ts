@@ -29,6 +29,7 @@ import {
 import { startBackend } from './start-backend.ts';
 import { thisPlatform } from '../platform/this-platform.ts';
 
+export { servePage } from './served-page.ts';
 export { makeSample } from '../project/sample.ts';
 
 const outputBytesMax = 16 * 1024 * 1024;

@@ -29,6 +29,12 @@ export const darwin: Platform = {
     return parsePsFacts(stdout ?? '');
   },
   awakeStart: { program: '/usr/bin/caffeinate', args: ['-i', '/bin/cat'] },
+  openLink: (url) => ({
+    program: '/usr/bin/osascript',
+    args: ['-'],
+    input: `open location ${JSON.stringify(url)}\n`,
+  }),
+  connectionUser: () => null,
   notification: (title, text) => ({
     program: '/usr/bin/osascript',
     args: [...appleScript.flatMap((line) => ['-e', line]), title, text],

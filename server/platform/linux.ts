@@ -26,12 +26,34 @@ export const linux: Platform = {
       'cat',
     ],
   },
+  openLink: (url) => ({ program: 'xdg-open', args: [url], input: '' }),
+  connectionUser: (from, to) => {
+    try {
+      return connectionUser(from, to);
+    } catch {
+      return null;
+    }
+  },
   notification: (title, text) => {
     const options = ['--app-name=Drover', '--hint=string:sound-name:message-new-instant', '--'];
     // Many desktops read the text as markup.
     return { program: 'notify-send', args: [...options, title, withoutMarkup(text)] };
   },
 };
+
+/** In these files, addresses are hexadecimal numbers, and column 7 is the user. */
+function connectionUser(from: number, to: number): number | null {
+  const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
+  const [ownEnd, otherEnd] = [`:${hex(from)}`, `:${hex(to)}`];
+  for (const file of ['/proc/net/tcp', '/proc/net/tcp6']) {
+    const lines = readFileSync(file, 'utf8').split('\n').slice(1);
+    for (const line of lines) {
+      const [, local = '', remote = '', , , , , user] = line.trim().split(/\s+/u);
+      if (local.endsWith(ownEnd) && remote.endsWith(otherEnd)) return Number(user);
+    }
+  }
+  return null;
+}
 
 function readBootName(): string {
   try {

@@ -55,6 +55,16 @@ export interface Platform {
   processFacts(pid: number): ProcessFacts | null;
   /** Keeps the machine awake until its standard input ends, which it does with its parent. */
   readonly awakeStart: ProgramStart;
+  /**
+   * Opens a web page in the user's browser. On systems where it works, the address is the standard
+   * input: other users can read arguments.
+   */
+  openLink(url: string): ProgramStart & { readonly input: string };
+  /**
+   * The user number of the process at the other end of a loopback connection, which has port
+   * `from` and is connected to `to`. Returns null if the system does not report it.
+   */
+  connectionUser(from: number, to: number): number | null;
   /** Shows a notification with its sound. Returns null if the system has no program for it. */
   notification(title: string, text: string): ProgramStart | null;
 }

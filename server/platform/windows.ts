@@ -46,5 +46,11 @@ export const windows: Platform = {
     return status === 0 && startTime !== '' ? { startTime, isZombie: false } : null;
   },
   awakeStart: { program: 'powershell.exe', args: ['-NoProfile', '-Command', staysAwake] },
+  openLink: (url) => ({
+    program: 'powershell.exe',
+    args: ['-NoProfile', '-Command', 'Start-Process ([Console]::In.ReadLine())'],
+    input: `${url}\n`,
+  }),
+  connectionUser: () => null,
   notification: () => null,
 };

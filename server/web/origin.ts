@@ -20,16 +20,20 @@ export function checkExposure(address: ListenAddress, exposure: WebExposure): Re
   );
 }
 
-/** Whether a page of this origin (`scheme://host[:port]`) is the server's own. */
+/**
+ * Whether the server may be reached by this origin (`scheme://host[:port]`). A page must have the
+ * same origin as the request itself: another port of this machine is another page.
+ */
 export function isOwnOrigin(origin: string, port: number, exposure: WebExposure): boolean {
   if (exposure.kind === 'proxy') return origin === exposure.origin;
   const url = URL.canParse(origin) ? new URL(origin) : null;
   if (url === null || url.origin !== origin) return false;
   const isTls = exposure.kind === 'tls';
   if (url.protocol !== (isTls ? 'https:' : 'http:')) return false;
-  if (Number(url.port || (isTls ? 443 : 80)) !== port) return false;
   const host = url.hostname.replace(/^\[|\]$/gu, '');
+  // A forwarded port may have another number.
   if (exposure.kind === 'loopback') return isLoopback(host);
+  if (Number(url.port || (isTls ? 443 : 80)) !== port) return false;
   return isNamedBy(exposure.certificate, host);
 }
 

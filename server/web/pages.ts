@@ -1,5 +1,6 @@
 // The two documents of the page: the shell, and the frame around one panel. Their scripts and
-// styles are files of their own, so that the policy allows nothing inline.
+// styles are files of their own, so that the policy allows nothing inline. Addresses
+// are relative: a proxy may serve the page below a path.
 
 export const shellPage = `<!DOCTYPE html>
 <html lang="en">
@@ -8,13 +9,13 @@ export const shellPage = `<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="color-scheme" content="light dark">
 <title>Drover</title>
-<link rel="manifest" href="/manifest.webmanifest">
-<link rel="icon" href="/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/theme.css">
-<link rel="stylesheet" href="/page.css">
+<link rel="manifest" href="manifest.webmanifest">
+<link rel="icon" href="icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="theme.css">
+<link rel="stylesheet" href="page.css">
 </head>
 <body>
-<script type="module" src="/web.js"></script>
+<script type="module" src="web.js"></script>
 </body>
 </html>
 `;
@@ -27,12 +28,12 @@ export function framePage(name: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${name}</title>
-<link rel="stylesheet" href="/theme.css">
-<link rel="stylesheet" href="/page.css">
+<link rel="stylesheet" href="../theme.css">
+<link rel="stylesheet" href="../page.css">
 </head>
 <body class="panel vscode-dark">
-<script src="/panel-api.js"></script>
-<script type="module" src="/${name}.js"></script>
+<script src="../panel-api.js"></script>
+<script type="module" src="../${name}.js"></script>
 </body>
 </html>
 `;
@@ -42,7 +43,7 @@ export const manifest = JSON.stringify({
   name: 'Drover',
   short_name: 'Drover',
   description: 'Runs, questions and reviews of coding agents.',
-  start_url: '/',
+  start_url: '.',
   display: 'standalone',
-  icons: [{ src: '/icon.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any maskable' }],
+  icons: [{ src: 'icon.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any maskable' }],
 });

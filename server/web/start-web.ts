@@ -16,6 +16,8 @@ import { startWebServer } from './web-server.ts';
 export interface WebOptions extends WebRequest {
   /** `device`: the name of the browser that a person uses. */
   readonly openClient: (root: string, device?: string) => Promise<Client>;
+  /** Whether a loopback connection between these ports is known to be another user's. */
+  readonly isOtherUser: (from: number, to: number) => boolean;
 }
 
 const firstLinkMs = 10 * 60_000;
@@ -68,11 +70,12 @@ export async function startWeb(request: WebOptions): Promise<RunningWeb> {
     devices,
     invitations,
     sockets,
+    isOtherUser: request.isOtherUser,
   }).catch((error: unknown) => {
     throw new Refusal('bad_address', `Cannot listen there: ${(error as Error).message}.`);
   });
   return {
-    url: invite('decide', '', firstLinkMs),
+    newLink: () => invite('decide', '', firstLinkMs),
     close: async () => {
       links.close();
       await server.close();

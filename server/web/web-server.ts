@@ -21,6 +21,8 @@ export interface WebServerOptions {
   readonly devices: Devices;
   readonly invitations: Invitations;
   readonly sockets: PageSockets;
+  /** Whether a loopback connection between these ports is known to be another user's. */
+  readonly isOtherUser: (from: number, to: number) => boolean;
 }
 
 export interface WebServer {
@@ -48,11 +50,12 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   };
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = new URL(request.url ?? '/', 'http://page').pathname;
-    if (!isOwn(originFor(request.headers.host ?? '', exposure))) return refuse(response, 421);
+    const asked = originFor(request.headers.host ?? '', exposure);
+    if (!isOwn(asked)) return refuse(response, 421);
     if (request.method === 'GET') return files.send(path, response);
     if (request.method !== 'POST') return refuse(response, 405);
     const isFromPage =
-      isOwn(request.headers.origin ?? '') && request.headers['content-type'] === 'application/json';
+      request.headers.origin === asked && request.headers['content-type'] === 'application/json';
     if (!isFromPage) return refuse(response, 403);
     if (path === '/enter') return await enter(options, request, response);
     if (path === '/ticket') return giveTicket(options, request, response);
@@ -64,8 +67,8 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
       : createServer(answer);
   const webSockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax });
   server.on('upgrade', (request, socket, head) => {
-    const host = originFor(request.headers.host ?? '', exposure);
-    const isFromPage = isOwn(host) && isOwn(request.headers.origin ?? '');
+    const asked = originFor(request.headers.host ?? '', exposure);
+    const isFromPage = isOwn(asked) && request.headers.origin === asked;
     if (!isFromPage || request.url !== '/socket') {
       socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
       return;
@@ -95,10 +98,15 @@ function ownOrigin({ host }: ListenAddress, port: number, { kind }: WebExposure)
 
 /** A one-time token becomes a device with a cookie. */
 async function enter(
-  { devices, invitations, exposure, sockets }: WebServerOptions,
+  { devices, invitations, exposure, sockets, isOtherUser }: WebServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  // A browser gets its link as an argument, and other users of the machine can read arguments.
+  const { remotePort = 0, localPort = 0 } = request.socket;
+  if (exposure.kind === 'loopback' && isOtherUser(remotePort, localPort)) {
+    return refuse(response, 403);
+  }
   const { token, name } = await bodyOf(request);
   const known = deviceOf(devices, request);
   const invitation = invitations.accept(String(token), addressOf(request, exposure));

@@ -211,7 +211,10 @@ export function memoryBackend(
         checks: [],
         agents: [],
       }),
-      startWeb: async () => ({ url: 'http://127.0.0.1:1/#token=t', close: async () => {} }),
+      startWeb: async () => ({
+        newLink: () => 'http://127.0.0.1:1/#token=t',
+        close: async () => {},
+      }),
       runBackend: async () => {},
       runWorker: async () => {},
       runWorkerRuntime: async () => {},

@@ -3,4 +3,4 @@
 import { DroverDesk } from './drover-desk.ts';
 
 document.body.append(new DroverDesk());
-if ('serviceWorker' in navigator) void navigator.serviceWorker.register('/worker.js');
+if ('serviceWorker' in navigator) void navigator.serviceWorker.register('worker.js');

@@ -56,7 +56,7 @@ export class PanelFrame {
     const { id, attempt } = place;
     const { root } = around.project.project;
     const subject = encodeURIComponent(JSON.stringify({ id, attempt, root }));
-    this.element.src = `/panel/${place.name}#${subject}`;
+    this.element.src = `panel/${place.name}#${subject}`;
     this.#onMessage = (event) => {
       if (event.source === this.element.contentWindow && event.origin === location.origin) {
         this.#take(event.data);

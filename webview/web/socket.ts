@@ -41,7 +41,7 @@ export class PageSocket {
     if (ticket === null) return this.#later();
     if (ticket === '') return;
     if (this.#socket !== null) return;
-    const socket = new WebSocket(new URL('/socket', location.href.replace(/^http/u, 'ws')));
+    const socket = new WebSocket(new URL('socket', location.href.replace(/^http/u, 'ws')));
     this.#socket = socket;
     socket.addEventListener('open', () => {
       socket.send(JSON.stringify({ ticket }));
@@ -66,13 +66,13 @@ export class PageSocket {
 
   /** Resolves with null if the server does not answer, and with "" if it refuses. */
   async #ticket(): Promise<string | null> {
-    const invited = /^#token=([\w-]+)$/u.exec(location.hash)?.[1];
+    const invited = /^#token(?:=|%3D)([\w-]+)$/u.exec(location.hash)?.[1];
     // It works once, and is nothing to keep in the history.
     if (invited !== undefined) history.replaceState(null, '', location.pathname);
     const [path, body] =
       invited === undefined
-        ? ['/ticket', {}]
-        : ['/enter', { token: invited, name: browserName(navigator.userAgent) }];
+        ? ['ticket', {}]
+        : ['enter', { token: invited, name: browserName(navigator.userAgent) }];
     const response = await fetch(path, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },

@@ -1,6 +1,7 @@
 // web: the board in a browser, until Ctrl-C.
 
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { Refusal } from '../../core/failure.ts';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import type { WebExposure } from '../../protocol/web/wire.ts';
@@ -12,6 +13,8 @@ export interface WebOptions {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly behindProxy?: string;
+  readonly open?: boolean;
+  readonly links?: boolean;
 }
 
 export async function web(context: CommandContext, options: WebOptions): Promise<number> {
@@ -20,14 +23,37 @@ export async function web(context: CommandContext, options: WebOptions): Promise
   const { startWeb } = await context.surroundings.loadBackends();
   const { env } = context.surroundings;
   const running = await startWeb({ root, env, address: options.listen, exposure });
-  if (context.json) context.printJson({ url: running.url });
-  else {
-    context.say(`Drover is at ${running.url}`);
-    context.say('The link lets one browser in, once. Press Ctrl-C to stop.');
-  }
-  await new Promise<void>((resolve) => context.surroundings.onInterrupt(resolve));
+  const print = (): void => {
+    const url = running.newLink();
+    if (context.json) context.printJson({ url });
+    else context.say(`Drover is at ${url}`);
+  };
+  if (options.open === true) await openOr(context, running.newLink(), print);
+  else print();
+  if (!context.json) context.say('The link lets one browser in, once. Press Ctrl-C to stop.');
+  await Promise.race([
+    new Promise<void>((resolve) => context.surroundings.onInterrupt(resolve)),
+    ...(options.links === true ? [eachLine(context, print)] : []),
+  ]);
   await running.close();
   return exitCodes.done;
+}
+
+/** If no browser can be opened, a person follows the printed link. */
+async function openOr(context: CommandContext, url: string, print: () => void): Promise<void> {
+  const { openLink } = await import('../../platform/open-link.ts');
+  if (await openLink(url, context.surroundings.env)) {
+    if (context.json) context.printJson({ url: new URL('/', url).href });
+    else context.say(`Drover is at ${new URL('/', url).href}, now open in your browser.`);
+    return;
+  }
+  context.tell('No browser could be opened. Open the link yourself.');
+  print();
+}
+
+async function eachLine({ surroundings }: CommandContext, print: () => void): Promise<void> {
+  const lines = createInterface({ input: surroundings.pipes().input, terminal: false });
+  for await (const _ of lines) print();
 }
 
 function exposureFrom({ tlsCert, tlsKey, behindProxy }: WebOptions): WebExposure {

@@ -156,7 +156,7 @@ function defineServer(program: Command, host: ProgramHost): void {
 
 function defineWeb(program: Command, host: ProgramHost): void {
   const web = define(program, 'web', 'Show the board in a browser, also on a phone', [
-    'web',
+    'web --open',
     'web --listen :8443 --tls-cert cert.pem --tls-key key.pem',
     'web --listen 127.0.0.1:8800 --behind-proxy https://drover.example.com',
   ]);
@@ -169,6 +169,8 @@ function defineWeb(program: Command, host: ProgramHost): void {
     .option('--tls-cert <file>', 'Certificate (PEM) for other addresses than those of this machine')
     .option('--tls-key <file>', 'Its private key (PEM)')
     .option('--behind-proxy <url>', 'Address of the proxy with TLS that people use')
+    .option('--open', 'Open the page in your browser')
+    .option('--links', 'Print a new link for each line of standard input; stop when it ends')
     .action(calls(host, web, async () => (await import('../commands/web.ts')).web));
 }
 

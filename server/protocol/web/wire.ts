@@ -41,9 +41,17 @@ export interface WebRequest {
 }
 
 export interface RunningWeb {
-  /** Lets one browser in. */
-  readonly url: string;
+  /** Returns the address of the page with a token that lets one browser in, once. */
+  newLink(): string;
   close(): Promise<void>;
+}
+
+/** `drover web`, for as long as the editor's process lives. */
+export interface ServedPage {
+  /** The address of the page with a token that lets one browser in. Rejects if it ended. */
+  link(): Promise<string>;
+  readonly isOver: boolean;
+  end(): void;
 }
 
 export type WebConnection =

@@ -41,6 +41,8 @@ export interface HostOptions {
   readonly isForTestsInside?: boolean;
   /** With trust, folders are asked about; without, all are trusted. */
   readonly hasWorkspaceTrust?: boolean;
+  /** The host forwards ports of its machine, below a path. */
+  readonly hasProxy?: boolean;
 }
 
 export interface VsCodeHost {
@@ -108,8 +110,9 @@ function serverArguments(
     '--config', join(folder, 'config.yaml'), '--bind-addr', `127.0.0.1:${port}`,
     '--auth', 'none', '--user-data-dir', join(folder, 'ud'), '--extensions-dir', extensionsFolder,
     '--disable-telemetry', '--disable-update-check', '--disable-getting-started-override',
-    '--disable-proxy', '--ignore-last-opened',
+    '--ignore-last-opened',
   ];
+  if (options.hasProxy !== true) args.push('--disable-proxy');
   if (options.hasWorkspaceTrust !== true) args.push('--disable-workspace-trust');
   if (options.isForTestsInside === true) {
     args.push('--vscode-option', 'enable-smoke-test-driver');

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
@@ -129,6 +129,21 @@ suite('the extension in its host', () => {
     const wanted = ['drover.board', 'drover.grid', 'drover.run', 'drover.stream'];
     await untilTabs((types) => wanted.every((type) => types.includes(type)));
     assert.deepEqual([...panelTypes()].sort(), wanted);
+  });
+
+  test('the board opens in a browser, which is let in', async () => {
+    await untilBoard(exports, () => true);
+    const file = join(process.env['HOME'] ?? '', '.local/state/drover/web/devices.json');
+    await vscode.commands.executeCommand('drover.openInBrowser');
+    const endMs = performance.now() + waitMs;
+    while (!existsSync(file) && performance.now() < endMs) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const devices = JSON.parse(readFileSync(file, 'utf8')) as readonly { role: string }[];
+    assert.deepEqual(
+      devices.map(({ role }) => role),
+      ['decide'],
+    );
   });
 
   test('a language model reads the board, and adds three tasks with dependencies and runs them', async () => {

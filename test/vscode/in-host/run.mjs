@@ -36,7 +36,7 @@ const withTrust = {
  */
 const plans = {
   // Two in one window: the first one sets the repository up.
-  project: { suites: ['fresh+project'], isSetUp: false },
+  project: { suites: ['fresh+project'], isSetUp: false, host: { hasProxy: true } },
   // A window closes with running agents, another one opens.
   reload: { suites: ['leave', 'return'], isSetUp: true },
   untrusted: {
