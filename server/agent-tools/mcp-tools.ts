@@ -6,7 +6,7 @@ import type { AgentParams, AgentRequestName, AgentResult } from '../protocol/age
 import { agentShapes } from '../protocol/requests/agents.ts';
 
 export const instructions =
-  'Drover assigned your task to you. These tools read the task and the board, add tasks, report a blocker, ask the person and report progress. Drover applies its own rules: a refusal explains why, and changes nothing.';
+  'Drover assigned your task to you. These tools read the task and the board, add tasks, report a blocker, ask the person, report progress and leave notes for other agents. Drover applies its own rules: a refusal explains why, and changes nothing.';
 
 export type Ask = <N extends AgentRequestName>(
   name: N,
@@ -107,6 +107,17 @@ function defineWords(server: McpServer, ask: Ask): void {
       annotations: adding,
     },
     ({ note }) => answer(() => ask('agent.progress', { text: note })),
+  );
+  const { text: fact, at } = agentShapes['agent.remember'];
+  server.registerTool(
+    'remember',
+    {
+      description:
+        'Leaves a short note for the agents of other tasks of your epic: a fact that cost you time to find and that they will need, such as a hidden constraint or where something is. Not your progress, and nothing that the task or the code already says. The note is removed when the cited line changes.',
+      inputSchema: { note: fact, at },
+      annotations: adding,
+    },
+    ({ note, ...given }) => answer(() => ask('agent.remember', present({ text: note, ...given }))),
   );
 }
 

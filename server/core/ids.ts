@@ -3,7 +3,7 @@
 
 export type IdCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-export type IdKind = 'epic' | 'task' | 'question' | 'run' | 'hint';
+export type IdKind = 'epic' | 'task' | 'question' | 'run' | 'hint' | 'note';
 
 const allowedPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -43,6 +43,7 @@ const prefixes: { readonly [K in IdKind]: string } = {
   question: 'q',
   run: 'run',
   hint: 'hint',
+  note: 'note',
 };
 
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';

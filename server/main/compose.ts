@@ -256,6 +256,8 @@ export function workSettings(settings: Settings): WorkSettings {
     guidelines: settings.guidelines,
     taskContextCount: settings.taskContextCount,
     taskContextMaxAgeMs: settings.taskContextMaxAgeMs,
+    noteCount: settings.noteCount,
+    notesKeptMs: settings.retention.notesMs,
     maxDescriptionBytes: settings.maxDescriptionBytes,
     budget: settings.budget,
     machine: settings.machine,

@@ -6,6 +6,7 @@ import type { BoardChanges } from './panel-views.ts';
 import type { BoardAnswers, boardShapes } from './requests/board.ts';
 import type { EpicAnswers, epicShapes } from './requests/epics.ts';
 import type { ExchangeAnswers, exchangeShapes } from './requests/exchange.ts';
+import type { NoteAnswers, noteShapes } from './requests/notes.ts';
 import type { ParamsOf, Shape } from './requests/fields.ts';
 import type { ReviewAnswers, reviewShapes } from './requests/reviews.ts';
 import type { RunAnswers, runShapes } from './requests/runs.ts';
@@ -34,6 +35,7 @@ export type Requests = Topic<typeof boardShapes, BoardAnswers> &
   Topic<typeof epicShapes, EpicAnswers> &
   Topic<typeof runShapes, RunAnswers> &
   Topic<typeof reviewShapes, ReviewAnswers> &
+  Topic<typeof noteShapes, NoteAnswers> &
   Topic<typeof exchangeShapes, ExchangeAnswers> &
   Topic<typeof upkeepShapes, UpkeepAnswers>;
 
@@ -107,6 +109,10 @@ export const dataRequests = [
   'plan.restore',
   'change',
   'file.read',
+  'notes.list',
+  'notes.add',
+  'notes.keep',
+  'notes.drop',
 ] as const satisfies readonly RequestName[];
 
 export interface Notifications {

@@ -11,6 +11,7 @@ export interface PruneReport {
       | 'snapshots'
       | 'verdicts'
       | 'webhooks'
+      | 'notes'
       | 'steps'
       | 'attachments';
     readonly count: number;

@@ -314,6 +314,17 @@ export {
   tasksWithOpenHints,
   withdrawQuestions,
 } from './work/questions.ts';
+export {
+  addNote,
+  countNotes,
+  dropNote,
+  keepNote,
+  type NewNote,
+  noteOrRefuse,
+  type NoteRow,
+  noteUses,
+  readNotes,
+} from './notes/notes.ts';
 export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';
 export { dependentsOf, reopenEpic, rootTasksOf } from './work/undo-rows.ts';
 export { beginSubTask, familyOf, noOwner, noStop, rootOf } from './status/transition.ts';

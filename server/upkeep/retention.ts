@@ -19,6 +19,7 @@ import {
 import {
   forgetRescueRefs,
   pruneDeliveries,
+  pruneNotes,
   prunePast,
   pruneVerdicts,
 } from '../store/history/prune-rows.ts';
@@ -85,6 +86,7 @@ export async function prune(
     }),
     verdicts: await shared(retention.verdictsMs, (beforeMs) => pruneVerdicts(run, beforeMs)),
     webhooks: await shared(retention.webhooksMs, (beforeMs) => pruneDeliveries(run, beforeMs)),
+    notes: await shared(retention.notesMs, (beforeMs) => pruneNotes(run, beforeMs)),
     steps: isDry
       ? nothing
       : await shared(retention.stepsMs, async () => {

@@ -80,6 +80,10 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
   },
   show: { request: 'task.show', lines: [['task-1']] },
   why: { request: 'why', lines: [['task-1']] },
+  notes: { request: 'notes.list', lines: [words('-e epic-1')] },
+  'notes add': { request: 'notes.add', lines: [words('words -e epic-1 --at src/a.ts:1')] },
+  'notes keep': { request: 'notes.keep', lines: [['note-1']] },
+  'notes drop': { request: 'notes.drop', lines: [['note-1']] },
   pr: { request: 'epic.pull', lines: [['epic-1']] },
   log: {
     request: 'log.read',

@@ -6,6 +6,7 @@ import { boardShapes } from '../../server/protocol/requests/board.ts';
 import { epicShapes } from '../../server/protocol/requests/epics.ts';
 import { exchangeShapes } from '../../server/protocol/requests/exchange.ts';
 import type { Shape } from '../../server/protocol/requests/fields.ts';
+import { noteShapes } from '../../server/protocol/requests/notes.ts';
 import { reviewShapes } from '../../server/protocol/requests/reviews.ts';
 import { runShapes } from '../../server/protocol/requests/runs.ts';
 import { taskShapes } from '../../server/protocol/requests/tasks.ts';
@@ -18,6 +19,7 @@ const topics: readonly (readonly [string, Readonly<Record<string, Shape>>])[] = 
   ['Epics', epicShapes],
   ['Runs', runShapes],
   ['Reviews', reviewShapes],
+  ['Notes', noteShapes],
   ['Import and export', exchangeShapes],
   ['Upkeep', upkeepShapes],
 ];

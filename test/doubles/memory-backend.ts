@@ -76,6 +76,10 @@ const servedNames = [
   'webhooks.list',
   'webhooks.test',
   'webhooks.retry',
+  'notes.list',
+  'notes.add',
+  'notes.keep',
+  'notes.drop',
 ] as const satisfies readonly (keyof RequestHandlers)[];
 
 type ServedName = (typeof servedNames)[number];

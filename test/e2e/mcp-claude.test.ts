@@ -64,4 +64,31 @@ suite('tools for Claude Code', function () {
     }
     assert.match(await here.expect(0, ['log', 'm1']), /Planned three tasks\./);
   });
+
+  test('what one remembers changes what the next one does', async () => {
+    const input = { note: 'Amounts are in cents.', at: 'README.md:1' };
+    real.fake.setScript({
+      conversations: [
+        conversation('m1', [
+          { tools: [{ name: 'mcp__drover__remember', input }] },
+          writes('m1'),
+          says('Wrote m1.'),
+        ]),
+        {
+          name: 'm2 with the note',
+          match: { prompt: 'Amounts are in cents', hasTools: true },
+          steps: [writes('cents'), says('Wrote cents.')],
+        },
+        conversation('m2', [writes('dollars'), says('Wrote dollars.')]),
+      ],
+    });
+    const here = project({ env: claudeEnvironment(real.claude, real.fake) });
+    await beginPlan(here, [
+      { type: 'epic', id: 'shop' },
+      { id: 'm1', epic_id: 'shop' },
+      { id: 'm2', epic_id: 'shop', blocked_by: ['m1'] },
+    ]);
+    await here.expect(0, ['run', '--land', 'task'], { timeoutMs: 200_000 });
+    assert.equal(here.read('repo/cents.txt'), 'work of cents\n');
+  });
 });

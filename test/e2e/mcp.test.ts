@@ -75,6 +75,7 @@ suite('tools for agents', function () {
       'declare_blocker',
       'read_board',
       'read_task',
+      'remember',
       'report_progress',
     ]);
     const status = await here.status();

@@ -210,6 +210,8 @@ function drawSettings(chance: SeededChance): WorkSettings {
     guidelines: '',
     taskContextCount: chance.percent(50) ? 3 : 0,
     taskContextMaxAgeMs: 3_600_000,
+    noteCount: 10,
+    notesKeptMs: 2_592_000_000,
     maxDescriptionBytes: 10_000,
     budget: noBudgets,
     machine: anyHost,

@@ -55,6 +55,7 @@ export const tables = [
   'forge_reactions',
   'forge_outbox',
   'forge_issues',
+  'notes',
 ].join(', ');
 
 let started: Promise<TestDatabases> | null = null;

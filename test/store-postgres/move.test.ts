@@ -20,6 +20,7 @@ import { addHint, askQuestion } from '../../server/store/work/questions.ts';
 import { removeFolder } from '../remove-folder.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 import { testDatabases, withStore } from './databases.ts';
+import { fillForge } from './fill-forge.ts';
 import { tablesOf } from '../tables.ts';
 
 type Db = Kysely<StoreTables>;
@@ -108,52 +109,30 @@ async function fill(store: Store, count: number): Promise<void> {
   });
 }
 
-async function fillForge(tx: Parameters<Parameters<Store['transaction']>[0]>[0]): Promise<void> {
-  const key = { provider: 'github', host: 'github.com', native_id: 'PR_1' };
-  const commits = { head_sha: 'a', tested_tree: 'b', base: 'main', branch: 'drover/e' };
-  const place = { slug: 'o/r', number: 1, url: 'https://github.com/o/r/pull/1' };
-  await tablesOf(tx)
-    .insertInto('forge_items')
-    .values({
-      ...key,
-      ...place,
-      ...commits,
-      epic_id: 'e',
-      run_id: 'r',
-      state: 'open',
-      created_at_ms: 1,
-    })
-    .execute();
-  await tablesOf(tx)
-    .insertInto('forge_facts')
-    .values({ ...key, fact: 'core' })
-    .execute();
-  await tablesOf(tx)
-    .insertInto('forge_reactions')
-    .values({ ...key, key: 'check/unit/a', subject: 'check/unit', state: 'shown', at_ms: 1 })
-    .execute();
-  const request = { kind: 'push', request: '{}', state: 'pending', position: 0 } as const;
-  await tablesOf(tx)
-    .insertInto('forge_outbox')
-    .values({ key: 'e/push', epic_id: 'e', ...request, next_at_ms: 1, created_at_ms: 1 })
-    .execute();
-  await tablesOf(tx)
-    .insertInto('forge_issues')
-    .values({ ...key, native_id: 'I_1', slug: 'o/r', number: 1, item_id: 'gh-1' })
-    .execute();
-}
-
 async function fillTheRest(
   _store: Store,
   tx: Parameters<Parameters<Store['transaction']>[0]>[0],
   taskId: string,
 ): Promise<void> {
   const at = { created_at: 1, last_used_at: 2 };
+  const source = {
+    task_id: taskId,
+    attempt: 1,
+    path: 'src/a.ts',
+    line: 2,
+    cited: 'a',
+    commit_sha: 'b',
+  };
+  const note = { id: 'note-1', text: 'Mind it', epic_id: 'e', ...source };
   const state = 'proposed' as const;
   const plan = { task_id: taskId, number: 1, attempt: 1, state, text: 'First, look.' };
   await tablesOf(tx)
     .insertInto('task_plans')
     .values({ ...plan, created_at_ms: 3 })
+    .execute();
+  await tablesOf(tx)
+    .insertInto('notes')
+    .values({ ...note, created_at_ms: 3, used_at_ms: 4 })
     .execute();
   await tablesOf(tx)
     .insertInto('worktrees')

@@ -61,6 +61,7 @@ export function definePlanCommands(program: Command, host: ProgramHost): void {
     .option('--no-epic', 'Remove the task from its epic')
     .action(calls(host, edit, async () => (await load()).edit));
   defineSpecCommand(program, host);
+  defineNoteCommands(program, host);
 }
 
 function defineSpecCommand(program: Command, host: ProgramHost): void {
@@ -95,6 +96,36 @@ written with --out and add it with "drover import".`,
       ).conflicts(['yes', 'dryRun']),
     )
     .action(calls(host, spec, async () => (await import('../commands/spec.ts')).spec));
+}
+
+const loadNotes = async () => await import('../commands/notes.ts');
+
+function defineNoteCommands(program: Command, host: ProgramHost): void {
+  const notes = define(program, 'notes', 'List notes that prompts of later tasks contain', [
+    'notes',
+    'notes --epic epic-7h2k9d3f',
+  ]);
+  notes
+    .option('-e, --epic <id>', 'Only notes that count in this epic')
+    .action(calls(host, notes, async () => (await loadNotes()).notes));
+  notes.helpCommand(false);
+
+  const add = define(notes, 'add <text>', 'Leave a note for agents, at most 280 characters', [
+    'notes add "The fixtures are made by npm run fixtures."',
+    'notes add "Amounts are in cents." --epic epic-7h2k9d3f --at src/cart.ts:12',
+  ]);
+  add
+    .option('-e, --epic <id>', 'Only for tasks of this epic (default: the whole project)')
+    .option('--at <file:line>', 'Line that shows it; the note is removed when the line changes')
+    .action(calls(host, add, async () => (await loadNotes()).notesAdd));
+
+  const keep = define(notes, 'keep <id>', "Keep an agent's note for the whole project", [
+    'notes keep note-4k9d2m1x',
+  ]);
+  keep.action(calls(host, keep, async () => (await loadNotes()).notesKeep));
+
+  const drop = define(notes, 'drop <id>', 'Remove a note', ['notes drop note-4k9d2m1x']);
+  drop.action(calls(host, drop, async () => (await loadNotes()).notesDrop));
 }
 
 const runsOnHelp = 'Where agents run: local or remote ("" = use the settings)';

@@ -1,10 +1,11 @@
 // Builds prompts in one order for all agents: guidelines; results of the blockers, then recent
-// tasks of the same epic; hints; the task; the last failure; the environment; the epic; rules.
-// Every section is bounded. Text from other sources is fenced and called data.
+// tasks of the same epic; notes; hints; the task; the last failure; the environment; the epic;
+// rules. Every section is bounded. Text from other sources is fenced and called data.
 
 import { usesNoAttempt } from '../work/fallback.ts';
 import { withoutCriteria } from '../exchange/import-record.ts';
 import { type ContinuedWork, continuedSection } from './continued-prompt.ts';
+import { notesSection, type PromptNote } from './notes-prompt.ts';
 import { planAgainPrompt, type PromptPlan, planRules, planSection } from './plan-prompt.ts';
 import { type PresentWork, presentWorkSection } from './present-work.ts';
 import { type Surroundings, surroundingsSection } from './surroundings-prompt.ts';
@@ -26,6 +27,8 @@ export interface PromptInput {
   readonly blockers: readonly (FinishedTask & { readonly landedSha: string | null })[];
   /** Newest first; never the task itself, a blocker, or a task of another epic. */
   readonly recent: readonly (FinishedTask & { readonly ageMs: number })[];
+  /** Absent: none. */
+  readonly notes?: readonly PromptNote[];
   readonly hints: readonly string[];
   readonly task: Named & {
     readonly description: string;
@@ -112,6 +115,7 @@ export function buildPrompt(input: PromptInput): string {
     guidelinesSection(input.guidelines),
     blockersSection(input),
     recentSection(input),
+    notesSection(input.notes ?? []),
     hintsSection(input.hints),
     continuedSection(input.continued ?? null, input.hasConversation === true),
     taskSection(input),

@@ -50,7 +50,7 @@ export function surroundingsSection(around: Surroundings | null): string {
   ];
   if (around.hasTools) {
     lines.push(
-      '- The tools of the MCP server `drover` read the board, add tasks, name a blocker and ask the person.',
+      '- The tools of the MCP server `drover` read the board, add tasks, name a blocker, ask the person and leave short notes for the agents of other tasks.',
     );
   }
   return [...lines, ...otherLines(around.others)].join('\n');

@@ -63,6 +63,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'retention.snapshots',
   'retention.verdicts',
   'retention.webhooks',
+  'retention.notes',
   'retention.steps',
   'telemetry.enabled',
   'telemetry.endpoint',

@@ -47,6 +47,13 @@ export const retentionSettingTable = {
     doc: 'How long to list webhook deliveries after they were sent or failed.',
     readBy: reader,
   },
+  'retention.notes': {
+    value: ageKind,
+    fallback: '30d',
+    inFile: true,
+    doc: 'How long to keep a note that no prompt contains.',
+    readBy: reader,
+  },
   'retention.steps': {
     value: ageKind,
     fallback: '7d',
@@ -66,6 +73,7 @@ export interface RetentionSettings {
   readonly snapshotsMs: number;
   readonly verdictsMs: number;
   readonly webhooksMs: number;
+  readonly notesMs: number;
   readonly stepsMs: number;
 }
 
@@ -77,6 +85,7 @@ export function retentionSettingsOf(get: <T>(key: RetentionSettingKey) => T): Re
     snapshotsMs: get('retention.snapshots'),
     verdictsMs: get('retention.verdicts'),
     webhooksMs: get('retention.webhooks'),
+    notesMs: get('retention.notes'),
     stepsMs: get('retention.steps'),
   };
 }

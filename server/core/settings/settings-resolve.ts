@@ -288,6 +288,7 @@ function settingsOf(values: Values): Settings {
     plansFirst: get('plan'),
     taskContextCount: get('task_context_count'),
     taskContextMaxAgeMs: get('task_context_max_age'),
+    noteCount: get('note_count'),
     maxCommitFileBytes: get('max_commit_file_size'),
     protectedPaths: get('protect.paths'),
     secretsAllowed: get('protect.secrets_allowed'),

@@ -158,6 +158,13 @@ export const settingTable = {
     doc: 'Leave finished tasks older than this out of the prompt.',
     readBy: 'core/prompt (section 2)',
   },
+  note_count: {
+    value: { type: 'integer', min: 0, max: 10 },
+    fallback: 10,
+    inFile: true,
+    doc: 'Maximum number of notes of agents and people that a prompt contains (0 = no notes).',
+    readBy: 'workflows (prompt)',
+  },
   max_commit_file_size: {
     value: { type: 'size', min: '1KB', max: '10GB' },
     fallback: '10MB',
@@ -335,6 +342,7 @@ export interface Settings {
   readonly plansFirst: boolean;
   readonly taskContextCount: number;
   readonly taskContextMaxAgeMs: number;
+  readonly noteCount: number;
   readonly maxCommitFileBytes: number;
   readonly protectedPaths: readonly string[];
   readonly secretsAllowed: readonly string[];

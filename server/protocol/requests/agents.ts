@@ -40,6 +40,12 @@ export const agentShapes = {
     wait_ms: optional(number),
   },
   'agent.progress': { text: anyText },
+  'agent.remember': {
+    text: anyText.check(described('One fact in one sentence, at most 280 characters.')),
+    at: optional(
+      anyText.check(described('The line that shows it, as file:line (src/cart.ts:12).')),
+    ),
+  },
 };
 
 export interface AgentAnswers {
@@ -49,4 +55,5 @@ export interface AgentAnswers {
   'agent.block': { message: string };
   'agent.ask': AgentAnswer;
   'agent.progress': { message: string };
+  'agent.remember': { note: string; message: string };
 }

@@ -11,6 +11,7 @@ import { boardShapes } from './board.ts';
 import { epicShapes } from './epics.ts';
 import { exchangeShapes } from './exchange.ts';
 import type { Shape } from './fields.ts';
+import { noteShapes } from './notes.ts';
 import { reviewShapes } from './reviews.ts';
 import { runShapes } from './runs.ts';
 import { taskShapes } from './tasks.ts';
@@ -22,6 +23,7 @@ export const requestShapes = {
   ...epicShapes,
   ...runShapes,
   ...reviewShapes,
+  ...noteShapes,
   ...exchangeShapes,
   ...upkeepShapes,
 } satisfies { readonly [N in RequestName]: Shape };

@@ -26,6 +26,7 @@ export interface DataHandlerDeps {
     readonly fleet: { readonly takeOverAfterMs: number };
     readonly gate: { readonly needs: readonly string[] };
     readonly templates: TaskTemplates;
+    readonly retention: { readonly notesMs: number };
     readonly land: { readonly target: string | null };
     readonly otel: { readonly project: string | null };
   };

@@ -7,6 +7,7 @@ import { logHandlers } from './data-log.ts';
 import { historyHandlers } from './data-history.ts';
 import { inspectHandlers } from './data-inspect.ts';
 import { panelDataHandlers } from './panel-data.ts';
+import { noteHandlers } from '../notes/note-handlers.ts';
 import { planHandlers } from './data-plan.ts';
 import { searchHandlers } from './data-search.ts';
 import { workHandlers } from './data-work.ts';
@@ -24,5 +25,6 @@ export function createDataHandlers(deps: DataHandlerDeps): Pick<Handlers, DataRe
     ...searchHandlers(deps),
     ...fileHandlers(deps),
     ...panelDataHandlers(deps),
+    ...noteHandlers(deps),
   };
 }

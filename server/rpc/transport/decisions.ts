@@ -44,6 +44,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   'worktree.list': 'read',
   'worktree.sizes': 'read',
   'webhooks.list': 'read',
+  'notes.list': 'read',
 
   'task.add': 'own',
 
@@ -79,6 +80,9 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   approve: 'person',
   answer: 'person',
   undo: 'person',
+  'notes.add': 'person',
+  'notes.keep': 'person',
+  'notes.drop': 'person',
   // It starts agents to ask for their version and login.
   preflight: 'person',
   'gate.test': 'person',

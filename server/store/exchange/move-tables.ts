@@ -47,6 +47,7 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'forge_reactions', key: ['provider', 'host', 'native_id', 'key'] },
   { table: 'forge_outbox', key: ['key'] },
   { table: 'forge_issues', key: ['provider', 'host', 'native_id'] },
+  { table: 'notes', key: ['id'] },
 ];
 
 /** Tables whose rows have an order of their making, which is moved with them. */

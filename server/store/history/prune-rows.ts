@@ -1,5 +1,5 @@
 // Removes the rows that no task owns once they are old: changes of the past, results of gates,
-// deliveries of webhooks.
+// deliveries of webhooks, notes that no prompt contains.
 
 import { sql, type SqlBool } from 'kysely';
 import type { Store } from '../port.ts';
@@ -185,6 +185,33 @@ export async function pruneDeliveries(run: PruneRun, beforeMs: number): Promise<
           .where('ended_at_ms', '<', beforeMs)
           .execute();
       }
+    },
+  });
+}
+
+/** Notes that no prompt has contained since then. */
+export async function pruneNotes(run: PruneRun, beforeMs: number): Promise<Removed> {
+  return removeInParts<{ id: string; text: string }>(run, {
+    read: (after) =>
+      tablesOf(run.store)
+        .selectFrom('notes')
+        .select(['id', 'text'])
+        .where('used_at_ms', '<', beforeMs)
+        .where('id', '>', after?.id ?? '')
+        .orderBy('id')
+        .limit(rowsAtOnce)
+        .execute(),
+    bytesOf: (row) => row.text.length,
+    remove: async (tx, rows) => {
+      await tx
+        .deleteFrom('notes')
+        .where(
+          'id',
+          'in',
+          rows.map(({ id }) => id),
+        )
+        .where('used_at_ms', '<', beforeMs)
+        .execute();
     },
   });
 }

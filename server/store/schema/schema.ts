@@ -1,6 +1,7 @@
 // Creates the tables. The public design schema comes first, unchanged; our additions follow.
 
 import { forgeIssueStatements, forgeStatements } from './forge-rows.ts';
+import { noteStatements } from './note-rows.ts';
 import { lineStatements, oneTruthStatements, wrongStateStatements } from './line-tables.ts';
 import { type Kysely, sql } from 'kysely';
 import { causeOfOldReason, storedCause } from '../../core/plan/block-cause.ts';
@@ -284,7 +285,7 @@ const machineReportStatements: readonly string[] = [
 ];
 
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 27;
+export const schemaVersion = 28;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -370,4 +371,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 25, name: 'one truth about each line', up: all(oneTruthStatements) },
   { version: 26, name: 'pull requests', up: all(forgeStatements) },
   { version: 27, name: 'issues', up: all(forgeIssueStatements) },
+  { version: 28, name: 'notes for later tasks', up: all(noteStatements) },
 ];

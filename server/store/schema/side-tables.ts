@@ -1,10 +1,11 @@
 // Tables beside the plan's own.
 
 import type { ForgeTables } from './forge-rows.ts';
+import type { NoteTables } from './note-rows.ts';
 import type { OutgoingTables } from './webhook-rows.ts';
 import type { RepositoryTable } from './repository-table.ts';
 
-export interface SideTables extends OutgoingTables, ForgeTables {
+export interface SideTables extends OutgoingTables, ForgeTables, NoteTables {
   repository: RepositoryTable;
   base_gates: BaseGateTable;
 }

@@ -29,6 +29,7 @@ import {
 } from '../../store/port.ts';
 import { type ContinuedSession, presentWork } from './earlier-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
+import { notesForPrompt } from './notes-for-prompt.ts';
 import { surroundingsOf } from './surroundings.ts';
 
 type Prompting = Uses<
@@ -64,17 +65,18 @@ export async function buildPartPrompt(
 ): Promise<PartPrompt> {
   const { resume, hasTools, continued } = given;
   const { db } = engine.store;
-  const [open, all, surroundings, gathered] = await Promise.all([
+  const [open, all, surroundings, gathered, notes] = await Promise.all([
     openHints(db, hintIds(claim, part)),
     // A new conversation also gets the earlier hints, because it has not received them.
     allHints(db, hintIds(claim, part)),
     surroundingsOf(engine, claim, attempt, hasTools),
     promptInput(engine, claim, attempt, part),
+    notesForPrompt(engine, attempt, part),
   ]);
   const hints = (resume ? open : all).map((hint) => hint.message);
   const forks = !resume && continued !== null && continued.sessionId !== null;
   const isContinued = { continued, hasConversation: resume || forks };
-  const input: PromptInput = { ...gathered, ...isContinued, hints, surroundings };
+  const input: PromptInput = { ...gathered, ...isContinued, notes, hints, surroundings };
   const cut = attempt.failure_kind === 'interrupted' || attempt.error === null;
   const firstPart = claim.planning === true || claim.parts[0] === part;
   const isCut = resume && firstPart && cut && input.lastFailure === null;
@@ -135,7 +137,7 @@ async function promptInput(
   claim: Claim,
   attempt: AttemptRow,
   part: string,
-): Promise<Omit<PromptInput, 'hints'>> {
+): Promise<Omit<PromptInput, 'hints' | 'notes'>> {
   const { db } = engine.store;
   const settings = engine.settings();
   const [task, blockers, subTasks, failed, plan, present] = await Promise.all([

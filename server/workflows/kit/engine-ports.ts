@@ -113,6 +113,10 @@ export interface WorkSettings {
   readonly guidelines: string;
   readonly taskContextCount: number;
   readonly taskContextMaxAgeMs: number;
+  /** Maximum number of notes in a prompt; 0 = none. */
+  readonly noteCount: number;
+  /** How long a note counts that no prompt contains; Infinity = forever. */
+  readonly notesKeptMs: number;
   readonly maxDescriptionBytes: number;
   readonly budget: Budgets;
   readonly machine: HostLimits;

@@ -71,6 +71,7 @@ suite('data requests', () => {
         fleet: { takeOverAfterMs: 15_000 },
         gate: { needs: [] },
         templates: { weekly: { title: 'Update the dependencies' } },
+        retention: { notesMs: Infinity },
         land: { target: null },
         otel: { project: null },
       }),
