@@ -1,7 +1,8 @@
 // Gives a fact of a pull request to the conversation that last changed the file, or shows it to a
 // person; and answers on the thread once the work has been pushed.
 
-import { nameCause, type Reaction, type Read } from '../core/forge/decide.ts';
+import { nameCause, type Reaction } from '../core/forge/decide.ts';
+import type { Read } from '../core/forge/observed-pull.ts';
 import type { PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
 import { fixText } from '../core/forge/reaction-text.ts';
 import {

@@ -1,13 +1,8 @@
 // Reads the open pull requests, decides the reaction to their facts, and carries it out. Each
 // reaction is recorded in the transaction of its effect.
 
-import {
-  decide,
-  type PullFacts,
-  type Reaction,
-  type Read,
-  waitsFor,
-} from '../core/forge/decide.ts';
+import { decide, type Reaction, waitsFor } from '../core/forge/decide.ts';
+import type { PullFacts, Read } from '../core/forge/observed-pull.ts';
 import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
 import type { Answer, Forge } from '../forge/port.ts';
 import { pendingRequests } from '../store/forge/outbox.ts';
@@ -23,6 +18,7 @@ import { epicById } from '../store/port.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import { isUndo } from '../core/forge/pull-plan.ts';
 import { addFix, addShown, planReplies } from './give-facts.ts';
+import { gatherMerge, takeMergeStep } from './merge-pulls.ts';
 import { adoptForeign, continueRun, endMerged, giveBackPull } from './pull-ends.ts';
 import type { SendDeps } from './send-requests.ts';
 import { endUndo } from './undo-pulls.ts';
@@ -64,11 +60,15 @@ async function observe(deps: ObserveDeps, access: ForgeAccess, pull: PullRow): P
       await note(engine, pull, waitsFor(facts));
     return;
   }
-  for (const reaction of decide(facts)) {
+  const reactions = decide(facts);
+  for (const reaction of reactions) {
     if (!(await carryOut(deps, access, { pull, core: core.value, reaction }))) return;
   }
   await planReplies(engine, pull, facts.threads);
   if (await continueRun(engine, pull)) return;
+  // What is merged is what no agent is still changing.
+  for (const step of reactions)
+    if (step.kind === 'gate' || step.kind === 'merge') await takeMergeStep(engine, pull, step);
   await note(engine, pull, waitsFor(facts));
 }
 
@@ -100,6 +100,9 @@ async function carryOut(
     case 'show':
       await addShown(engine, pull, reaction);
       return true;
+    case 'gate':
+    case 'merge':
+      return true;
   }
 }
 
@@ -113,7 +116,14 @@ async function gather(
   const head = await standOfHead(engine, access, pull, core);
   const isLive = core.state === 'open' && head === 'ours';
   const checks = await readFact(engine, pull, 'checks', isLive, () => forge.checks(core.head));
-  const isRed = checks.kind === 'read' && checks.value.some(({ state }) => state === 'red');
+  const merge = await gatherMerge(engine, access, {
+    pull,
+    core,
+    readFact: (name, ask) => readFact(engine, pull, name, isLive, ask),
+  });
+  const isRed = [checks, merge.group?.checks].some(
+    (read) => read?.kind === 'read' && read.value.some(({ state }) => state === 'red'),
+  );
   const baseChecks = await readFact<readonly Check[]>(engine, pull, 'base_checks', isRed, () =>
     forge.checks(core.baseSha),
   );
@@ -134,6 +144,7 @@ async function gather(
     threads,
     writers: threads.kind === 'read' ? await writersIn(forge, threads.value) : new Set(),
     done: done.map(({ key, subject, state, at_ms: atMs }) => ({ key, subject, state, atMs })),
+    merge,
     nowMs: engine.clock.now(),
     quietMs,
   };

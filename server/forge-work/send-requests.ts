@@ -17,6 +17,7 @@ import {
   pullOfBranch,
   type PullRow,
   setEpicWaiting,
+  storeFact,
   storePull,
   tasksInPull,
 } from '../store/forge/pull-requests.ts';
@@ -24,6 +25,7 @@ import { gateOfRun } from '../workflows/attempt/submission.ts';
 import { replyBody } from '../core/forge/reaction-text.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';
 import type { ForgeAccess, ProjectForge } from './forge-access.ts';
+import { type MergePlan, sendMerge, type TestedOn } from './merge-pulls.ts';
 import { type ReportPlan, sendReport } from './report-issues.ts';
 
 export interface SendDeps {
@@ -141,11 +143,15 @@ async function send(
     const sent = await sendReport(access.tracker, JSON.parse(row.request) as ReportPlan);
     return sent.kind === 'facts' ? { kind: 'done', answer: sent.value } : unsent(sent);
   }
+  if (row.kind === 'merge') {
+    const refused = await sendMerge(access.forge, JSON.parse(row.request) as MergePlan);
+    return refused === null ? { kind: 'done' } : unsent(refused);
+  }
   const plan = JSON.parse(row.request) as PullRequestPlan;
   const known = await pullOfBranch(engine.store.db, plan.epicId, plan.branch);
   switch (row.kind) {
     case 'push':
-      return push(access, plan, known);
+      return push(access, plan, known, engine.clock.now());
     case 'open':
       return open(engine, access, plan);
     case 'dress':
@@ -158,17 +164,19 @@ async function send(
 }
 
 /** Null if it brings work. */
-function undoesOf({ kind, request }: OutboxRow): PullRequestPlan['undoes'] | null {
-  return kind === 'reply' ? null : ((JSON.parse(request) as PullRequestPlan).undoes ?? null);
+function undoesOf({ request }: OutboxRow): PullRequestPlan['undoes'] | null {
+  return (JSON.parse(request) as Partial<PullRequestPlan>).undoes ?? null;
 }
 
 const notThere: Sent = { kind: 'later', why: 'The pull request is not known yet.' };
 
 async function push(
   { remote }: ForgeAccess,
-  { branch, head, tree, runId }: PullRequestPlan,
+  plan: PullRequestPlan,
   known: PullRow | null,
+  nowMs: number,
 ): Promise<Sent> {
+  const { branch, head, tree, runId } = plan;
   const open = known?.state === 'open' ? known : null;
   const there = await remote.tip(branch);
   if (!there.ok) return { kind: 'later', why: there.error.message };
@@ -183,6 +191,7 @@ async function push(
         write: async (tx) => {
           if (open === null) return;
           await storePull(tx, { ...open, head_sha: head, tested_tree: tree, run_id: runId });
+          await storeFact(tx, open, 'tested', testedOn(plan, nowMs));
         },
       };
     case 'stale':
@@ -197,6 +206,11 @@ async function push(
         why: `The remote refuses the push of ${branch}: ${pushed.value.why}.`,
       };
   }
+}
+
+function testedOn({ testedBase: base, head }: PullRequestPlan, atMs: number) {
+  const tested: TestedOn = { base, head };
+  return { value: JSON.stringify(tested), missing: null, atMs };
 }
 
 async function open(
@@ -243,6 +257,7 @@ async function open(
     write: async (tx) => {
       const note = `PR #${pull.number} is open: ${pull.url}`;
       await storePull(tx, { ...row, note });
+      await storeFact(tx, row, 'tested', testedOn(plan, engine.clock.now()));
       const state = plan.undoes === undefined ? 'pull_request' : 'landed';
       await setEpicWaiting(tx, plan.epicId, { state, note });
       await engine.store.append(tx, {

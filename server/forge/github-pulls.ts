@@ -2,13 +2,27 @@
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { Repository } from '../core/forge/issue.ts';
-import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
+import type {
+  BranchRules,
+  Check,
+  Merging,
+  PullCore,
+  ReviewThread,
+} from '../core/forge/pull-facts.ts';
 import type { ForgeClient } from './client.ts';
 import { readChecks } from './github-checks.ts';
+import { readMerging, requestMerge } from './github-merging.ts';
 import { listIn, readList } from './github-list.ts';
 import { readPull, readReview, readThread } from './github-pull-format.ts';
 import { readBranchRules } from './github-rules.ts';
-import { type Answer, facts, type Forge, type NewPull, unreadable } from './port.ts';
+import {
+  type Answer,
+  facts,
+  type Forge,
+  type MergeRequest,
+  type NewPull,
+  unreadable,
+} from './port.ts';
 
 const threadQuery = `query ($id: ID!) {
   node(id: $id) {
@@ -123,6 +137,14 @@ export class GithubPulls implements Forge {
     const may = permission === 'admin' || permission === 'write';
     this.#writers.set(login, may);
     return facts(may);
+  }
+
+  async merging(nativeId: string): Promise<Answer<Merging>> {
+    return await readMerging(this.#client, nativeId);
+  }
+
+  async merge(nativeId: string, request: MergeRequest): Promise<Answer<null>> {
+    return await requestMerge(this.#client, nativeId, request);
   }
 
   async rules(branch: string): Promise<Answer<BranchRules>> {

@@ -1,7 +1,14 @@
 // The data that Drover reads from a forge. "Not read" is an answer of its own: it never means
 // "none".
 
-import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
+import type {
+  BranchRules,
+  Check,
+  MergeMethod,
+  Merging,
+  PullCore,
+  ReviewThread,
+} from '../core/forge/pull-facts.ts';
 import type { Issue, IssueRef } from '../core/forge/issue.ts';
 import type { IssueQuery } from '../core/forge/issue-query.ts';
 
@@ -46,6 +53,13 @@ export interface NewPull {
   readonly isDraft: boolean;
 }
 
+/** `head`: the commit that may be merged, and no other. */
+export interface MergeRequest {
+  readonly how: 'auto' | 'queue';
+  readonly head: string;
+  readonly method: MergeMethod;
+}
+
 /** Every write checks the forge's state first: it may be repeated after a crash. */
 export interface Forge {
   /** The newest pull request from this branch, in whatever state. */
@@ -65,6 +79,8 @@ export interface Forge {
   /** Whether this user may write to the repository. */
   mayWrite(login: string): Promise<Answer<boolean>>;
   rules(branch: string): Promise<Answer<BranchRules>>;
+  merging(nativeId: string): Promise<Answer<Merging>>;
+  merge(nativeId: string, request: MergeRequest): Promise<Answer<null>>;
 }
 
 export function facts<T>(value: T): Answer<T> {

@@ -184,6 +184,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
       isDraft: false,
       reviewers: [],
       labels: [],
+      merge: 'person',
       pollMs: 60_000,
       quietMs: 0,
       report: 'none',

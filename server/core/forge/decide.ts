@@ -1,45 +1,16 @@
 // Decides the reactions to the facts of a pull request. Pure.
 
+import type { PullFacts } from './observed-pull.ts';
 import { ownComment } from './reaction-text.ts';
-import type { Cause, Check, PullCore, ReviewComment, ReviewThread } from './pull-facts.ts';
-
-/** "Not read" is a fact of its own: it never means "none". */
-export type Read<T> =
-  | {
-      readonly kind: 'read';
-      readonly value: T;
-      /**
-       * What of it could not be read, as a clause; absent if all of it was. While a part is
-       * missing, nothing is merged without a person, for it could forbid the merge.
-       */
-      readonly missing?: string;
-    }
-  | { readonly kind: 'unread'; readonly why: string };
-
-export interface PullFacts {
-  readonly pull: PullCore;
-  /** The commit that Drover pushed last. */
-  readonly pushed: string;
-  /** The relation of the head to it. */
-  readonly head: 'ours' | 'on_top' | 'rewritten';
-  readonly checks: Read<readonly Check[]>;
-  /** The checks of the base's tip; read only if a check is red. */
-  readonly baseChecks: Read<readonly Check[]>;
-  readonly rules: Read<{ readonly requiredChecks: readonly string[]; readonly approvals: number }>;
-  readonly threads: Read<readonly ReviewThread[]>;
-  /** Users of whom it is known that they may write to the repository. */
-  readonly writers: ReadonlySet<string>;
-  readonly done: readonly DoneReaction[];
-  readonly nowMs: number;
-  readonly quietMs: number;
-}
-
-export interface DoneReaction {
-  readonly key: string;
-  readonly subject: string;
-  readonly state: 'delivered' | 'shown';
-  readonly atMs: number;
-}
+import {
+  mergeNotes,
+  type MergeStep,
+  mergeStep,
+  mergingWords,
+  type Point,
+  wasRemoved,
+} from './merging.ts';
+import type { Cause, Check, ReviewComment } from './pull-facts.ts';
 
 export type Reaction =
   | { readonly kind: 'merged'; readonly commit: string | null }
@@ -56,7 +27,9 @@ export type Reaction =
   /** A conversation gets it. */
   | { readonly kind: 'fix'; readonly key: string; readonly subject: string; readonly cause: Cause }
   /** A person sees it, no agent. */
-  | { readonly kind: 'show'; readonly key: string; readonly subject: string };
+  | { readonly kind: 'show'; readonly key: string; readonly subject: string }
+  /** The gate runs again on a newer base, or the forge is asked to merge. */
+  | MergeStep;
 
 /** Rounds of one check or one thread, before a person has to look. */
 export const roundsMax = 3;
@@ -75,11 +48,14 @@ export function decide(facts: PullFacts): readonly Reaction[] {
   }
   if (facts.head === 'on_top') return [{ kind: 'adopt', sha: pull.head }];
   const known = new Set(facts.done.map(({ key }) => key));
-  const wanted = [...conflicts(facts), ...redChecks(facts), ...openThreads(facts)];
-  return withinLimits(
-    facts,
-    wanted.filter((one) => !known.has(one.key)),
-  );
+  const wanted = [
+    ...conflicts(facts),
+    ...redChecks(facts, pull.head, facts.checks),
+    ...redInGroup(facts),
+    ...openThreads(facts),
+  ].filter((one) => !known.has(one.key));
+  const step = mergeStep(facts, openPoints(facts), unreadParts(facts).length > 0);
+  return [...withinLimits(facts, wanted), ...(step === null ? [] : [step])];
 }
 
 type Wanted = Extract<Reaction, { readonly kind: 'fix' | 'show' }>;
@@ -118,12 +94,23 @@ function conflicts({ pull }: PullFacts): readonly Wanted[] {
   return [{ kind: 'fix', key: `conflict/${baseSha}/${pull.head}`, subject: 'conflict', cause }];
 }
 
-function redChecks({ pull, checks, baseChecks, rules }: PullFacts): readonly Wanted[] {
+/** Removed from the queue, it may have failed together with the work of others. */
+function redInGroup(facts: PullFacts): readonly Wanted[] {
+  const { group } = facts.merge;
+  if (group === null || !wasRemoved(facts)) return [];
+  return redChecks(facts, group.head, group.checks);
+}
+
+function redChecks(
+  { baseChecks, rules }: PullFacts,
+  head: string,
+  checks: PullFacts['checks'],
+): readonly Wanted[] {
   if (checks.kind === 'unread') return [];
   return checks.value.flatMap((check): readonly Wanted[] => {
     if (check.state !== 'red') return [];
     const subject = `check/${check.name}`;
-    const key = `${subject}/${pull.head}`;
+    const key = `${subject}/${head}`;
     // Without these it is unknown which side is at fault.
     if (rules.kind === 'unread' || baseChecks.kind === 'unread') return [];
     const { requiredChecks: required } = rules.value;
@@ -173,45 +160,67 @@ export function nameCause(cause: Cause): string {
 
 /** The one sentence that tells people why the pull request is waiting. */
 export function waitsFor(facts: PullFacts): string {
+  const points = openPoints(facts);
+  const words = points.map((point) => point.words).join(', ');
+  const reason = words === '' ? 'a person to merge it' : words;
+  const sentence = mergingWords(facts, points) ?? `PR #${facts.pull.number} waits for ${reason}`;
+  const { checks, rules, threads, merge } = facts;
+  const unread = unreadParts(facts);
+  const isUnread =
+    unread.length > 0 || [checks, rules, threads].some(({ kind }) => kind === 'unread');
+  const isBlocked = isUnread && merge.mode !== 'person' && merge.asked === null;
+  return [
+    sentence.replace(/\.$/u, ''),
+    ...mergeNotes(facts),
+    ...unread,
+    ...(isBlocked ? ['until it can be read, it is not merged automatically'] : []),
+  ].join('; ');
+}
+
+/** Parts of the facts that are missing, as clauses. */
+function unreadParts({ checks, rules }: PullFacts): readonly string[] {
+  return [checks, rules].flatMap((one) => (one.kind === 'read' ? (one.missing ?? []) : []));
+}
+
+function openPoints(facts: PullFacts): readonly Point[] {
   const { pull, checks, rules, threads, writers } = facts;
-  const parts: string[] = [];
-  if (pull.isMergeable === false) parts.push(`the conflict with ${pull.baseBranch}`);
-  if (checks.kind === 'unread') parts.push(`checks, which cannot be read: ${checks.why}`);
-  else parts.push(...checkWords(checks.value, rules));
+  const points: Point[] = [];
+  const add = (words: string, isEnforced = false): void => void points.push({ words, isEnforced });
+  if (pull.isMergeable === false) add(`the conflict with ${pull.baseBranch}`);
+  if (checks.kind === 'unread') add(`checks, which cannot be read: ${checks.why}`);
+  else points.push(...checkPoints(checks.value, rules));
   if (rules.kind === 'unread')
-    parts.push(`rules of ${pull.baseBranch}, which cannot be read: ${rules.why}`);
-  if (threads.kind === 'unread') parts.push(`reviews, which cannot be read: ${threads.why}`);
+    add(`rules of ${pull.baseBranch}, which cannot be read: ${rules.why}`);
+  if (threads.kind === 'unread') add(`reviews, which cannot be read: ${threads.why}`);
   else {
     const open = threads.value.filter(({ isOpen }) => isOpen);
     const [first] = open.filter(({ comments }) =>
       comments.some(({ author }) => writers.has(author)),
     );
-    if (first !== undefined) parts.push(nameCause({ kind: 'thread', thread: first }));
+    if (first !== undefined) add(nameCause({ kind: 'thread', thread: first }));
   }
   const given =
     threads.kind === 'read' ? threads.value.filter(({ kind }) => kind === 'approval').length : 0;
   const approvals = rules.kind === 'read' ? rules.value.approvals - given : 0;
-  if (approvals > 0) parts.push(approvals === 1 ? '1 approval' : `${approvals} approvals`);
-  if (pull.isDraft) parts.push('being marked as ready');
-  const reason = parts.length === 0 ? 'a person to merge it' : parts.join(', ');
-  const missing = [checks, rules].flatMap((one) =>
-    one.kind === 'read' ? (one.missing ?? []) : [],
-  );
-  return [`PR #${pull.number} waits for ${reason}`.replace(/\.$/u, ''), ...missing].join('; ');
+  if (approvals > 0) add(approvals === 1 ? '1 approval' : `${approvals} approvals`, true);
+  if (pull.isDraft) add('being marked as ready');
+  return points;
 }
 
-function checkWords(checks: readonly Check[], rules: PullFacts['rules']): readonly string[] {
+function checkPoints(checks: readonly Check[], rules: PullFacts['rules']): readonly Point[] {
   const required = rules.kind === 'read' ? rules.value.requiredChecks : [];
   const counted = checks.filter(({ name }) => required.length === 0 || required.includes(name));
   const missing = required.filter((name) => !checks.some((check) => check.name === name));
   const red = counted.filter(({ state }) => state === 'red').map(({ name }) => `"${name}"`);
   const running = counted.filter(({ state }) => state === 'running').length + missing.length;
   const all = counted.length + missing.length;
-  const words = all === 1 ? 'check' : 'checks';
-  return [
-    ...(red.length === 0
-      ? []
-      : [`the red ${red.length === 1 ? 'check' : 'checks'} ${red.join(', ')}`]),
-    ...(running === 0 ? [] : [`${running} of ${all} ${words}`]),
-  ];
+  const noun = all === 1 ? 'check' : 'checks';
+  const points: Point[] = [];
+  if (red.length > 0) {
+    const words = `the red ${red.length === 1 ? 'check' : 'checks'} ${red.join(', ')}`;
+    points.push({ words, isEnforced: false });
+  }
+  if (running > 0)
+    points.push({ words: `${running} of ${all} ${noun}`, isEnforced: required.length > 0 });
+  return points;
 }

@@ -67,3 +67,21 @@ export type Cause =
   | { readonly kind: 'check'; readonly check: Check }
   | { readonly kind: 'thread'; readonly thread: ReviewThread }
   | { readonly kind: 'conflict'; readonly baseBranch: string; readonly baseSha: string };
+
+export const mergeModes = ['person', 'auto', 'queue'] as const;
+/** A person merges it, the forge does when it may, or the forge's merge queue does. */
+export type MergeMode = (typeof mergeModes)[number];
+
+export type MergeMethod = 'MERGE' | 'SQUASH' | 'REBASE';
+
+/** How far the forge is with a merge that was requested. */
+export interface Merging {
+  readonly queue: { readonly position: number; readonly groupHead: string | null } | null;
+  readonly isAuto: boolean;
+  /** Why it was last removed from the queue. */
+  readonly removed: string | null;
+  readonly method: MergeMethod;
+}
+
+/** `unknown`: the newest base cannot be read. `too_often`: it moves faster than the gate runs. */
+export type GateAge = 'newest' | 'older' | 'running' | 'too_often' | 'unknown';

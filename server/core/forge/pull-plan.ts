@@ -10,6 +10,8 @@ export interface PullRequestPlan {
   readonly head: string;
   /** The tree of base and head merged, as it passed the gate. */
   readonly tree: string;
+  /** The commit of the base that was tested with it. */
+  readonly testedBase: string;
   /** On the forge. */
   readonly branch: string;
   readonly base: string;

@@ -31,6 +31,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'land.mode',
   'land.target',
   'forge.base',
+  'forge.merge',
   'forge.reviewers',
   'forge.report',
   'sandbox.mode',

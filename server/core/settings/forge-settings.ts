@@ -3,6 +3,8 @@
 export const issueReports = ['none', 'comment', 'state'] as const;
 export type IssueReports = (typeof issueReports)[number];
 
+import { type MergeMode, mergeModes } from '../forge/pull-facts.ts';
+
 export const forgeSettingTable = {
   'forge.base': {
     value: { type: 'text' },
@@ -30,6 +32,13 @@ export const forgeSettingTable = {
     fallback: [],
     inFile: true,
     doc: 'Labels to add to pull requests.',
+    readBy: 'main (pull requests)',
+  },
+  'forge.merge': {
+    value: { type: 'choice', choices: mergeModes },
+    fallback: 'person',
+    inFile: true,
+    doc: 'Who merges a pull request: a person, GitHub as soon as its rules allow it (`auto`), or its merge queue (`queue`).',
     readBy: 'main (pull requests)',
   },
   'forge.poll': {
@@ -62,6 +71,7 @@ export interface ForgeSettings {
   readonly isDraft: boolean;
   readonly reviewers: readonly string[];
   readonly labels: readonly string[];
+  readonly merge: MergeMode;
   readonly pollMs: number;
   readonly quietMs: number;
   readonly report: IssueReports;
@@ -73,6 +83,7 @@ export function forgeSettingsOf(get: <T>(key: ForgeSettingKey) => T): ForgeSetti
     isDraft: get('forge.draft'),
     reviewers: get('forge.reviewers'),
     labels: get('forge.labels'),
+    merge: get('forge.merge'),
     pollMs: get('forge.poll'),
     quietMs: get('forge.quiet'),
     report: get('forge.report'),

@@ -66,6 +66,11 @@ export async function pendingRequests(db: Reads): Promise<readonly OutboxRow[]> 
     .execute();
 }
 
+/** All that was ever planned for the epic. */
+export async function outboxOfEpic(db: Reads, epicId: string): Promise<readonly OutboxRow[]> {
+  return db.selectFrom('forge_outbox').selectAll().where('epic_id', '=', epicId).execute();
+}
+
 export async function endRequest(
   tx: Tx,
   key: string,

@@ -88,20 +88,24 @@ export async function epicOnForge(db: Reads, epicId: string): Promise<EpicOnForg
   };
 }
 
-async function mergeCommitOf(
+async function mergeCommitOf(db: Reads, key: ForgeKey): Promise<string | null> {
+  const value = (await factsOfPull(db, key)).get('core') ?? '{}';
+  return (JSON.parse(value) as { readonly mergeCommit?: string | null }).mergeCommit ?? null;
+}
+
+/** Name of a fact → the JSON that was read last. */
+export async function factsOfPull(
   db: Reads,
   { provider, host, native_id: id }: ForgeKey,
-): Promise<string | null> {
-  const row = await db
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
     .selectFrom('forge_facts')
-    .select('value')
+    .select(['fact', 'value'])
     .where('provider', '=', provider)
     .where('host', '=', host)
     .where('native_id', '=', id)
-    .where('fact', '=', 'core')
-    .executeTakeFirst();
-  const core = JSON.parse(row?.value ?? '{}') as { readonly mergeCommit?: string | null };
-  return core.mergeCommit ?? null;
+    .execute();
+  return new Map(rows.flatMap(({ fact, value }) => (value === null ? [] : [[fact, value]])));
 }
 
 /** The one that the forge named, or its newer state. */

@@ -14,12 +14,14 @@ import {
   holdsLandedWork,
   landOnLine,
   markEpicLanded,
+  runById,
   type RunRow,
   type Tx,
 } from '../../store/port.ts';
 import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { gateFailure } from './gate.ts';
 import { gitFailed, handingOver, orElse, whileAway } from '../kit/git-trouble.ts';
+import { settingsOf } from '../kit/run-settings.ts';
 import { asLander } from './lander.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
 import { handMerge, handPick, isPicked } from '../line/advice.ts';
@@ -82,6 +84,32 @@ export async function startEpicLanding(
   limitLandQueue(engine, row.target_branch);
   await engine.durable.start(landEpicWorkflow, id, input, { queue: landQueue(row.target_branch) });
   return false;
+}
+
+/** A head of an epic's pull request, and a newer base of it. */
+interface HeadOnBase {
+  readonly epicId: string;
+  readonly tip: Sha;
+  readonly base: Sha;
+}
+
+export function testOnBaseName({ id }: Pick<RunRow, 'id'>, { epicId, tip, base }: HeadOnBase) {
+  return `land-epic/${epicId}/${id}/${tip.slice(0, 16)}/on-${base.slice(0, 16)}`;
+}
+
+/** Runs the gate of an epic that is on the forge once more, because its base has moved. */
+export async function testOnBase(
+  engine: Uses<'durable' | 'machineId'>,
+  row: RunRow,
+  at: HeadOnBase,
+): Promise<void> {
+  const { id: runId, line, target_branch: target } = row;
+  const { epicId, tip } = at;
+  const pull = { approvalNeeded: false, isPullRequest: true };
+  const input: LandEpicInput = { epicId, runId, line, target, ...pull, tip };
+  limitLandQueue(engine, target);
+  const options = { queue: landQueue(target) };
+  await engine.durable.start(landEpicWorkflow, testOnBaseName(row, at), input, options);
 }
 
 /** The run's line has landed up to `tip`, or a person has merged or picked all of it by hand. */
@@ -166,7 +194,7 @@ function notBuilt(trouble: Failure): BuiltEpic {
 }
 
 async function buildEpic(
-  engine: Uses<'forge' | 'git' | 'machineId' | 'store'>,
+  engine: Uses<'forge' | 'git' | 'machineId' | 'settings' | 'store'>,
   input: LandEpicInput,
   own: () => Promise<GitResult<void>>,
 ): Promise<BuiltEpic> {
@@ -174,7 +202,7 @@ async function buildEpic(
   if (!owned.ok) return notBuilt(gitFailed(owned.error));
   const found =
     input.isPullRequest === true
-      ? await forgeHead(engine, input.target)
+      ? await forgeHead(engine, await baseOnForge(engine, input))
       : await landingHead(engine, input.target);
   if (!found.ok) return notBuilt(found.error);
   const { tip, head, includes } = found.value;
@@ -213,6 +241,13 @@ async function buildEpic(
   };
 }
 
+async function baseOnForge(
+  engine: Uses<'settings' | 'store'>,
+  { runId, target }: LandEpicInput,
+): Promise<string> {
+  return settingsOf(engine, await runById(engine.store.db, runId)).forge.base ?? target;
+}
+
 async function testEpic(
   engine: Engine,
   input: LandEpicInput,
@@ -248,20 +283,21 @@ interface EpicEnd {
   readonly reason: string;
   readonly round: number;
   /** The one that waits for an approval. */
-  readonly tree?: Sha;
+  readonly merge?: LineMerge;
 }
 
 async function endEpic(
   engine: Uses<'clock' | 'settings' | 'store'>,
   run: DurableRun<Tx>,
   input: LandEpicInput,
-  { state, reason, round, tree }: EpicEnd,
+  { state, reason, round, merge }: EpicEnd,
 ): Promise<string> {
+  const tree = merge?.tree;
   await run.commit(`ended:${round}`, async (tx) => {
     const end = { state, note: reason, reviewTree: tree ?? null };
     await endEpicLanding(tx, input.epicId, end);
-    if (state === 'pull_request' && tree !== undefined)
-      await planPullRequest(engine, tx, { ...input, tree });
+    if (state === 'pull_request' && merge !== undefined)
+      await planPullRequest(engine, tx, { ...input, tree: merge.tree, testedBase: merge.tip });
     await engine.store.append(tx, {
       type: `epic.${state}`,
       epicId: input.epicId,

@@ -37,8 +37,7 @@ export type RoundsEnd =
   | { readonly kind: 'not_built' | 'red'; readonly failure: Failure; readonly round: number }
   | {
       readonly kind: 'held';
-      readonly commit: Sha;
-      readonly tree: Sha;
+      readonly merge: LineMerge;
       readonly round: number;
     }
   /** The line was never still for long enough. */
@@ -59,8 +58,7 @@ export async function landInRounds<Built>(
     if (!(await isWithinReach(engine, merge.commit))) continue;
     const red = await run.step(`verified:${round}`, (signal) => work.test(merge, signal));
     if (red !== null) return { kind: 'red', failure: red, round };
-    const { commit, tree } = merge;
-    if ((await work.isHeld?.(merge)) === true) return { kind: 'held', commit, tree, round };
+    if ((await work.isHeld?.(merge)) === true) return { kind: 'held', merge, round };
     const moved = await run.step(`merged:${round}`, () =>
       orElse(
         () => moveOnto(engine, work, merge),

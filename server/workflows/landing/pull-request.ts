@@ -17,9 +17,9 @@ import type { LandingHead } from '../line/line.ts';
 /** A pull request is tested on the base as the forge has it. */
 export async function forgeHead(
   { forge }: Uses<'forge'>,
-  target: string,
+  branch: string,
 ): Promise<Result<LandingHead>> {
-  const base = await forge.newestBase(target);
+  const base = await forge.newestBase(branch);
   return base.ok ? ok({ tip: base.value, head: base.value, includes: null }) : base;
 }
 
@@ -30,15 +30,17 @@ interface TestedEpic {
   readonly target: string;
   readonly tip: Sha;
   readonly tree: Sha;
+  /** The forge's base in that tree. */
+  readonly testedBase: Sha;
 }
 
 export async function planPullRequest(
   engine: Uses<'clock' | 'settings' | 'store'>,
   tx: Tx,
-  { epicId, runId, line, target, tip, tree }: TestedEpic,
+  { epicId, runId, line, target, tip, tree, testedBase }: TestedEpic,
 ): Promise<void> {
   const branch = forgeBranch(epicId);
-  const work = { epicId, runId, line, target, head: tip, tree, branch, base: null };
+  const work = { epicId, runId, line, target, head: tip, tree, testedBase, branch, base: null };
   const plan = await planOf(engine, tx, work);
   await planRequests(tx, epicId, requestsOf(plan, tip), engine.clock.now());
 }
@@ -79,11 +81,12 @@ export interface ForgeUndo {
 export async function planUndoPull(
   engine: Uses<'clock' | 'settings' | 'store'>,
   tx: Tx,
-  { epicId, line, tip, tree }: Pick<TestedEpic, 'epicId' | 'line' | 'tip' | 'tree'>,
+  { epicId, line, tip, tree, testedBase }: Omit<TestedEpic, 'runId' | 'target'>,
   { merges, base, runId, round }: ForgeUndo,
 ): Promise<void> {
   const branch = undoBranch(epicId, round);
-  const work = { epicId, runId, line, target: line, head: tip, tree, branch, base, undoes: merges };
+  const target = { line, target: line, branch, base };
+  const work = { epicId, runId, ...target, head: tip, tree, testedBase, undoes: merges };
   const plan = await planOf(engine, tx, work);
   for (const request of requestsOf(plan, `undo-${round + 1}`))
     await addRequest(tx, request, engine.clock.now());

@@ -257,12 +257,14 @@ async function sendUndo(
   engine: Uses<'clock' | 'settings' | 'store'>,
   run: DurableRun<Tx>,
   input: UndoInput,
-  { commit, tree, round }: Extract<RoundsEnd, { readonly kind: 'held' }>,
+  { merge, round }: Extract<RoundsEnd, { readonly kind: 'held' }>,
 ): Promise<string> {
   const { forge, epicId, line } = input;
   if (forge === undefined || epicId === null) throw new Error(`${input.id} is not on the forge`);
+  const { tip: base, commit, tree } = merge;
   await run.commit(`sent:${round}`, async (tx) => {
-    await planUndoPull(engine, tx, { epicId, line, tip: commit, tree }, forge);
+    const tested = { epicId, line, tip: commit, tree, testedBase: base };
+    await planUndoPull(engine, tx, tested, forge);
     const reverts = input.reverts.map(({ sha }) => sha);
     const data = {
       sha: commit,

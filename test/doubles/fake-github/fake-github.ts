@@ -109,7 +109,7 @@ export async function startFakeGithub({
         return { status: 200, headers: failure.headers ?? {}, body: failure.body };
       if (query.startsWith('mutation') && !mayMutate(kind))
         return { status: 200, headers: {}, body: queryErrors('FORBIDDEN') };
-      return { status: 200, headers: {}, body: { data: pulls.graphql(query, variables) } };
+      return { status: 200, headers: {}, body: pulls.graphql(query, variables) };
     }
     if (url.pathname === '/user') {
       const body = { ...(schema.sample('public-user') as object), login: ownLogin };

@@ -75,6 +75,13 @@ export class GitBackend {
     return made;
   }
 
+  /** The commit that the merge queue tests; the base does not move. */
+  group(slug: string, base: string, head: string): string {
+    const tip = this.tip(slug, base) ?? '';
+    const [tree = ''] = this.git(slug, 'merge-tree', '--write-tree', tip, head).split('\n');
+    return this.git(slug, 'commit-tree', tree, '-p', tip, '-p', head, '-m', 'Merge group');
+  }
+
   /** As a CGI program is served. */
   async serve(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void> {
     const url = new URL(request.url ?? '', 'http://localhost');

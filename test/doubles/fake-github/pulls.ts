@@ -1,6 +1,7 @@
 // Pull requests of the fake GitHub, with their checks and reviews.
 
 import type { GitBackend } from './git-backend.ts';
+import { mergingAnswer, type MergeState } from './merging.ts';
 import type { PublishedSchema } from './published-schema.ts';
 import { branchBody, rulesInForce, type RuleState, updateRule } from './rules.ts';
 
@@ -17,6 +18,8 @@ export interface FakePull {
   /** The head when it was merged or closed: the branch may be gone by then. */
   lastHead: string | null;
   isMergeable: boolean | null;
+  /** GitHub merges it as soon as the rules allow it. */
+  isAuto: boolean;
   readonly labels: string[];
   readonly reviewers: string[];
 }
@@ -55,7 +58,7 @@ export interface FakeReview {
   readonly at: string;
 }
 
-export interface PullState extends RuleState {
+export interface PullState extends RuleState, MergeState {
   readonly pulls: FakePull[];
   /** Commit → its checks. */
   readonly checks: Map<string, readonly FakeCheck[]>;
@@ -90,6 +93,9 @@ export class FakePulls {
     required: [],
     rules: [],
     base: { protection: null },
+    queue: [],
+    mergeRequests: [],
+    removed: new Map(),
   };
   readonly #schema: PublishedSchema;
   readonly #git: GitBackend;
@@ -145,6 +151,7 @@ export class FakePulls {
       mergeCommit: null,
       lastHead: null,
       isMergeable: true,
+      isAuto: false,
       labels: [],
       reviewers: [],
     };
@@ -295,6 +302,11 @@ export class FakePulls {
 
   /** The answers to the few queries; the schema has checked them before. */
   graphql(query: string, variables: Readonly<Record<string, unknown>>): object {
+    const parts = { state: this.state, git: this.#git };
+    return mergingAnswer(parts, query, variables) ?? { data: this.#node(query, variables) };
+  }
+
+  #node(query: string, variables: Readonly<Record<string, unknown>>): object {
     const { id } = variables;
     if (query.includes('refUpdateRule'))
       return { repository: { ref: { refUpdateRule: updateRule(this.state) } } };

@@ -1,14 +1,18 @@
 // The reaction to each fact of a pull request, as a table of cases.
 
 import assert from 'node:assert/strict';
-import {
-  decide,
-  type DoneReaction,
-  type PullFacts,
-  type Reaction,
-  waitsFor,
-} from '../../../../server/core/forge/decide.ts';
-import type { Check, PullCore, ReviewThread } from '../../../../server/core/forge/pull-facts.ts';
+import { decide, type Reaction, waitsFor } from '../../../../server/core/forge/decide.ts';
+import type {
+  DoneReaction,
+  MergeFacts,
+  PullFacts,
+} from '../../../../server/core/forge/observed-pull.ts';
+import type {
+  Check,
+  Merging,
+  PullCore,
+  ReviewThread,
+} from '../../../../server/core/forge/pull-facts.ts';
 import { fixText, replyBody } from '../../../../server/core/forge/reaction-text.ts';
 
 const pull: PullCore = {
@@ -48,10 +52,34 @@ function facts(more: Partial<PullFacts> = {}): PullFacts {
     threads: read([]),
     writers: new Set(['lead']),
     done: [],
+    merge,
     nowMs,
     quietMs: 120_000,
     ...more,
   };
+}
+
+const merge: MergeFacts = {
+  mode: 'person',
+  merging: unread,
+  asked: null,
+  gate: 'newest',
+  base: 'b1',
+  pushedAtMs: 0,
+  group: null,
+};
+const merging: Merging = { queue: null, isAuto: false, removed: null, method: 'MERGE' };
+const auto: MergeFacts = { ...merge, mode: 'auto', merging: read(merging) };
+const queue: MergeFacts = { ...auto, mode: 'queue' };
+const removed: MergeFacts = {
+  ...queue,
+  asked: { state: 'done', answer: null },
+  merging: read({ ...merging, removed: 'failed checks' }),
+  group: { head: 'g1', checks: read([check('unit', 'red')]) },
+};
+
+function inQueue(position: number): MergeFacts {
+  return { ...queue, merging: read({ ...merging, queue: { position, groupHead: 'g1' } }) };
 }
 
 function done(key: string, subject: string, atMs = nowMs): DoneReaction {
@@ -66,6 +94,10 @@ function short(reaction: Reaction): string {
       return `returned: ${reaction.why}`;
     case 'adopt':
       return `adopt ${reaction.sha}`;
+    case 'gate':
+      return `gate on ${reaction.base}`;
+    case 'merge':
+      return `merge by ${reaction.how}`;
     case 'fix':
     case 'show':
       return `${reaction.kind} ${reaction.key}`;
@@ -76,6 +108,8 @@ const approved = thread('lead', { kind: 'approval', isOpen: false, path: null })
 const unit = [check('unit', 'red')];
 const required = read({ requiredChecks: ['lint'], approvals: 1 });
 const approvedRules = read({ requiredChecks: ['lint'], approvals: 0 });
+const oneApproval = read({ requiredChecks: [], approvals: 1 });
+const lintRuns = { rules: approvedRules, checks: read([check('lint', 'running')]) };
 const threadKey = `thread/T1/c1/${nowMs - 600_000}`;
 
 const cases: readonly [string, Partial<PullFacts>, readonly string[]][] = [
@@ -140,6 +174,42 @@ const cases: readonly [string, Partial<PullFacts>, readonly string[]][] = [
   ],
   ['a conflict with the base', { pull: { ...pull, isMergeable: false } }, ['fix conflict/b1/h1']],
   ['mergeable is not known yet', { pull: { ...pull, isMergeable: null } }, []],
+  ['nothing is left, and a person merges', { merge }, []],
+  ['nothing is left for an automatic merge', { merge: auto }, ['merge by auto']],
+  ['nothing is left for the queue', { merge: queue }, ['merge by queue']],
+  ['it was requested before', { merge: { ...auto, asked: { state: 'done', answer: null } } }, []],
+  [
+    'an automatic merge waits for an approval',
+    { merge: auto, rules: oneApproval },
+    ['merge by auto'],
+  ],
+  ['the queue waits for an approval', { merge: queue, rules: oneApproval }, []],
+  ['a running check that is required', { merge: auto, ...lintRuns }, ['merge by auto']],
+  [
+    'a running check that nothing requires',
+    { merge: auto, checks: read([check('unit', 'running')]) },
+    [],
+  ],
+  ['checks may not have started yet', { merge: { ...auto, pushedAtMs: nowMs - 1_000 } }, []],
+  ['checks that cannot be read are no merge', { merge: auto, checks: unread }, []],
+  [
+    'checks that are read in part are no merge',
+    { merge: auto, checks: { ...read([]), missing: 'checks of apps' } },
+    [],
+  ],
+  ['reviews that cannot be read are no merge', { merge: auto, threads: unread }, []],
+  ['the rules cannot be read', { merge: auto, rules: unread }, []],
+  ['a draft', { merge: auto, pull: { ...pull, isDraft: true } }, []],
+  [
+    'mergeable is unknown, and a merge is wanted',
+    { merge: auto, pull: { ...pull, isMergeable: null } },
+    [],
+  ],
+  ['the base has moved', { merge: { ...auto, gate: 'older', base: 'b2' } }, ['gate on b2']],
+  ['the base has moved, and a person merges', { merge: { ...merge, gate: 'older' } }, []],
+  ['the gate runs on the newer base', { merge: { ...auto, gate: 'running' } }, []],
+  ['the base moves too often', { merge: { ...auto, gate: 'too_often' } }, []],
+  ['removed from the queue by a red check', { merge: removed }, ['fix check/unit/g1']],
   [
     'a check that was given three times',
     {
@@ -178,6 +248,36 @@ suite('facts of a pull request', () => {
     [
       'PR #41 waits for 1 of 1 check; check runs cannot be read',
       { rules: approvedRules, checks: { ...read([]), missing: 'check runs cannot be read' } },
+    ],
+    [
+      'PR #41 waits for checks, which cannot be read: no right; until it can be read, it is not merged automatically',
+      { checks: unread, merge: auto },
+    ],
+    [
+      'PR #41 waits for a person to merge it; main has moved since the gate ran',
+      { merge: { ...merge, gate: 'older' } },
+    ],
+    [
+      'PR #41 waits for a person to merge it; the gate runs again on the newest main',
+      { merge: { ...auto, gate: 'running' } },
+    ],
+    [
+      'PR #41 waits for a person to merge it; main moves faster than the gate runs; main has moved since the gate ran',
+      { merge: { ...auto, gate: 'too_often' } },
+    ],
+    ['PR #41 is in the merge queue, 2nd', { merge: inQueue(2) }],
+    ['PR #41 is in the merge queue, 13th', { merge: inQueue(13) }],
+    [
+      'PR #41 waits for 1 approval; then GitHub merges it',
+      { rules: oneApproval, merge: { ...auto, merging: read({ ...merging, isAuto: true }) } },
+    ],
+    [
+      'PR #41 waits for a person to merge it; it was removed from the merge queue (failed checks)',
+      { merge: { ...removed, group: null } },
+    ],
+    [
+      'PR #41 waits for a person to merge it; GitHub does not merge it: auto-merge is off',
+      { merge: { ...auto, asked: { state: 'failed', answer: 'auto-merge is off.' } } },
     ],
     ['PR #41 waits for the conflict with main', { pull: { ...pull, isMergeable: false } }],
   ];

@@ -1,0 +1,86 @@
+// When Drover asks the forge to merge a pull request, and how the sentence about it continues.
+// Pure.
+
+import type { PullFacts } from './observed-pull.ts';
+
+/** Gates of one head, each on a newer base. */
+export const gatesMax = 3;
+
+/** One thing that a pull request waits for. */
+export interface Point {
+  readonly words: string;
+  /** The forge itself does not merge without it. */
+  readonly isEnforced: boolean;
+}
+
+export type MergeStep =
+  | { readonly kind: 'gate'; readonly base: string }
+  | { readonly kind: 'merge'; readonly how: 'auto' | 'queue' };
+
+/** Returns null if nothing is to be requested now. */
+export function mergeStep(
+  facts: PullFacts,
+  points: readonly Point[],
+  isPartlyUnread: boolean,
+): MergeStep | null {
+  const { mode, asked, gate, base, merging } = facts.merge;
+  if (mode === 'person' || asked !== null || merging.kind === 'unread' || isPartlyUnread)
+    return null;
+  if (facts.pull.isMergeable !== true || isTooEarly(facts)) return null;
+  const isReady = points.every(({ isEnforced }) => mode === 'auto' && isEnforced);
+  if (!isReady) return null;
+  if (gate === 'older' && base !== null) return { kind: 'gate', base };
+  return gate === 'newest' ? { kind: 'merge', how: mode } : null;
+}
+
+/** Checks that nothing requires may not have started yet. */
+function isTooEarly({ checks, rules, merge, nowMs, quietMs }: PullFacts): boolean {
+  const hasChecks = checks.kind === 'read' && checks.value.length > 0;
+  const isRequired = rules.kind === 'read' && rules.value.requiredChecks.length > 0;
+  return !hasChecks && !isRequired && nowMs - merge.pushedAtMs < quietMs;
+}
+
+/** The whole sentence if the forge is merging it; null if it is not. */
+export function mergingWords(facts: PullFacts, points: readonly Point[]): string | null {
+  const { merging } = facts.merge;
+  const name = `PR #${facts.pull.number}`;
+  if (merging.kind === 'unread') return null;
+  const { queue, isAuto } = merging.value;
+  if (queue !== null) return `${name} is in the merge queue, ${ordinal(queue.position)}`;
+  if (!isAuto) return null;
+  const rest = points.map(({ words }) => words).join(', ');
+  return rest === ''
+    ? `${name} is being merged by GitHub`
+    : `${name} waits for ${rest}; then GitHub merges it`;
+}
+
+/** Why a person has to merge it, and what has changed since the gate; clauses. */
+export function mergeNotes(facts: PullFacts): readonly string[] {
+  const { mode, asked, gate, merging } = facts.merge;
+  const base = facts.pull.baseBranch;
+  const notes: string[] = [];
+  if (mode !== 'person' && merging.kind === 'unread' && asked !== null)
+    notes.push(`its merge cannot be read: ${merging.why}`);
+  if (asked?.state === 'failed') notes.push(`GitHub does not merge it: ${asked.answer ?? ''}`);
+  if (wasRemoved(facts)) {
+    const why = merging.kind === 'read' ? merging.value.removed : null;
+    notes.push(`it was removed from the merge queue${why === null ? '' : ` (${why})`}`);
+  }
+  if (gate === 'running') notes.push(`the gate runs again on the newest ${base}`);
+  if (gate === 'too_often' && mode !== 'person')
+    notes.push(`${base} moves faster than the gate runs`);
+  if (gate === 'older' || gate === 'too_often') notes.push(`${base} has moved since the gate ran`);
+  return notes.map((note) => note.replace(/\.$/u, ''));
+}
+
+/** It was in the queue, or was to be, and is not any more. */
+export function wasRemoved({ pull, merge: { mode, asked, merging } }: PullFacts): boolean {
+  if (mode !== 'queue' || asked?.state !== 'done' || pull.state !== 'open') return false;
+  return merging.kind === 'read' && merging.value.queue === null && merging.value.removed !== null;
+}
+
+function ordinal(position: number): string {
+  const teen = position % 100 >= 11 && position % 100 <= 13;
+  const ending = teen ? 'th' : (['th', 'st', 'nd', 'rd'][position % 10] ?? 'th');
+  return `${position}${ending}`;
+}

@@ -1,0 +1,166 @@
+// Merges that the forge makes: the facts about them, the gate on a newer base before, and the
+// request itself.
+
+import { gatesMax, type MergeStep } from '../core/forge/merging.ts';
+import type { MergeFacts, Read } from '../core/forge/observed-pull.ts';
+import type { Check, GateAge, PullCore } from '../core/forge/pull-facts.ts';
+import type { Answer, Forge, Unreadable } from '../forge/port.ts';
+import { outboxOfEpic } from '../store/forge/outbox.ts';
+import { factsOfPull, type PullRow, storeFact } from '../store/forge/pull-requests.ts';
+import { addRequest, epicById, runById, type RunRow } from '../store/port.ts';
+import { settingsOf } from '../workflows/kit/run-settings.ts';
+import { testOnBase, testOnBaseName } from '../workflows/landing/land-epic.ts';
+import type { ForgeAccess } from './forge-access.ts';
+import type { Engine } from '../workflows/kit/engine-ports.ts';
+
+export interface MergePlan {
+  readonly nativeId: string;
+  readonly number: number;
+  readonly how: 'auto' | 'queue';
+  readonly head: string;
+}
+
+/** The base on which the gate of a head was green. */
+export interface TestedOn {
+  readonly base: string;
+  readonly head: string;
+}
+
+/** The newer bases on which the gate of a head was started again. */
+interface Gates {
+  readonly head: string;
+  readonly bases: readonly string[];
+}
+
+export type ReadFact = <T>(name: string, ask: () => Promise<Answer<T>>) => Promise<Read<T>>;
+
+const notAsked = { kind: 'unread', why: 'it was not asked for' } as const;
+
+export async function gatherMerge(
+  engine: Engine,
+  { forge, remote }: ForgeAccess,
+  { pull, core, readFact }: { pull: PullRow; core: PullCore; readFact: ReadFact },
+): Promise<MergeFacts> {
+  const { db } = engine.store;
+  const run = await runById(db, pull.run_id);
+  const mode = settingsOf(engine, run).forge.merge;
+  const sent = await outboxOfEpic(db, pull.epic_id);
+  const asked = sent.find(({ key }) => key === mergeKey(pull, core.head));
+  const pushes = sent.filter(({ kind }) => kind === 'push').map((row) => row.ended_at_ms ?? 0);
+  const tip = await remote.tip(pull.base);
+  const base = tip.ok ? tip.value : null;
+  const isAsked = mode !== 'person' && core.state === 'open';
+  const merging = isAsked
+    ? await readFact('merging', () => forge.merging(core.nativeId))
+    : notAsked;
+  const queued = merging.kind === 'read' ? (merging.value.queue?.groupHead ?? null) : null;
+  return {
+    mode,
+    merging,
+    asked:
+      asked === undefined || asked.state === 'dropped'
+        ? null
+        : { state: asked.state, answer: asked.answer },
+    gate: await gateAge(engine, pull, run, base),
+    base,
+    pushedAtMs: Math.max(pull.created_at_ms, ...pushes),
+    group: isAsked ? await groupOf(engine, forge, pull, { head: core.head, queued }) : null,
+  };
+}
+
+function mergeKey({ epic_id: epicId }: PullRow, head: string): string {
+  return `${epicId}/merge/${head}`;
+}
+
+async function gateAge(
+  engine: Engine,
+  pull: PullRow,
+  run: RunRow | null,
+  base: string | null,
+): Promise<GateAge> {
+  const { db } = engine.store;
+  const tested = await factOf<TestedOn>(engine, pull, 'tested');
+  if (base === null || run === null) return 'unknown';
+  if (tested?.head === pull.head_sha && tested.base === base) return 'newest';
+  const gates = await factOf<Gates>(engine, pull, 'gates');
+  const bases = gates?.head === pull.head_sha ? gates.bases : [];
+  if (!bases.includes(base)) return bases.length >= gatesMax ? 'too_often' : 'older';
+  const name = testOnBaseName(run, { epicId: pull.epic_id, tip: pull.head_sha, base });
+  const state = (await engine.durable.get(name))?.state;
+  const isRunning = state === 'pending' || state === 'running';
+  const epic = await epicById(db, pull.epic_id);
+  // Green, its requests are about to be sent; red, the epic says so.
+  return isRunning || epic?.landing_state === 'pull_request' ? 'running' : 'unknown';
+}
+
+/** The queue forgets its group when the pull request leaves it. */
+async function groupOf(
+  engine: Engine,
+  forge: Forge,
+  pull: PullRow,
+  { head, queued }: { readonly head: string; readonly queued: string | null },
+): Promise<MergeFacts['group']> {
+  const known = await factOf<{ readonly head: string; readonly group: string }>(
+    engine,
+    pull,
+    'group',
+  );
+  if (queued !== null) {
+    if (known?.group !== queued) await keep(engine, pull, 'group', { head, group: queued });
+    return null;
+  }
+  if (known?.head !== head) return null;
+  const answer = await forge.checks(known.group);
+  const checks: Read<readonly Check[]> =
+    answer.kind === 'facts' ? { kind: 'read', value: answer.value } : notAsked;
+  return { head: known.group, checks };
+}
+
+async function factOf<T>(engine: Engine, pull: PullRow, name: string): Promise<T | null> {
+  const value = (await factsOfPull(engine.store.db, pull)).get(name) ?? null;
+  return value === null ? null : (JSON.parse(value) as T);
+}
+
+async function keep(engine: Engine, pull: PullRow, name: string, value: object): Promise<void> {
+  const read = { value: JSON.stringify(value), missing: null, atMs: engine.clock.now() };
+  await engine.store.transaction((tx) => storeFact(tx, pull, name, read));
+}
+
+export async function takeMergeStep(engine: Engine, pull: PullRow, step: MergeStep): Promise<void> {
+  switch (step.kind) {
+    case 'gate': {
+      const run = await runById(engine.store.db, pull.run_id);
+      const epic = await epicById(engine.store.db, pull.epic_id);
+      if (run === null || epic?.landing_state !== 'pull_request') return;
+      const at = { epicId: pull.epic_id, tip: pull.head_sha, base: step.base };
+      await testOnBase(engine, run, at);
+      const known = await factOf<Gates>(engine, pull, 'gates');
+      const bases = known?.head === pull.head_sha ? known.bases : [];
+      await keep(engine, pull, 'gates', { head: pull.head_sha, bases: [...bases, step.base] });
+      return;
+    }
+    case 'merge': {
+      const { native_id: nativeId, number, head_sha: head, epic_id: epicId } = pull;
+      const request: MergePlan = { nativeId, number, how: step.how, head };
+      const key = mergeKey(pull, head);
+      const row = { key, epicId, position: 0, kind: 'merge', request };
+      await engine.store.transaction((tx) => addRequest(tx, row, engine.clock.now()));
+    }
+  }
+}
+
+/** The answer if the forge did not take the request; null if it did, or nothing is left to ask. */
+export async function sendMerge(
+  forge: Forge,
+  { nativeId, number, how, head }: MergePlan,
+): Promise<Unreadable | Extract<Answer<never>, { readonly kind: 'limited' }> | null> {
+  const core = await forge.read(number);
+  if (core.kind !== 'facts') return core;
+  if (core.value.state !== 'open' || core.value.head !== head) return null;
+  const merging = await forge.merging(nativeId);
+  if (merging.kind !== 'facts') return merging;
+  const { queue, isAuto, method } = merging.value;
+  if (queue !== null || isAuto) return null;
+  const asked = await forge.merge(nativeId, { how, head, method });
+  return asked.kind === 'facts' ? null : asked;
+}
