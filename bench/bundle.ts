@@ -13,6 +13,7 @@ const root = join(import.meta.dirname, '..');
 
 export type Program =
   | 'engine-run'
+  | 'gates-run'
   | 'store-run'
   | 'history-run'
   | 'fleet-run'
@@ -27,6 +28,7 @@ export type Program =
 const entries: Readonly<Record<Exclude<Program, 'cli' | 'worker-runtime'>, string>> = {
   'cli-main': 'server/cli/main.ts',
   'engine-run': 'bench/engine-run.ts',
+  'gates-run': 'bench/gates-run.ts',
   'store-run': 'bench/store-run.ts',
   'history-run': 'bench/history-run.ts',
   'fleet-run': 'bench/fleet-run.ts',

@@ -7,6 +7,7 @@ import { bundle } from './bundle.ts';
 import { benchConfinement } from './confinement.ts';
 import { benchDistance } from './distance.ts';
 import { benchFleet } from './fleet.ts';
+import { benchGates } from './gates.ts';
 import { isMet, short, tableText, type Figure } from './figures.ts';
 import { benchHistory } from './history.ts';
 import { benchIdle, benchStreams } from './idle.ts';
@@ -25,6 +26,7 @@ import { benchStore } from './store.ts';
 const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   orchestration: benchOrchestration,
   failures: benchFailures,
+  gates: benchGates,
   pool: benchPool,
   store: benchStore,
   recovery: benchRecovery,

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 export const parts = [
   'orchestration',
   'failures',
+  'gates',
   'pool',
   'store',
   'recovery',

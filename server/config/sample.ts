@@ -16,6 +16,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'agent.fallback': '["claude:opus", "codex"]',
   'agent.fallback_wait': '"10m"',
   'gate.needs': '["gpu"]',
+  'gate.parallel': '2',
   'gate.network': '["localhost:5432"]',
   'setup.network': '["registry.npmjs.org"]',
   'spec.model': '"claude-sonnet-5-5"',

@@ -237,6 +237,7 @@ export function workSettings(settings: Settings): WorkSettings {
     gateCommand: settings.gate.command,
     gateTimeoutMs: settings.gate.timeoutMs,
     gateKeeps: settings.gate.keep,
+    gateParallel: settings.gate.parallel,
     gateNeeds: settings.gate.needs,
     setupCommand: settings.setup.command,
     setupTimeoutMs: settings.setup.timeoutMs,

@@ -139,6 +139,7 @@ export {
   isLandedTip,
   keepGateVerdict,
   lastGateDurationMs,
+  pastGatesOf,
   readBaseGate,
   tasksWithGate,
   waiveRedBase,
@@ -159,11 +160,13 @@ export { freshenBlocked, freshFields } from './status/fresh-start.ts';
 export {
   endLanding,
   forgetLanding,
+  hasMoreLandings,
   landingOf,
   noteLandedAgain,
   openLandings,
   queueLanding,
   takeLandings,
+  takeMoreLandings,
 } from './work/landings.ts';
 export {
   allLines,

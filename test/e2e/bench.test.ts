@@ -32,7 +32,7 @@ suite('the benches', function () {
   const all = [
     ['store'],
     ['recovery'],
-    ['idle', 'streams'],
+    ['idle', 'streams', 'gates'],
     ['start', 'memory', 'dispatch', 'pool'],
     ['history', 'failures', 'orchestration', 'snapshots'],
     // These need a PostgreSQL, and namespaces of the network.

@@ -112,8 +112,8 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'blame-for-the-base': {
     seed: 31,
     breaks: ['blamed'],
-    file: 'server/workflows/landing/test-batch.ts',
-    find: '    return (await testBase(engine, { ...base, command, redSinceMs }, stop)) ?? verdict;',
+    file: 'server/workflows/landing/test-merge.ts',
+    find: '    return (await redOfBase(engine, { line, commit: base, command, redSinceMs }, stop)) ?? verdict;',
     replace: '      return verdict;',
     often: ['break-the-gate'],
   },

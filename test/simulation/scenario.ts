@@ -48,6 +48,8 @@ export interface Scenario {
   readonly toolShare: number;
   /** Agents tell of turns, usage and overload, and there are budgets until calm comes. */
   readonly spends: boolean;
+  /** Some are long enough that others start early. */
+  readonly gateLongestMs: number;
   /** Two epics need each other's work, and each has a run of its own from the beginning. */
   readonly crosses: boolean;
 }
@@ -69,7 +71,15 @@ export function drawScenario(chance: SeededChance): Scenario {
     ...spending,
     tasks: tasks.map((task) => ({ ...task, plan: chance.percent(planShare) })),
   };
-  return chance.fork('crosses lines').percent(crossedShare) ? crossed(drawn) : drawn;
+  const gated = withGates(drawn, chance.fork('early gates'));
+  return chance.fork('crosses lines').percent(crossedShare) ? crossed(gated) : gated;
+}
+
+/** Half of the seeds have long gates, and run some of them at once. */
+function withGates(drawn: Scenario, chance: SeededChance): Scenario {
+  if (chance.percent(50)) return drawn;
+  const gateParallel = chance.between(2, 4);
+  return { ...drawn, gateLongestMs: 15_000, settings: { ...drawn.settings, gateParallel } };
 }
 
 const crossedShare = 5;
@@ -139,6 +149,7 @@ function drawRest(chance: SeededChance, tasks: readonly PlannedTask[], epics: nu
     paceMs: chance.pick([300, 2_000, 5_000]),
     toolShare: chance.percent(40) ? chance.pick([40, 100]) : 0,
     spends: false,
+    gateLongestMs: 3_000,
     crosses: false,
   };
 }
@@ -192,6 +203,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
     gateCommand: chance.percent(80) ? 'gate' : null,
     gateTimeoutMs: chance.percent(90) ? 60_000 : 2_500,
     gateKeeps: ['target'],
+    gateParallel: 1,
     gateNeeds: [],
     setupCommand: chance.percent(40) ? 'setup' : null,
     setupTimeoutMs: 60_000,

@@ -109,7 +109,7 @@ export class World {
       isGreen,
       flakyShare: this.scenario.flakyShare,
       setupFailShare: this.scenario.setupFailShare,
-      longestMs: 3_000,
+      longestMs: this.scenario.gateLongestMs,
     });
     this.commands.onDisturbed = (request) =>
       this.violate('tested-tree', `files changed in ${request.cwd} while ${request.runId} ran`);

@@ -45,7 +45,11 @@ export function timeWords(atMs: number): string {
 export function gateWords({ gate }: Report): string | null {
   if (gate.runs === 0) return null;
   const flaky = gate.flaky === 0 ? '' : `, ${gate.flaky} flaky`;
-  return `The gate ran ${formatCount(gate.runs, 'time')}: ${gate.passed} passed, ${gate.failed} failed${flaky}; ${formatDuration(gate.ms)} in all.`;
+  const unused =
+    gate.unused_ms === 0
+      ? ''
+      : ` ${formatDuration(gate.unused_ms)} of early gates were not needed.`;
+  return `The gate ran ${formatCount(gate.runs, 'time')}: ${gate.passed} passed, ${gate.failed} failed${flaky}; ${formatDuration(gate.ms)} in all.${unused}`;
 }
 
 export function causeWords(cause: string): string {

@@ -210,12 +210,14 @@ function pathSection(steps: readonly PathStep[]): Section {
 function gateSection({ gate, landing }: Report): Section {
   const flaky = gate.flaky === 0 ? '' : `, ${gate.flaky} flaky`;
   const sentence = `${formatCount(gate.runs, 'run')} of the gate: ${gate.passed} passed, ${gate.failed} failed${flaky}; ${formatDuration(gate.ms)} in all.`;
+  const unused = `${formatDuration(gate.unused_ms)} of early gates were not needed.`;
   const share = `A gate ran ${Math.round(landing.gate_share * 100)} % of the time.`;
   const waited = `Finished work waited ${formatDuration(landing.average_ms)} to land on average, ${formatDuration(landing.longest_ms)} at most (gate included).`;
   return {
     title: 'Gate',
     sentences: [
       ...(gate.runs === 0 ? [] : [sentence, share]),
+      ...(gate.unused_ms === 0 ? [] : [unused]),
       ...(landing.count === 0 ? [] : [waited]),
     ],
     head: [],

@@ -12,9 +12,9 @@ import {
 import type { TaskStatus } from '../plan/state.ts';
 import { criticalPath, type PathStep } from './critical-path.ts';
 import { attemptsOf, type ReportAttempt } from './report-attempts.ts';
-import type { GateStory, Stories } from './stories.ts';
+import type { GateStory, Stories, UnusedGate } from './stories.ts';
 import type { Period, PeriodKind, TaskStory } from './task-story.ts';
-import { clippedMs, isWithin, overlaps, type Window } from './windows.ts';
+import { clippedMs, isWithin, joined, overlaps, type Window } from './windows.ts';
 import type { AttemptUsage } from './run-usage.ts';
 
 export interface ReportScope {
@@ -91,6 +91,8 @@ export interface Report {
     readonly failed: number;
     readonly flaky: number;
     readonly ms: number;
+    /** Of early gates that were cancelled, or whose verdict was not needed. */
+    readonly unused_ms: number;
   };
   /** From the commit of finished work to its landing or its return, with the gate. */
   readonly landing: {
@@ -148,8 +150,10 @@ export function makeReport(
   const views = viewsOf(scope.taskIds, stories, usedBy, board);
   const landed = views.filter(({ status }) => status === 'completed');
   const waits = tasks.flatMap((task) => waitsOf(task, windows));
-  const gate = gateFigures(stories.gates, new Set(scope.taskIds), scope);
-  const durationMs = windows.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+  const ids = new Set(scope.taskIds);
+  const gates = gatesOf(stories.gates, ids, scope);
+  const durationMs = sumOf(windows);
+  const gateMs = sumOf(joined(gates));
   return {
     kind: scope.kind,
     id: scope.id,
@@ -163,8 +167,8 @@ export function makeReport(
     time: timeByKind(tasks, windows),
     waits: waits.toSorted((a, b) => b.ms - a.ms).slice(0, waitsMax),
     critical_path: criticalPath(tasks, windows),
-    gate,
-    landing: landingFigures(tasks, windows, durationMs === 0 ? 0 : gate.ms / durationMs),
+    gate: gateFigures(gates, stories.unusedGates.filter(isOf(ids, windows))),
+    landing: landingFigures(tasks, windows, durationMs === 0 ? 0 : gateMs / durationMs),
     cost: costOf(used),
     retries: tasks.flatMap((task) => retriesOf(task, windows)),
     attempts: attemptsOf(tasks, windows, used),
@@ -267,25 +271,38 @@ function landingFigures(
   };
 }
 
-function gateFigures(
+function gatesOf(
   gates: readonly GateStory[],
   ids: ReadonlySet<string>,
   { windows, kind, id }: ReportScope,
-): Report['gate'] {
-  const own = gates.filter(
+): readonly GateStory[] {
+  return gates.filter(
     (gate) =>
       windows.some((window) => isWithin(gate.endMs, window)) &&
       (gate.taskIds.some((task) => ids.has(task)) ||
         (kind === 'epic' ? gate.epicIds.includes(id) : gate.taskIds.length === 0)),
   );
+}
+
+function isOf(ids: ReadonlySet<string>, windows: readonly Window[]): (gate: UnusedGate) => boolean {
+  return ({ endMs, taskIds }) =>
+    taskIds.some((task) => ids.has(task)) && windows.some((window) => isWithin(endMs, window));
+}
+
+function gateFigures(own: readonly GateStory[], unused: readonly UnusedGate[]): Report['gate'] {
   const passed = own.filter((gate) => gate.isGreen).length;
   return {
     runs: own.length,
     passed,
     failed: own.length - passed,
     flaky: own.filter((gate) => gate.isFlaky).length,
-    ms: own.reduce((sum, gate) => sum + gate.endMs - gate.startMs, 0),
+    ms: sumOf(own),
+    unused_ms: unused.reduce((sum, { ms }) => sum + ms, 0),
   };
+}
+
+function sumOf(all: readonly Window[]): number {
+  return all.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
 }
 
 function costOf(used: readonly AttemptUsage[]): Report['cost'] {

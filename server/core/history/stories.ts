@@ -19,6 +19,13 @@ export interface GateStory {
   readonly epicIds: string[];
 }
 
+/** An early gate whose verdict was not needed. No other event names those that were cancelled. */
+export interface UnusedGate {
+  readonly endMs: number;
+  readonly ms: number;
+  readonly taskIds: readonly string[];
+}
+
 export interface Span {
   readonly startMs: number;
   /** Null if it has not ended. */
@@ -54,6 +61,7 @@ export interface EpicLanding {
 export interface Stories {
   readonly tasks: ReadonlyMap<string, TaskStory>;
   readonly gates: readonly GateStory[];
+  readonly unusedGates: readonly UnusedGate[];
   readonly runs: ReadonlyMap<string, RunStory>;
   readonly epicLandings: readonly EpicLanding[];
   /** The last event that was processed. */
@@ -64,10 +72,13 @@ export interface Stories {
 export class StoryTeller implements Stories {
   readonly tasks = new Map<string, TaskStory>();
   readonly gates: GateStory[] = [];
+  readonly unusedGates: UnusedGate[] = [];
   readonly runs = new Map<string, RunStory>();
   readonly epicLandings: EpicLanding[] = [];
   seq = 0;
   lastMs = 0;
+  /** The last gate, if its event does not say which tasks it tested. */
+  #unnamed: GateStory | null = null;
 
   /** Events come in the order of their numbers. */
   take(event: FeedEvent): void {
@@ -126,11 +137,15 @@ export class StoryTeller implements Stories {
   }
 
   #takeGate(event: FeedEvent): void {
+    const { at_ms: endMs, seq } = event;
+    const ms = Math.max(0, numberIn(event, 'duration_ms') ?? 0);
+    if (event.type === 'gate.unused')
+      this.unusedGates.push({ endMs, ms, taskIds: textsIn(event, 'task_ids') });
     if (event.type !== 'gate.passed' && event.type !== 'gate.failed') return;
-    this.gates.push({
-      seq: event.seq,
-      startMs: event.at_ms - Math.max(0, numberIn(event, 'duration_ms') ?? 0),
-      endMs: event.at_ms,
+    const gate: GateStory = {
+      seq,
+      startMs: endMs - ms,
+      endMs,
       isGreen: event.type === 'gate.passed',
       isFlaky: event.data['flaky'] === true,
       command: textIn(event, 'command') ?? '',
@@ -138,7 +153,9 @@ export class StoryTeller implements Stories {
       commit: textIn(event, 'commit'),
       taskIds: [...textsIn(event, 'task_ids')],
       epicIds: [],
-    });
+    };
+    this.gates.push(gate);
+    this.#unnamed = 'task_ids' in event.data ? null : gate;
   }
 
   /**
@@ -146,8 +163,8 @@ export class StoryTeller implements Stories {
    */
   #namesTask(story: TaskStory, event: FeedEvent): void {
     const landing = story.periods.findLast((period) => period.kind === 'landing');
-    const gate = this.gates.at(-1);
-    if (landing?.endMs !== event.at_ms || gate === undefined) return;
+    const gate = this.#unnamed;
+    if (landing?.endMs !== event.at_ms || gate === null) return;
     if (gate.endMs < landing.startMs || gate.taskIds.includes(story.id)) return;
     gate.taskIds.push(story.id);
   }

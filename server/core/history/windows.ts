@@ -10,20 +10,22 @@ export interface Window {
 
 /** The windows of these runs, in order and without overlap; an open window ends at `nowMs`. */
 export function windowsOf(runs: Iterable<RunStory>, nowMs: number): readonly Window[] {
-  const all = [...runs]
-    .flatMap((run) => run.windows)
-    .map(({ startMs, endMs }) => ({ startMs, endMs: Math.max(startMs, endMs ?? nowMs) }))
-    .sort((a, b) => a.startMs - b.startMs);
-  const joined: { startMs: number; endMs: number }[] = [];
-  for (const window of all) {
-    const last = joined.at(-1);
-    if (last !== undefined && window.startMs <= last.endMs) {
-      last.endMs = Math.max(last.endMs, window.endMs);
-    } else {
-      joined.push({ ...window });
-    }
+  return joined(
+    [...runs]
+      .flatMap((run) => run.windows)
+      .map(({ startMs, endMs }) => ({ startMs, endMs: Math.max(startMs, endMs ?? nowMs) })),
+  );
+}
+
+/** In order and without overlap. */
+export function joined(windows: readonly Window[]): readonly Window[] {
+  const found: { startMs: number; endMs: number }[] = [];
+  for (const { startMs, endMs } of windows.toSorted((a, b) => a.startMs - b.startMs)) {
+    const last = found.at(-1);
+    if (last !== undefined && startMs <= last.endMs) last.endMs = Math.max(last.endMs, endMs);
+    else found.push({ startMs, endMs });
   }
-  return joined;
+  return found;
 }
 
 export function isWithin(atMs: number, { startMs, endMs }: Window): boolean {

@@ -47,6 +47,14 @@ export const commandSettingTable = {
     doc: 'Fleet: labels of the machines that run the gate and land work. Machines that lack one of them do neither.',
     readBy: 'workflows (landing)',
   },
+  'gate.parallel': {
+    value: { type: 'integer', min: 1, max: 64 },
+    fallback: null,
+    env: 'DROVER_GATE_PARALLEL',
+    inFile: true,
+    doc: 'Maximum number of gates that run at the same time on this machine to land work sooner. 1 runs one gate of a branch after the other. If unset, half of the processor cores, at most 3.',
+    readBy: 'workflows (landing)',
+  },
   'setup.command': {
     value: { type: 'text' },
     fallback: null,
@@ -100,6 +108,7 @@ export interface CommandSettings {
     readonly envAllow: readonly string[];
     readonly keep: readonly string[];
     readonly needs: readonly string[];
+    readonly parallel: number | null;
   };
   readonly setup: {
     readonly envAllow: readonly string[];
@@ -118,6 +127,7 @@ export function commandSettingsOf(get: <T>(key: CommandSettingKey) => T): Comman
       envAllow: get('gate.env_allow'),
       keep: get('gate.keep'),
       needs: get('gate.needs'),
+      parallel: get('gate.parallel'),
     },
     setup: {
       command: get('setup.command'),

@@ -2,6 +2,8 @@
 // command, and the gates on the tips of lines, before any task's work.
 
 import type { Selectable } from 'kysely';
+import type { FailureKind } from '../../core/failure.ts';
+import type { PastGates } from '../../core/line/speculate.ts';
 import { type RedBase, storedCause } from '../../core/plan/block-cause.ts';
 import type { BaseGateTable } from '../schema/side-tables.ts';
 import type { GateVerdictTable, Reads, Tx } from '../schema/tables.ts';
@@ -119,6 +121,34 @@ export async function lastGateDurationMs(db: Reads, command: string): Promise<nu
     .limit(1)
     .executeTakeFirst();
   return row?.duration_ms ?? null;
+}
+
+/** Of the attempts by the same agent in the same epic: those that were gated, and passed. */
+export async function pastGatesOf(db: Reads, taskId: string): Promise<PastGates> {
+  const own = await db
+    .selectFrom('attempts')
+    .innerJoin('tasks', 'tasks.id', 'attempts.task_id')
+    .select(['attempts.agent', 'tasks.epic_id'])
+    .where('attempts.task_id', '=', taskId)
+    .orderBy('attempts.number', 'desc')
+    .executeTakeFirst();
+  if (own === undefined) return { runs: 0, passes: 0 };
+  const { epic_id: epic, agent } = own;
+  const gated = db
+    .selectFrom('attempts')
+    .innerJoin('tasks', 'tasks.id', 'attempts.task_id')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('attempts.agent', '=', agent)
+    .where('tasks.epic_id', epic === null ? 'is' : '=', epic);
+  const red: FailureKind = 'gate_failed';
+  const [passed, failed] = await Promise.all([
+    gated
+      .where('attempts.state', '=', 'succeeded')
+      .where('attempts.commit_sha', 'is not', null)
+      .executeTakeFirstOrThrow(),
+    gated.where('attempts.failure_kind', '=', red).executeTakeFirstOrThrow(),
+  ]);
+  return { passes: passed.n, runs: passed.n + failed.n };
 }
 
 /** The commit is on the line because Drover has landed a task as it, so its tree was tested. */

@@ -53,25 +53,47 @@ export async function takeLandings(
   workflowId: string,
   limit: number,
 ): Promise<LandingRow[]> {
-  const rows = await tx
+  return take(tx, await queuedLandings(tx, line).limit(limit).execute(), workflowId);
+}
+
+/**
+ * Gives what waits for the line in addition (at most `limit`) to a workflow that is gating earlier
+ * work. Work without a gate ends it: it lands before gated work, in a workflow of its own.
+ */
+export async function takeMoreLandings(
+  tx: Tx,
+  line: string,
+  workflowId: string,
+  limit: number,
+): Promise<LandingRow[]> {
+  const rows = await queuedLandings(tx, line).limit(limit).execute();
+  const ungated = rows.findIndex((row) => row.gate_command === null);
+  return take(tx, ungated === -1 ? rows : rows.slice(0, ungated), workflowId);
+}
+
+/** Whether `takeMoreLandings` would find work. */
+export async function hasMoreLandings(db: Reads, line: string): Promise<boolean> {
+  const row = await queuedLandings(db, line).limit(1).executeTakeFirst();
+  return row !== undefined && row.gate_command !== null;
+}
+
+function queuedLandings(db: Reads, line: string) {
+  return db
     .selectFrom('landings')
     .selectAll()
     .where('line', '=', line)
     .where('state', '=', 'queued')
-    .orderBy('position')
-    .limit(limit)
+    .orderBy('position');
+}
+
+async function take(tx: Tx, rows: LandingRow[], workflowId: string): Promise<LandingRow[]> {
+  if (rows.length === 0) return rows;
+  const positions = rows.map((row) => row.position);
+  await tx
+    .updateTable('landings')
+    .set({ state: 'taken', workflow_id: workflowId })
+    .where('position', 'in', positions)
     .execute();
-  if (rows.length > 0) {
-    await tx
-      .updateTable('landings')
-      .set({ state: 'taken', workflow_id: workflowId })
-      .where(
-        'position',
-        'in',
-        rows.map((row) => row.position),
-      )
-      .execute();
-  }
   return rows;
 }
 

@@ -90,6 +90,8 @@ export interface WorkSettings {
   readonly gateCommand: string | null;
   readonly gateTimeoutMs: number;
   readonly gateKeeps: readonly string[];
+  /** Most gates at once on a machine, or null for a number that follows from its cores. */
+  readonly gateParallel: number | null;
   /** Labels of the machines of a fleet that may run gates. */
   readonly gateNeeds: readonly string[];
   readonly setupCommand: string | null;

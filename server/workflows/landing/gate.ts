@@ -20,6 +20,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { orFullDisk } from '../kit/full-disk.ts';
 import { gateRunId } from '../kit/run-ids.ts';
 import { keptCaches } from './gate-caches.ts';
+import { gatesOf } from './running-gates.ts';
 import { setUp, type SettingUp } from '../kit/setup-step.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -29,7 +30,13 @@ export type Gating = Testing & Uses<'foldersOfMachine' | 'machineId'>;
 
 export type GateVerdict =
   | { readonly kind: 'green'; readonly flaky: boolean; readonly cached: boolean }
-  | { readonly kind: 'red'; readonly failure: Failure; readonly cached: boolean }
+  | {
+      readonly kind: 'red';
+      readonly failure: Failure;
+      readonly cached: boolean;
+      /** Red after one try, and nothing is gained by another one. */
+      readonly isFinal?: boolean;
+    }
   | { readonly kind: 'aborted' }
   /** `isForeign`: the folder is not ours to use; another one may do. */
   | { readonly kind: 'unusable'; readonly failure: Failure; readonly isForeign?: boolean };
@@ -45,6 +52,11 @@ export interface GateQuestion {
   readonly redSinceMs: number;
   /** The code that is red, for the sentence. Absent for the merged code. */
   readonly about?: string | null;
+  /**
+   * `first`: red after one try, which is not remembered. `again`: the second try of a tree that was
+   * red. Absent: both.
+   */
+  readonly look?: 'first' | 'again';
 }
 
 /**
@@ -65,7 +77,7 @@ export async function runGate(
     signal.removeEventListener('abort', giveUp);
     return signal.aborted ? { kind: 'aborted' } : await runAlone(engine, question, signal);
   });
-  return Promise.race([turn, aborted.promise]);
+  return gatesOf(engine).whileRunning(() => Promise.race([turn, aborted.promise]));
 }
 
 /** Gates of one commit share its folder. Lines that start at the same commit ask at once. */
@@ -111,7 +123,7 @@ async function knownVerdict(
   const known = await gateVerdict(engine.store.db, question.tree, question.command);
   if (known === null) return null;
   if (known.ok === 1) return { kind: 'green', flaky: known.flaky === 1, cached: true };
-  if (known.at_ms < question.redSinceMs) return null;
+  if (known.at_ms < question.redSinceMs || question.look === 'again') return null;
   const { exit_code: exitCode, output_tail: tail } = known;
   const telling = failureLines(tail);
   const last = { kind: 'exited' as const, exitCode, silentMs: 0, tail, telling };
@@ -153,10 +165,12 @@ interface GateJob extends GateQuestion {
 }
 
 async function testTree(engine: Testing, job: GateJob, signal: AbortSignal): Promise<GateVerdict> {
-  const first = await tryOnce(engine, job, 1, signal);
+  const isSecond = job.look === 'again';
+  const first = await tryOnce(engine, job, isSecond ? 2 : 1, signal);
   if (first.kind === 'verdict') return first.verdict;
   if (first.kind === 'timed_out') return remember(engine, job, first, false);
-  if (first.ok && first.changed.length === 0) return remember(engine, job, first, false);
+  if (first.ok && first.changed.length === 0) return remember(engine, job, first, isSecond);
+  if (!first.ok && job.look !== undefined) return remember(engine, job, first, false);
   const second = await tryOnce(engine, job, 2, signal);
   if (second.kind === 'verdict') return second.verdict;
   // Green over changed files is believed when it is repeated from the tree: then the command itself
@@ -310,7 +324,8 @@ async function remember(
 ): Promise<GateVerdict> {
   await engine.store.transaction(async (tx) => {
     // A gate that was interrupted or never started says nothing about the tree.
-    if (last.kind === 'exited' && last.exitCode !== null)
+    const isTold = last.kind === 'exited' && last.exitCode !== null;
+    if (isTold && (last.ok || job.look !== 'first'))
       await keepVerdict(engine, tx, job, last, flaky);
     await engine.store.append(tx, {
       type: last.ok ? 'gate.passed' : 'gate.failed',
@@ -332,6 +347,7 @@ async function remember(
     kind: 'red',
     cached: false,
     failure: redGate(engine, job, last),
+    isFinal: last.kind === 'timed_out',
   };
 }
 

@@ -1,6 +1,5 @@
 // The landing queue of one line: merges the waiting work onto the tip, tests the merged tree, moves
-// the landing ref by compare-and-swap. Deterministic; one workflow at a time per line. A red batch
-// is halved until the bad task is alone.
+// the landing ref by compare-and-swap. Deterministic; one workflow at a time per line.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { RedBase } from '../../core/plan/block-cause.ts';
@@ -12,15 +11,17 @@ import {
   type LandingRow,
   setAttempt,
   takeLandings,
+  takeMoreLandings,
   taskById,
   type Tx,
 } from '../../store/port.ts';
 import { gitFailed, handingOver, orElse, whileAway } from '../kit/git-trouble.ts';
 import { asLander } from './lander.ts';
 import { returnLanding, reviewLanding } from './landing-returns.ts';
-import { type HeldWork, type LandingBatch, type Moved, nothingBuilt } from './landing-batch.ts';
-import { buildBatch } from './build-batch.ts';
+import { type LandingBatch, type Moved, nothingBuilt } from './landing-batch.ts';
+import { EarlyGates } from './early-gates.ts';
 import { isLanding } from './landing-rows.ts';
+import { nextLanding } from './next-landing.ts';
 import { followLine } from '../line/follow.ts';
 import { isOnLine, moveLine } from '../line/move.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
@@ -36,6 +37,8 @@ export interface LandInput {
 
 /** Most tasks tested together. */
 const batchMax = 32;
+/** After so many tasks another workflow takes the line: the memory of this one stays small. */
+const tasksMax = 256;
 /** Maximum number of times one batch is rebuilt because the tip moved or a task left it. */
 const rebuildsMax = 8;
 
@@ -51,13 +54,15 @@ export async function landTasks(
   );
   if (batch.length === 0) return 0;
   return asLander(engine, run, input.line, async (own) => {
-    const landing = new Landing(engine, run, input, own);
-    // Work without a gate lands first: it must not suffer from a failed verdict on others.
-    const ungated = batch.filter((row) => row.gate_command === null);
-    const gated = batch.filter((row) => row.gate_command !== null);
-    await landing.land(ungated, 'u', 0);
-    await landing.land(gated, 'g', 0);
-    return batch.length;
+    const gates = new EarlyGates(engine, run.signal);
+    const landing = new Landing(engine, run, input, own, gates);
+    try {
+      // Work without a gate lands first: it must not suffer from a failed verdict on others.
+      await landing.land(batch.filter((row) => row.gate_command === null));
+      return await landing.land(batch.filter((row) => row.gate_command !== null));
+    } finally {
+      await gates.end();
+    }
   });
 }
 
@@ -66,48 +71,100 @@ class Landing {
   readonly #run: DurableRun<Tx>;
   readonly #input: LandInput;
   readonly #own: () => Promise<GitResult<void>>;
-  /** A red verdict from before is another attempt's: it serves the halving of this batch alone. */
+  readonly #gates: EarlyGates;
+  /** A red verdict from before is another attempt's: it serves the search in this batch alone. */
   readonly #startMs: number;
+  #rounds = 0;
+  #rebuilds = 0;
+  #taken = 0;
 
   constructor(
     engine: Engine,
     run: DurableRun<Tx>,
     input: LandInput,
     own: () => Promise<GitResult<void>>,
+    gates: EarlyGates,
   ) {
     this.#engine = engine;
     this.#run = run;
     this.#input = input;
     this.#own = own;
+    this.#gates = gates;
     this.#startMs = engine.clock.now();
   }
 
-  async land(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
-    if (rows.length === 0) return;
+  /** Resolves with how many tasks there were, with those that came in the meantime. */
+  async land(rows: readonly LandingRow[]): Promise<number> {
+    let waiting = rows;
+    this.#taken += rows.length;
+    const isGated = rows.some((row) => row.gate_command !== null);
+    while (waiting.length > 0) {
+      this.#rounds += 1;
+      const path = `r${this.#rounds}`;
+      const takesMore = isGated && waiting.length < batchMax && this.#taken < tasksMax;
+      const left = await this.#round(waiting, path, takesMore);
+      const more = takesMore && left.length > 0 ? await this.#takeMore(left.length, path) : [];
+      this.#taken += more.length;
+      waiting = [...left, ...more];
+    }
+    return this.#taken;
+  }
+
+  #takeMore(present: number, path: string): Promise<readonly LandingRow[]> {
+    const { line } = this.#input;
+    const most = batchMax - present;
+    return this.#run.commit(`more:${path}`, (tx) =>
+      takeMoreLandings(tx, line, this.#run.workflowId, most),
+    );
+  }
+
+  /** Resolves with those that still wait. */
+  async #round(
+    rows: readonly LandingRow[],
+    path: string,
+    takesMore: boolean,
+  ): Promise<readonly LandingRow[]> {
     const attempts = rows.map((row) => this.#claimOf(row));
     const { present, batch } = await this.#engine.switchboard.untilStopped(
       attempts,
       async (stopped) => {
         const present = await this.#withoutStopped(rows, path);
         const signal = AbortSignal.any([this.#run.signal, stopped]);
-        return { present, batch: await this.#verify(present, path, signal) };
+        return { present, batch: await this.#verify(present, path, takesMore, signal) };
       },
     );
-    if (present.length === 0) return;
-    if (batch.problem !== null) return this.#giveBack(present, path, batch.problem);
-    for (const [index, conflict] of batch.conflicts.entries()) {
-      await this.#returnConflict(conflict, `${path}.c${index}`);
+    if (present.length === 0) return [];
+    if (batch.problem !== null) {
+      await this.#return(present, path, batch.problem);
+      return [];
     }
-    for (const [index, { row, failure: reason }] of (batch.unmergeable ?? []).entries())
-      await this.#giveBack([row], `${path}.m${index}`, reason);
-    for (const [index, held] of (batch.held ?? []).entries())
-      await this.#review(held, `${path}.h${index}`);
-    const merged = batch.merged.map((item) => item.row);
-    await this.#decide(batch, merged, path, rebuilds);
-    await this.land(batch.deferred, `${path}d`, rebuilds);
+    const ended = new Set<number>();
+    const end = (row: LandingRow): void => void ended.add(row.position);
+    for (const [index, { row, files }] of batch.conflicts.entries()) {
+      const message = `the work conflicts with what has landed meanwhile in ${files.join(', ')}`;
+      await this.#return([row], `${path}.c${index}`, failure('conflict', message), files);
+      end(row);
+    }
+    for (const [index, { row, failure: reason }] of (batch.unmergeable ?? []).entries()) {
+      await this.#return([row], `${path}.m${index}`, reason);
+      end(row);
+    }
+    for (const [index, { row, reason }] of (batch.held ?? []).entries()) {
+      await this.#run.commit(`returned:${path}.h${index}`, (tx) =>
+        reviewLanding(this.#engine, tx, this.#claimOf(row), reason),
+      );
+      end(row);
+    }
+    if (await this.#decide(batch, path)) batch.merged.forEach(({ row }) => end(row));
+    return present.filter((row) => !ended.has(row.position));
   }
 
-  #verify(rows: readonly LandingRow[], path: string, signal: AbortSignal): Promise<LandingBatch> {
+  #verify(
+    rows: readonly LandingRow[],
+    path: string,
+    takesMore: boolean,
+    signal: AbortSignal,
+  ): Promise<LandingBatch> {
     if (rows.length === 0) return Promise.resolve({ ...nothingBuilt, problem: null });
     return this.#run.step(`verified:${path}`, () =>
       whileAway(
@@ -115,7 +172,7 @@ class Landing {
         signal,
         () =>
           orElse<LandingBatch>(
-            () => this.#build(rows, signal),
+            () => this.#build(rows, takesMore, signal),
             (problem) => ({ ...nothingBuilt, problem }),
           ),
         (built) => built.problem,
@@ -124,41 +181,28 @@ class Landing {
     );
   }
 
-  async #decide(
-    batch: LandingBatch,
-    rows: readonly LandingRow[],
-    path: string,
-    rebuilds: number,
-  ): Promise<void> {
-    if (rows.length === 0) return;
-    const verdict = batch.verdict;
+  /** True: the verdict is carried out. False: the work still waits. */
+  async #decide(batch: LandingBatch, path: string): Promise<boolean> {
+    const rows = batch.merged.map((item) => item.row);
+    const { verdict } = batch;
     switch (verdict.kind) {
+      case 'more':
+        return false;
       case 'aborted':
-        if (rebuilds >= rebuildsMax)
-          return this.#giveBack(
-            rows,
-            path,
-            failure('interrupted', 'the landing was interrupted too often'),
-          );
-        return this.land(rows, `${path}w`, rebuilds + 1);
-      case 'unusable':
-        return this.#giveBack(rows, path, verdict.failure);
+        this.#rebuilds += 1;
+        return false;
       case 'red_base':
-        return this.#waitForLine(rows, path, verdict.failure, verdict.red);
+        await this.#waitForLine(rows, path, verdict.failure, verdict.red);
+        break;
+      case 'unusable':
       case 'red':
-        if (rows.length === 1 && rows[0] !== undefined)
-          return this.#returnRed(rows[0], path, verdict.failure);
-        return this.#halve(rows, path, rebuilds);
+        await this.#return(rows, path, verdict.failure);
+        break;
       case 'green':
       case 'none':
-        return this.#merge(batch, path, rebuilds);
+        if (rows.length > 0) return this.#merge(batch, path);
     }
-  }
-
-  async #halve(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
-    const middle = Math.ceil(rows.length / 2);
-    await this.land(rows.slice(0, middle), `${path}0`, rebuilds);
-    await this.land(rows.slice(middle), `${path}1`, rebuilds);
+    return true;
   }
 
   /** Tasks that a person wants stopped, or that have another owner now, leave the batch. */
@@ -189,25 +233,31 @@ class Landing {
     };
   }
 
-  async #build(rows: readonly LandingRow[], stop: AbortSignal): Promise<LandingBatch> {
+  async #build(
+    rows: readonly LandingRow[],
+    takesMore: boolean,
+    stop: AbortSignal,
+  ): Promise<LandingBatch> {
+    if (this.#rebuilds > rebuildsMax) {
+      const reason = failure('interrupted', 'the landing was interrupted too often');
+      return { ...nothingBuilt, problem: reason };
+    }
     const owned = await this.#own();
     if (!owned.ok) return { ...nothingBuilt, problem: gitFailed(owned.error) };
-    const how = { line: this.#input.line, redSinceMs: this.#startMs };
-    const batch = await buildBatch(this.#engine, rows, how, stop);
+    const how = { line: this.#input.line, redSinceMs: this.#startMs, takesMore };
+    const batch = await nextLanding(this.#engine, rows, how, this.#gates, stop);
     if (batch.verdict.kind === 'aborted' && this.#run.signal.aborted) throw this.#run.signal.reason;
     return batch;
   }
 
-  async #merge(batch: LandingBatch, path: string, rebuilds: number): Promise<void> {
-    const last = batch.merged.at(-1);
-    if (last === undefined) return;
+  async #merge(batch: LandingBatch, path: string): Promise<boolean> {
     const moved = await this.#run.step(`merged:${path}`, () =>
       whileAway(
         this.#engine,
         this.#run.signal,
         () =>
           orElse<Moved>(
-            () => this.#moveRef(batch, last.commit),
+            () => this.#moveRef(batch),
             (reason) => ({ kind: 'failed', reason }),
           ),
         (outcome) => (outcome.kind === 'failed' ? outcome.reason : null),
@@ -215,24 +265,25 @@ class Landing {
       ),
     );
     if (moved.kind === 'moved') {
+      this.#rebuilds = 0;
       await this.#run.commit(`completed:${path}`, (tx) => this.#complete(tx, batch));
       await followLine(this.#engine, this.#input.line);
-      return;
+      return true;
     }
+    this.#rebuilds += 1;
+    if (moved.kind === 'again' && this.#rebuilds <= rebuildsMax) return false;
+    const reason =
+      moved.kind === 'failed'
+        ? moved.reason
+        : failure('git_failed', 'the landing ref moves too often');
     const rows = batch.merged.map((item) => item.row);
-    if (rebuilds >= rebuildsMax || moved.kind === 'failed') {
-      const reason =
-        moved.kind === 'failed'
-          ? moved.reason
-          : failure('git_failed', 'the landing ref moves too often');
-      await this.#giveBack(rows, path, reason);
-      return;
-    }
-    await this.land(rows, `${path}s`, rebuilds + 1);
+    await this.#return(rows, path, reason);
+    return true;
   }
 
-  async #moveRef(batch: LandingBatch, next: Sha): Promise<Moved> {
+  async #moveRef(batch: LandingBatch): Promise<Moved> {
     const { store } = this.#engine;
+    const next = nextTip(batch);
     const made = { tip: batch.tip, commit: next };
     if (await isOnLine(this.#engine, this.#input.line, made)) return { kind: 'moved' };
     for (const { row } of batch.merged) {
@@ -292,32 +343,7 @@ class Landing {
         );
       }
     }
-    const last = batch.merged.at(-1);
-    if (last !== undefined) await landOnLine(tx, this.#input.line, last.commit);
-  }
-
-  async #returnConflict(
-    conflict: { row: LandingRow; files: readonly string[] },
-    path: string,
-  ): Promise<void> {
-    const files = conflict.files.join(', ');
-    const reason = failure(
-      'conflict',
-      `the work conflicts with what has landed meanwhile in ${files}`,
-    );
-    await this.#run.commit(`returned:${path}`, (tx) =>
-      this.#fail(tx, conflict.row, reason, 'conflict', conflict.files),
-    );
-  }
-
-  async #returnRed(row: LandingRow, path: string, reason: Failure): Promise<void> {
-    await this.#run.commit(`returned:${path}`, (tx) => this.#fail(tx, row, reason, 'failed'));
-  }
-
-  async #review({ row, reason }: HeldWork, path: string): Promise<void> {
-    await this.#run.commit(`returned:${path}`, (tx) =>
-      reviewLanding(this.#engine, tx, this.#claimOf(row), reason),
-    );
+    await landOnLine(tx, this.#input.line, nextTip(batch));
   }
 
   async #waitForLine(
@@ -332,23 +358,21 @@ class Landing {
     });
   }
 
-  /**
-   * A problem that the task did not cause (git, the gate's own setup): the attempt can be retried.
-   */
-  async #giveBack(rows: readonly LandingRow[], path: string, reason: Failure): Promise<void> {
+  /** The attempts can be retried. `files`: where the work conflicts. */
+  async #return(
+    rows: readonly LandingRow[],
+    path: string,
+    reason: Failure,
+    files: readonly string[] | null = null,
+  ): Promise<void> {
+    const returned = { reason, files, atEnd: files === null ? 'failed' : 'conflict' } as const;
     await this.#run.commit(`returned:${path}`, async (tx) => {
-      for (const row of rows) await this.#fail(tx, row, reason, 'failed');
+      for (const row of rows) await returnLanding(this.#engine, tx, this.#claimOf(row), returned);
     });
   }
+}
 
-  #fail(
-    tx: Tx,
-    row: LandingRow,
-    reason: Failure,
-    atEnd: 'failed' | 'conflict',
-    files?: readonly string[],
-  ): Promise<void> {
-    const claim = this.#claimOf(row);
-    return returnLanding(this.#engine, tx, claim, { reason, atEnd, files: files ?? null });
-  }
+/** Earlier releases landed the last merge. */
+function nextTip({ next, merged }: LandingBatch): Sha {
+  return next ?? merged.at(-1)?.commit ?? '';
 }

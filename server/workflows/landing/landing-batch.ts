@@ -29,10 +29,11 @@ export interface LandingBatch {
   readonly tip: Sha;
   /** The state of the branch that it includes besides the tip. */
   readonly includes?: Sha | null;
+  /** What the verdict is about: the first ones of what waits. */
   readonly merged: readonly Merged[];
+  /** The line's tip when they have landed. */
+  readonly next?: Sha;
   readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
-  /** Conflicts only with others of the batch: checked again once those have landed. */
-  readonly deferred: readonly LandingRow[];
   /**
    * Work that git cannot merge at all, such as a history without the base: each goes back alone.
    */
@@ -42,6 +43,8 @@ export interface LandingBatch {
   readonly verdict:
     | GateVerdict
     | { readonly kind: 'none' }
+    /** Nothing is decided: the work that has come since joins. */
+    | { readonly kind: 'more' }
     /** Red, and the commit that it was merged onto is red too. */
     | {
         readonly kind: 'red_base';
@@ -60,6 +63,5 @@ export const nothingBuilt = {
   tip: '',
   merged: [],
   conflicts: [],
-  deferred: [],
   verdict: { kind: 'none' as const },
 };

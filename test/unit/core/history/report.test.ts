@@ -149,6 +149,40 @@ suite('report', () => {
     assert.equal(report.time.queued, 11_000);
   });
 
+  test('gates side by side are one time in which a gate ran, and unneeded ones are summed', () => {
+    const named = { command: 'make', exit_code: 0, flaky: false, task_ids: ['a'] };
+    const a = lands('a', [101_000, 102_000, 103_000, 120_000]);
+    const report = reportOf([
+      added(0, 'a'),
+      start,
+      ...a.slice(0, -1),
+      [110_000, 'gate.passed', null, { ...named, duration_ms: 6_000 }],
+      [112_000, 'gate.passed', null, { ...named, duration_ms: 6_000, task_ids: ['a', 'b'] }],
+      [113_000, 'gate.unused', null, { duration_ms: 700, task_ids: ['a', 'b'] }],
+      [114_000, 'gate.unused', null, { duration_ms: 50, task_ids: ['b'] }],
+      ...a.slice(-1),
+      end(121_000),
+    ]);
+    assert.equal(report.gate.ms, 12_000);
+    assert.equal(report.gate.unused_ms, 700);
+    assert.equal(report.landing.gate_share, 8_000 / report.duration_ms);
+  });
+
+  test('an early gate of other tasks is not counted as one of a task that lands after it', () => {
+    const named = { command: 'make', exit_code: 0, flaky: false, duration_ms: 500 };
+    const a = lands('a', [101_000, 102_000, 110_000, 112_000]);
+    const report = reportOf([
+      added(0, 'a'),
+      start,
+      ...a.slice(0, -1),
+      [111_000, 'gate.passed', null, { ...named, task_ids: ['a'] }],
+      [111_900, 'gate.failed', null, { ...named, task_ids: ['b'] }],
+      ...a.slice(-1),
+      end(113_000),
+    ]);
+    assert.deepEqual([report.gate.runs, report.gate.failed], [1, 0]);
+  });
+
   test('gates are counted, and a gate of a feed that names no tasks belongs to who lands after it', () => {
     const gate = { duration_ms: 500, command: 'make', exit_code: 0, flaky: true };
     const a = lands('a', [101_000, 102_000, 110_000, 112_000]);
@@ -161,7 +195,9 @@ suite('report', () => {
       ...a.slice(-1),
       end(113_000),
     ]);
-    assert.deepEqual(report.gate, { runs: 2, passed: 1, failed: 1, flaky: 1, ms: 1_000 });
+    const { unused_ms: unused, ...counted } = report.gate;
+    assert.deepEqual(counted, { runs: 2, passed: 1, failed: 1, flaky: 1, ms: 1_000 });
+    assert.equal(unused, 0);
     const { gate_share: share, ...landing } = report.landing;
     assert.equal(share, 1_000 / report.duration_ms);
     assert.equal(landing.count, 1);

@@ -1,0 +1,93 @@
+// Merges the work that waits for a line, one task after the other. Nothing moves, and nothing is
+// tested.
+
+import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
+import type { LandingRow } from '../../store/port.ts';
+import type { Sha } from '../../git/sha.ts';
+import { gitFailed } from '../kit/git-trouble.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+import type { Failure } from '../../core/failure.ts';
+import type { HeldWork, Merged, Unmergeable } from './landing-batch.ts';
+import { landedBefore, mergeRow, namesRefused, whyHeld, whyUnmergeable } from './landing-rows.ts';
+
+type Building = Uses<'earlierUntilMs' | 'git' | 'settings' | 'store'>;
+
+/** Work on the line with that of all before it. */
+export interface Link extends Merged {
+  /** The line's tip when it has landed. */
+  readonly head: Sha;
+}
+
+export interface Chain {
+  readonly links: readonly Link[];
+  readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
+  /** Conflicts only with others of the chain. */
+  readonly deferred: readonly LandingRow[];
+  readonly unmergeable: readonly Unmergeable[];
+  readonly held: readonly HeldWork[];
+  readonly problem: Failure | null;
+}
+
+/** Merges that were made before: the same one again is the same commit. */
+export class KnownMerges {
+  readonly #made = new Map<string, Merge | MergeConflict>();
+
+  async merge(
+    engine: Building,
+    row: LandingRow,
+    head: Sha,
+  ): Promise<GitResult<Merge | MergeConflict>> {
+    const key = `${head} ${row.task_id} ${row.commit_sha}`;
+    const known = this.#made.get(key);
+    if (known !== undefined) return { ok: true, value: known };
+    const made = await mergeRow(engine, row, head);
+    if (made.ok) this.#made.set(key, made.value);
+    return made;
+  }
+}
+
+export async function buildChain(
+  engine: Building,
+  rows: readonly LandingRow[],
+  { line, start }: { readonly line: string; readonly start: Sha },
+  merges: KnownMerges,
+): Promise<Chain> {
+  const links: Link[] = [];
+  const conflicts: { row: LandingRow; files: readonly string[] }[] = [];
+  const deferred: LandingRow[] = [];
+  const unmergeable: Unmergeable[] = [];
+  const held: HeldWork[] = [];
+  const left = { links, conflicts, deferred, unmergeable, held };
+  let head = start;
+  for (const row of rows) {
+    const there = await landedBefore(engine, row, head);
+    if (there !== null) {
+      links.push({ row, ...there, head });
+      continue;
+    }
+    const reason = await whyHeld(engine, row, line, head);
+    if (reason !== null) {
+      held.push({ row, reason });
+      continue;
+    }
+    const result = await merges.merge(engine, row, head);
+    if (!result.ok) {
+      const alone = await whyUnmergeable(engine, row, head);
+      if (alone === null) return { ...left, problem: gitFailed(result.error) };
+      unmergeable.push({ row, failure: alone });
+      continue;
+    }
+    const refused = result.value.kind === 'merged' ? namesRefused(result.value) : null;
+    if (refused !== null) {
+      unmergeable.push({ row, failure: refused });
+    } else if (result.value.kind === 'merged') {
+      head = result.value.commit;
+      links.push({ row, commit: head, tree: result.value.tree, head });
+    } else if (head === start) {
+      conflicts.push({ row, files: result.value.files });
+    } else {
+      deferred.push(row);
+    }
+  }
+  return { ...left, problem: null };
+}

@@ -1,0 +1,255 @@
+// The gates of one landing, side by side. Only this process knows them: their green verdicts are in
+// the store, by tree, so that a landing that another process continues finds them there.
+
+import { type Known, oddsOf, windowAfter, windowAtStart } from '../../core/line/speculate.ts';
+import { gateVerdict, type LandingRow, lastGateDurationMs, pastGatesOf } from '../../store/port.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+import { KnownMerges, type Link } from './chain.ts';
+import type { LandingBatch } from './landing-batch.ts';
+import { mostGates } from './running-gates.ts';
+import { commandsOf, type TestedMerge, type TestingBatch, testMerge } from './test-merge.ts';
+
+export type GatingLine = TestingBatch & Uses<'clock' | 'host' | 'report' | 'settings' | 'store'>;
+type Verdict = LandingBatch['verdict'];
+
+interface RunningGate {
+  readonly merge: TestedMerge;
+  readonly startedMs: number;
+  readonly stop: AbortController;
+  /** Null while it runs. */
+  verdict: Verdict | null;
+  error: unknown;
+  ms: number;
+  /** Its verdict has decided about work. */
+  isUsed: boolean;
+  /** It leaves out a task that may be red. */
+  readonly isGuess: boolean;
+  ended: Promise<void>;
+}
+
+/** A task whose work is red by itself, while it has its second try. */
+export interface Aside {
+  readonly link: Link;
+  readonly gate: RunningGate;
+}
+
+export class EarlyGates {
+  readonly merges = new KnownMerges();
+  readonly #engine: GatingLine;
+  readonly #signal: AbortSignal;
+  readonly #gates = new Map<string, RunningGate>();
+  readonly #asides = new Map<number, Aside>();
+  readonly #green = new Map<string, Verdict | null>();
+  readonly #odds = new Map<number, number>();
+  readonly #ending = new Set<Promise<void>>();
+  #changed = Promise.withResolvers<void>();
+  #window: number;
+
+  /** `signal` ends all of them. */
+  constructor(engine: GatingLine, signal: AbortSignal) {
+    this.#engine = engine;
+    this.#signal = signal;
+    this.#window = windowAtStart(mostGates(engine));
+  }
+
+  get window(): number {
+    return this.#window;
+  }
+
+  get asides(): readonly Aside[] {
+    return [...this.#asides.values()];
+  }
+
+  /** Gates that run now. */
+  get running(): readonly RunningGate[] {
+    return [...this.#gates.values(), ...this.asides.map(({ gate }) => gate)].filter(
+      ({ verdict, error }) => verdict === null && error === null,
+    );
+  }
+
+  /** Resolves when the next of them ends. */
+  get changed(): Promise<void> {
+    return this.#changed.promise;
+  }
+
+  /** A window of one builds on nothing. */
+  ended(how: 'landed' | 'red' | 'unusable'): void {
+    this.#window = how === 'unusable' ? 1 : windowAfter(how, this.#window, mostGates(this.#engine));
+  }
+
+  /** Those that run, and those that were cancelled and still have to end. */
+  get present(): number {
+    return this.running.length + this.#ending.size;
+  }
+
+  get guesses(): readonly TestedMerge[] {
+    return [...this.#gates.values()].filter(({ isGuess }) => isGuess).map(({ merge }) => merge);
+  }
+
+  start(merge: TestedMerge, isGuess: boolean): void {
+    this.#gates.set(nameOf(merge), this.#run(merge, 'first', isGuess));
+  }
+
+  /** Its first look was red: it is tried again beside the others. */
+  setAside(link: Link, merge: TestedMerge): void {
+    const gate = this.#gates.get(nameOf(merge));
+    const first = gate?.verdict;
+    this.#gates.delete(nameOf(merge));
+    const isFinal = first?.kind === 'red_base' || (first?.kind === 'red' && first.isFinal === true);
+    this.#asides.set(link.row.position, {
+      link,
+      gate: gate !== undefined && isFinal ? gate : this.#run(merge, 'again', false),
+    });
+  }
+
+  /** Its second try is over. A green verdict counts for its tree. */
+  takeBack({ link, gate }: Aside): void {
+    this.#asides.delete(link.row.position);
+    if (gate.verdict?.kind === 'green') this.#gates.set(nameOf(gate.merge), gate);
+  }
+
+  isAside(row: LandingRow): boolean {
+    return this.#asides.has(row.position);
+  }
+
+  /** What was found out about the tree; throws what its gate has thrown. */
+  verdictOf(merge: TestedMerge): Verdict | null {
+    const gate = this.#gates.get(nameOf(merge));
+    return gate?.verdict ?? this.#green.get(nameOf(merge)) ?? null;
+  }
+
+  async knownOf(merge: TestedMerge): Promise<Known> {
+    const name = nameOf(merge);
+    const gate = this.#gates.get(name);
+    if (gate?.error !== undefined && gate.error !== null) throw gate.error;
+    if (gate !== undefined) {
+      if (gate.verdict === null) return 'running';
+      if (gate.verdict.kind === 'green') return 'green';
+      return gate.isUsed ? 'red' : null;
+    }
+    if (!this.#green.has(name)) this.#green.set(name, await storedGreen(this.#engine, merge));
+    return this.#green.get(name) === null ? null : 'green';
+  }
+
+  /** Cancels the others, and forgets what they found out. */
+  keepOnly(merges: readonly TestedMerge[]): void {
+    const names = new Set(merges.map(nameOf));
+    for (const [name, gate] of this.#gates) {
+      if (names.has(name)) continue;
+      this.#gates.delete(name);
+      this.#drop(gate);
+    }
+  }
+
+  keepRows(rows: readonly LandingRow[]): void {
+    const positions = new Set(rows.map(({ position }) => position));
+    for (const [position, { gate }] of this.#asides) {
+      if (positions.has(position)) continue;
+      this.#asides.delete(position);
+      this.#drop(gate);
+    }
+  }
+
+  /** The verdict has decided about work. */
+  use(merge: TestedMerge): void {
+    const gate = this.#gates.get(nameOf(merge));
+    if (gate !== undefined) gate.isUsed = true;
+  }
+
+  async oddsOf(row: LandingRow): Promise<number> {
+    const known = this.#odds.get(row.position);
+    if (known !== undefined) return known;
+    const odds = oddsOf(await pastGatesOf(this.#engine.store.db, row.task_id));
+    this.#odds.set(row.position, odds);
+    return odds;
+  }
+
+  /** How long the gate takes, as far as is known. */
+  async gateMs(rows: readonly LandingRow[]): Promise<number> {
+    const nowMs = this.#engine.clock.now();
+    const times = this.running.map(({ startedMs }) => nowMs - startedMs);
+    for (const command of commandsOf(rows))
+      times.push((await lastGateDurationMs(this.#engine.store.db, command)) ?? 0);
+    return Math.max(0, ...times);
+  }
+
+  /** Cancels all. Resolves when nothing of them runs any more. */
+  async end(): Promise<void> {
+    this.keepOnly([]);
+    this.keepRows([]);
+    await Promise.all(this.#ending);
+  }
+
+  #run(merge: TestedMerge, look: 'first' | 'again', isGuess: boolean): RunningGate {
+    const startedMs = this.#engine.clock.now();
+    const stop = new AbortController();
+    const gate: RunningGate = {
+      merge,
+      startedMs,
+      stop,
+      verdict: null,
+      error: null,
+      ms: 0,
+      isUsed: false,
+      isGuess,
+      ended: Promise.resolve(),
+    };
+    const signal = AbortSignal.any([this.#signal, stop.signal]);
+    const ending = testMerge(this.#engine, merge, look, signal).then(
+      (verdict) => {
+        gate.verdict = verdict;
+        gate.isUsed = verdict.kind === 'red' || verdict.kind === 'red_base';
+      },
+      (error: unknown) => {
+        gate.error = error;
+      },
+    );
+    gate.ended = ending.then(() => {
+      gate.ms = this.#engine.clock.now() - startedMs;
+      const { resolve } = this.#changed;
+      this.#changed = Promise.withResolvers();
+      resolve();
+    });
+    return gate;
+  }
+
+  #drop(gate: RunningGate): void {
+    gate.stop.abort(new Error('the gate is not needed any more'));
+    const told = gate.ended
+      .then(() => this.#tellUnused(gate))
+      .catch((error: unknown) => this.#engine.report(error, 'the end of a gate'))
+      .finally(() => this.#ending.delete(told));
+    this.#ending.add(told);
+  }
+
+  async #tellUnused({ merge, ms, isUsed, verdict }: RunningGate): Promise<void> {
+    if (isUsed || this.#signal.aborted) return;
+    const data = {
+      task_ids: merge.rows.map(({ task_id: id }) => id),
+      tree: merge.tree,
+      duration_ms: Math.round(ms),
+      finished: verdict !== null && verdict.kind !== 'aborted',
+    };
+    const { store } = this.#engine;
+    await store.transaction((tx) => store.append(tx, { type: 'gate.unused', data }));
+  }
+}
+
+/** One verdict for each. */
+export function nameOf({ tree, rows }: TestedMerge): string {
+  return [tree, ...commandsOf(rows)].join('\n');
+}
+
+/** Null if not every command is known as green on the tree. */
+async function storedGreen(
+  { store }: Uses<'store'>,
+  { tree, rows }: TestedMerge,
+): Promise<Verdict | null> {
+  let flaky = false;
+  for (const command of commandsOf(rows)) {
+    const known = await gateVerdict(store.db, tree, command);
+    if (known?.ok !== 1) return null;
+    flaky ||= known.flaky === 1;
+  }
+  return { kind: 'green', flaky, cached: true };
+}

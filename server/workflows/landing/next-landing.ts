@@ -1,0 +1,265 @@
+// What happens next with the work that waits for a line: merges it, has the candidates gated side
+// by side, and resolves with the first thing that one of them decides. Nothing moves.
+
+import {
+  type Candidate,
+  decide,
+  type Known,
+  shortGateMs,
+  type SpeculationFacts,
+} from '../../core/line/speculate.ts';
+import { hasMoreLandings, type LandingRow } from '../../store/port.ts';
+import { landingHead, type LandingHead } from '../line/line.ts';
+import { buildChain, type Chain, type Link } from './chain.ts';
+import { type EarlyGates, type GatingLine, nameOf } from './early-gates.ts';
+import { type LandingBatch, nothingBuilt } from './landing-batch.ts';
+import { placesFor } from './running-gates.ts';
+import type { TestedMerge } from './test-merge.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+
+type Building = GatingLine & Uses<'earlierUntilMs'>;
+
+interface Place {
+  readonly line: string;
+  /** A red verdict from before (Unix ms) is not believed. */
+  readonly redSinceMs: number;
+  /** More work may join. */
+  readonly takesMore: boolean;
+}
+
+export async function nextLanding(
+  engine: Building,
+  rows: readonly LandingRow[],
+  place: Place,
+  gates: EarlyGates,
+  stop: AbortSignal,
+): Promise<LandingBatch> {
+  const found = await landingHead(engine, place.line);
+  if (!found.ok) return { ...nothingBuilt, problem: found.error };
+  // Without a gate on this batch, people's new commits are left to landings that test them.
+  const isGated = rows.some((row) => row.gate_command !== null);
+  const { tip } = found.value;
+  const head = isGated ? found.value : { tip, head: tip, includes: null };
+  gates.keepRows(rows);
+  for (;;) {
+    const waiting = rows.filter((row) => !gates.isAside(row));
+    const on = { line: place.line, start: head.head };
+    const chain = await buildChain(engine, waiting, on, gates.merges);
+    if (chain.problem !== null) return { ...nothingBuilt, problem: chain.problem };
+    const { conflicts, unmergeable, held } = chain;
+    if (conflicts.length + unmergeable.length + held.length > 0)
+      return { ...nothingBuilt, tip, conflicts, unmergeable, held, problem: null };
+    if (!isGated) return landingOf(head, chain.links, { kind: 'none' });
+    const decided = await new Candidates(engine, place, head, chain, gates).decided(stop);
+    if (decided !== null) return decided;
+  }
+}
+
+/** The line's tip afterwards is that of the last of them which adds to it. */
+function landingOf(
+  { tip, includes }: LandingHead,
+  links: readonly Link[],
+  verdict: LandingBatch['verdict'],
+): LandingBatch {
+  const last = links.at(-1);
+  const next = last === undefined || last.head === tip ? last?.commit : last.head;
+  const merged = links.map(({ row, commit, tree }) => ({ row, commit, tree }));
+  const built = { ...nothingBuilt, tip, includes, merged, verdict, problem: null };
+  return next === undefined ? built : { ...built, next };
+}
+
+/** The candidates of one chain. */
+class Candidates {
+  readonly #engine: Building;
+  readonly #place: Place;
+  readonly #head: LandingHead;
+  readonly #chain: Chain;
+  readonly #gates: EarlyGates;
+  readonly #prefixes: readonly TestedMerge[];
+  /** Merges without one task that may be red, by its place, or null if there is none. */
+  readonly #without = new Map<number, TestedMerge | null>();
+
+  constructor(engine: Building, place: Place, head: LandingHead, chain: Chain, gates: EarlyGates) {
+    this.#engine = engine;
+    this.#place = place;
+    this.#head = head;
+    this.#chain = chain;
+    this.#gates = gates;
+    this.#prefixes = chain.links.map((_, at) => this.#mergeOf(chain.links.slice(0, at + 1)));
+  }
+
+  /** Resolves with null if the chain changes. */
+  async decided(stop: AbortSignal): Promise<LandingBatch | null> {
+    const gates = this.#gates;
+    let redSeen = 0;
+    for (;;) {
+      if (stop.aborted) return this.#landing([], { kind: 'aborted' });
+      const changed = gates.changed;
+      const ended = this.#asideEnded();
+      if (ended !== undefined) return ended;
+      const unusable = this.#unusable();
+      if (unusable !== null) return unusable;
+      const known = await this.#known();
+      const reds = known.prefixes.filter((one) => one === 'red').length;
+      if (reds > redSeen) gates.ended('red');
+      redSeen = reds;
+      const step = decide(await this.#facts(known));
+      switch (step.kind) {
+        case 'land':
+          return this.#land(step.through);
+        case 'alone': {
+          const [link, merge] = [this.#chain.links[0], this.#prefixes[0]];
+          if (link !== undefined && merge !== undefined) gates.setAside(link, merge);
+          return null;
+        }
+        case 'gates': {
+          const stopped: (TestedMerge | null)[] = [];
+          for (const one of step.stop) stopped.push(await this.#candidate(one));
+          gates.keepOnly(this.#wanted().filter((merge) => !stopped.includes(merge)));
+          for (const one of step.start) {
+            const merge = await this.#candidate(one);
+            if (merge !== null) gates.start(merge, one.without !== null);
+          }
+          if (step.start.length > 0) continue;
+          const isOpen = step.isOpen && this.#place.takesMore;
+          if (await this.#waits(changed, isOpen, stop)) continue;
+          return this.#landing([], { kind: 'more' });
+        }
+      }
+    }
+  }
+
+  #mergeOf(links: readonly Link[]): TestedMerge {
+    const last = links.at(-1);
+    return {
+      line: this.#place.line,
+      redSinceMs: this.#place.redSinceMs,
+      commit: last?.head ?? this.#head.head,
+      tree: last?.tree ?? '',
+      base: links.at(-2)?.head ?? this.#head.head,
+      rows: links.map(({ row }) => row),
+    };
+  }
+
+  async #candidate({ through, without }: Candidate): Promise<TestedMerge | null> {
+    if (without === null) return this.#prefixes[through - 1] ?? null;
+    const known = this.#without.get(without);
+    if (known !== undefined) return known;
+    const made = await this.#makeWithout(through, without);
+    this.#without.set(without, made);
+    return made;
+  }
+
+  /** Resolves with null if the others cannot be merged without it. */
+  async #makeWithout(through: number, without: number): Promise<TestedMerge | null> {
+    const on = { line: this.#place.line, start: this.#head.head };
+    const links = this.#chain.links.slice(0, through).filter((_, at) => at !== without);
+    const rows = links.map(({ row }) => row);
+    const chain = await buildChain(this.#engine, rows, on, this.#gates.merges);
+    return chain.links.length === rows.length ? this.#mergeOf(chain.links) : null;
+  }
+
+  /** Guesses from before some task landed or came are the same merges still. */
+  async #adoptGuesses(): Promise<void> {
+    for (const guess of this.#gates.guesses) {
+      const positions = new Set(guess.rows.map(({ position }) => position));
+      const links = this.#chain.links;
+      const through = links.findLastIndex(({ row }) => positions.has(row.position)) + 1;
+      const missing = links.slice(0, through).findIndex(({ row }) => !positions.has(row.position));
+      if (missing === -1 || this.#without.has(missing)) continue;
+      const made = await this.#makeWithout(through, missing);
+      if (made !== null && nameOf(made) === nameOf(guess)) this.#without.set(missing, made);
+    }
+  }
+
+  #landing(links: readonly Link[], verdict: LandingBatch['verdict']): LandingBatch {
+    return landingOf(this.#head, links, verdict);
+  }
+
+  #land(through: number): LandingBatch {
+    const merge = this.#prefixes[through - 1];
+    const verdict = merge === undefined ? null : this.#gates.verdictOf(merge);
+    if (merge === undefined || verdict === null) throw new Error('no verdict on what lands');
+    this.#gates.use(merge);
+    this.#gates.ended('landed');
+    return this.#landing(this.#chain.links.slice(0, through), verdict);
+  }
+
+  /** Undefined if none has ended; null if one has passed after all, and waits with the others. */
+  #asideEnded(): LandingBatch | null | undefined {
+    for (const aside of this.#gates.asides) {
+      const { verdict, error } = aside.gate;
+      if (error !== null) throw error;
+      if (verdict === null) continue;
+      this.#gates.takeBack(aside);
+      if (verdict.kind === 'green' || verdict.kind === 'aborted') return null;
+      return this.#landing([aside.link], verdict);
+    }
+    return undefined;
+  }
+
+  /** A folder that cannot be prepared concerns all work, unless only an early gate needed it. */
+  #unusable(): LandingBatch | null {
+    for (const merge of this.#wanted()) {
+      const verdict = this.#gates.verdictOf(merge);
+      if (verdict?.kind !== 'unusable' && verdict?.kind !== 'aborted') continue;
+      this.#gates.keepOnly(this.#wanted().filter((one) => one !== merge));
+      if (verdict.kind === 'aborted') continue;
+      if (this.#gates.running.length === 0) return this.#landing(this.#chain.links, verdict);
+      this.#gates.ended('unusable');
+    }
+    return null;
+  }
+
+  #wanted(): readonly TestedMerge[] {
+    const guesses = [...this.#without.values()].filter((merge) => merge !== null);
+    return [...this.#prefixes, ...guesses];
+  }
+
+  async #known(): Promise<Pick<SpeculationFacts, 'prefixes' | 'without'>> {
+    const prefixes: Known[] = [];
+    for (const merge of this.#prefixes) prefixes.push(await this.#gates.knownOf(merge));
+    await this.#adoptGuesses();
+    const without: Known[] = prefixes.map(() => null);
+    for (const [at, merge] of this.#without)
+      // What cannot be merged is no candidate.
+      without[at] = merge === null ? 'red' : await this.#gates.knownOf(merge);
+    return { prefixes, without };
+  }
+
+  async #facts(known: Pick<SpeculationFacts, 'prefixes' | 'without'>): Promise<SpeculationFacts> {
+    const gates = this.#gates;
+    const rows = this.#chain.links.map(({ row }) => row);
+    const places = placesFor(this.#engine, gates.present);
+    const odds: number[] = [];
+    for (const row of rows) odds.push(places > 1 ? await gates.oddsOf(row) : 1);
+    return {
+      ...known,
+      odds,
+      others: gates.asides.filter(({ gate }) => gates.running.includes(gate)).length,
+      places,
+      window: gates.window,
+      gateMs: await gates.gateMs(rows),
+    };
+  }
+
+  /** False: more work has come. */
+  async #waits(changed: Promise<void>, isOpen: boolean, stop: AbortSignal): Promise<boolean> {
+    const { clock, store } = this.#engine;
+    const { line } = this.#place;
+    const woken = Promise.withResolvers<void>();
+    const wake = (): void => woken.resolve();
+    stop.addEventListener('abort', wake);
+    const off = isOpen ? store.feed.onAppend(wake) : null;
+    const offTimer = clock.timer(shortGateMs, wake);
+    try {
+      if (isOpen && (await hasMoreLandings(store.db, line))) return false;
+      await Promise.race([changed, woken.promise]);
+      return true;
+    } finally {
+      stop.removeEventListener('abort', wake);
+      off?.();
+      offTimer();
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// The gate of a landing batch: every distinct command of its tasks must pass on the final merged
+// tree.
+
+import { runGate, type Gating } from './gate.ts';
+import type { LandingBatch } from './landing-batch.ts';
+
+import { readRedBase, redBaseFailure, redBaseWords } from './red-base.ts';
+import type { Sha } from '../../git/sha.ts';
+import { type LandingRow, tasksWithGate } from '../../store/port.ts';
+import type { Uses } from '../kit/engine-ports.ts';
+
+export type TestingBatch = Gating & Uses<'settings' | 'store'>;
+
+/** The merge of some tasks, and what it was merged onto. */
+export interface TestedMerge {
+  readonly line: string;
+  readonly commit: Sha;
+  readonly tree: Sha;
+  readonly base: Sha;
+  readonly rows: readonly LandingRow[];
+  /** A red verdict from before (Unix ms) is not believed. */
+  readonly redSinceMs: number;
+}
+
+/** Each different one of the rows, in their order. */
+export function commandsOf(rows: readonly LandingRow[]): readonly string[] {
+  const commands = rows.flatMap(({ gate_command: command }) => (command === null ? [] : [command]));
+  return [...new Set(commands)];
+}
+
+/** `first`: one try. `again`: the second try of one task's work that was red. */
+export async function testMerge(
+  engine: TestingBatch,
+  { line, commit, tree, base, rows, redSinceMs }: TestedMerge,
+  look: 'first' | 'again',
+  stop: AbortSignal,
+): Promise<LandingBatch['verdict']> {
+  const taskIds = rows.map((row) => row.task_id);
+  let isFlaky = false;
+  for (const command of commandsOf(rows)) {
+    const question = { commit, tree, command, taskIds, redSinceMs, look };
+    const verdict = await runGate(engine, question, stop);
+    if (verdict.kind === 'green') {
+      isFlaky ||= verdict.flaky;
+      continue;
+    }
+    const isOver = look === 'again' || (verdict.kind === 'red' && verdict.isFinal === true);
+    if (verdict.kind !== 'red' || rows.length > 1 || !isOver) return verdict;
+    return (await redOfBase(engine, { line, commit: base, command, redSinceMs }, stop)) ?? verdict;
+  }
+  return { kind: 'green', flaky: isFlaky, cached: false };
+}
+
+/**
+ * If one task alone is red, the base is asked whether it was red before. Returns null if the task
+ * is to blame.
+ */
+export async function redOfBase(
+  engine: TestingBatch,
+  question: BaseQuestion,
+  stop: AbortSignal,
+): Promise<LandingBatch['verdict'] | null> {
+  if (await isGoalOfOneTask(engine, question.command)) return null;
+  return testBase(engine, question, stop);
+}
+
+/**
+ * A command that one task alone has been given says what that task is to achieve. It fails on the
+ * base because the work is not done yet, so the base tells nothing.
+ */
+async function isGoalOfOneTask(
+  engine: Uses<'settings' | 'store'>,
+  command: string,
+): Promise<boolean> {
+  if (command === engine.settings().gateCommand) return false;
+  return (await tasksWithGate(engine.store.db, command, 2)).length === 1;
+}
+
+interface BaseQuestion {
+  readonly line: string;
+  readonly commit: Sha;
+  readonly command: string;
+  readonly redSinceMs: number;
+}
+
+/** Returns null if the base is green, or cannot be tested. */
+async function testBase(
+  engine: Gating,
+  { line, ...question }: BaseQuestion,
+  stop: AbortSignal,
+): Promise<LandingBatch['verdict'] | null> {
+  const tree = await engine.git.treeOf(question.commit);
+  if (!tree.ok) return null;
+  const red = await readRedBase(engine, line);
+  const about = redBaseWords(red);
+  const verdict = await runGate(
+    engine,
+    { ...question, tree: tree.value, taskIds: [], about },
+    stop,
+  );
+  if (verdict.kind === 'aborted') return verdict;
+  if (verdict.kind !== 'red') return null;
+  return { kind: 'red_base', failure: redBaseFailure(verdict.failure), red };
+}
