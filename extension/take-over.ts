@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { withProject, type CommandContext, type Handlers } from './commands/context.ts';
 import { changedBy } from '../server/protocol/decided.ts';
 import { pickTask } from './commands/pick.ts';
-import { goOn } from './commands/runs.ts';
+import { continueAfter } from './commands/runs.ts';
 import type { Messages } from './notices/messages.ts';
 import { plainText } from './notices/plain-text.ts';
 import type { Project } from './project/project.ts';
@@ -90,7 +90,7 @@ export class TakeOvers implements vscode.Disposable {
   async giveBack(project: Project, id: string, note: string): Promise<void> {
     const about = changedBy(project.board, id);
     await project.request('task.give_back', { id, ...(note === '' ? {} : { note }) });
-    await goOn(this.#extension, project, about);
+    await continueAfter(this.#extension, project, about);
   }
 
   /** After a reload the terminals are there again, as other objects with the same processes. */

@@ -1,7 +1,7 @@
 // Opening panels and views.
 
 import * as vscode from 'vscode';
-import { needsOf } from '../../server/protocol/needs.ts';
+import { listNeeds } from '../../server/protocol/needs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { machinesViewId, webviewIds } from '../ids.ts';
 import type { Project } from '../project/project.ts';
@@ -24,9 +24,9 @@ export const panelHandlers: Handlers<
   },
   'drover.showInbox': async ({ projects }) => {
     // The number in the status bar counts every repository: the click shows one that has something.
-    const waits = projects.all.find(({ board }) => board !== null && needsOf(board).length > 0);
+    const waits = projects.all.find(({ board }) => board !== null && listNeeds(board).length > 0);
     const board = projects.current?.board ?? null;
-    const hasNone = board !== null && needsOf(board).length === 0;
+    const hasNone = board !== null && listNeeds(board).length === 0;
     if (hasNone && waits !== undefined) projects.select(waits);
     await vscode.commands.executeCommand(`${webviewIds.inbox}.focus`);
   },

@@ -21,7 +21,7 @@ import {
   type PreflightState,
   type RowAction,
 } from './preflight-rows.ts';
-import { chosenFor, keepChoices, withSettings, type RunChoices } from './run-choices.ts';
+import { readStoredChoices, keepChoices, withSettings, type RunChoices } from './run-choices.ts';
 
 interface Item extends vscode.QuickPickItem {
   readonly row: PreflightRow;
@@ -45,7 +45,7 @@ export async function askPreflight(
   const { extension, messages } = context;
   const memory = extension.workspaceState;
   const back = keyboardBack();
-  let choices = chosenFor(memory, project.root, epic?.id ?? null);
+  let choices = readStoredChoices(memory, project.root, epic?.id ?? null);
   let isUnfolded = false;
   let toDo: string | null = null;
   for (;;) {

@@ -15,7 +15,7 @@ const memoryKey = 'drover.runChoices';
 const keptMax = 200;
 
 /** `epic`: null is a run of all open tasks. */
-export function chosenFor(memory: Memento, root: string, epic: string | null): RunChoices {
+export function readStoredChoices(memory: Memento, root: string, epic: string | null): RunChoices {
   return readChoices(all(memory)[keyOf(root, epic)]);
 }
 

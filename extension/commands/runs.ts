@@ -21,7 +21,7 @@ import { settingVariables } from '../project/settings-table.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { pickEpic, pickTasks } from './pick.ts';
 import { askPreflight, type RunScope, scopeParams } from './preflight.ts';
-import { chosenFor, withSettings, type RunChoices } from './run-choices.ts';
+import { readStoredChoices, withSettings, type RunChoices } from './run-choices.ts';
 import type { Target } from './target.ts';
 
 export const runHandlers: Handlers<
@@ -189,7 +189,7 @@ async function runOptions(
   epic: string | null,
   decided: RunChoices | null,
 ): Promise<Omit<RunOptions, 'epic'>> {
-  const choices = decided ?? chosenFor(workspaceState, project.root, epic);
+  const choices = decided ?? readStoredChoices(workspaceState, project.root, epic);
   return {
     ...withSettings(project.settings, choices),
     env: await runEnvironment(secrets, project),
@@ -205,7 +205,7 @@ interface RunContext {
  * Released tasks continue: a run that had nothing else to do has ended in the meantime, so a
  * similar one starts. If it is still active, it is joined.
  */
-export async function goOn(
+export async function continueAfter(
   extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
   project: Project,
   about: Changed = nothingNamed,
@@ -214,7 +214,7 @@ export async function goOn(
   if (last === null) return null;
   const epic = last.epic_id === null ? null : (about.epic ?? last.epic_id);
   return await project.request('run.start', {
-    ...chosenFor(extension.workspaceState, project.root, epic),
+    ...readStoredChoices(extension.workspaceState, project.root, epic),
     ...runLikeLast(project.board, about),
     land: epic === last.epic_id ? last.land : await landOfEpic(project, epic, last.land),
     env: await runEnvironment(extension.secrets, project),
@@ -244,7 +244,7 @@ export async function seeToRun(
   const last = project.board?.run ?? null;
   if (last === null || !isLeftAlone(project.board, about)) return false;
   try {
-    const started = await goOn(extension, project, about);
+    const started = await continueAfter(extension, project, about);
     if (started === null || started.joined) return false;
   } catch (error) {
     messages.fail('It is ready, but no run could start', error);

@@ -25,7 +25,7 @@ export function machineRows(
 }
 
 /** Changes when a task starts or ends on a machine, or moves to another one. */
-export function placesOf(tasks: readonly RunningTask[]): string {
+export function formatPlaces(tasks: readonly RunningTask[]): string {
   const running = tasks.filter(isOnMachine);
   return running.map(({ id, machine }) => `${id} ${machine}`).join('\n');
 }

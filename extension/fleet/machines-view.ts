@@ -11,7 +11,7 @@ import type { ProjectChange } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
 import { treeItemOf } from '../trees/tree-item.ts';
 import type { TreeRow } from '../trees/tree-row.ts';
-import { machineRows, placesOf } from './machine-rows.ts';
+import { machineRows, formatPlaces } from './machine-rows.ts';
 
 /** Heartbeats are not events, so the state of machines is polled. */
 const askEveryMs = 3_000;
@@ -64,7 +64,7 @@ export class MachinesView implements vscode.Disposable, vscode.TreeDataProvider<
     else if (project !== current) return;
     // Only a connected backend knows whether its project belongs to a fleet.
     if (change.kind === 'list' || change.kind === 'attached') return void this.#reload();
-    const places = placesOf(current?.board?.tasks ?? []);
+    const places = formatPlaces(current?.board?.tasks ?? []);
     if (places === this.#places) return;
     this.#places = places;
     if (this.#view.visible) void this.#reload();

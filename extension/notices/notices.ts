@@ -4,7 +4,7 @@
 import { describeWrongState, type WrongState } from '../../server/core/work/wrong-state.ts';
 import { candidatesOf, landWords } from '../../server/protocol/candidates.ts';
 import { formatCount } from '../../server/core/format.ts';
-import { needsOf, type Need } from '../../server/protocol/needs.ts';
+import { listNeeds, type Need } from '../../server/protocol/needs.ts';
 import type {
   EpicView,
   QuestionView,
@@ -45,7 +45,7 @@ const inbox: NoticeButton = { title: 'Open Inbox', action: { kind: 'inbox' } };
 
 /** Everything on the board that waits for a person. */
 export function openNotices(board: StatusSnapshot): readonly Notice[] {
-  return needsOf(board).flatMap((need) => noticeOf(need, board));
+  return listNeeds(board).flatMap((need) => noticeOf(need, board));
 }
 
 function noticeOf(need: Need, board: StatusSnapshot): readonly Notice[] {

@@ -10,7 +10,7 @@ import {
   type TaskOutcome,
 } from '../../server/core/plan/outcome.ts';
 import { outcomeParts, type OutcomePlace } from '../../server/core/plan/outcome-words.ts';
-import { type EpicNeed, needsOf, type Need } from '../../server/protocol/needs.ts';
+import { type EpicNeed, listNeeds, type Need } from '../../server/protocol/needs.ts';
 import type { RunView, StatusSnapshot } from '../../server/protocol/views.ts';
 import type { Notice, NoticeButton } from './notices.ts';
 
@@ -43,7 +43,7 @@ export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView
     whole === null
       ? left.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id)
       : [...whole].filter(([, outcome]) => outcome === 'failed').map(([id]) => id);
-  const others = needsOf(board).flatMap((need) => otherNeed(need, run));
+  const others = listNeeds(board).flatMap((need) => otherNeed(need, run));
   const noAgent = whyNoAgent(
     report,
     left.flatMap(({ id, outcome }) => (outcome === 'failed' ? [] : [id])),

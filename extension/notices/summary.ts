@@ -6,7 +6,7 @@ import {
   outcomesOfTasks,
 } from '../../server/core/plan/outcome.ts';
 import { ownedStatuses } from '../../server/core/plan/state.ts';
-import { needsOf } from '../../server/protocol/needs.ts';
+import { listNeeds } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
 export interface Summary {
@@ -30,7 +30,7 @@ export function summarise(board: StatusSnapshot): Summary {
     running: board.tasks.filter((task) => task.parent_id === null && ownedStatuses.has(task.status))
       .length,
     waiting: queued + blocked + countsOf(board.tasks).quota,
-    needYou: needsOf(board).length,
+    needYou: listNeeds(board).length,
   };
 }
 

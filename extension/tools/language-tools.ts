@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { carryOut } from '../../server/protocol/person-tools/carry-out.ts';
+import { runPersonTool } from '../../server/protocol/person-tools/carry-out.ts';
 import { personTools, type PersonToolName } from '../../server/protocol/person-tools/tools.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { startLikeAsked } from '../commands/runs.ts';
@@ -17,7 +17,7 @@ export async function invokeTool(
   project: Project,
   extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
 ): Promise<string> {
-  return await carryOut(name, input, {
+  return await runPersonTool(name, input, {
     request: (request, params) => project.request(request, params),
     startRun: (epic) => startLikeAsked(extension, project, epic),
     random: randomBytes,

@@ -10,7 +10,7 @@ import {
   isAtWork,
   makeSample,
   openBackend,
-  rootOf,
+  findProjectRoot,
   runCommand,
   servePage,
 } from '../../server/main/editor.ts';
@@ -21,7 +21,7 @@ const access: BackendAccess = {
   open: openBackend,
   isAtWork,
   git: gitState,
-  rootOf,
+  rootOf: findProjectRoot,
   createRepository,
   filesToCommit,
   commitAll,

@@ -3,7 +3,7 @@
 import type { PastMoment } from '../protocol/requests/board.ts';
 
 /** A number is an event's, anything else a local time; null when it is neither. */
-export function momentOf(when: string, nowMs: number): PastMoment | null {
+export function parseMoment(when: string, nowMs: number): PastMoment | null {
   if (/^\d{1,15}$/u.test(when)) return { seq: Number(when) };
   const clock = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/u.exec(when);
   if (clock !== null) {

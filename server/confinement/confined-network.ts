@@ -10,7 +10,7 @@ import { ownProgram } from '../project/own-program.ts';
 export type ConfinedNetwork = 'open' | 'none' | readonly string[];
 
 /** `guest`: a kind of agent, `gate` or `setup`. */
-export function networkOf(
+export function confinedNetwork(
   guest: string,
   env: Readonly<Record<string, string>>,
   settings: SandboxSettings,

@@ -16,12 +16,12 @@ import { toolMounts } from '../sandbox/tool-folders.ts';
 import {
   bwrapArguments,
   type Mount,
-  placeOf,
+  resolveSettingPath,
   withCallFilter,
   writeCallFilter,
 } from '../sandbox/walls.ts';
-import { networkOf, withNetworkGate } from './confined-network.ts';
-import { worktreesOf } from '../project/project-places.ts';
+import { confinedNetwork, withNetworkGate } from './confined-network.ts';
+import { worktreesFolder } from '../project/project-places.ts';
 import { bwrapProgram, sandboxState, type SandboxState } from './sandbox-state.ts';
 import { ownFolders } from '../project/own-program.ts';
 import { MadeOnce } from '../core/made-once.ts';
@@ -144,7 +144,7 @@ export class Confinement {
     const program = bwrapProgram();
     const mounts = await this.#mounts(guest, start);
     if (!mounts.ok) return mounts;
-    const network = networkOf(guest.home, start.env, this.#project.live.settings.sandbox);
+    const network = confinedNetwork(guest.home, start.env, this.#project.live.settings.sandbox);
     const filter = writeCallFilter(join(this.#project.places.folder, 'sandbox'));
     const args = bwrapArguments({
       cwd: guest.cwd,
@@ -177,14 +177,14 @@ export class Confinement {
     const closed = [
       home,
       places.root,
-      worktreesOf(places.root, live.settings.worktreeRoot),
+      worktreesFolder(places.root, live.settings.worktreeRoot),
       tmpdir(),
       '/tmp',
     ];
     const tools = toolMounts({ ...start, home, closed });
     const { read, write } = live.settings.sandbox;
     const named = (paths: readonly string[], mode: Mount['mode']): Mount[] =>
-      paths.flatMap((path) => same(placeOf(path, home, places.root), mode));
+      paths.flatMap((path) => same(resolveSettingPath(path, home, places.root), mode));
     return ok([
       { from: tmp, to: '/tmp', mode: 'write' },
       { from: privateHome, to: home, mode: 'write' },

@@ -8,11 +8,11 @@ export const invisible =
 const invisibleAll = new RegExp(invisible.source, 'gu');
 
 export function withVisible(text: string): string {
-  return text.replaceAll(invisibleAll, numberOf);
+  return text.replaceAll(invisibleAll, codePointText);
 }
 
 /** `U+202E`. */
-export function numberOf(character: string): string {
+export function codePointText(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -28,7 +28,7 @@ import { identityCheck } from './identity-check.ts';
 import { lentSettingsCheck } from './lent-settings-check.ts';
 import { openRepositoryAt } from '../project/open-repository.ts';
 import {
-  placesOf,
+  projectPlacesAt,
   type ProjectPlaces,
   runningAddress,
   whyNoWorktrees,
@@ -79,7 +79,7 @@ export async function doctor(root: string | null, request: DoctorRequest = {}): 
     checks.push({ name: 'settings', ok: true, message: `warning: ${heldSentence(held)}` });
   const { fleetDatabaseUrl } = live.settings;
   if (fleetDatabaseUrl === null) {
-    const places = placesOf(root, live.settings.databasePath);
+    const places = projectPlacesAt(root, live.settings.databasePath);
     checks.push(databaseCheck(places.database), ...(await projectCheck(places)));
   } else {
     checks.push(...(await fleetChecks(root, live, fleetDatabaseUrl, request)));
@@ -90,7 +90,7 @@ export async function doctor(root: string | null, request: DoctorRequest = {}): 
   if (live.loaded.problems.length === 0) checks.push(agentCheck(live, agents));
   checks.push(gateCheck(live), environmentCheck(live));
   checks.push(
-    ...(await telemetryChecks(live, placesOf(root, live.settings.databasePath).database)),
+    ...(await telemetryChecks(live, projectPlacesAt(root, live.settings.databasePath).database)),
   );
   const sandbox = await sandboxState(
     live.settings.sandbox,

@@ -62,18 +62,18 @@ export async function writeNew(file: string, text: string | Buffer): Promise<voi
 
 /** A folder, which only an agent can have put there, may hold a great deal. */
 export async function removeEntry(file: string): Promise<void> {
-  const facts = factsOf(file);
+  const facts = lstatOrNull(file);
   if (facts === null) return;
   if (facts.isDirectory()) await rm(file, { recursive: true, force: true });
   else rmSync(file, { force: true });
 }
 
 export function exists(path: string | Buffer): boolean {
-  return factsOf(path) !== null;
+  return lstatOrNull(path) !== null;
 }
 
 /** Facts of the entry itself, not of a symbolic link's target. */
-export function factsOf(path: string | Buffer): Stats | null {
+export function lstatOrNull(path: string | Buffer): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {
@@ -81,7 +81,7 @@ export function factsOf(path: string | Buffer): Stats | null {
   }
 }
 
-export function namesIn(folder: string): string[] {
+export function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -103,7 +103,7 @@ export async function factsOfAll(root: string, paths: readonly PathBytes[]): Pro
   const leadsAway = (folder: PathBytes): boolean => {
     const known = links.get(folder);
     if (known !== undefined) return known;
-    const isLink = factsOf(absoluteBytes(root, folder))?.isSymbolicLink() === true;
+    const isLink = lstatOrNull(absoluteBytes(root, folder))?.isSymbolicLink() === true;
     const answer = isLink || leadsAway(folderOf(folder));
     links.set(folder, answer);
     return answer;
@@ -111,7 +111,7 @@ export async function factsOfAll(root: string, paths: readonly PathBytes[]): Pro
   const facts: FileFacts[] = [];
   for (const path of paths) {
     const isBehindLink = leadsAway(folderOf(path));
-    const stats = isBehindLink ? null : factsOf(absoluteBytes(root, path));
+    const stats = isBehindLink ? null : lstatOrNull(absoluteBytes(root, path));
     facts.push({ path, stats, isBehindLink });
     if (facts.length % maxLooksAtOnce === 0) await yieldToEventLoop();
   }

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { factsOf } from './small-files.ts';
+import { lstatOrNull } from './small-files.ts';
 
 const trashName = '.drover-trash';
 
@@ -66,7 +66,7 @@ export class Trash {
 }
 
 function isOwnFolder(path: string): boolean {
-  const facts = factsOf(path);
+  const facts = lstatOrNull(path);
   return facts?.isDirectory() === true && facts.uid === (process.getuid?.() ?? facts.uid);
 }
 

@@ -6,7 +6,7 @@ import { openFleetDatabase } from '../durable/fleet/open.ts';
 import { grantFleetRole, grantStatements } from '../durable/fleet/grants.ts';
 import { notPreparedFor, prepareFleetDatabase, readFleetTables } from '../durable/fleet/tables.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
-import { placeOf } from '../store/postgres/database-url.ts';
+import { parseDatabaseUrl } from '../store/postgres/database-url.ts';
 import { storeSources } from '../project/store-sources.ts';
 import { type Environment, LiveSettings } from '../project/live-settings.ts';
 
@@ -48,7 +48,7 @@ export async function grantFleet(
   if (request.execute) await prepareFleet(request);
   const { db, schema, close } = openFleetDatabase(url);
   try {
-    const { database, shown } = placeOf(url);
+    const { database, shown } = parseDatabaseUrl(url);
     const grant = { role: request.role, database, storeSchema: await schema() };
     if (request.execute) await grantFleetRole(db, grant);
     return { database: shown, statements: grantStatements(grant) };
@@ -66,7 +66,7 @@ export async function fleetTablesProblem(url: string): Promise<string | null> {
   try {
     const state = await readFleetTables(db, pool);
     if (state === 'ready' || (state === 'old' && (await mayCreate()))) return null;
-    const { user, database } = placeOf(url);
+    const { user, database } = parseDatabaseUrl(url);
     return notPreparedFor(user, database);
   } finally {
     await close();

@@ -2,7 +2,7 @@
 // unreachable git remote holds up, and leaves when nothing runs any more.
 
 import { isDrained, machineWork } from '../store/port.ts';
-import { giveBack } from '../workflows/person/give-back.ts';
+import { releaseTasks } from '../workflows/person/give-back.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';
 import type { Project } from '../project/opened-project.ts';
 import type { MachinePulse } from './machine-pulse.ts';
@@ -79,7 +79,7 @@ export class MachineDrain {
     const { engine, project, leave } = this.#machine;
     const { name } = project.live.settings.fleet;
     this.#notes.givingBack();
-    giveBack(engine, `its machine ${name} was stopped`)
+    releaseTasks(engine, `its machine ${name} was stopped`)
       .then((ids) => {
         this.#givenBack = ids;
       })

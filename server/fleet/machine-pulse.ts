@@ -14,7 +14,7 @@ import { forgetDrainOrder } from '../store/fleet/machine-orders.ts';
 import { reportMachines } from '../store/fleet/machine-events.ts';
 import { MachinePlace } from './machine-place.ts';
 import { hostFacts } from '../platform/host-facts.ts';
-import { worktreesOf } from '../project/project-places.ts';
+import { worktreesFolder } from '../project/project-places.ts';
 import type { FleetRole, Project } from '../project/opened-project.ts';
 import {
   busyByMachine,
@@ -150,7 +150,7 @@ export class MachinePulse {
     const { store, machineId, live, places } = this.#project;
     const { fleet, machine, worktreeRoot } = live.settings;
     const busy = await this.busy();
-    const facts = hostFacts(worktreesOf(places.root, worktreeRoot))();
+    const facts = hostFacts(worktreesFolder(places.root, worktreeRoot))();
     const remoteHold = this.#remoteHold();
     const note = remoteHold ?? hostHold(facts, machine, busy) ?? (await this.#diskHold());
     const compatibility = compatibilityOf(live.environment);

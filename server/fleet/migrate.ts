@@ -13,7 +13,7 @@ import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { storeSources } from '../project/store-sources.ts';
 import { type Environment, LiveSettings } from '../project/live-settings.ts';
 import { forgetFleet, noteFleet } from '../project/fleet-note.ts';
-import { placesOf } from '../project/project-places.ts';
+import { projectPlacesAt } from '../project/project-places.ts';
 
 /** One side waits in its transaction while a whole table of the other is read. */
 const oneSideMaxMs = 600_000;
@@ -70,7 +70,7 @@ export async function migrateProject(options: MigrateOptions): Promise<MigrateRe
       `No database to move ${direction} is set. Name it (drover migrate --${direction} postgresql://role@host/database), or set DBOS_SYSTEM_DATABASE_URL.`,
     );
   }
-  const places = placesOf(root, live.settings.databasePath);
+  const places = projectPlacesAt(root, live.settings.databasePath);
   const lock = acquireExclusive(places.lock);
   if (lock === null) {
     throw new Refusal(

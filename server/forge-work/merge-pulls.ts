@@ -8,7 +8,7 @@ import type { Answer, Forge, Unreadable } from '../forge/port.ts';
 import { outboxOfEpic } from '../store/forge/outbox.ts';
 import { factsOfPull, type PullRow, storeFact } from '../store/forge/pull-requests.ts';
 import { addRequest, epicById, runById, type RunRow } from '../store/port.ts';
-import { settingsOf } from '../workflows/kit/run-settings.ts';
+import { resolveRunSettings } from '../workflows/kit/run-settings.ts';
 import { testOnBase, testOnBaseName } from '../workflows/landing/land-epic.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';
@@ -43,7 +43,7 @@ export async function gatherMerge(
 ): Promise<MergeFacts> {
   const { db } = engine.store;
   const run = await runById(db, pull.run_id);
-  const mode = settingsOf(engine, run).forge.merge;
+  const mode = resolveRunSettings(engine, run).forge.merge;
   const sent = await outboxOfEpic(db, pull.epic_id);
   const asked = sent.find(({ key }) => key === mergeKey(pull, core.head));
   const pushes = sent.filter(({ kind }) => kind === 'push').map((row) => row.ended_at_ms ?? 0);

@@ -1,7 +1,7 @@
 // Reads the open pull requests, decides the reaction to their facts, and carries it out. Each
 // reaction is recorded in the transaction of its effect.
 
-import { decide, type Reaction, waitsFor } from '../core/forge/decide.ts';
+import { decide, type Reaction, describeWait } from '../core/forge/decide.ts';
 import type { PullFacts, Read } from '../core/forge/observed-pull.ts';
 import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
 import type { Answer, Forge } from '../forge/port.ts';
@@ -57,7 +57,7 @@ async function observe(deps: ObserveDeps, access: ForgeAccess, pull: PullRow): P
   const facts = await gather(deps, access, pull, core.value);
   if (isUndo(pull)) {
     if (!(await endUndo(engine, access.remote, pull, core.value)))
-      await note(engine, pull, waitsFor(facts));
+      await note(engine, pull, describeWait(facts));
     return;
   }
   const reactions = decide(facts);
@@ -69,7 +69,7 @@ async function observe(deps: ObserveDeps, access: ForgeAccess, pull: PullRow): P
   // What is merged is what no agent is still changing.
   for (const step of reactions)
     if (step.kind === 'gate' || step.kind === 'merge') await takeMergeStep(engine, pull, step);
-  await note(engine, pull, waitsFor(facts));
+  await note(engine, pull, describeWait(facts));
 }
 
 interface Due {

@@ -4,7 +4,7 @@ import { Refusal } from '../core/failure.ts';
 import { type Repository, repositoryOfRemote, repositoryOfSlug } from '../core/forge/issue.ts';
 import { ForgeClient } from '../forge/client.ts';
 import { GitRemote } from '../forge/git-remote.ts';
-import { tokenFor } from '../forge/sign-in.ts';
+import { findToken } from '../forge/sign-in.ts';
 import { runToEnd } from '../platform/run-to-end.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,7 +28,7 @@ export async function openForge(
   const url = await remoteUrl(root, env);
   const repository = repositoryOf(slug, url);
   const { host } = repository;
-  const token = await tokenFor(host, env);
+  const token = await findToken(host, env);
   const remoteHost = url === null ? null : (repositoryOfRemote(url)?.host ?? null);
   const access = { url: url ?? '', token: remoteHost === host ? token : null };
   return {

@@ -1,16 +1,16 @@
 // The token for a host: from the environment, else from GitHub's own command.
 
-import { tokenOf } from '../core/forge/tokens.ts';
+import { tokenFromEnvironment } from '../core/forge/tokens.ts';
 import { runToEnd } from '../platform/run-to-end.ts';
 
 const ghTimeoutMs = 10_000;
 
 /** Returns null if no token is known. */
-export async function tokenFor(
+export async function findToken(
   host: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | null> {
-  const given = tokenOf(host, env);
+  const given = tokenFromEnvironment(host, env);
   if (given !== null) return given;
   const { code, stdout } = await runToEnd({
     program: 'gh',

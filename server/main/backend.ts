@@ -33,7 +33,7 @@ import { watchOwnFiles } from '../project/own-files.ts';
 import { settleIdentity } from '../project/identity.ts';
 import { keepPlan, makeHome } from '../project/kept-plan.ts';
 import { projectMark } from '../project/project-mark.ts';
-import { type ProjectPlaces, worktreesOf } from '../project/project-places.ts';
+import { type ProjectPlaces, worktreesFolder } from '../project/project-places.ts';
 import { openProject } from './open-project.ts';
 import { maskOf } from '../project/secrets.ts';
 import { tellTroubles } from '../fleet/worker-troubles.ts';
@@ -138,7 +138,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
 async function claimPlan(project: Project, release: () => void): Promise<void> {
   if (project.fleet !== null) return;
   const { places, store, live, local } = project;
-  const worktrees = worktreesOf(places.root, live.settings.worktreeRoot);
+  const worktrees = worktreesFolder(places.root, live.settings.worktreeRoot);
   try {
     const parts = { places, store, openLocal: async () => local };
     await settleIdentity(parts, (path) => dirname(path) === worktrees);

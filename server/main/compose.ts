@@ -19,13 +19,13 @@ import { Confinement } from '../confinement/confinement.ts';
 import { ProjectForge } from '../forge-work/forge-access.ts';
 import type { LiveSettings } from '../project/live-settings.ts';
 import { hostFacts } from '../platform/host-facts.ts';
-import { worktreesOf } from '../project/project-places.ts';
+import { worktreesFolder } from '../project/project-places.ts';
 import { projectMark } from '../project/project-mark.ts';
 import { RemoteAttempts } from '../remote/remote-attempts.ts';
 import { maskOf, secretsOf } from '../project/secrets.ts';
 import { telemetryVariables } from '../telemetry/export.ts';
 import { WorktreeUse } from '../upkeep/worktree-use.ts';
-import { slotsOn } from '../store/port.ts';
+import { slotsOfMachine } from '../store/port.ts';
 import { workFiles } from '../files/work-files.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 import type { HostDurable } from '../fleet/host-durable.ts';
@@ -84,7 +84,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
   const secrets = (): string[] => secretsOf(live);
   const use = new WorktreeUse({
     folder: () => ours.worktrees,
-    slots: () => slotsOn(store.db, project.machineId),
+    slots: () => slotsOfMachine(store.db, project.machineId),
     nowMs: () => store.sources.clock.now(),
   });
   const engine = createEngine({
@@ -143,7 +143,7 @@ function workPlaces({ places, live }: Project): WorkPlaces {
     root: places.root,
     // Read each time: the run that brings this backend up may accept another folder.
     get worktrees() {
-      return worktreesOf(places.root, live.settings.worktreeRoot);
+      return worktreesFolder(places.root, live.settings.worktreeRoot);
     },
     logs: places.logs,
     attachments: places.attachments,

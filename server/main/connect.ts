@@ -156,7 +156,7 @@ export async function connectRunning(root: string, device?: string): Promise<Cli
 /** Waits up to 30 s for the backend of a project to end. Returns whether it has. */
 export async function untilStopped(root: string): Promise<boolean> {
   const { LiveSettings } = await import('../project/live-settings.ts');
-  const { placesOf } = await import('../project/project-places.ts');
+  const { projectPlacesAt: placesOf } = await import('../project/project-places.ts');
   const { acquireExclusive } = await import('../store/sqlite/exclusive.ts');
   const live = await LiveSettings.load(root, {}, {});
   const { lock: path } = placesOf(root, live.settings.databasePath);

@@ -24,7 +24,7 @@ import type { DataProject } from './data-project.ts';
 import { webhookLooks } from '../webhooks/requests.ts';
 import { sandboxView } from '../confinement/sandbox-state.ts';
 import { maskOf } from '../project/secrets.ts';
-import { worktreesOf } from '../project/project-places.ts';
+import { worktreesFolder } from '../project/project-places.ts';
 import { besidesSlots } from '../upkeep/worktree-use.ts';
 import { whyBeside, whyFree } from '../core/work/worktree-room.ts';
 
@@ -118,7 +118,10 @@ async function worktreeSizes(project: DataProject): Promise<WorktreeSizes> {
   const worktrees = (await listWorktrees(await worktreeParts(project))).map(worktreeView);
   const { machine, worktreeRoot } = project.live.settings;
   const others: WorktreeSizes['others'][number][] = [];
-  for (const path of await besidesSlots(worktreesOf(project.places.root, worktreeRoot), worktrees))
+  for (const path of await besidesSlots(
+    worktreesFolder(project.places.root, worktreeRoot),
+    worktrees,
+  ))
     others.push({ path, size_bytes: await folderUse(path), why: whyBeside(basename(path)) });
   const bytesOf = (views: readonly Pick<WorktreeView, 'size_bytes'>[]): number =>
     views.reduce((sum, { size_bytes: bytes }) => sum + bytes, 0);

@@ -21,7 +21,7 @@ import { droverVersion } from '../protocol/version.ts';
 import { openBackendSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
 import {
-  placesOf,
+  projectPlacesAt,
   projectFolderName,
   readAddress,
   runningAddress,
@@ -73,7 +73,7 @@ async function connectRunning(
 
 /** True if a backend is running, or one died without cleaning up: there is something to resume. */
 export function isAtWork(root: string): boolean {
-  return readAddress(placesOf(root, null).address) !== null;
+  return readAddress(projectPlacesAt(root, null).address) !== null;
 }
 
 export async function gitState(): Promise<GitState> {
@@ -96,7 +96,7 @@ export async function gitState(): Promise<GitState> {
  * The repository that a folder is in (the main checkout, if the folder is a worktree), and whether
  * it is set up.
  */
-export async function rootOf(folder: string): Promise<RootState> {
+export async function findProjectRoot(folder: string): Promise<RootState> {
   // Elsewhere git writes the same path otherwise (letter case, drive) than the file system does,
   // and a process's start is asked of another program.
   if (thisPlatform.hasProcFiles && hasLiveBackend(folder)) return stateOf(realpathSync(folder));

@@ -11,7 +11,7 @@ import { restorePlan } from '../project/kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from '../project/live-settings.ts';
 import { noOutput } from '../output/agent-output.ts';
 import { openRepositoryAt } from '../project/open-repository.ts';
-import { placesOf } from '../project/project-places.ts';
+import { projectPlacesAt } from '../project/project-places.ts';
 import { secretRules } from '../project/secrets.ts';
 import { refuseWrongDatabase } from '../project/store-sources.ts';
 import type { Report, FleetRole, Project } from '../project/opened-project.ts';
@@ -36,7 +36,7 @@ export async function openProject(
   const live = await LiveSettings.load(root, environment, flags, options.view);
   options.onSettings?.(live);
   refuseWrongDatabase(live);
-  const places = placesOf(root, live.settings.databasePath);
+  const places = projectPlacesAt(root, live.settings.databasePath);
   const shells = new GitShells();
   const local = await openRepositoryAt(root, {
     elsewhere: shells.run,

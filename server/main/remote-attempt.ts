@@ -14,7 +14,7 @@ import {
   endPathOf,
   readSpec,
   type RemoteSpec,
-  scratchOf,
+  scratchPath,
   writeEnd,
 } from '../remote/remote-spec.ts';
 import { openHostedGit } from '../remote/hosted-git.ts';
@@ -105,7 +105,7 @@ function commonOf(
     brings: spec.brings,
     leases: join(spec.folder, 'leases'),
     follower: { pid, startTime: processStartTime(pid) ?? '' },
-    scratch: scratchOf(spec.logPath),
+    scratch: scratchPath(spec.logPath),
     output: {
       onLine: (stream, line) => {
         (stream === 'stdout' ? process.stdout : process.stderr).write(`${line}\n`);

@@ -2,7 +2,7 @@
 // searched like those of a log on this disk.
 
 import { asWritten, findInLines, type FoundLine } from '../agents/kit/log/search-log.ts';
-import { type FoundPart, partsWith } from '../store/feed/search-log-parts.ts';
+import { type FoundPart, searchLogParts } from '../store/feed/search-log-parts.ts';
 import type { Store } from '../store/port.ts';
 import type { FoundLines } from './agent-output.ts';
 
@@ -17,7 +17,7 @@ export async function findStored(
   const found = new Map<string, FoundLine>();
   for (let at = 0; at < logs.length; at += logsAtOnce) {
     const written = words.map(asWritten);
-    for (const part of await partsWith(store.db, logs.slice(at, at + logsAtOnce), written)) {
+    for (const part of await searchLogParts(store.db, logs.slice(at, at + logsAtOnce), written)) {
       if (found.has(part.log)) continue;
       const line = findInLines(Buffer.from(part.text), words);
       if (line !== null) found.set(part.log, { ...line, offset: startOf(part) + line.offset });

@@ -110,7 +110,7 @@ export async function acceptSettings(
   const news = accepted === null ? changedPowers({}, used) : changedPowers(accepted, used);
   if (accepted === null || news.length > 0) {
     const before = await readAcceptance(root);
-    const { headOf } = await import('./file-history.ts');
+    const { readHead: headOf } = await import('./file-history.ts');
     // The held values must be found again later.
     const head = held.length > 0 ? (before?.head ?? null) : await headOf(root);
     writeAcceptance(root, { version: 1, head, powers: used });
@@ -126,7 +126,7 @@ export async function acceptSettings(
 
 /** All current values of the file apply from now on, whichever process wrote them. */
 export async function acceptAll(root: string, judged: JudgedSettings): Promise<void> {
-  const { headOf } = await import('./file-history.ts');
+  const { readHead: headOf } = await import('./file-history.ts');
   writeAcceptance(root, { version: 1, head: await headOf(root), powers: judged.present });
 }
 

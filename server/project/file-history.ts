@@ -70,7 +70,7 @@ export async function landedChanges(
 }
 
 /** The commit that is checked out; null if there is none. */
-export async function headOf(root: string): Promise<string | null> {
+export async function readHead(root: string): Promise<string | null> {
   const output = await processesHere().run({ args: ['rev-parse', '--verify', 'HEAD'], cwd: root });
   return output.code === 0 ? output.stdout.toString('utf8').trim() : null;
 }

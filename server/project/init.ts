@@ -24,7 +24,7 @@ import { checkIdentity, markIdentity, refuseTracked } from './identity.ts';
 import { keepPlan, restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings } from './live-settings.ts';
 import {
-  placesOf,
+  projectPlacesAt,
   projectFolderName,
   type ProjectPlaces,
   projectRootOf,
@@ -49,7 +49,7 @@ export async function initProject(folder: string, environment: Environment): Pro
   const live = await LiveSettings.loadValid(root, environment);
   const { fleetDatabaseUrl: fleetUrl } = live.settings;
   const shown = fleetUrl === null ? null : await shownDatabase(fleetUrl);
-  const places = placesOf(root, live.settings.databasePath);
+  const places = projectPlacesAt(root, live.settings.databasePath);
   await restorePlan(places);
   const already = existsSync(places.database);
   if (already) await refuseForeignPlan(places, local);
@@ -87,7 +87,7 @@ export async function initProject(folder: string, environment: Environment): Pro
 
 /** The database that has the plan, without its password. */
 async function shownDatabase(url: string): Promise<string> {
-  const { placeOf } = await import('../store/postgres/database-url.ts');
+  const { parseDatabaseUrl: placeOf } = await import('../store/postgres/database-url.ts');
   return placeOf(url).shown;
 }
 

@@ -144,7 +144,7 @@ export interface ProjectPlaces {
   readonly backendLog: string;
 }
 
-export function placesOf(root: string, databasePath: string | null): ProjectPlaces {
+export function projectPlacesAt(root: string, databasePath: string | null): ProjectPlaces {
   const folder = join(root, projectFolderName);
   const commonDir = commonDirOf(root);
   const ownDatabase = join(folder, 'drover.db');
@@ -165,13 +165,13 @@ export function placesOf(root: string, databasePath: string | null): ProjectPlac
 /**
  * As git names it, without symbolic links: the stored path of a slot is compared with git's list.
  */
-export function worktreesOf(root: string, configured: string | null): string {
+export function worktreesFolder(root: string, configured: string | null): string {
   return realPathOf(configured ?? join(dirname(root), `${basename(root)}.worktrees`));
 }
 
 /** Why no worktree can be created there. Returns null if worktrees can. */
 export function whyNoWorktrees(root: string, configured: string | null): string | null {
-  const folder = worktreesOf(root, configured);
+  const folder = worktreesFolder(root, configured);
   return existsSync(folder) && isOpenToOthers(folder) ? openToOthers(folder) : null;
 }
 
@@ -187,7 +187,7 @@ function realPathOf(path: string): string {
 
 /** The address of the backend that is running for this folder, or null. */
 export function runningAddress(root: string): BackendAddress | null {
-  const address = readAddress(placesOf(root, null).address);
+  const address = readAddress(projectPlacesAt(root, null).address);
   return address !== null && isAlive(address) && isFor(address, root) ? address : null;
 }
 

@@ -5,7 +5,7 @@ import {
   candidateSize,
   type CandidateFacts,
   landTitle,
-  standOf,
+  candidateStanding,
 } from '../core/plan/best-of.ts';
 import type { TaskView } from './views.ts';
 
@@ -36,8 +36,8 @@ export function taskAbove({
   return parent ?? of;
 }
 
-export function standOfView(task: Task): ReturnType<typeof standOf> {
-  return standOf({
+export function standOfView(task: Task): ReturnType<typeof candidateStanding> {
+  return candidateStanding({
     id: task.id,
     status: task.status,
     reviewKind: task.review_kind,

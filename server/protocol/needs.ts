@@ -75,7 +75,7 @@ function isRunOf({ id }: EpicView, run: RunView | null): boolean {
  * Everything that waits for a person, in no order. An open question represents its task; the
  * question of a review does not, since the task itself contains more.
  */
-export function needsOf(board: NeedingBoard): readonly Need[] {
+export function listNeeds(board: NeedingBoard): readonly Need[] {
   const tasks = new Map(board.tasks.map((task) => [task.id, task]));
   const asked = board.questions.filter(
     ({ state, kind, task_id }) =>
@@ -145,7 +145,7 @@ export function askingTasks({
 /** How many things of each epic wait for a person: its tasks and the epic itself. */
 export function needsByEpic(board: NeedingBoard): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const need of needsOf(board)) {
+  for (const need of listNeeds(board)) {
     for (const id of epicIdsOf(need)) counts.set(id, (counts.get(id) ?? 0) + 1);
   }
   return counts;

@@ -20,7 +20,7 @@ import { openGitProcesses, type GitProcesses } from '../git/process/process.ts';
 import { programOnPath } from '../files/program-path.ts';
 import { isText, safePath } from '../workers/client/exclusion.ts';
 import type { SentEntry } from '../workers/client/pack.ts';
-import { oneLine } from '../workers/client/request.ts';
+import { toSingleLine } from '../workers/client/request.ts';
 import { resultCaps, type JobResult, type ResultFile } from '../workers/client/unpack.ts';
 import type { PlanEntry, UploadPlan } from '../workers/client/upload-plan.ts';
 import type { HostedBase, HostedGit } from '../workers/hosted/hosted-job.ts';
@@ -195,7 +195,7 @@ type GitOutput = Awaited<ReturnType<GitProcesses['run']>>;
 
 function outputOf({ code, problem, stdout, stderr }: GitOutput): Buffer {
   if (code === 0 && problem === null) return stdout;
-  const said = oneLine(stderr.replace(/\/\/[^/@\s]*@/g, '//'), 600);
+  const said = toSingleLine(stderr.replace(/\/\/[^/@\s]*@/g, '//'), 600);
   throw new GitError(said === '' ? `git failed (${problem ?? String(code)})` : said);
 }
 

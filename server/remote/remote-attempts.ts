@@ -127,7 +127,7 @@ export class RemoteAttempts {
   }
 
   get owner(): string {
-    return ownerOf(this.#deps);
+    return leaseOwner(this.#deps);
   }
 
   /** Returns null if the settings name no provisioner. */
@@ -290,7 +290,7 @@ export function remoteFolder(projectFolder: string): string {
 }
 
 /** This clone on this machine: the path distinguishes two clones, the machine's id two machines. */
-export function ownerOf(deps: Pick<Project, 'places' | 'machineId'>): string {
+export function leaseOwner(deps: Pick<Project, 'places' | 'machineId'>): string {
   return `${deps.machineId === '' ? 'local' : deps.machineId}:${deps.places.root}`;
 }
 

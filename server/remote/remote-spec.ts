@@ -63,7 +63,7 @@ export type RemoteEnd = z.infer<typeof endSchema>;
 
 export const specPathOf = (logPath: string): string => `${logPath}.remote.json`;
 export const endPathOf = (logPath: string): string => `${logPath}.remote-end.json`;
-export const scratchOf = (logPath: string): string => `${logPath}.remote`;
+export const scratchPath = (logPath: string): string => `${logPath}.remote`;
 
 export function readSpec(path: string): RemoteSpec {
   return specSchema.parse(JSON.parse(readFileSync(path, 'utf8')));

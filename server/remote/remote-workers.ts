@@ -16,9 +16,9 @@ import { waitForHealth } from '../workers/client/worker-calls.ts';
 import type { HostKeys, InstanceRef, Provisioner } from '../workers/provisioners/port.ts';
 import { processStartTime } from '../agents/kit/process/process-list.ts';
 import { LiveSettings } from '../project/live-settings.ts';
-import { machineIdIn, placesOf } from '../project/project-places.ts';
+import { machineIdIn, projectPlacesAt } from '../project/project-places.ts';
 import { withoutMark } from '../project/project-mark.ts';
-import { isFollowed, ownerOf, RemoteAttempts } from './remote-attempts.ts';
+import { isFollowed, leaseOwner, RemoteAttempts } from './remote-attempts.ts';
 import type { WorkerSettings } from './remote-spec.ts';
 import { openTreeReader } from './tree-listing.ts';
 import { previewTree } from './preview-tree.ts';
@@ -39,7 +39,7 @@ export interface RemoteRequest {
 async function open({ root, env }: RemoteRequest): Promise<RemoteAttempts> {
   const live = await LiveSettings.load(root, env, {});
   live.refuseUnaccepted('remote.');
-  const parts = { live, places: placesOf(root, null), machineId: '' };
+  const parts = { live, places: projectPlacesAt(root, null), machineId: '' };
   return new RemoteAttempts(parts, () => undefined);
 }
 
@@ -69,11 +69,11 @@ async function found({ root }: RemoteRequest, remote: RemoteAttempts): Promise<F
   if (settings === null) return { list: { provisioner, workers, problems }, unleased };
   const known = new Set(workers.map(({ name }) => name));
   // A backend of a fleet makes workers as its machine, whether or not one runs now.
-  const places = placesOf(root, null);
+  const places = projectPlacesAt(root, null);
   const machineId = machineIdIn(places.folder) ?? '';
   const owners = [
     remote.owner,
-    ownerOf({ places, machineId }),
+    leaseOwner({ places, machineId }),
     ...leases.map(({ owner }) => owner),
   ];
   for (const owner of new Set(owners)) {

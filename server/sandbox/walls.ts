@@ -176,7 +176,7 @@ export function isOfSystem(path: string): boolean {
 }
 
 /** A path that a person has written in the settings; null if it does not exist. */
-export function placeOf(text: string, home: string, root: string): string | null {
+export function resolveSettingPath(text: string, home: string, root: string): string | null {
   const path =
     text === '~' || text.startsWith('~/')
       ? join(home, text.slice(1))

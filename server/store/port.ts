@@ -76,9 +76,9 @@ export { beginsFreely, failAttempt, goesOnAfter, type NextAgent } from './work/a
 export {
   attemptsSince,
   claimTask,
-  staysOn,
+  mustStayOnMachine,
   lastAttempt,
-  partsOf,
+  readClaimedParts,
   setAttempt,
   unendedStates,
   type Claim,
@@ -114,7 +114,7 @@ export {
 } from './work/run-shares.ts';
 export { askedToStop, askToStop } from './work/stop-requests.ts';
 export {
-  attemptOf,
+  readAttempt,
   attemptOfOwner,
   attemptsOfAgents,
   baseOfAttemptBranch,
@@ -271,7 +271,7 @@ export {
   liveMachines,
   machineName,
   nameOfMachine,
-  noteCutOff,
+  markRemoteUnreachable,
   othersLand,
 } from './fleet/machines.ts';
 export { isDrained, type MachineWork, machineWork } from './fleet/machine-work.ts';
@@ -280,7 +280,7 @@ export { refreshReadiness } from './status/readiness.ts';
 export { addTask, insertBlockers } from './plan/tasks.ts';
 export {
   addSpending,
-  answersTo,
+  readEarlierAnswers,
   busyAgents,
   pacedAccounts,
   paceOf,
@@ -301,7 +301,7 @@ export {
   leaseSlot,
   releaseSlot,
   setSlotAside,
-  slotsOn,
+  slotsOfMachine,
 } from './work/slots.ts';
 export {
   addHint,
@@ -330,4 +330,10 @@ export {
 } from './notes/notes.ts';
 export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';
 export { dependentsOf, reopenEpic, rootTasksOf } from './work/undo-rows.ts';
-export { beginSubTask, familyOf, noOwner, noStop, rootOf } from './status/transition.ts';
+export {
+  beginSubTask,
+  taskAndSubTaskIds,
+  noOwner,
+  noStop,
+  rootTaskId,
+} from './status/transition.ts';

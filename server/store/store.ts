@@ -2,7 +2,7 @@
 
 import { type Expression, type ExpressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
 import type { EventView } from '../protocol/api.ts';
-import { isBy } from './feed/actor.ts';
+import { isByActor } from './feed/actor.ts';
 import { appendEvent, eventView, type StoreSources } from './feed/feed.ts';
 import type { Feed, Reads, Store, Tx } from './port.ts';
 import type { StoreTables } from './schema/tables.ts';
@@ -76,7 +76,7 @@ function createFeed(db: Kysely<StoreTables>, takeNews: () => boolean): Feed {
         .orderBy('seq')
         .limit(Math.min(options.limit ?? feedPageMax, feedPageMax));
       if (options.type !== undefined) query = query.where('type', '=', options.type);
-      if (options.by !== undefined) query = query.where(isBy(options.by));
+      if (options.by !== undefined) query = query.where(isByActor(options.by));
       if (options.task !== undefined) query = query.where(ofTask(options.task));
       return (await query.execute()).map(eventView);
     },

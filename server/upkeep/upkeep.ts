@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { deleteOldParts, outputKeptMs } from '../store/feed/log-parts.ts';
 import { forgetMachines, keepsHouse } from '../store/fleet/machines.ts';
-import { worktreesOf } from '../project/project-places.ts';
+import { worktreesFolder } from '../project/project-places.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 import type { DoneWork } from './retention.ts';
 import { adoptPlaces } from '../store/port.ts';
@@ -66,7 +66,7 @@ export function startUpkeep(
  */
 export async function adoptWorktrees(project: Project): Promise<void> {
   const { machineId, store, places, live } = project;
-  const root = worktreesOf(places.root, live.settings.worktreeRoot);
+  const root = worktreesFolder(places.root, live.settings.worktreeRoot);
   const isHere = (path: string): boolean => dirname(path) === root && existsSync(path);
   await store.transaction((tx) => adoptPlaces(tx, machineId, isHere));
 }

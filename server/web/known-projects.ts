@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { namesIn, readText } from '../files/small-files.ts';
+import { listNames, readText } from '../files/small-files.ts';
 import { replaceFile } from '../files/write-whole.ts';
 import type { WebProject } from '../protocol/web/wire.ts';
 
@@ -29,7 +29,7 @@ export function registerProject(
   try {
     const folder = stateFolder(env, 'projects');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    for (const name of namesIn(folder)) {
+    for (const name of listNames(folder)) {
       const isGone = fileName.test(name) && projectIn(join(folder, name)) === null;
       if (isGone) rmSync(join(folder, name), { force: true });
     }
@@ -42,7 +42,7 @@ export function registerProject(
 /** Those that still exist: `own` first, the others by name. */
 export function knownProjects(env: Environment, own: string): readonly WebProject[] {
   const folder = stateFolder(env, 'projects');
-  const others = namesIn(folder)
+  const others = listNames(folder)
     .filter((name) => fileName.test(name))
     .map((name) => projectIn(join(folder, name)))
     .filter((project) => project !== null && project.root !== own) as WebProject[];

@@ -38,7 +38,7 @@ export function isOwnOrigin(origin: string, port: number, exposure: WebExposure)
 }
 
 /** The origin that a request names by its `Host`. */
-export function originFor(host: string, exposure: WebExposure): string {
+export function requestOrigin(host: string, exposure: WebExposure): string {
   if (exposure.kind === 'proxy') {
     return new URL(exposure.origin).host === host ? exposure.origin : `http://${host}`;
   }

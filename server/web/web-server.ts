@@ -9,7 +9,7 @@ import type { ListenAddress } from '../core/settings/listen-address.ts';
 import type { WebDevice, WebExposure } from '../protocol/web/wire.ts';
 import type { Devices } from './devices.ts';
 import type { Invitations } from './invitations.ts';
-import { isOwnOrigin, originFor } from './origin.ts';
+import { isOwnOrigin, requestOrigin } from './origin.ts';
 import { PageFiles, securityHeaders } from './page-files.ts';
 import type { PageSockets } from './page-sockets.ts';
 
@@ -50,7 +50,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   };
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = new URL(request.url ?? '/', 'http://page').pathname;
-    const asked = originFor(request.headers.host ?? '', exposure);
+    const asked = requestOrigin(request.headers.host ?? '', exposure);
     if (!isOwn(asked)) return refuse(response, 421);
     if (request.method === 'GET') return files.send(path, response);
     if (request.method !== 'POST') return refuse(response, 405);
@@ -67,7 +67,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
       : createServer(answer);
   const webSockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax });
   server.on('upgrade', (request, socket, head) => {
-    const asked = originFor(request.headers.host ?? '', exposure);
+    const asked = requestOrigin(request.headers.host ?? '', exposure);
     const isFromPage = isOwn(asked) && request.headers.origin === asked;
     if (!isFromPage || request.url !== '/socket') {
       socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');

@@ -316,7 +316,7 @@ function deliveryOf(
     atMs: event.at_ms,
     data: webhookData(name, event),
   };
-  return [{ seq: event.seq, id, event: name, body: bodyOf(endpoint, message) }];
+  return [{ seq: event.seq, id, event: name, body: deliveryBody(endpoint, message) }];
 }
 
 /** `<unix nanoseconds>-<8 letters or digits>`, the same whenever it is made. */
@@ -329,7 +329,7 @@ export function deliveryIdOf(endpoint: string, eventId: string, atMs: number): s
   return `${Math.round(atMs)}000000-${word}`;
 }
 
-export function bodyOf({ format }: WebhookEndpoint, message: WebhookMessage): string {
+export function deliveryBody({ format }: WebhookEndpoint, message: WebhookMessage): string {
   switch (format) {
     case 'drover':
       return droverBody(message);

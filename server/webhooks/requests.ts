@@ -122,7 +122,7 @@ async function testOne(
   deliverer: WebhookDeliverer,
   endpoint: WebhookEndpoint,
 ): Promise<WebhookTestResult> {
-  const { bodyOf, deliveryIdOf } = await import('./deliverer.ts');
+  const { deliveryBody: bodyOf, deliveryIdOf } = await import('./deliverer.ts');
   const { outcomeWords } = await import('../core/webhooks/webhook-schedule.ts');
   const atMs = store.sources.clock.now();
   const id = deliveryIdOf(endpoint.name, store.sources.uuid(), atMs);

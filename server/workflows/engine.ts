@@ -1,7 +1,7 @@
 // Registers the workflows with the durable engine, and starts and stops their work.
 
 import { executeTask, executeWorkflow } from './attempt/execute-task.ts';
-import { endGivenAway } from './run/given-away.ts';
+import { endReassignedTasks } from './run/given-away.ts';
 import { endOrphanCommands } from './landing/orphan-commands.ts';
 import {
   type BaseGateInput,
@@ -13,7 +13,7 @@ import { landEpic, landEpicWorkflow, type LandEpicInput } from './landing/land-e
 import { landTasks, type LandInput } from './landing/land-tasks.ts';
 import { nextAppend } from './kit/next-append.ts';
 import { type Engine, type EngineDeps, Switchboard, type Uses } from './kit/engine-ports.ts';
-import { settingsOf } from './kit/run-settings.ts';
+import { resolveRunSettings } from './kit/run-settings.ts';
 import { type EngineOfRun, engineOfRun } from './kit/engine-of-run.ts';
 import { agentQueueOf, machineOfQueue } from './kit/placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run/run-epic.ts';
@@ -111,7 +111,9 @@ async function engineFor(engine: EngineOfRun, runId: string | null): Promise<Eng
   const row = runId === null ? null : await runById(engine.store.db, runId);
   if (row === null) return engine;
   if (engine.machineId !== '') await engine.useRun(row);
-  return row.state === 'active' ? { ...engine, settings: () => settingsOf(engine, row) } : engine;
+  return row.state === 'active'
+    ? { ...engine, settings: () => resolveRunSettings(engine, row) }
+    : engine;
 }
 
 /**
@@ -136,7 +138,7 @@ export async function launchEngine(
   const newestMs = await newestUnendedMs(engine.store.db);
   engine.earlierUntilMs = Math.max(engine.earlierUntilMs, newestMs);
   await endOrphanCommands(engine);
-  if (engine.machineId !== '') await endGivenAway(engine);
+  if (engine.machineId !== '') await endReassignedTasks(engine);
   await engine.durable.launch();
 }
 
@@ -172,7 +174,7 @@ export async function stopRuns(
   const ids = runs.map((row) => row.id);
   const owned = await tasksOwnedByRuns(engine.store.db, ids);
   for (const id of owned) await requestStop(engine, id, 'stop', 'the run was stopped');
-  await untilGivenBack(engine, owned);
+  await waitUntilReleased(engine, owned);
   for (const run of runs) {
     await stopBaseGate(engine, run.line);
     await finishStopped(engine, run);
@@ -186,7 +188,7 @@ export async function stopRuns(
  */
 const stopWaitMaxMs = 15_000;
 
-export async function untilGivenBack(
+export async function waitUntilReleased(
   engine: Uses<'clock' | 'store'>,
   ids: readonly string[],
 ): Promise<void> {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../server/protocol/api.ts';
-import { needsOf } from '../../server/protocol/needs.ts';
+import { listNeeds } from '../../server/protocol/needs.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { firstParents, landedTasks } from './support/history.ts';
@@ -266,11 +266,11 @@ echo "work of $id" > "$id.txt"
       const { code, stderr } = await here.drover([...command]);
       assert.equal(code, 0);
       assert.match(stderr, /No run is active: "drover run --epic E1" lands the epic E1\./u);
-      const needs = needsOf(await here.status()).map(({ kind }) => kind);
+      const needs = listNeeds(await here.status()).map(({ kind }) => kind);
       assert.deepEqual(needs, ['epic_unlanded']);
       await here.expect(0, ['run', '--epic', 'E1']);
       assert.equal(firstParents(here).at(-1)?.trailers['Drover-Epic'], 'E1');
-      assert.deepEqual(needsOf(await here.status()), []);
+      assert.deepEqual(listNeeds(await here.status()), []);
     });
   }
 

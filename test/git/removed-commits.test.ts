@@ -18,7 +18,7 @@ import {
 } from '../../server/store/port.ts';
 import type { Engine } from '../../server/workflows/kit/engine-ports.ts';
 import { followLine, tendLine } from '../../server/workflows/line/follow.ts';
-import { landedWith } from '../../server/workflows/line/landed.ts';
+import { findCommitOnLine } from '../../server/workflows/line/landed.ts';
 import { landingHead, syncLine } from '../../server/workflows/line/line.ts';
 import { moveLine } from '../../server/workflows/line/move.ts';
 import { ownBase, ownBaseOfLine, removedInWork } from '../../server/workflows/line/range.ts';
@@ -203,7 +203,7 @@ suite('git: commits that a person removed', () => {
     await project.store.transaction((tx) => landOnLine(tx, 'main', landed));
     amendAway('secret.txt');
     assert.equal((await follow()).pending, 1);
-    assert.equal(await landedWith(engine, epic, shaOf(result)), shaOf(result));
+    assert.equal(await findCommitOnLine(engine, epic, shaOf(result)), shaOf(result));
     assert.equal(filesOf(result).includes('secret.txt'), false);
   });
 

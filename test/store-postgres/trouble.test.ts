@@ -11,7 +11,7 @@ import type { Store, Tx } from '../../server/store/port.ts';
 import type { StoreTables } from '../../server/store/schema/tables.ts';
 import { unfit, type PostgresFacts } from '../../server/store/postgres/migrate.ts';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
-import { placeOf } from '../../server/store/postgres/database-url.ts';
+import { parseDatabaseUrl } from '../../server/store/postgres/database-url.ts';
 import { postgresError, PostgresRefusal } from '../../server/store/postgres/trouble.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
@@ -59,9 +59,9 @@ suite('postgres: trouble', function () {
   ];
   for (const [url, words] of badUrls) {
     test(`a URL that is none: ${words}`, () => {
-      assert.throws(() => placeOf(url), isTrouble('bad_url', words, 'Write it as'));
+      assert.throws(() => parseDatabaseUrl(url), isTrouble('bad_url', words, 'Write it as'));
       assert.throws(
-        () => placeOf(url),
+        () => parseDatabaseUrl(url),
         (error: Error) => !error.message.includes(secret),
       );
     });

@@ -123,7 +123,7 @@ export function shown(text: string): string {
 }
 
 /** The secondary line of a card: agent, attempt, elapsed time, cost. Defaults are omitted. */
-export function factsOf({ task, parts, isAsking }: Card, nowMs: number): readonly string[] {
+export function cardFacts({ task, parts, isAsking }: Card, nowMs: number): readonly string[] {
   const facts: string[] = [];
   const isBusy = task.status === 'in_progress' || task.status === 'claimed';
   if (task.status !== 'ready' && task.status !== 'completed')
@@ -147,7 +147,7 @@ export function factsOf({ task, parts, isAsking }: Card, nowMs: number): readonl
 const namedMax = 3;
 
 /** Why a card does not progress; null if it does, or if its column already shows it. */
-export function reasonOf({ task, candidates, waitsFor }: Card): string | null {
+export function cardReason({ task, candidates, waitsFor }: Card): string | null {
   if (task.status === 'blocked' && task.blocked_reason !== null) return shown(task.blocked_reason);
   const live = candidates.filter(({ status }) => status !== 'cancelled');
   if (task.status === 'blocked' && live.length > 0) {

@@ -8,8 +8,8 @@ import { statusLook } from '../shared/status-words.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { cardHeightPx, columnStyles } from './column-styles.ts';
-import { factsOf, reasonOf, shown, type Card } from './columns.ts';
-import { contextOf, openMenu } from './menu-context.ts';
+import { cardFacts, cardReason, shown, type Card } from './columns.ts';
+import { menuContext, openMenu } from './menu-context.ts';
 
 export interface ColumnParts {
   readonly open: (id: string) => void;
@@ -98,8 +98,8 @@ export class DroverColumn extends LitElement {
     const { task } = card;
     const look = statusLook(task, card.isAsking);
     const isActive = task.id === this.#active;
-    const facts = factsOf(card, this.nowMs).join(' · ');
-    const reason = reasonOf(card);
+    const facts = cardFacts(card, this.nowMs).join(' · ');
+    const reason = cardReason(card);
     const epic = this.showsEpic && card.epic !== null ? shown(card.epic) : '';
     return html`<div
       id=${`card-${index}`}
@@ -110,7 +110,7 @@ export class DroverColumn extends LitElement {
       aria-setsize=${this.cards.length}
       data-id=${task.id}
       data-index=${index}
-      data-vscode-context=${contextOf(task)}
+      data-vscode-context=${menuContext(task)}
       .style=${`transform: translateY(${startPx}px)`}
     >
       <div class="line">

@@ -14,9 +14,9 @@ import { nodeHeightPx, nodeWidthPx, pathOf } from './graph-layout.ts';
 import { GraphPointer } from './graph-pointer.ts';
 import { GraphState } from './graph-state.ts';
 import { graphStyles } from './graph-styles.ts';
-import { edgeTemplate, nodeTemplate, noteOf } from './graph-template.ts';
+import { edgeTemplate, nodeTemplate, graphNote } from './graph-template.ts';
 import { openMenu } from './menu-context.ts';
-import { isInSight, lineInSight, sightOf, type Box } from './viewport.ts';
+import { isInSight, lineInSight, visibleBox, type Box } from './viewport.ts';
 
 export class DroverGraph extends BoardContent {
   static override properties = {
@@ -50,7 +50,7 @@ export class DroverGraph extends BoardContent {
     const state = this.#state;
     const { graph, view } = state;
     if (graph === null) return nothing;
-    const sight = sightOf(view, state.screen);
+    const sight = visibleBox(view, state.screen);
     const activeIndex = state.active === null ? -1 : state.order.indexOf(state.active);
     const transform = `transform: translate(${view.x}px, ${view.y}px) scale(${view.scale})`;
     return html`<div
@@ -159,7 +159,7 @@ export class DroverGraph extends BoardContent {
         <bdi>${title(dependent)}</bdi> waits for <bdi>${title(blocker)}</bdi>. ${how}
       </div>`;
     }
-    const note = noteOf(graph, this.#state.groups.size);
+    const note = graphNote(graph, this.#state.groups.size);
     return note === '' ? nothing : html`<div class="words">${note}</div>`;
   }
 

@@ -10,7 +10,7 @@ import { shown } from './columns.ts';
 import { nodeHeightPx, nodeWidthPx, pathOf } from './graph-layout.ts';
 import type { ShownGraph } from './graph-model.ts';
 import type { GraphState } from './graph-state.ts';
-import { contextOf, contextOfEpic } from './menu-context.ts';
+import { menuContext, contextOfEpic } from './menu-context.ts';
 
 const namedMax = 5;
 
@@ -73,7 +73,7 @@ export function nodeTemplate(
     aria-setsize=${look.count}
     aria-label=${`${shown(task.title)} ${words}. ${relationsOf(graph, id)}`}
     data-id=${id}
-    data-vscode-context=${share === null ? contextOf(task) : contextOfEpic(id)}
+    data-vscode-context=${share === null ? menuContext(task) : contextOfEpic(id)}
     .style=${`width: ${nodeWidthPx}px; height: ${nodeHeightPx}px; transform: translate(${place.x}px, ${place.y}px)`}
   >
     <div class="line">
@@ -111,7 +111,7 @@ export function edgeTemplate(state: GraphState, index: number): SVGTemplateResul
 }
 
 /** The hidden tasks and the reason, and the length of the critical path. */
-export function noteOf(graph: ShownGraph, groups = 0): string {
+export function graphNote(graph: ShownGraph, groups = 0): string {
   const notes: string[] = [];
   if (groups > 0) notes.push('Each epic is one node: Enter or a double click shows its tasks.');
   if (graph.tasks.size === 0) notes.push('No tasks to show.');

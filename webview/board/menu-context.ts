@@ -2,7 +2,7 @@
 
 import type { TaskView } from '../../server/protocol/views.ts';
 
-export function contextOf({ id, status }: TaskView): string {
+export function menuContext({ id, status }: TaskView): string {
   return JSON.stringify({
     webviewSection: 'task',
     taskId: id,

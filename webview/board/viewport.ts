@@ -80,7 +80,7 @@ export interface Box {
 }
 
 /** The part of the graph that is in sight, with a little around it. */
-export function sightOf(view: Viewport, screen: Size): Box {
+export function visibleBox(view: Viewport, screen: Size): Box {
   const around = nodeWidthPx;
   return {
     left: -view.x / view.scale - around,

@@ -10,7 +10,7 @@ import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles, type IconName } from '../shared/looks/icon.ts';
 import { wordsForm, wordsFormStyles } from '../shared/looks/words-form.ts';
 import { visibleLine, visibleText } from '../shared/looks/visible-text.ts';
-import { actionTitle, carryOut, mayBeBlank, wordsAsked } from './item-actions.ts';
+import { actionTitle, runItemAction, mayBeBlank, wordsAsked } from './item-actions.ts';
 import { inboxItems, type InboxItem, type ItemAction } from './inbox-items.ts';
 import '../shared/looks/button.ts';
 import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
@@ -219,7 +219,7 @@ export class DroverInbox extends LitElement {
     this.#busy.add(item.key);
     this.#failed = null;
     this.requestUpdate();
-    carryOut(this.host, item, action, words)
+    runItemAction(this.host, item, action, words)
       .catch((error: unknown) => {
         const words = error instanceof AskFailure ? error.message : String(error);
         this.#failed = { key: item.key, words };

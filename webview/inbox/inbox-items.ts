@@ -5,7 +5,7 @@ import { candidatesOf, candidateWords, landWords } from '../../server/protocol/c
 import { statusWords } from '../shared/status-words.ts';
 import { hasIgnoredResults } from '../../server/core/plan/task.ts';
 import { describeWrongState, type WrongState } from '../../server/core/work/wrong-state.ts';
-import { needsOf, type EpicNeed, type Need, type TaskNeed } from '../../server/protocol/needs.ts';
+import { listNeeds, type EpicNeed, type Need, type TaskNeed } from '../../server/protocol/needs.ts';
 import type {
   EpicView,
   QuestionView,
@@ -66,7 +66,7 @@ export interface InboxItem {
 
 /** Items that block an agent or a run come first, then the oldest. */
 export function inboxItems(board: StatusSnapshot): readonly InboxItem[] {
-  return needsOf(board)
+  return listNeeds(board)
     .map((need) => itemOf(need, board))
     .sort((a, b) => urgencyOf(a) - urgencyOf(b) || a.since - b.since || (a.key < b.key ? -1 : 1));
 }

@@ -78,7 +78,7 @@ export function mayBeBlank({ kind }: ItemAction): boolean {
   return kind === 'resolve' || kind === 'startAnyway';
 }
 
-export async function carryOut(
+export async function runItemAction(
   host: Host,
   item: InboxItem,
   action: ItemAction,

@@ -5,7 +5,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost, formatDuration, stepText } from '../../server/core/format.ts';
 import type { PathStep } from '../../server/core/history/critical-path.ts';
 import type { Report, ReportTask } from '../../server/core/history/report.ts';
-import { openOf } from '../../server/core/plan/outcome.ts';
+import { countOpen } from '../../server/core/plan/outcome.ts';
 import type { PeriodKind } from '../../server/core/history/task-story.ts';
 import { statusLooks } from '../shared/status-words.ts';
 import { icon } from '../shared/looks/icon.ts';
@@ -42,7 +42,7 @@ export function figuresTemplate(report: Report): TemplateResult {
     ['Failed', String(failed), failed > 0 ? 'tone-bad' : ''],
     ...optional(waits === 1 ? 'Waits for you' : 'Wait for you', waits, 'tone-asks'),
     ...optional('Running', running, ''),
-    ['Open', String(openOf(counts)), ''],
+    ['Open', String(countOpen(counts)), ''],
     ...optional('Canceled', cancelled, ''),
     ['Time', formatDuration(report.duration_ms), ''],
     ['Agents running', formatDuration(report.time.agent), ''],

@@ -20,7 +20,7 @@ import { iconStyles } from '../shared/looks/icon.ts';
 import type { LogFeed } from '../shared/log/log-feed.ts';
 import { bindQuestions, type BoundQuestions } from './session/question-binding.ts';
 import { type ComposedMessage, HintDraft } from './session/hint-draft.ts';
-import { entryAt, longestOf, type PlaceAhead } from './session/place-ahead.ts';
+import { entryAt, longestWord, type PlaceAhead } from './session/place-ahead.ts';
 import { readAhead } from './session/read-ahead.ts';
 import { saidBefore } from './session/said-before.ts';
 import { StreamFind } from './find/stream-find.ts';
@@ -29,7 +29,7 @@ import { StreamSession } from './session/stream-session.ts';
 import { streamStyles } from './stream-styles.ts';
 import { bodyTemplate, type StreamBody } from './stream-body.ts';
 import { connectionTemplate } from '../shared/connection-template.ts';
-import { contextOf, promptEntry, tabsTemplate, waitingTemplate } from './stream-templates.ts';
+import { menuContext, promptEntry, tabsTemplate, waitingTemplate } from './stream-templates.ts';
 import { todoStyles } from './transcript/todo-template.ts';
 import type { TaskAction } from './header/task-actions.ts';
 import type { Entry } from '../shared/log/transcript.ts';
@@ -176,7 +176,7 @@ export class DroverStream extends LitElement {
       shownAll: this.#shownAll,
       actions: this.#actions,
       follow: this.#follow,
-      context: contextOf(session),
+      context: menuContext(session),
       on: this.#bodyEvents,
     });
   }
@@ -243,7 +243,7 @@ export class DroverStream extends LitElement {
     if (key === null) this.#follow = following;
     else if (place.words === null)
       void this.updateComplete.then(() => this.#transcript?.startAt(key, place.px));
-    else this.#find?.openAt({ text: longestOf(place.words), matchesCase: false }, key);
+    else this.#find?.openAt({ text: longestWord(place.words), matchesCase: false }, key);
   }
 
   /** A search in transcripts has found something here. */

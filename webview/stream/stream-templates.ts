@@ -57,7 +57,7 @@ export function promptEntry({ prompt, attempt }: StreamSession): Entry {
 }
 
 /** For VS Code's own menu on a row of the transcript. */
-export function contextOf({ taskId, feed, task }: StreamSession): string {
+export function menuContext({ taskId, feed, task }: StreamSession): string {
   return JSON.stringify({
     webviewSection: 'attempt',
     taskId,

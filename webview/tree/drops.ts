@@ -16,7 +16,7 @@ export interface Hover {
 export type DropZone = 'before' | 'after' | 'into';
 
 /** Half of a task is in front of it, half behind it; epics and dependencies take the whole row. */
-export function zoneOf({ row, part, isLink }: Hover): DropZone {
+export function dropZone({ row, part, isLink }: Hover): DropZone {
   if (row.kind !== 'task' || isLink) return 'into';
   return part < 0.5 ? 'before' : 'after';
 }
@@ -36,7 +36,7 @@ export function dropAt(board: StatusSnapshot, ids: readonly string[], hover: Hov
       const place = { epic: task.epic_id, parent: task.parent_id };
       const siblings = siblingsOf(board.tasks, place);
       const at = siblings.findIndex((one) => one.id === task.id);
-      const before = zoneOf(hover) === 'before' ? task.id : (siblings[at + 1]?.id ?? null);
+      const before = dropZone(hover) === 'before' ? task.id : (siblings[at + 1]?.id ?? null);
       return moveTo(board, ids, { ...place, before });
     }
   }

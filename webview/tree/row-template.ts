@@ -169,7 +169,7 @@ function nameOf({ candidate, title }: TaskView): string {
 
 function rowFacts(row: TaskRow, { nowMs, isAsking, after }: RowLook): readonly string[] {
   const { task, candidates } = row;
-  const facts = factsOf(task, nowMs, isAsking);
+  const facts = listRowFacts(task, nowMs, isAsking);
   if (task.candidate === null) {
     if (task.status !== 'blocked') return facts;
     const [blocked = '', ...rest] = facts;
@@ -191,7 +191,7 @@ function afterWords([first = '', ...others]: readonly string[]): string {
 }
 
 /** The short text after a title; defaults are omitted. */
-export function factsOf(task: TaskView, nowMs: number, isAsking = false): readonly string[] {
+export function listRowFacts(task: TaskView, nowMs: number, isAsking = false): readonly string[] {
   const isBusy = task.status === 'in_progress' || task.status === 'claimed';
   const isQuiet = task.status === 'ready' || task.status === 'completed';
   const facts: string[] = [];

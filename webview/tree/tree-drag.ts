@@ -1,6 +1,6 @@
 // Dragging rows with the mouse: the dragged rows, the hovered row, and the effect of a drop there.
 
-import { dropAt, zoneOf, type DropZone } from './drops.ts';
+import { dropAt, dropZone, type DropZone } from './drops.ts';
 import type { Drop } from '../shared/plan/places.ts';
 import type { Row } from './rows.ts';
 import { selectOnly } from './selection.ts';
@@ -90,7 +90,7 @@ export class TreeDrag {
     const part = (event.clientY - top) / Math.max(1, height);
     const hover = { row: found.row, part, isLink };
     const drop = dropAt(state.board, this.#dragged, hover);
-    return drop === null ? null : { index: found.index, zone: zoneOf(hover), drop };
+    return drop === null ? null : { index: found.index, zone: dropZone(hover), drop };
   }
 }
 

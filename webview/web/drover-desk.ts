@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { agentKinds } from '../../server/core/plan/task.ts';
-import { needsOf } from '../../server/protocol/needs.ts';
+import { listNeeds } from '../../server/protocol/needs.ts';
 import type { ToPage, WebDevice, WebProject } from '../../server/protocol/web/wire.ts';
 import type { WebviewAction } from '../messages/messages.ts';
 import { type ActionParts, decide, pageActions } from './actions.ts';
@@ -334,7 +334,7 @@ export class DroverDesk extends LitElement {
   #waiting(): number {
     const board = this.#project?.board;
     if (board === null || board === undefined) return 0;
-    return needsOf(board).length;
+    return listNeeds(board).length;
   }
 
   #choose(id: string): void {

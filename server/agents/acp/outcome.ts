@@ -5,7 +5,7 @@ import { failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
 import {
-  detailOf,
+  outcomeDetail,
   endedEarly,
   failed,
   overloaded,
@@ -93,6 +93,6 @@ function byError(error: AcpError, end: AcpEnd): AgentOutcome {
   if (status === 402) return withoutCredit(end.title, error.message);
   if (status === 429) return { kind: 'limited', untilMs: null, message: error.message };
   if (status !== null && status >= 500) return overloaded(error.message);
-  const detail = detailOf(end.stderrTail);
+  const detail = outcomeDetail(end.stderrTail);
   return failed(failure('agent_failed', `${end.title} failed: ${error.message}`, detail));
 }

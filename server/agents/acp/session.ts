@@ -34,7 +34,7 @@ import { errorOf, parseMessage } from './messages.ts';
 import { questionText, rejecting, writes } from './permissions.ts';
 import { acpOutcome, type AcpError, type AcpFacts } from './outcome.ts';
 import { acpPrograms, type AcpKind, modeToSet } from './programs.ts';
-import { UpdateTranslator, usageOf } from './updates.ts';
+import { UpdateTranslator, parseUsage } from './updates.ts';
 
 export interface AcpSessionOptions {
   readonly run: AgentRun;
@@ -232,7 +232,7 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
     this.#emit(this.#updates.flush());
     this.#stopReason = response.stopReason;
     const told = 'usage' in response ? response.usage : response._meta?.['usage'];
-    const usage = usageOf(told ?? response._meta, this.#costUsd);
+    const usage = parseUsage(told ?? response._meta, this.#costUsd);
     if (usage !== null) record.emit({ type: 'usage', usage });
   }
 

@@ -133,7 +133,7 @@ function mark(status: string): string {
  * Tokens and cost as agents report them: in the answer to the prompt, beside it, or in updates.
  * Returns null if the agent did not report it.
  */
-export function usageOf(told: unknown, costUsd: number | null): Usage | null {
+export function parseUsage(told: unknown, costUsd: number | null): Usage | null {
   const input = numberIn(told, ['inputTokens', 'input_tokens']);
   const output = numberIn(told, ['outputTokens', 'output_tokens']);
   if (input === null && output === null && costUsd === null) return null;

@@ -6,10 +6,10 @@ import { failure, type Failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
 import {
-  detailOf,
+  outcomeDetail,
   failed,
   finalFailure,
-  summaryOf,
+  outcomeSummary,
   timedOut,
   withoutCredit,
 } from '../kit/run/outcomes.ts';
@@ -51,7 +51,7 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
     case 'timeout': {
       // An error beside it only reflects our own signal.
       if (end.result?.isError === false) return byResult(end.result, end);
-      return timedOut('Amp', end.timeoutMs, detailOf(end.plainTail));
+      return timedOut('Amp', end.timeoutMs, outcomeDetail(end.plainTail));
     }
     case 'stalled': {
       const seconds = Math.round(end.silentMs / 1000);
@@ -74,7 +74,11 @@ export function wasInterrupted(result: AmpResult): boolean {
 
 function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
   if (!result.isError) {
-    return { kind: 'done', summary: summaryOf(result.text, end), deniedTools: result.deniedTools };
+    return {
+      kind: 'done',
+      summary: outcomeSummary(result.text, end),
+      deniedTools: result.deniedTools,
+    };
   }
   const text = (result.text || result.subtype || 'unknown error').slice(0, errorCharsMax);
   if (result.subtype === 'error_max_turns') {
@@ -89,7 +93,7 @@ function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
   }
   return (
     byKnownError(text) ??
-    failed(failure('agent_failed', `Amp failed: ${text}`, detailOf(end.plainTail)))
+    failed(failure('agent_failed', `Amp failed: ${text}`, outcomeDetail(end.plainTail)))
   );
 }
 
@@ -109,7 +113,7 @@ function withoutResult(end: AmpEnd): AgentOutcome {
   if (said !== null) return said;
   const why = last === '' ? '' : `: ${last}`;
   return failed(
-    failure('agent_failed', `Amp ${how} without a result${why}`, detailOf(end.plainTail)),
+    failure('agent_failed', `Amp ${how} without a result${why}`, outcomeDetail(end.plainTail)),
   );
 }
 

@@ -5,11 +5,11 @@ import { failure, type Failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
 import {
-  detailOf,
+  outcomeDetail,
   endedEarly,
   failed,
   overloaded,
-  summaryOf,
+  outcomeSummary,
   timedOut,
   withoutCredit,
 } from '../kit/run/outcomes.ts';
@@ -89,7 +89,7 @@ function byResult(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome
     (one) => textAt(one, 'tool_name') ?? 'a tool',
   );
   const said = textAt(result, 'result') ?? '';
-  const summary = summaryOf(end.planning === true ? (facts.plan ?? said) : said, end);
+  const summary = outcomeSummary(end.planning === true ? (facts.plan ?? said) : said, end);
   return { kind: 'done', summary, deniedTools: [...new Set(denied)] };
 }
 
@@ -112,7 +112,9 @@ function errorOutcome(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOut
     error === 'server_error' ||
     textAt(result, 'api_error') === 'connection_failed';
   if (isOverload) return overloaded(text);
-  return failed(failure('agent_failed', `Claude Code failed: ${text}`, detailOf(end.stderrTail)));
+  return failed(
+    failure('agent_failed', `Claude Code failed: ${text}`, outcomeDetail(end.stderrTail)),
+  );
 }
 
 function authFailure(text: string): Failure {

@@ -10,7 +10,13 @@ import {
   textAt,
   type Json,
 } from '../kit/wire/json-line.ts';
-import { detailOf, failed, overloaded, summaryOf, timedOut } from '../kit/run/outcomes.ts';
+import {
+  outcomeDetail,
+  failed,
+  overloaded,
+  outcomeSummary,
+  timedOut,
+} from '../kit/run/outcomes.ts';
 import { lastLine } from '../kit/wire/text-tail.ts';
 import type { OneWayEnd, OneWayOwnEnd, OneWayReader } from '../kit/run/one-way-run.ts';
 import type { AgentOutcome, AgentRequest } from '../port.ts';
@@ -171,10 +177,10 @@ export class CodexReader implements OneWayReader {
   }
 
   #exited({ exit, stderrTail }: OneWayEnd): AgentOutcome {
-    const detail = detailOf(stderrTail);
+    const detail = outcomeDetail(stderrTail);
     if (this.#failure !== null) return failedTurn(this.#failure, detail);
     if (exit.code === 0 && this.#isCompleted) {
-      const summary = summaryOf(this.#summary.trim(), this.#request);
+      const summary = outcomeSummary(this.#summary.trim(), this.#request);
       return { kind: 'done', summary, deniedTools: [...this.#denied] };
     }
     const how = exit.code === null ? 'was killed' : `ended with exit code ${exit.code}`;

@@ -11,7 +11,7 @@ import type { AgentExit } from '../kit/process/spawn.ts';
 import type { SilenceWatch } from '../kit/process/silence.ts';
 import type { ProgramEnd } from '../kit/process/supervise.ts';
 import type { AgentRun, ProgramDeps } from '../kit/run/agent-run.ts';
-import { detailOf, failed, timedOut } from '../kit/run/outcomes.ts';
+import { outcomeDetail, failed, timedOut } from '../kit/run/outcomes.ts';
 import { programDriver } from '../kit/run/program-driver.ts';
 import { adoptProgram, runProgram, type ProgramFollower } from '../kit/run/run-program.ts';
 import type { OutputStream } from '../kit/run/spool.ts';
@@ -150,7 +150,7 @@ function tailOf(logPath: string): PrintedTail {
   const plan = printed.flatMap((line) => (line.stream === 'stdout' ? [line.text] : [])).join('\n');
   return {
     summary: summary.slice(0, summaryCharsMax),
-    detail: detailOf(detail),
+    detail: outcomeDetail(detail),
     plan: cutStart(plan, planCharactersMax),
   };
 }

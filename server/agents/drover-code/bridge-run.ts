@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { failure, ok, type Failure, type Result } from '../../core/failure.ts';
 import { graceMsDefault } from '../kit/run/agent-run.ts';
-import { failed, finalFailure, summaryOf, timedOut } from '../kit/run/outcomes.ts';
+import { failed, finalFailure, outcomeSummary, timedOut } from '../kit/run/outcomes.ts';
 import { withLine } from '../kit/wire/text-tail.ts';
 import { maskOutcome } from '../kit/log/outcome-mask.ts';
 import type { AgentOutcome, AgentProcess } from '../port.ts';
@@ -171,7 +171,7 @@ function bridgeOutcome(
   if (!answer.ok) return failed(bridgeFailure(answer.error, end, bridge));
   const text = notYetShown(answer.value, bridge.streamed);
   if (text !== '') run.record.emit({ type: 'text', text });
-  return { kind: 'done', summary: summaryOf(answer.value, run.request), deniedTools: [] };
+  return { kind: 'done', summary: outcomeSummary(answer.value, run.request), deniedTools: [] };
 }
 
 /** The stream may have gaps but the answer is complete, so it is emitted again if they differ. */

@@ -22,7 +22,7 @@ import {
 } from './invocation.ts';
 import { headlessOutcome } from './outcome.ts';
 import { removeResult, takeResult } from './result-file.ts';
-import { hasChangesSince, headOf } from './worktree-change.ts';
+import { hasChangesSince, readHead } from './worktree-change.ts';
 
 export interface DroverCodeDeps extends ProgramDeps {
   /** Model turns of one run; the program itself has no such limit. */
@@ -54,7 +54,7 @@ export async function runHeadless(run: DroverCodeRun, program: string): Promise<
   writeFileSync(files.prompt, run.prompt, { mode: 0o600 });
   // A part that runs again after a death keeps its earlier commits.
   if (!request.resume || !existsSync(files.base)) {
-    writeFileSync(files.base, (await headOf(request.cwd, request.env)) ?? '', { mode: 0o600 });
+    writeFileSync(files.base, (await readHead(request.cwd, request.env)) ?? '', { mode: 0o600 });
   }
   const start = {
     program,

@@ -5,7 +5,13 @@ import { failure, type Failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { LogFacts } from '../kit/log/log-facts.ts';
 import type { AgentExit } from '../kit/process/spawn.ts';
-import { detailOf, failed, finalFailure, summaryOf, timedOut } from '../kit/run/outcomes.ts';
+import {
+  outcomeDetail,
+  failed,
+  finalFailure,
+  outcomeSummary,
+  timedOut,
+} from '../kit/run/outcomes.ts';
 import { lastLine } from '../kit/wire/text-tail.ts';
 import type { ReadResult } from './result-file.ts';
 
@@ -47,16 +53,16 @@ export function headlessOutcome(facts: LogFacts, end: HeadlessEnd): AgentOutcome
       return failed(finalFailure(failure('agent_limit', message, evidenceOf(facts))));
     }
     case 'exited': {
-      const found = classOf(facts, end);
+      const found = classifyRun(facts, end);
       const isPlan = end.planning === true && found === 'policy_denied' && end.exit.code === 0;
       if (found !== 'succeeded' && !isPlan) return failed(failureOf(found, facts, end));
       const { summary, deniedTools } = facts;
-      return { kind: 'done', summary: summaryOf(summary, end), deniedTools };
+      return { kind: 'done', summary: outcomeSummary(summary, end), deniedTools };
     }
   }
 }
 
-export function classOf(
+export function classifyRun(
   facts: LogFacts,
   end: Pick<HeadlessEnd, 'exit' | 'result' | 'hasChanges'>,
 ): RunClass {
@@ -150,5 +156,5 @@ function howEnded(exit: AgentExit): string {
 
 /** Its output explains its end, and so does its final message. */
 function evidenceOf({ stderrTail, summary }: LogFacts): string {
-  return detailOf(`${stderrTail}${summary}`);
+  return outcomeDetail(`${stderrTail}${summary}`);
 }

@@ -24,7 +24,7 @@ async function git(cwd: string, args: readonly string[], env: Environment): Prom
 }
 
 /** The commit of a worktree; null outside a repository. */
-export function headOf(cwd: string, env: Environment): Promise<string | null> {
+export function readHead(cwd: string, env: Environment): Promise<string | null> {
   return git(cwd, ['rev-parse', '--verify', 'HEAD'], env);
 }
 
@@ -33,7 +33,7 @@ export async function hasChangesSince(
   base: string | null,
   env: Environment,
 ): Promise<boolean | null> {
-  const [head, status] = [await headOf(cwd, env), await git(cwd, ['status', '--porcelain'], env)];
+  const [head, status] = [await readHead(cwd, env), await git(cwd, ['status', '--porcelain'], env)];
   if (base === null || head === null || status === null) return null;
   return head !== base || status !== '';
 }

@@ -6,7 +6,7 @@ import { Refusal } from '../../core/failure.ts';
 import { formatCount } from '../../core/format.ts';
 import type { TranscriptHit, TranscriptSearch } from '../../core/history/transcript-search.ts';
 import type { CommandContext } from '../context.ts';
-import { momentOf } from '../moments.ts';
+import { parseMoment } from '../moments.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 
@@ -107,7 +107,7 @@ export async function at(
   { when, what, id }: AtRequest,
   { epic }: AtOptions,
 ): Promise<number> {
-  const moment = momentOf(when, context.surroundings.nowMs()) ?? {};
+  const moment = parseMoment(when, context.surroundings.nowMs()) ?? {};
   if (what === 'why') {
     const client = await context.client('data');
     const { reasons } = await client.call('past.why', { ...moment, id: id ?? '' });

@@ -18,8 +18,8 @@ import { followRun, type RunEnd } from '../follow-run.ts';
 import { InterruptWatch } from '../interrupt.ts';
 import { describeWrongState } from '../../core/work/wrong-state.ts';
 import { plainLine } from '../plain-text.ts';
-import { leftOver } from '../render/left-over.ts';
-import { noTasks, oneLine } from '../render/summary.ts';
+import { formatUnfinished } from '../render/left-over.ts';
+import { noTasks, formatSummaryLine } from '../render/summary.ts';
 import type { RunStarted } from '../../protocol/run-views.ts';
 
 type OptionOfRun = 'workers' | 'epic' | 'target' | 'gate' | 'fallback' | 'land';
@@ -178,9 +178,10 @@ async function judge(
   const snapshot = await statusAtEnd(context, client, epic);
   const own = view.tasks === undefined ? null : new Set(view.tasks);
   const tasks = snapshot.tasks.filter(({ id }) => own?.has(id) ?? true);
-  for (const line of leftOver(tasks)) context.say(line);
+  for (const line of formatUnfinished(tasks)) context.say(line);
   // The live view has already shown the same text.
-  if (!context.surroundings.stdout.isTTY) context.say(noTasks(snapshot) ?? oneLine(snapshot));
+  if (!context.surroundings.stdout.isTTY)
+    context.say(noTasks(snapshot) ?? formatSummaryLine(snapshot));
   const landed = landedLine(snapshot, view);
   if (landed !== null) context.say(landed);
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);

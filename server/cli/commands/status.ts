@@ -5,7 +5,7 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { followFeed } from '../follow-feed.ts';
 import { untilInterrupted } from '../interrupt.ts';
-import { oneLine } from '../render/summary.ts';
+import { formatSummaryLine } from '../render/summary.ts';
 
 export interface StatusOptions {
   readonly epic?: string;
@@ -53,7 +53,7 @@ async function shower(
   nowMs?: number,
 ): Promise<Show> {
   if (context.json) return (snapshot) => context.printJson(snapshot);
-  if (options.oneline === true) return (snapshot) => context.say(oneLine(snapshot));
+  if (options.oneline === true) return (snapshot) => context.say(formatSummaryLine(snapshot));
   const { surroundings, color } = context;
   const { stdout } = surroundings;
   const { statusText } = await import('../render/status-text.ts');

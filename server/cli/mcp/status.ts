@@ -2,7 +2,7 @@
 // empty fields.
 
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
-import { oneLine } from '../render/summary.ts';
+import { formatSummaryLine } from '../render/summary.ts';
 
 /** Tasks of a large plan that are listed: those that are over are left out first. */
 const tasksMax = 200;
@@ -12,7 +12,7 @@ export function statusOf(snapshot: StatusSnapshot): unknown {
   const open = tasks.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
   const shown = tasks.length <= tasksMax ? tasks : open.slice(0, tasksMax);
   return {
-    summary: oneLine(snapshot),
+    summary: formatSummaryLine(snapshot),
     counts: snapshot.counts,
     progress: snapshot.progress,
     run: run === null ? null : { id: run.id, active: run.active, target: run.target_branch },

@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError, type Command } from 'commander';
 import type { AtOptions, AtView } from '../commands/history.ts';
-import { momentOf } from '../moments.ts';
+import { parseMoment } from '../moments.ts';
 import { calls, define, type ProgramHost, wholeNumber } from './options.ts';
 
 const load = async () => await import('../commands/history.ts');
@@ -88,6 +88,6 @@ A place is the first line of an attempt's log that contains all words, in any ca
 }
 
 function whenText(when: string): string {
-  if (momentOf(when, 0) !== null) return when;
+  if (parseMoment(when, 0) !== null) return when;
   throw new InvalidArgumentError('Use the number of an event, 14:05 or 2027-01-15T14:05.');
 }

@@ -31,7 +31,7 @@ function nextCommand(task: TaskView): string | null {
 }
 
 /** One line for each, and none for tasks that only wait for another task. */
-export function leftOver(tasks: readonly TaskView[]): readonly string[] {
+export function formatUnfinished(tasks: readonly TaskView[]): readonly string[] {
   const lines = tasks
     .filter((task) => task.parent_id === null)
     .flatMap((task) => {

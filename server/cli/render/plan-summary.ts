@@ -2,11 +2,11 @@
 // waiting.
 
 import {
-  completedOf,
+  countCompleted,
   countsByEpic,
   noTasks,
   type OutcomeCounts,
-  wantedOf,
+  countWanted,
 } from '../../core/plan/outcome.ts';
 import { completedShare, outcomePercent, waitsForYou } from '../../core/plan/outcome-words.ts';
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
@@ -68,7 +68,7 @@ function epicLines(snapshot: StatusSnapshot, { paint, width }: TableOptions): st
 }
 
 function leftOf(counts: OutcomeCounts): number {
-  return wantedOf(counts) - completedOf(counts);
+  return countWanted(counts) - countCompleted(counts);
 }
 
 function newsOf({ running, failed, waits }: OutcomeCounts): string[] {

@@ -16,7 +16,7 @@ export function countsOfBoard(snapshot: StatusSnapshot): OutcomeCounts {
   return countOutcomes(outcomesOfTasks(snapshot).values());
 }
 
-export function oneLine(snapshot: StatusSnapshot): string {
+export function formatSummaryLine(snapshot: StatusSnapshot): string {
   const counts = countsOfBoard(snapshot);
   const parts = [`${outcomePercent(counts)} %`, countsLine(snapshot.tasks)];
   const cost = costText(totalCost(snapshot));

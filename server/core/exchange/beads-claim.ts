@@ -50,7 +50,7 @@ export function isRunning(status: TaskStatus): boolean {
  * While an agent works the issue is ours; a person to whom it is assigned keeps it, and a label
  * says whose claim it is.
  */
-export function claimOf(
+export function beadsClaimFields(
   status: TaskStatus,
   labels: readonly string[],
   before: JsonObject,

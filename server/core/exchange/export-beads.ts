@@ -14,7 +14,7 @@ import {
   type BeadsShape,
 } from './beads-format.ts';
 import {
-  claimOf,
+  beadsClaimFields,
   closedRecord,
   isRunning,
   keptStatus,
@@ -302,7 +302,7 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
         ? before['priority']
         : priorityToBd(record.priority),
     issue_type: keptType(before, record),
-    ...claimOf(record.status, labelsOf(record, label), before),
+    ...beadsClaimFields(record.status, labelsOf(record, label), before),
     dependencies: dependenciesOf(record, input, before),
     created_at: before['created_at'] ?? input.timeText(record.createdAt),
     updated_at: at,

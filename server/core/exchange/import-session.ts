@@ -18,7 +18,7 @@ import { isOneOf } from '../one-of.ts';
 import { taskStatuses, type TaskStatus } from '../plan/state.ts';
 import { reviewKinds, taskTypes, verdicts, type Task } from '../plan/task.ts';
 import { isObject, type JsonObject } from './json-object.ts';
-import { textOf, textsOf, choiceOf, numberOf } from './session-values.ts';
+import { toText, toTexts, toChoice, toNumber } from './session-values.ts';
 
 /**
  * The state of a task in a session file, besides its content. Times are Unix seconds, as in the
@@ -199,7 +199,7 @@ function readSession(lists: SessionLists): ReadSession {
       continue;
     }
     if (value['status'] === 'closed') read.closedEpics.push(fields.id);
-    const createdAt = numberOf(value['created_at']);
+    const createdAt = toNumber(value['created_at']);
     if (createdAt !== null) read.epicTimes.set(fields.id, Math.trunc(createdAt));
   }
   for (const id of blockers.keys()) {
@@ -253,12 +253,12 @@ function readFields(
   const fault = headFault(value, used);
   if (fault !== null) return fault;
   const extra = isObject(value['drover_ts']) ? value['drover_ts'] : {};
-  const criteria = textsOf(extra['acceptance_criteria']);
+  const criteria = toTexts(extra['acceptance_criteria']);
   const priority = value['priority'] ?? 0;
   if (kind === 'task' && !Number.isSafeInteger(priority)) {
     return { kind: 'priority', message: '`priority` is not a whole number' };
   }
-  const description = textOf(value['description']) ?? '';
+  const description = toText(value['description']) ?? '';
   const { plan = null, ...rules } = readSessionRules(value, extra);
   return {
     kind,
@@ -269,12 +269,12 @@ function readFields(
     description: withCriteria(withoutCriteria(description, criteria), criteria),
     acceptanceCriteria: criteria,
     priority: Number(priority),
-    epicId: textOf(value['epic_id']),
+    epicId: toText(value['epic_id']),
     storyId: null,
-    parentId: textOf(value['parent_id']),
+    parentId: toText(value['parent_id']),
     blockedBy: [...new Set(blockedBy)],
-    labels: textsOf(extra['labels']),
-    taskType: choiceOf(value['type'], taskTypes, 'other'),
+    labels: toTexts(extra['labels']),
+    taskType: toChoice(value['type'], taskTypes, 'other'),
     ...rules,
     ...(plan === null ? {} : { plan }),
     warnings: [],
@@ -310,26 +310,26 @@ function readState(value: JsonObject): ImportedState {
   const extra = isObject(value['drover_ts']) ? value['drover_ts'] : {};
   return {
     status: readStatus(extra['status'] ?? value['status']),
-    attempts: Math.max(Math.trunc(numberOf(value['attempts']) ?? 0), 0),
-    lastError: textOf('last_error' in extra ? extra['last_error'] : value['last_error']),
-    operator: textOf(value['operator']),
-    verdict: choiceOf(value['verdict'], verdicts, 'unknown'),
-    verdictReason: textOf(value['verdict_reason']),
-    blockedReason: textOf(extra['blocked_reason']),
+    attempts: Math.max(Math.trunc(toNumber(value['attempts']) ?? 0), 0),
+    lastError: toText('last_error' in extra ? extra['last_error'] : value['last_error']),
+    operator: toText(value['operator']),
+    verdict: toChoice(value['verdict'], verdicts, 'unknown'),
+    verdictReason: toText(value['verdict_reason']),
+    blockedReason: toText(extra['blocked_reason']),
     heldBy: extra['held_by'] === 'beads' ? 'beads' : null,
     reviewKind: reviewKinds.find((kind) => kind === extra['review_kind']) ?? null,
-    baseSha: textOf(extra['base_sha']),
-    branch: textOf(extra['branch']),
-    commitSha: textOf(extra['commit_sha']),
-    landedSha: textOf(extra['landed_sha']),
-    conflictFiles: textsOf(extra['conflict_files']),
-    heldFiles: textsOf(extra['held_files']),
-    rescueRefs: textsOf(extra['rescue_refs']),
-    nextAttemptAtMs: numberOf(extra['next_attempt_at']),
-    waitingUntilMs: numberOf(extra['waiting_until']),
-    costUsd: numberOf(extra['cost']) ?? 0,
-    createdAt: numberOf(value['created_at']),
-    updatedAt: numberOf(value['updated_at']),
+    baseSha: toText(extra['base_sha']),
+    branch: toText(extra['branch']),
+    commitSha: toText(extra['commit_sha']),
+    landedSha: toText(extra['landed_sha']),
+    conflictFiles: toTexts(extra['conflict_files']),
+    heldFiles: toTexts(extra['held_files']),
+    rescueRefs: toTexts(extra['rescue_refs']),
+    nextAttemptAtMs: toNumber(extra['next_attempt_at']),
+    waitingUntilMs: toNumber(extra['waiting_until']),
+    costUsd: toNumber(extra['cost']) ?? 0,
+    createdAt: toNumber(value['created_at']),
+    updatedAt: toNumber(value['updated_at']),
   };
 }
 

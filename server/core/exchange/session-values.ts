@@ -2,20 +2,20 @@
 
 import { isOneOf } from '../one-of.ts';
 
-export function textOf(value: unknown): string | null {
+export function toText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-export function textsOf(value: unknown): readonly string[] {
+export function toTexts(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return [];
   return (value as readonly unknown[]).filter((item) => typeof item === 'string');
 }
 
-export function choiceOf<T extends string>(value: unknown, choices: readonly T[], otherwise: T): T {
+export function toChoice<T extends string>(value: unknown, choices: readonly T[], otherwise: T): T {
   return isOneOf(choices, value) ? value : otherwise;
 }
 
-export function numberOf(value: unknown): number | null {
+export function toNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
@@ -23,7 +23,10 @@ export function blankToNull(value: string | null): string | null {
   return value === null || value.trim() === '' ? null : value;
 }
 
-export function wordIn<Word extends string>(words: readonly Word[], value: unknown): Word | null {
+export function toKnownWord<Word extends string>(
+  words: readonly Word[],
+  value: unknown,
+): Word | null {
   return isOneOf(words, value) ? value : null;
 }
 

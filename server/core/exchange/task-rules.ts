@@ -4,11 +4,11 @@
 
 import {
   blankToNull,
-  numberOf,
+  toNumber,
   numberOrNull,
-  textOf,
+  toText,
   textOrNull,
-  wordIn,
+  toKnownWord,
 } from './session-values.ts';
 import { bestOfMax, type ChooseRule, chooseRules, isBestOf } from '../plan/best-of.ts';
 import { agentKinds, type TestMode, testModes, type TestScope, testScopes } from '../plan/task.ts';
@@ -121,7 +121,7 @@ const taskRuleTable = {
     given: givenWordOrNull(agentKinds, 'The agent'),
     read: (said) => wordSaid(said, 'agent', agentKinds),
     ofColumn: textOrNull,
-    session: { isAlways: true, read: (value) => wordIn(agentKinds, value) },
+    session: { isAlways: true, read: (value) => toKnownWord(agentKinds, value) },
   },
   model: {
     keys: ['model'],
@@ -163,7 +163,7 @@ const taskRuleTable = {
     },
     ofColumn: (value) => chooseRules.find((rule) => rule === value) ?? null,
     ofCandidate: null,
-    session: { read: (value) => wordIn(chooseRules, value) },
+    session: { read: (value) => toKnownWord(chooseRules, value) },
   },
   fallback: {
     keys: ['fallback'],
@@ -184,7 +184,7 @@ const taskRuleTable = {
       return blankToNull(gate) ?? blankToNull(testCommand);
     },
     ofColumn: textOrNull,
-    session: { older: 4, read: textOf },
+    session: { older: 4, read: toText },
   },
   testMode: {
     keys: ['test_mode'],
@@ -200,7 +200,7 @@ const taskRuleTable = {
       older: 2,
       isAlways: true,
       read: (value) => {
-        const mode = wordIn(testModes, value);
+        const mode = toKnownWord(testModes, value);
         return mode === 'lenient' ? 'strict' : (mode ?? 'strict');
       },
     },
@@ -212,7 +212,11 @@ const taskRuleTable = {
     unsaid: 'diff',
     read: (said) => wordSaid(said, 'test_scope', testScopes),
     ofColumn: (value) => testScopes.find((scope) => scope === value) ?? 'diff',
-    session: { older: 3, isAlways: true, read: (value) => wordIn(testScopes, value) ?? 'diff' },
+    session: {
+      older: 3,
+      isAlways: true,
+      read: (value) => toKnownWord(testScopes, value) ?? 'diff',
+    },
   },
   maxAttempts: {
     keys: ['max_attempts'],
@@ -230,7 +234,7 @@ const taskRuleTable = {
       older: 1,
       isAlways: true,
       read: (value) => {
-        const given = numberOf(value);
+        const given = toNumber(value);
         return given === null ? null : Math.min(Math.max(Math.trunc(given), 1), attemptsMax);
       },
     },
@@ -257,7 +261,7 @@ const taskRuleTable = {
     given: givenWordOrNull(runPlaces, 'The place'),
     read: (said) => wordSaid(said, 'runs_on', runPlaces),
     ofColumn: (value) => runPlaces.find((place) => place === value) ?? null,
-    session: { read: (value) => wordIn(runPlaces, value) },
+    session: { read: (value) => toKnownWord(runPlaces, value) },
   },
   continues: {
     keys: ['continues'],
@@ -265,7 +269,7 @@ const taskRuleTable = {
     given: givenTextOrNull('The task to continue'),
     read: (said) => blankToNull(textSaid(said, 'continues')),
     ofColumn: textOrNull,
-    session: { read: textOf },
+    session: { read: toText },
   },
 } as const satisfies TaskRuleTable;
 
@@ -376,7 +380,7 @@ function readFallback({ valueOf, faults }: SaidRecord): string | null {
 
 /** Agents unknown to this version cannot be fallbacks. */
 function fallbackInSession(value: unknown): string | null {
-  const text = textOf(value);
+  const text = toText(value);
   if (text === 'none') return '';
   return text === null ? null : (storedSteps(text) ?? []).map(stepText).join(',');
 }

@@ -159,7 +159,7 @@ export function nameCause(cause: Cause): string {
 }
 
 /** The one sentence that tells people why the pull request is waiting. */
-export function waitsFor(facts: PullFacts): string {
+export function describeWait(facts: PullFacts): string {
   const points = openPoints(facts);
   const words = points.map((point) => point.words).join(', ');
   const reason = words === '' ? 'a person to merge it' : words;

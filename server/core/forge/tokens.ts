@@ -21,7 +21,7 @@ export function tokensIn(env: Environment): Readonly<Record<string, string>> {
  * A token is sent to no other host than its own, whatever a repository's remote names. Returns null
  * if no variable has one for this host.
  */
-export function tokenOf(host: string, env: Environment): string | null {
+export function tokenFromEnvironment(host: string, env: Environment): string | null {
   const tokens = tokensIn(env);
   const names = host === 'github.com' ? ofGithub : ofOwnServers;
   if (names === ofOwnServers && (tokens[ownHost] ?? host) !== host) return null;

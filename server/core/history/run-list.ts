@@ -2,9 +2,9 @@
 
 import {
   type CountedBoard,
-  completedOf,
+  countCompleted,
   countOutcomes,
-  openOf,
+  countOpen,
   type OutcomeCounts,
   outcomesOfTasks,
 } from '../plan/outcome.ts';
@@ -148,9 +148,9 @@ function lineOf(
     ended_at_ms: run.state === 'active' ? null : endMs,
     duration_ms: windows.reduce((sum, window) => sum + window.endMs - window.startMs, 0),
     counts,
-    landed: completedOf(counts),
+    landed: countCompleted(counts),
     failed: counts.failed,
-    open: openOf(counts) + counts.running + counts.waits,
+    open: countOpen(counts) + counts.running + counts.waits,
     attempts: attempts.length,
     usd: attempts.reduce((sum, key) => sum + (costs.get(key) ?? 0), 0),
     match,

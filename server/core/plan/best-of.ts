@@ -31,7 +31,7 @@ export interface Candidate {
  * green: passed the gate on its own tree; open: can still pass without a person; ended: needs a
  * person, or is over.
  */
-export function standOf(candidate: Candidate): 'green' | 'open' | 'ended' {
+export function candidateStanding(candidate: Candidate): 'green' | 'open' | 'ended' {
   switch (candidate.status) {
     case 'needs_review':
       return candidate.reviewKind === 'candidate' ? 'green' : 'ended';
@@ -60,10 +60,11 @@ export type Choice =
 
 /** The rule's current result; the candidates are in the order in which they were made. */
 export function judgeCandidates(rule: ChooseRule, candidates: readonly Candidate[]): Choice {
-  const green = candidates.filter((candidate) => standOf(candidate) === 'green');
+  const green = candidates.filter((candidate) => candidateStanding(candidate) === 'green');
   const [first] = green;
   if (rule === 'first-green' && first !== undefined) return { kind: 'choose', id: first.id };
-  if (candidates.some((candidate) => standOf(candidate) === 'open')) return { kind: 'wait' };
+  if (candidates.some((candidate) => candidateStanding(candidate) === 'open'))
+    return { kind: 'wait' };
   if (first === undefined) return { kind: 'none' };
   if (rule === 'person') return { kind: 'ask', ids: green.map(({ id }) => id) };
   const best = green.toSorted(
@@ -97,7 +98,7 @@ export function changedLinesOf(diff: string): ChangedLines {
 export interface CandidateFacts {
   /** Starts at 1, in the order in which they were made. */
   readonly number: number;
-  readonly stand: ReturnType<typeof standOf>;
+  readonly stand: ReturnType<typeof candidateStanding>;
   readonly added: number | null;
   readonly removed: number | null;
   readonly costUsd: number;

@@ -1,12 +1,12 @@
 // The counts of tasks as people read them, the same in every view. Pure.
 
 import {
-  completedOf,
+  countCompleted,
   type CountedTask,
   isCounted,
-  openOf,
+  countOpen,
   type OutcomeCounts,
-  wantedOf,
+  countWanted,
 } from './outcome.ts';
 import type { TaskStatus } from './state.ts';
 
@@ -25,7 +25,7 @@ export function outcomeParts(
   place: OutcomePlace = nowhere,
 ): readonly string[] {
   const { failed, waits, running, cancelled } = counts;
-  const open = openOf(counts);
+  const open = countOpen(counts);
   return [
     ...completedParts(counts, place),
     ...(failed > 0 ? [`${failed} failed`] : []),
@@ -49,14 +49,14 @@ export const noShare = 'empty';
 
 /** `5/8`: completed of all but the canceled ones. */
 export function completedShare(counts: OutcomeCounts): string {
-  return wantedOf(counts) === 0 ? noShare : `${completedOf(counts)}/${wantedOf(counts)}`;
+  return countWanted(counts) === 0 ? noShare : `${countCompleted(counts)}/${countWanted(counts)}`;
 }
 
 /** 100 only once everything is on its target; 0 without tasks. */
 export function outcomePercent(counts: OutcomeCounts): number {
-  const wanted = wantedOf(counts);
+  const wanted = countWanted(counts);
   const most = counts.done > 0 ? 99 : 100;
-  return wanted === 0 ? 0 : Math.min(most, Math.floor((100 * completedOf(counts)) / wanted));
+  return wanted === 0 ? 0 : Math.min(most, Math.floor((100 * countCompleted(counts)) / wanted));
 }
 
 /**
@@ -89,7 +89,7 @@ export function countsLine(tasks: readonly CountedTask[]): string {
 
 function completedParts(counts: OutcomeCounts, { branch, sha }: OutcomePlace): readonly string[] {
   const { landed, done } = counts;
-  const wanted = wantedOf(counts);
+  const wanted = countWanted(counts);
   const notYet = `not on ${branch ?? 'the target'} yet`;
   if (landed === 0 && done === 0) return ['nothing landed'];
   const share = (count: number): string =>

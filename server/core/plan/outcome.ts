@@ -105,17 +105,17 @@ export function countsByEpic(board: CountedBoard): ReadonlyMap<string | null, Ou
 }
 
 /** Completed work, wherever it is. */
-export function completedOf({ landed, done }: OutcomeCounts): number {
+export function countCompleted({ landed, done }: OutcomeCounts): number {
   return landed + done;
 }
 
 /** Work that is neither over nor running nor waiting for a person. */
-export function openOf({ queued, quota, blocked, paused }: OutcomeCounts): number {
+export function countOpen({ queued, quota, blocked, paused }: OutcomeCounts): number {
   return queued + quota + blocked + paused;
 }
 
 /** All but the canceled ones. */
-export function wantedOf({ total, cancelled }: OutcomeCounts): number {
+export function countWanted({ total, cancelled }: OutcomeCounts): number {
   return total - cancelled;
 }
 

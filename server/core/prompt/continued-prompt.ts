@@ -1,6 +1,6 @@
 // The section of a prompt about the task that a follow-up continues.
 
-import { cutEnd, fenced, oneLine } from './prompt-text.ts';
+import { cutEnd, fenced, toSingleLine } from './prompt-text.ts';
 
 /** The task that a follow-up continues. */
 export interface ContinuedWork {
@@ -22,7 +22,7 @@ export function continuedSection(work: ContinuedWork | null, hasConversation: bo
     work.landedSha === null
       ? 'It has not landed, so its change may be missing in this working directory.'
       : `It has landed as commit ${work.landedSha.slice(0, 12)}, and this working directory starts from the current state.`;
-  const lines = ['## What This Continues', `${work.id}: ${oneLine(work.title)}`, landed];
+  const lines = ['## What This Continues', `${work.id}: ${toSingleLine(work.title)}`, landed];
   if (hasConversation) {
     lines.push('You did that task in this conversation. The task below follows it.');
     return lines.join('\n');

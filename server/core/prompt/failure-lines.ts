@@ -215,7 +215,7 @@ export function failureLines(output: string, max = linesMax): readonly string[] 
 }
 
 /** The end of an output, with the telling lines that it no longer holds before it. */
-export function evidenceOf(telling: readonly string[], tail: string): string {
+export function failureEvidence(telling: readonly string[], tail: string): string {
   const absent = telling.filter((line) => !tail.includes(line));
   return absent.length === 0 ? tail : `${absent.join('\n')}\n[…]\n${tail}`;
 }

@@ -1,7 +1,7 @@
 // The section of a prompt with notes of other agents and of people.
 
 import { withVisible } from '../visible-text.ts';
-import { fenced, oneLine } from './prompt-text.ts';
+import { fenced, toSingleLine } from './prompt-text.ts';
 
 export interface PromptNote {
   readonly text: string;
@@ -26,6 +26,6 @@ export function notesSection(notes: readonly PromptNote[]): string {
 function noteLine({ text, taskId, place }: PromptNote): string {
   const by = taskId === null ? 'a person' : taskId;
   const away = place === null || place.isHere ? '' : ', not in your directory yet';
-  const at = place === null ? '' : `, ${oneLine(place.path, pathMax)}:${place.line}${away}`;
-  return withVisible(`- ${oneLine(text, noteMax)} (${by}${at})`);
+  const at = place === null ? '' : `, ${toSingleLine(place.path, pathMax)}:${place.line}${away}`;
+  return withVisible(`- ${toSingleLine(text, noteMax)} (${by}${at})`);
 }

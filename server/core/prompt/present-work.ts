@@ -1,6 +1,6 @@
 // The section of a prompt about the work that an agent finds in its directory.
 
-import { oneLine } from './prompt-text.ts';
+import { toSingleLine } from './prompt-text.ts';
 
 /**
  * `interrupted`: this attempt was stopped and continues. `earlier`: an attempt before this one
@@ -50,7 +50,7 @@ function listOf(heading: string, files: readonly string[]): readonly string[] {
   const more = files.length - filesMax;
   return [
     heading,
-    ...files.slice(0, filesMax).map((file) => `- ${oneLine(file, 500)}`),
+    ...files.slice(0, filesMax).map((file) => `- ${toSingleLine(file, 500)}`),
     ...(more > 0 ? [`[… ${more} more left out]`] : []),
   ];
 }

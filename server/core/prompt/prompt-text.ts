@@ -21,7 +21,7 @@ function wholeCharacters(text: string): string {
 }
 
 /** One line of foreign text: without line breaks and control characters, and short. */
-export function oneLine(text: string, maxLength = 200): string {
+export function toSingleLine(text: string, maxLength = 200): string {
   // eslint-disable-next-line no-control-regex
   const line = text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
   return line.length > maxLength ? `${wholeCharacters(line.slice(0, maxLength - 1))}…` : line;

@@ -1,6 +1,6 @@
 // The prompt for a model that plans a design, and the prompt after an unusable first answer.
 
-import { cutEnd, fenced, oneLine } from './prompt-text.ts';
+import { cutEnd, fenced, toSingleLine } from './prompt-text.ts';
 import type { PlanOptions } from '../spec/spec-check.ts';
 
 export interface SpecDocument {
@@ -38,7 +38,7 @@ export function specPrompt(
     ? '- Make exactly one epic; every task belongs to it.'
     : '- Group tasks that make one outcome together into an epic; a design of a few tasks needs none.';
   const own = guidelines.trim() === '' ? [] : ['', 'Rules of this project:', fenced(guidelines)];
-  const texts = documents.flatMap(({ name, text }) => ['', `${oneLine(name)}:`, fenced(text)]);
+  const texts = documents.flatMap(({ name, text }) => ['', `${toSingleLine(name)}:`, fenced(text)]);
   return [
     ...rules,
     epics,

@@ -2,7 +2,7 @@
 // work, its limits, and which files other running tasks have changed.
 
 import { formatDuration } from '../format.ts';
-import { oneLine } from './prompt-text.ts';
+import { toSingleLine } from './prompt-text.ts';
 
 /**
  * A task that runs at the same time, with the files that differ from its base as far as that is
@@ -45,7 +45,7 @@ export function surroundingsSection(around: Surroundings | null): string {
     ...setupLines(around.setup),
     around.gate === null
       ? '- No gate is configured: nothing tests your work before it lands. Test it yourself.'
-      : `- When you have finished, your work is merged with everything that has landed, and this command must succeed on the merged tree: \`${oneLine(around.gate, commandMax)}\`. Run it before you finish.`,
+      : `- When you have finished, your work is merged with everything that has landed, and this command must succeed on the merged tree: \`${toSingleLine(around.gate, commandMax)}\`. Run it before you finish.`,
     `- This attempt is stopped after ${formatDuration(around.timeLimitMs)}${budgetWords(around.budgetUsd)}. What you have done by then is kept.`,
   ];
   if (around.hasTools) {
@@ -61,7 +61,7 @@ function setupLines(setup: string | null | undefined): readonly string[] {
   return [
     setup === null
       ? '- No setup command is configured: install dependencies inside this directory if you need them.'
-      : `- The setup command has run here: \`${oneLine(setup, commandMax)}\`. Run it again if you change dependencies.`,
+      : `- The setup command has run here: \`${toSingleLine(setup, commandMax)}\`. Run it again if you change dependencies.`,
   ];
 }
 
@@ -77,7 +77,7 @@ function otherLines(others: readonly OtherTask[]): readonly string[] {
     'Other tasks run at the same time and have changed these files so far. Their changes are not in your directory; where both of you change the same lines, one has to do its work again.',
   ];
   for (const other of changing.slice(0, othersMax)) {
-    lines.push(`- ${other.id} (${oneLine(other.title, 100)}): ${fileNames(other.files)}`);
+    lines.push(`- ${other.id} (${toSingleLine(other.title, 100)}): ${fileNames(other.files)}`);
   }
   const more = changing.length - othersMax;
   if (more > 0) lines.push(`[… ${more} more left out]`);
@@ -85,7 +85,7 @@ function otherLines(others: readonly OtherTask[]): readonly string[] {
 }
 
 function fileNames(files: readonly string[]): string {
-  const named = files.slice(0, filesMax).map((file) => oneLine(file, 200));
+  const named = files.slice(0, filesMax).map((file) => toSingleLine(file, 200));
   const more = files.length - named.length;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

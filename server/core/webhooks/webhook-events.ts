@@ -168,19 +168,19 @@ export function droverBody(message: WebhookMessage): string {
 
 export function slackBody(message: WebhookMessage): string {
   // Slack reads `<!channel>` and links out of these three characters.
-  return JSON.stringify({ text: withoutMarkup(sentenceOf(message)) });
+  return JSON.stringify({ text: withoutMarkup(describeEvent(message)) });
 }
 
 /** Discord refuses a longer content. */
 const discordMax = 2_000;
 
 export function discordBody(message: WebhookMessage): string {
-  const content = cut(sentenceOf(message).replaceAll(/[\\*_~`|>#[\]()@<]/g, '\\$&'), discordMax);
+  const content = cut(describeEvent(message).replaceAll(/[\\*_~`|>#[\]()@<]/g, '\\$&'), discordMax);
   return JSON.stringify({ content, allowed_mentions: { parse: [] } });
 }
 
 /** One line for a chat, in plain text. */
-export function sentenceOf({ name, data }: WebhookMessage): string {
+export function describeEvent({ name, data }: WebhookMessage): string {
   if (name === 'test') return 'Drover: this is a test message.';
   const { task, run, worker, epic, machine } = data;
   if (machine !== undefined) return machineSentence(name, machine);

@@ -132,8 +132,8 @@ function budgetOf(scope: BudgetScope, name: string): string {
   }
 }
 
-export const goOn = 'go on';
-export const stopHere = 'stop';
+export const continueChoice = 'go on';
+export const stopChoice = 'stop';
 
 export function budgetQuestion(found: BudgetFinding, name: string): string {
   const percent = Math.floor((found.used / found.limit) * 100);

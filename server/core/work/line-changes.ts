@@ -11,7 +11,7 @@ export interface LineChange {
 /** If more lines were edited, all lines between the first and the last edit are one change. */
 const editsMax = 1_000;
 
-export function linesOf(text: string): readonly string[] {
+export function splitLines(text: string): readonly string[] {
   return text === '' ? [] : text.replaceAll('\r\n', '\n').replace(/\n$/u, '').split('\n');
 }
 

@@ -2,7 +2,7 @@
 // result are those from before both changes is undecided: landing it would revert earlier landings
 // and drop the task's change, and nothing in the text shows it.
 
-import { type LineChange, lineChanges, linesOf } from './line-changes.ts';
+import { type LineChange, lineChanges, splitLines } from './line-changes.ts';
 
 /** Null if this version does not have the file. */
 export interface MergeSides {
@@ -48,8 +48,12 @@ export function mergeFault(sides: MergeSides, result: string | null): MergeFault
   if (landed === null || task === null || base === null || result === null)
     return result === null ? removalFault(sides) : wholeFault(sides, result);
   if (sameText(result, landed) || sameText(result, task)) return null;
-  const { lines, conflicts } = undecidedMerge(linesOf(base), linesOf(landed), linesOf(task));
-  const edits = lineChanges(lines, linesOf(result));
+  const { lines, conflicts } = undecidedMerge(
+    splitLines(base),
+    splitLines(landed),
+    splitLines(task),
+  );
+  const edits = lineChanges(lines, splitLines(result));
   const isBase = sameText(result, base);
   const undecided = conflicts.filter(
     (region) => isBase || !edits.some((edit) => touches(edit, region)),
@@ -71,8 +75,8 @@ function removalFault({ base, landed, task }: MergeSides): MergeFault | null {
 }
 
 function sameText(one: string, other: string): boolean {
-  const lines = linesOf(other);
-  const own = linesOf(one);
+  const lines = splitLines(other);
+  const own = splitLines(one);
   return own.length === lines.length && own.every((line, at) => line === lines[at]);
 }
 
@@ -144,7 +148,7 @@ export function countChangedLines(
   before: string | null,
   after: string | null,
 ): { readonly added: number; readonly removed: number } {
-  const changes = lineChanges(linesOf(before ?? ''), linesOf(after ?? ''));
+  const changes = lineChanges(splitLines(before ?? ''), splitLines(after ?? ''));
   return {
     added: changes.reduce((sum, { newFrom, newTo }) => sum + newTo - newFrom, 0),
     removed: changes.reduce((sum, { from, to }) => sum + to - from, 0),

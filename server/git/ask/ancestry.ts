@@ -14,9 +14,9 @@ export async function isAncestor(
 ): Promise<boolean> {
   if (ancestor === descendant) return true;
   if (!isSha(ancestor) || !isSha(descendant)) return false;
-  if (await liesOnLine(context, ancestor, descendant)) return true;
+  if (await isOnFirstParentLine(context, ancestor, descendant)) return true;
   // History has no cycles: a descendant of a commit cannot be its ancestor.
-  if (await liesOnLine(context, descendant, ancestor)) return false;
+  if (await isOnFirstParentLine(context, descendant, ancestor)) return false;
   const question = `${ancestor} ${descendant}`;
   const known = context.objects.answer(question);
   if (known !== undefined) return known;
@@ -36,7 +36,7 @@ const maxReadSteps = 64;
  * True when `ancestor` is on the first-parent line of `descendant`, or joined it directly by a
  * merge.
  */
-export async function liesOnLine(
+export async function isOnFirstParentLine(
   context: RepositoryContext,
   ancestor: Sha,
   descendant: Sha,
@@ -86,7 +86,7 @@ export async function firstParentCount(
   return output.code === 0 && Number.isFinite(count) ? count : 0;
 }
 
-export async function treeOf(context: RepositoryContext, commit: Sha): Promise<GitResult<Sha>> {
+export async function readTree(context: RepositoryContext, commit: Sha): Promise<GitResult<Sha>> {
   const known = await context.objects.commit(commit);
   if (known !== null) return ok(known.tree);
   if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" is not a commit id.`);

@@ -5,7 +5,7 @@ import { makeCommit } from './make-commit.ts';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../failures.ts';
-import { treeOf } from './ancestry.ts';
+import { readTree } from './ancestry.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { shown, splitZero } from '../../files/path-bytes.ts';
 import type { ChangedFile, FileAtCommit, GitResult } from '../port.ts';
@@ -104,7 +104,7 @@ export async function revertOf(
   if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" must be a full commit id.`);
   const [before] = (await context.objects.commit(commit))?.parents ?? [];
   if (before === undefined) return refuse('unknown_ref', `Commit ${commit} has no parent here.`);
-  const found = await treeOf(context, before);
+  const found = await readTree(context, before);
   if (!found.ok) return found;
   const message = commitMessage(subject, trailers);
   const reverted = { tree: found.value, parents: [commit], message };

@@ -3,7 +3,7 @@
 import { makeCommit } from './make-commit.ts';
 import { err, ok } from '../../core/failure.ts';
 import { unportableNames } from './added-names.ts';
-import { liesOnLine, treeOf } from './ancestry.ts';
+import { isOnFirstParentLine, readTree } from './ancestry.ts';
 import { editedTree } from './edited-tree.ts';
 import { touchedPaths } from './touched-paths.ts';
 import { settleBeads } from './beads-files.ts';
@@ -101,7 +101,7 @@ async function standIn(
   commit: Sha,
   parent: Sha | null,
 ): Promise<GitResult<Sha>> {
-  const tree = await treeOf(context, commit);
+  const tree = await readTree(context, commit);
   if (!tree.ok) return tree;
   const epoch = '@0 +0000';
   const made = await context.git(
@@ -120,7 +120,7 @@ async function mergeTrees(
 ): Promise<GitResult<MergeTree>> {
   const { settled: byPerson = new Map(), preferTip = false } = how;
   const own = await context.objects.commit(commit);
-  if (own !== null && (await liesOnLine(context, tip, commit)))
+  if (own !== null && (await isOnFirstParentLine(context, tip, commit)))
     return ok({ kind: 'tree', tree: own.tree });
   const options = ['-z', '--no-messages', ...(preferTip ? ['--allow-unrelated-histories'] : [])];
   const output = await withDrivers((overrules) =>

@@ -10,7 +10,7 @@ import { blobText, mergeBeads, writeBlob } from '../ask/beads-files.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { FollowStep } from './names.ts';
 import { splitZero } from '../../files/path-bytes.ts';
-import { factsOf, readText } from '../../files/small-files.ts';
+import { lstatOrNull, readText } from '../../files/small-files.ts';
 
 interface Entry {
   readonly mode: string;
@@ -65,7 +65,7 @@ async function settle(
   path: string,
 ): Promise<Settled | null> {
   const file = join(checkout, path);
-  const facts = factsOf(file);
+  const facts = lstatOrNull(file);
   const present = facts?.isFile() === true ? readText(file) : null;
   const landed = await entryIn(context, ['ls-tree', '-z', to, '--', path]);
   if (facts === null || present === null || landed === null) return null;

@@ -6,14 +6,14 @@ import { MadeOnce } from '../../core/made-once.ts';
 import type { WrongFiles } from '../../core/work/wrong-state.ts';
 import type { RepositoryContext } from '../context.ts';
 import { asBytes } from '../../files/path-bytes.ts';
-import { exists, factsOf } from '../../files/small-files.ts';
+import { exists, lstatOrNull } from '../../files/small-files.ts';
 import { settings } from '../git-command.ts';
 import { lockFileOf } from '../failures.ts';
 import type { GitResult } from '../port.ts';
 import { branchName, readRef } from '../refs/refs.ts';
 import type { WorktreeHead } from '../refs/worktree-heads.ts';
 import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
-import { lookAt } from './look.ts';
+import { inspectCheckout } from './look.ts';
 import type { FollowStep } from './names.ts';
 import { takeOnWritten } from './written-files.ts';
 
@@ -70,7 +70,7 @@ export async function moveCheckout(
   const said = await mergeForward(context, ref, owner, step);
   const present = await readRef(context, ref);
   if (present === step.to)
-    return { kind: 'moved', wrong: await lookAt(context, owner, step, present) };
+    return { kind: 'moved', wrong: await inspectCheckout(context, owner, step, present) };
   if (present !== step.from) return { kind: 'stale' };
   const files = filesInTheWay(said);
   const reason = refusalReason(said, owner.path);
@@ -143,7 +143,7 @@ function isAsBefore(known: Refusal, owner: WorktreeHead, step: FollowStep): bool
 function stateOf(owner: WorktreeHead, step: FollowStep, files: readonly string[]): string {
   const paths = [join(owner.gitDir, 'index'), ...files.map((file) => join(owner.path, file))];
   const facts = paths.map((path) => {
-    const found = factsOf(path);
+    const found = lstatOrNull(path);
     return found === null ? '' : [found.ino, found.size, found.mtimeMs, found.ctimeMs].join(' ');
   });
   return [step.from, step.to, ...facts].join('\n');

@@ -27,13 +27,13 @@ export async function lookAtCheckouts(
   if (present === null || !(await isAncestor(context, step.to, present))) return null;
   const { owners } = await branchHolders(context, ref);
   for (const owner of owners) {
-    const wrong = await lookAt(context, owner, step, present);
+    const wrong = await inspectCheckout(context, owner, step, present);
     if (wrong !== null) return wrong;
   }
   return null;
 }
 
-export async function lookAt(
+export async function inspectCheckout(
   context: RepositoryContext,
   owner: WorktreeHead,
   { from, to }: FollowStep,

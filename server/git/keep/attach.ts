@@ -25,7 +25,7 @@ export interface AttachRequest {
   readonly base: Sha;
 }
 
-export function standsOn(status: ParsedStatus, branch: string): boolean {
+export function isOnBranch(status: ParsedStatus, branch: string): boolean {
   return status.head !== null && status.branch === branchName(branch);
 }
 

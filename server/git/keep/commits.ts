@@ -9,7 +9,7 @@ import { protectedAmong } from '../../core/plan/protected-paths.ts';
 import { smallAsStored } from '../ask/committed-sizes.ts';
 import { commitEntries } from './commit-entries.ts';
 import { unportableNames, type UnportableNames } from '../ask/added-names.ts';
-import { attachToBranch, standsOn, type Standing } from './attach.ts';
+import { attachToBranch, isOnBranch, type Standing } from './attach.ts';
 import type { RepositoryContext } from '../context.ts';
 import { cannotRead, failureOf, gitFailure } from '../failures.ts';
 import { secretsInFiles } from './held-contents.ts';
@@ -23,7 +23,7 @@ import { ownWorktree } from './own-worktree.ts';
 import { shown, splitZero, zeroEnded, type PathBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from '../refs/refs.ts';
-import { treeOf } from '../ask/ancestry.ts';
+import { readTree } from '../ask/ancestry.ts';
 import { keepDropped } from './dropped-commits.ts';
 import { slotStatus } from './setup-note.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../ask/status-format.ts';
@@ -74,7 +74,7 @@ async function commitLeft(
   const operation = await concludable(context, worktree, status, request.branch);
   if (!operation.ok) return operation;
   const attached: GitResult<Standing> =
-    status.head !== null && standsOn(status, request.branch)
+    status.head !== null && isOnBranch(status, request.branch)
       ? ok({ head: status.head, mergeInto: null })
       : await attachToBranch(context, worktree, status, request);
   if (!attached.ok) return attached;
@@ -191,7 +191,7 @@ async function isChange(
   { before, tip, tree }: { readonly before: Sha; readonly tip: Sha; readonly tree: Sha | null },
 ): Promise<boolean> {
   if (tip === base || before === base) return tip !== base;
-  const found = await treeOf(context, base);
+  const found = await readTree(context, base);
   return !found.ok || found.value !== tree;
 }
 

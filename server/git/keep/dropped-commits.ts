@@ -5,12 +5,12 @@
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { factsOf, readPlain, readText } from '../../files/small-files.ts';
+import { lstatOrNull, readPlain, readText } from '../../files/small-files.ts';
 import { slotNotes } from '../refs/slot-notes.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../failures.ts';
-import { liesOnLine } from '../ask/ancestry.ts';
+import { isOnFirstParentLine } from '../ask/ancestry.ts';
 import { isSha, type Sha } from '../sha.ts';
 import { chainCommit } from './work-chain.ts';
 
@@ -22,7 +22,7 @@ const logBytesMax = 16 * 1024 * 1024;
 const keptMax = 20;
 
 export function lengthOfLog({ gitDir }: LinkedWorktree): number {
-  return factsOf(join(gitDir, 'logs', 'HEAD'))?.size ?? 0;
+  return lstatOrNull(join(gitDir, 'logs', 'HEAD'))?.size ?? 0;
 }
 
 /** They have a chain of their own, whose end is never a state that an attempt continues from. */
@@ -42,7 +42,8 @@ export async function keepDropped(
 ): Promise<GitResult<void>> {
   const made: Sha[] = [];
   for (const sha of commitsInLog(worktree)) {
-    const isHeld = head !== null && (sha === head || (await liesOnLine(context, sha, head)));
+    const isHeld =
+      head !== null && (sha === head || (await isOnFirstParentLine(context, sha, head)));
     if (!isHeld) made.push(sha);
   }
   if (made.length === 0) return ok(undefined);

@@ -11,7 +11,7 @@ import { failureOf } from '../failures.ts';
 import { absoluteBytes, type PathBytes, shown } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { actsOnTerminal } from './held-files.ts';
-import { factsOf, readPlain } from '../../files/small-files.ts';
+import { lstatOrNull, readPlain } from '../../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 
 /** Bytes; longer files are not searched. */
@@ -43,7 +43,7 @@ export async function secretsInFiles(
 
 /** Content that git commits; for a link, its target. Null if it is not a file or is too long. */
 function committedContent(path: Buffer): Buffer | null {
-  if (factsOf(path)?.isSymbolicLink() !== true) return readPlain(path, searchedBytesMax);
+  if (lstatOrNull(path)?.isSymbolicLink() !== true) return readPlain(path, searchedBytesMax);
   try {
     return readlinkSync(path, { encoding: 'buffer' });
   } catch {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { PathBytes } from '../../files/path-bytes.ts';
 import { absoluteBytes, folderOf, shown } from '../../files/path-bytes.ts';
-import { exists, factsOf } from '../../files/small-files.ts';
+import { exists, lstatOrNull } from '../../files/small-files.ts';
 import type { ParsedStatus } from '../ask/status-format.ts';
 
 export type IgnoredWork =
@@ -103,7 +103,7 @@ export async function ignoredWork(
     .map((entry) => entry.path);
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (isReproducible(path)) continue;
-    const facts = factsOf(absoluteBytes(root, path));
+    const facts = lstatOrNull(absoluteBytes(root, path));
     if (facts?.isDirectory()) {
       const folder = path.endsWith('/') ? path : `${path}/`;
       const names = await readdir(absoluteBytes(root, folder), 'latin1').catch(noneIfGone);
@@ -167,7 +167,7 @@ export async function ignoredSince(
   const waiting = [...listed];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (isInCache(path)) continue;
-    const facts = factsOf(absoluteBytes(root, path));
+    const facts = lstatOrNull(absoluteBytes(root, path));
     looks += 1;
     if (facts?.isDirectory()) {
       const folder = path.endsWith('/') ? path : `${path}/`;
@@ -175,7 +175,7 @@ export async function ignoredSince(
       if (isMoved) movedIn.add(folder.slice(0, -1));
       const repository = absoluteBytes(root, `${folder}.git`);
       if (exists(repository)) {
-        if (!isMoved && (factsOf(repository)?.ctimeMs ?? 0) <= sinceMs) continue;
+        if (!isMoved && (lstatOrNull(repository)?.ctimeMs ?? 0) <= sinceMs) continue;
         return { paths: [folder], beyond: 'a repository in an ignored folder' };
       }
       const names = await readdir(absoluteBytes(root, folder), 'latin1').catch(noneIfGone);

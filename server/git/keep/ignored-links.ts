@@ -14,7 +14,7 @@ import {
   splitZero,
   zeroEnded,
 } from '../../files/path-bytes.ts';
-import { factsOf } from '../../files/small-files.ts';
+import { lstatOrNull } from '../../files/small-files.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../failures.ts';
@@ -39,7 +39,7 @@ export async function ignoreFolderLinks(
 }
 
 function isLink({ path: root }: LinkedWorktree, path: PathBytes): boolean {
-  return factsOf(absoluteBytes(root, path))?.isSymbolicLink() === true;
+  return lstatOrNull(absoluteBytes(root, path))?.isSymbolicLink() === true;
 }
 
 /** Git refuses to apply rules beyond a link, so it is asked about real folders with these names. */
@@ -53,7 +53,7 @@ async function ignoredAsFolders(
     for (const link of links) await mkdir(absoluteBytes(place, link), { recursive: true });
     for (const folder of new Set(['', ...links.flatMap((link) => [...foldersAbove(link)])])) {
       const rules = folder === '' ? '.gitignore' : `${folder}/.gitignore`;
-      if (factsOf(absoluteBytes(root, rules))?.isFile() !== true) continue;
+      if (lstatOrNull(absoluteBytes(root, rules))?.isFile() !== true) continue;
       await copyFile(absoluteBytes(root, rules), absoluteBytes(place, rules));
     }
     const output = await context.git(['check-ignore', '-z', '--stdin', '--no-index'], {

@@ -10,7 +10,7 @@ import type { GitResult } from '../port.ts';
 import { isSha } from '../sha.ts';
 import { exists, readText } from '../../files/small-files.ts';
 import { merge } from '../ask/merges.ts';
-import { treeOf } from '../ask/ancestry.ts';
+import { readTree } from '../ask/ancestry.ts';
 import { keepState } from './snapshot.ts';
 import { withMarks } from '../ask/conflict-marks.ts';
 import type { ParsedStatus } from '../ask/status-format.ts';
@@ -102,7 +102,7 @@ async function hasMergedNothing(
   const subject = 'drover: look';
   const merged = await merge(context, { tip: head, commit: other, subject, trailers: [] });
   if (!merged.ok || merged.value.kind === 'conflict') return merged.ok;
-  const own = await treeOf(context, head);
+  const own = await readTree(context, head);
   return own.ok && own.value !== merged.value.tree;
 }
 

@@ -7,7 +7,7 @@ import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { refuse } from '../failures.ts';
 import type { GitResult } from '../port.ts';
-import { factsOf } from '../../files/small-files.ts';
+import { lstatOrNull } from '../../files/small-files.ts';
 import {
   canonicalPath,
   findWorktree,
@@ -49,7 +49,7 @@ export async function ownWorktree(
  */
 export async function relink(worktree: LinkedWorktree): Promise<LinkedWorktree> {
   const pointer = join(worktree.path, '.git');
-  const facts = factsOf(pointer);
+  const facts = lstatOrNull(pointer);
   // A file only leads somewhere else, for instance to the repository's place before it was moved.
   if (facts?.isDirectory()) {
     await setAside(pointer, worktree.path);

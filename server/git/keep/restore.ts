@@ -28,10 +28,10 @@ export async function snapshotAt(
   commit: Sha,
 ): Promise<GitResult<SnapshotView>> {
   const facts = await readSnapshot(context, commit);
-  return facts.ok ? ok(viewOf(facts.value)) : facts;
+  return facts.ok ? ok(toSnapshotView(facts.value)) : facts;
 }
 
-export function viewOf(facts: SnapshotFacts): SnapshotView {
+export function toSnapshotView(facts: SnapshotFacts): SnapshotView {
   const { commit, reason, author, timeMs, head, branch } = facts;
   return { commit, label: attemptIn(facts.label), reason, author, timeMs, head, branch };
 }

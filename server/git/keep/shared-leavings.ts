@@ -10,7 +10,7 @@ import { quoted } from '../../core/format.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { GitResult } from '../port.ts';
 import type { SharedChange } from '../slot-port.ts';
-import { factsOf, namesIn, readPlain, readText } from '../../files/small-files.ts';
+import { lstatOrNull, listNames, readPlain, readText } from '../../files/small-files.ts';
 import { rescueRoot } from '../../core/work/ref-names.ts';
 import { readRef, updateRefs } from '../refs/refs.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
@@ -37,8 +37,8 @@ function statesIn(context: RepositoryContext): Map<string, SharedState> {
 
 function readState(context: RepositoryContext): SharedState {
   const folder = join(context.commonDir, 'hooks');
-  const hooks = namesIn(folder).map((name) => {
-    const facts = factsOf(join(folder, name));
+  const hooks = listNames(folder).map((name) => {
+    const facts = lstatOrNull(join(folder, name));
     return [name, [facts?.ino, facts?.size, facts?.mtimeMs, facts?.mode].join(' ')] as const;
   });
   return {

@@ -6,7 +6,7 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../failures.ts';
 import type { GitResult } from '../port.ts';
 import type { ChangeSize, SnapshotView } from '../snapshot-port.ts';
-import { viewOf } from './restore.ts';
+import { toSnapshotView } from './restore.ts';
 import { parseSnapshot, workRef } from './work-chain.ts';
 import { isSha, type Sha } from '../sha.ts';
 
@@ -51,7 +51,7 @@ function viewIn(record: string, taskId: string): SnapshotView[] {
   const body = record.slice(split + 2).replaceAll(/^ {4}/gm, '');
   const text = `${record.slice(end + 1, split)}\n\n${body}`;
   const facts = parseSnapshot(record.slice(0, end).trim(), text);
-  return facts === null || !facts.label.startsWith(`${taskId}/`) ? [] : [viewOf(facts)];
+  return facts === null || !facts.label.startsWith(`${taskId}/`) ? [] : [toSnapshotView(facts)];
 }
 
 export async function sizeOfChange(

@@ -4,12 +4,12 @@
 import { makeCommit } from '../ask/make-commit.ts';
 import { workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
-import { isAncestor, treeOf } from '../ask/ancestry.ts';
+import { isAncestor, readTree } from '../ask/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../failures.ts';
 import type { GitResult } from '../port.ts';
 import type { Snapshot, SnapshotAuthor, SnapshotReason } from '../snapshot-port.ts';
-import { oneLine, readRef, refParts, updateRefs } from '../refs/refs.ts';
+import { toSingleLine, readRef, refParts, updateRefs } from '../refs/refs.ts';
 import { isSha, type Sha } from '../sha.ts';
 
 /** The content of a worktree, as objects of the store. */
@@ -101,7 +101,7 @@ export async function chainCommit(
   const ref = workRef(label);
   const last = await readRef(context, ref);
   if (last !== null && (await isAncestor(context, sha, last))) return ok(ref);
-  const tree = await treeOf(context, sha);
+  const tree = await readTree(context, sha);
   if (!tree.ok) return tree;
   const kept = await appendSnapshot(
     context,
@@ -164,17 +164,17 @@ async function commitState(
 
 function messageFor(state: WorkState, note: SnapshotNote, previous: Sha | null): string {
   const line = (key: string, value: string | null): string[] =>
-    value === null ? [] : [`Drover-${key}: ${oneLine(value)}`];
+    value === null ? [] : [`Drover-${key}: ${toSingleLine(value)}`];
   const skipped =
     note.skipped.length === 0
       ? []
       : [
           'Not in this commit (too large, or repositories of their own):',
-          ...note.skipped.slice(0, maxNamedSkips).map((path) => `  ${oneLine(path)}`),
+          ...note.skipped.slice(0, maxNamedSkips).map((path) => `  ${toSingleLine(path)}`),
           '',
         ];
   return [
-    `drover: snapshot of ${oneLine(note.label)} (${note.reason})`,
+    `drover: snapshot of ${toSingleLine(note.label)} (${note.reason})`,
     '',
     ...skipped,
     ...line('Snapshot', note.label),

@@ -6,7 +6,7 @@ import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { slotNotes } from '../refs/slot-notes.ts';
 import { shown } from '../../files/path-bytes.ts';
-import { factsOf, writeNew } from '../../files/small-files.ts';
+import { lstatOrNull, writeNew } from '../../files/small-files.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { ignoredSince, type WrittenIgnored } from './ignored-files.ts';
@@ -34,7 +34,7 @@ export function hasStarted(worktree: LinkedWorktree): boolean {
 
 /** The file system's own time of the note, because the times of the files are compared with it. */
 export function workStartMs({ gitDir }: LinkedWorktree): number | null {
-  return factsOf(join(gitDir, slotNotes.start))?.ctimeMs ?? null;
+  return lstatOrNull(join(gitDir, slotNotes.start))?.ctimeMs ?? null;
 }
 
 /**

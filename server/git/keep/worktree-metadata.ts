@@ -10,7 +10,7 @@ import { gitFailure } from '../failures.ts';
 import type { GitResult } from '../port.ts';
 import { readRef } from '../refs/refs.ts';
 import { appendSnapshot, keepCommit, labelOfBranch } from './work-chain.ts';
-import { headOf } from '../refs/worktree-heads.ts';
+import { readWorktreeHead } from '../refs/worktree-heads.ts';
 import { exists } from '../../files/small-files.ts';
 import { type LinkedWorktree } from '../refs/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
@@ -36,7 +36,7 @@ export async function forgetMissing(
     // Its folder may return, from another disk: until then another slot serves.
     return { ok: false, error: gitFailure('foreign', message) };
   }
-  const { branch, detachedAt } = await headOf(context, worktree);
+  const { branch, detachedAt } = await readWorktreeHead(context, worktree);
   const label = labelOfBranch(branch ?? basename(worktree.path));
   const head = branch === null ? detachedAt : await readRef(context, branch);
   let ref: string | null = null;

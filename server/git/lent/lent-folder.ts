@@ -12,9 +12,9 @@ import { ownWorktree } from '../keep/own-worktree.ts';
 import { forgetShared } from '../keep/shared-leavings.ts';
 import type { GitResult } from '../port.ts';
 import { readRef } from '../refs/refs.ts';
-import { exists, factsOf, readText } from '../../files/small-files.ts';
+import { exists, lstatOrNull, readText } from '../../files/small-files.ts';
 import { lentConfiguration } from './lent-settings.ts';
-import { lentNoteName, takeBack, type LentNote } from './taken-back.ts';
+import { lentNoteName, importLentWork, type LentNote } from './taken-back.ts';
 import { fixedNotes, noteDigests } from './note-digests.ts';
 import { lentName } from '../refs/told-place.ts';
 import { writePlain } from '../../files/plain-folder.ts';
@@ -35,7 +35,7 @@ export async function lendGit(
   if (!found.ok) return found;
   const worktree = found.value;
   forgetShared(context, worktree.path);
-  const back = await takeBack(context, worktree.path);
+  const back = await importLentWork(context, worktree.path);
   if (!back.ok) return back;
   const { branch } = readHead(worktree.gitDir);
   const tip = branch === null ? null : await readRef(context, branch);
@@ -79,7 +79,7 @@ export async function lendGit(
 async function copySmall(context: RepositoryContext, folder: string, name: string): Promise<void> {
   const source = join(context.commonDir, 'info', name);
   const target = join(folder, 'info', name);
-  if (factsOf(source)?.isFile() === true) await copyFile(source, target);
+  if (lstatOrNull(source)?.isFile() === true) await copyFile(source, target);
   else await rm(target, { force: true });
 }
 

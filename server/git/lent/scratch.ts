@@ -8,7 +8,7 @@ import type { LinkedWorktree } from '../refs/worktree-link.ts';
  * The place for the packed objects of a confined program. Not in the worktree's private folder, in
  * which the program could put links.
  */
-export function scratchOf(
+export function scratchFolder(
   context: Pick<RepositoryContext, 'commonDir'>,
   { gitDir }: LinkedWorktree,
 ): string {

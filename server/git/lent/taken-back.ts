@@ -11,14 +11,14 @@ import { refsIn } from '../refs/copied-store.ts';
 import type { GitResult } from '../port.ts';
 import { readRef, updateRefs } from '../refs/refs.ts';
 import { chainCommit, keepCommit, labelOfBranch } from '../keep/work-chain.ts';
-import { exists, factsOf, readText } from '../../files/small-files.ts';
+import { exists, lstatOrNull, readText } from '../../files/small-files.ts';
 import { lentName } from '../refs/told-place.ts';
 import { keepPlainFiles, writePlain } from '../../files/plain-folder.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 import { findWorktree, type LinkedWorktree } from '../refs/worktree-link.ts';
 import { importObjects } from './import-objects.ts';
 import { dropForgedNotes, type NoteDigests } from './note-digests.ts';
-import { scratchOf } from './scratch.ts';
+import { scratchFolder } from './scratch.ts';
 
 export const lentNoteName = 'drover-lent.json';
 
@@ -33,20 +33,23 @@ export interface LentNote {
 const otherRefsMax = 50;
 
 /** Nothing was lent: done at once. The program must have ended. */
-export async function takeBack(context: RepositoryContext, path: string): Promise<GitResult<void>> {
+export async function importLentWork(
+  context: RepositoryContext,
+  path: string,
+): Promise<GitResult<void>> {
   const found = findWorktree(context, path);
   if (!('worktree' in found)) return ok(undefined);
   const { worktree } = found;
   const folder = join(worktree.gitDir, lentName);
   const noteFile = join(worktree.gitDir, lentNoteName);
-  if (factsOf(folder) === null && factsOf(noteFile) === null) return ok(undefined);
+  if (lstatOrNull(folder) === null && lstatOrNull(noteFile) === null) return ok(undefined);
   const note = readNote(worktree);
   // Nothing of ours, and no git, may follow a link that the program has put here.
   await keepPlainFiles(worktree.gitDir);
   if (note.notes !== null) await dropForgedNotes(worktree.gitDir, note.notes);
   if (!(await isPlain(worktree, 'HEAD'))) await standOn(worktree, note);
   const taken = await importFrom(context, worktree, folder, note);
-  const scratch = scratchOf(context, worktree);
+  const scratch = scratchFolder(context, worktree);
   await rm(scratch, { recursive: true, force: true });
   if (taken.ok) {
     context.trash.sweep(dirname(scratch));
@@ -71,7 +74,7 @@ export async function takeBack(context: RepositoryContext, path: string): Promis
 /** False if the program removed the file, or replaced it with something else, which is removed. */
 async function isPlain({ gitDir }: LinkedWorktree, name: string): Promise<boolean> {
   const file = join(gitDir, name);
-  if (factsOf(file)?.isFile() === true) return true;
+  if (lstatOrNull(file)?.isFile() === true) return true;
   await rm(file, { recursive: true, force: true });
   return false;
 }
@@ -115,9 +118,9 @@ async function importFrom(
 ): Promise<GitResult<void>> {
   const objects = join(folder, 'objects');
   // A program without its folder has left no commits; its files are in the worktree.
-  if (factsOf(objects)?.isDirectory() !== true) return ok(undefined);
+  if (lstatOrNull(objects)?.isDirectory() !== true) return ok(undefined);
   await rm(join(objects, 'info'), { recursive: true, force: true });
-  const moved = await importObjects(context, scratchOf(context, worktree), objects);
+  const moved = await importObjects(context, scratchFolder(context, worktree), objects);
   if (!moved.ok) return moved;
   const refs = refsIn(folder);
   const own = note.branch === null ? undefined : refs[note.branch];

@@ -6,16 +6,16 @@ import { link, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { exists, factsOf } from '../../files/small-files.ts';
+import { exists, lstatOrNull } from '../../files/small-files.ts';
 import { lentName } from '../refs/told-place.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import { refsIn } from '../refs/copied-store.ts';
 import type { GitResult } from '../port.ts';
-import { treeOf } from '../ask/ancestry.ts';
+import { readTree } from '../ask/ancestry.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 import type { Sha } from '../sha.ts';
 import { importObjects } from './import-objects.ts';
-import { scratchOf } from './scratch.ts';
+import { scratchFolder } from './scratch.ts';
 
 /** Packs that are imported already, by their paths: a program packs seldom, and much. */
 const takenPacks = new MadeOnce<RepositoryContext, Set<string>>();
@@ -29,8 +29,8 @@ export async function takeSoFar(
   worktree: LinkedWorktree,
 ): Promise<GitResult<void>> {
   const objects = join(worktree.gitDir, lentName, 'objects');
-  if (factsOf(objects)?.isDirectory() !== true) return ok(undefined);
-  const scratch = scratchOf(context, worktree);
+  if (lstatOrNull(objects)?.isDirectory() !== true) return ok(undefined);
+  const scratch = scratchFolder(context, worktree);
   const known = takenPacks.of(context, () => new Set());
   try {
     for (let look = 1; ; look += 1) {
@@ -58,7 +58,7 @@ export async function committedSoFar(
   const { branch } = readHead(gitDir);
   const sha = branch === null ? undefined : refsIn(join(gitDir, lentName))[branch];
   if (sha === undefined || sha === head) return [];
-  return (await treeOf(context, sha)).ok ? [sha] : [];
+  return (await readTree(context, sha)).ok ? [sha] : [];
 }
 
 /** Returns null if nothing is new, else the new packs. */

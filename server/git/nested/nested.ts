@@ -1,7 +1,7 @@
 // Repositories that an agent has made inside its worktree: their commits are fetched before their
 // `.git` goes.
 
-import { treeOf } from '../ask/ancestry.ts';
+import { readTree } from '../ask/ancestry.ts';
 import { setAside } from '../keep/own-worktree.ts';
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { failureOf } from '../failures.ts';
 import { copyOfHistory } from '../refs/copied-store.ts';
 import { shown, type PathBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
-import { factsOf } from '../../files/small-files.ts';
+import { lstatOrNull } from '../../files/small-files.ts';
 import { updateRefs } from '../refs/refs.ts';
 import { appendSnapshot } from '../keep/work-chain.ts';
 import { linkedWorktrees } from '../refs/worktree-link.ts';
@@ -25,7 +25,7 @@ export async function keepNestedHistory(
   folder: string,
   label: string,
 ): Promise<GitResult<void>> {
-  const facts = factsOf(join(folder, '.git'));
+  const facts = lstatOrNull(join(folder, '.git'));
   if (facts === null) return ok(undefined);
   if (facts.isFile()) return keepNestedWorktree(context, folder);
   const copy = await copyOfHistory(context, folder);
@@ -111,7 +111,7 @@ async function keepTips(
   alongside: readonly Sha[],
   label: string,
 ): Promise<GitResult<void>> {
-  const tree = await treeOf(context, head);
+  const tree = await readTree(context, head);
   if (!tree.ok) return tree;
   const state = { tree: tree.value, head, branch: null, indexTree: null };
   const note = { label, reason: 'nested', author: 'agent', worktree: null, skipped: [] } as const;

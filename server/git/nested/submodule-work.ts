@@ -12,7 +12,7 @@ import { keepHistoryOf } from './nested.ts';
 import { bytesOf, type PathBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { forgetSetup } from '../keep/setup-note.ts';
-import { exists, factsOf } from '../../files/small-files.ts';
+import { exists, lstatOrNull } from '../../files/small-files.ts';
 import type { ParsedStatus } from '../ask/status-format.ts';
 import {
   eachSubmodule,
@@ -23,7 +23,7 @@ import {
   type LentSubmodule,
   mayHaveSubmodules,
   modulesOf,
-  placeOf,
+  submodulePlace,
   submoduleAt,
 } from './submodules.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
@@ -42,7 +42,7 @@ export async function heldSubmodules(
   const held = new Set<PathBytes>();
   const looked = await eachSubmodule(
     context,
-    placeOf(worktree),
+    submodulePlace(worktree),
     gitlinks.value,
     async (submodule) => {
       const { path, recorded, edited, store } = submodule;
@@ -124,7 +124,7 @@ async function isOfUser(
   const pointer = join(context.root, bytesOf(path).toString(), '.git');
   const theirs = join(context.commonDir, 'modules');
   const places = [
-    factsOf(pointer)?.isDirectory() === true ? pointer : gitDirNamedBy(pointer),
+    lstatOrNull(pointer)?.isDirectory() === true ? pointer : gitDirNamedBy(pointer),
     join(theirs, bytesOf(path).toString()),
     gitDir === null ? null : join(theirs, relative(modulesOf(worktree), gitDir)),
   ];
@@ -165,7 +165,7 @@ export async function keepSubmodules(
   const present: Used[] = [];
   const looked = await eachSubmodule(
     context,
-    placeOf(worktree),
+    submodulePlace(worktree),
     gitlinks.value,
     async (submodule) => {
       const { path, folder, gitDir, store, edited } = submodule;

@@ -14,7 +14,7 @@ import { bareStore, copyOfStore, type CopyOfHistory } from '../refs/copied-store
 import { shown, splitZero, type PathBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { slotNotes } from '../refs/slot-notes.ts';
-import { exists, factsOf, namesIn, readText } from '../../files/small-files.ts';
+import { exists, lstatOrNull, listNames, readText } from '../../files/small-files.ts';
 import { copyIndex } from '../ask/own-index.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
@@ -73,14 +73,14 @@ export function submoduleAt(
   { path, recorded }: Gitlink,
 ): Submodule | null {
   const folder = join(root, shown(path));
-  if (factsOf(folder)?.isDirectory() !== true || realFolder(folder) !== folder) return null;
+  if (lstatOrNull(folder)?.isDirectory() !== true || realFolder(folder) !== folder) return null;
   const pointer = join(folder, '.git');
-  const facts = factsOf(pointer);
+  const facts = lstatOrNull(pointer);
   if (facts === null) return { path, recorded, folder, gitDir: null };
   if (facts.isDirectory()) return { path, recorded, folder, gitDir: pointer };
   const gitDir = gitDirNamedBy(pointer);
   if (gitDir === null || !isBelow(modules, gitDir)) return null;
-  return { path, recorded, folder, gitDir: factsOf(gitDir)?.isDirectory() ? gitDir : null };
+  return { path, recorded, folder, gitDir: lstatOrNull(gitDir)?.isDirectory() ? gitDir : null };
 }
 
 function realFolder(folder: string): string | null {
@@ -137,7 +137,7 @@ export async function eachSubmodule(
   for (const gitlink of gitlinks) {
     const submodule = submoduleAt(place.modules, place.root, gitlink);
     if (submodule === null) continue;
-    if (submodule.gitDir === null && namesIn(submodule.folder).every((name) => name === '.git'))
+    if (submodule.gitDir === null && listNames(submodule.folder).every((name) => name === '.git'))
       continue;
     const store = await lend(context, submodule);
     try {
@@ -240,17 +240,22 @@ export async function noteSubmodules(
   const gitlinks = await gitlinksOf(context, worktree);
   if (!gitlinks.ok) return gitlinks;
   const left: string[] = [];
-  const looked = await eachSubmodule(context, placeOf(worktree), gitlinks.value, (submodule) => {
-    if (submodule.edited !== null) left.push(`${submodule.path} ${submodule.edited}\0`);
-    return Promise.resolve(ok(undefined));
-  });
+  const looked = await eachSubmodule(
+    context,
+    submodulePlace(worktree),
+    gitlinks.value,
+    (submodule) => {
+      if (submodule.edited !== null) left.push(`${submodule.path} ${submodule.edited}\0`);
+      return Promise.resolve(ok(undefined));
+    },
+  );
   if (!looked.ok) return looked;
   if (left.length > 0) await writeFile(file, left.join(''), { encoding: 'latin1', flag: 'wx' });
   return ok(undefined);
 }
 
-export function placeOf(worktree: LinkedWorktree): SubmodulePlace {
-  const note = factsOf(join(worktree.gitDir, slotNotes.submodules))?.isFile() === true;
+export function submodulePlace(worktree: LinkedWorktree): SubmodulePlace {
+  const note = lstatOrNull(join(worktree.gitDir, slotNotes.submodules))?.isFile() === true;
   const text = note ? readFileSync(join(worktree.gitDir, slotNotes.submodules), 'latin1') : '';
   const left = new Set(text.split('\0'));
   return { modules: modulesOf(worktree), root: worktree.path, left };

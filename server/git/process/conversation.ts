@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { BoundedBuffer } from '../../platform/bounded-buffer.ts';
 import { Ending, signalGroup } from '../../platform/ending.ts';
-import { gitOutput, limitsOf, type GitRequest } from './run-once.ts';
+import { gitOutput, outputLimits, type GitRequest } from './run-once.ts';
 import { type GitOutput } from '../git-command.ts';
 import type { Conversation, Question } from '../git-command.ts';
 import { thisPlatform } from '../../platform/this-platform.ts';
@@ -107,7 +107,7 @@ class TalkingProcess {
         settle(err(gitOutput(this.#request, { code: this.#code, ...output, problem })));
       };
       const ending = new Ending(
-        { ...limitsOf(this.#request, null), timeoutMs: answerMs },
+        { ...outputLimits(this.#request, null), timeoutMs: answerMs },
         (name) => signalGroup(this.#child, name),
         () => this.#end(),
       );

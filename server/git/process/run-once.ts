@@ -28,12 +28,12 @@ export async function runOnce(request: GitRequest, signal: AbortSignal | null): 
     cwd: request.cwd,
     env: { ...request.environment, ...request.addedEnvironment },
     input: request.input,
-    ...limitsOf(request, signal),
+    ...outputLimits(request, signal),
   });
   return gitOutput(request, end);
 }
 
-export function limitsOf(request: GitRequest, signal: AbortSignal | null): OutputLimits {
+export function outputLimits(request: GitRequest, signal: AbortSignal | null): OutputLimits {
   const { maxOutputBytes, timeoutMs } = request;
   return { maxOutputBytes, timeoutMs, signal };
 }

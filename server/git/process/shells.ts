@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 import { BoundedBuffer } from '../../platform/bounded-buffer.ts';
 import { Ending, signalGroup } from '../../platform/ending.ts';
 import type { RunElsewhere } from './process.ts';
-import { gitOutput, limitsOf, noOutput, type GitRequest } from './run-once.ts';
+import { gitOutput, outputLimits, noOutput, type GitRequest } from './run-once.ts';
 import { type GitOutput } from '../git-command.ts';
 import { thisPlatform } from '../../platform/this-platform.ts';
 
@@ -194,7 +194,7 @@ class Shell {
         resolve(gitOutput(request, { code, ...output, problem: ending.problem }));
       };
       const ending = new Ending(
-        limitsOf(request, signal),
+        outputLimits(request, signal),
         (name) => this.#kill(name),
         () => this.#work?.lost(),
       );

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../sha.ts';
-import { factsOf, namesIn, readText } from '../../files/small-files.ts';
+import { lstatOrNull, listNames, readText } from '../../files/small-files.ts';
 
 export interface CopyOfHistory {
   /** A bare repository; the caller deletes it. */
@@ -35,7 +35,7 @@ export async function copyOfStore(
   const objects = join(source, 'objects');
   if (!isFolder(source) || !isFolder(objects) || !isFolder(join(source, 'refs'))) return null;
   // Objects that it borrows are not its own, and may belong to anyone.
-  if (factsOf(join(objects, 'info', 'alternates')) !== null) return null;
+  if (lstatOrNull(join(objects, 'info', 'alternates')) !== null) return null;
   const refs = refsIn(source);
   const head = headOf(source, refs);
   if (head === null && Object.keys(refs).length === 0) return null;
@@ -84,11 +84,11 @@ function byName(a: string, b: string): number {
 }
 
 function isFolder(path: string): boolean {
-  return factsOf(path)?.isDirectory() === true;
+  return lstatOrNull(path)?.isDirectory() === true;
 }
 
 function smallText(path: string): string | null {
-  const facts = factsOf(path);
+  const facts = lstatOrNull(path);
   return facts?.isFile() === true && facts.size <= smallFileBytesMax ? readText(path) : null;
 }
 
@@ -116,7 +116,7 @@ function looseRefs(source: string): Record<string, string> {
   const refs: Record<string, string> = {};
   const walk = (name: string, depth: number): void => {
     if (depth > refDepthMax || Object.keys(refs).length >= refsMax) return;
-    for (const child of namesIn(join(source, name))) {
+    for (const child of listNames(join(source, name))) {
       const ref = `${name}/${child}`;
       if (isFolder(join(source, ref))) walk(ref, depth + 1);
       const sha = smallText(join(source, ref))?.trim() ?? '';

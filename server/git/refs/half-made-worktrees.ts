@@ -5,7 +5,7 @@
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import { factsOf, namesIn, readText } from '../../files/small-files.ts';
+import { lstatOrNull, listNames, readText } from '../../files/small-files.ts';
 import { linkedWorktrees, type LinkedWorktree } from './worktree-link.ts';
 
 const noCommit = /^0{40,64}\s*$/;
@@ -29,10 +29,10 @@ export async function dropHalfMade(context: RepositoryContext): Promise<boolean>
 
 function isHalfMade({ staleLockMs }: RepositoryContext, worktree: LinkedWorktree): boolean {
   const head = join(worktree.gitDir, 'HEAD');
-  const facts = factsOf(head);
+  const facts = lstatOrNull(head);
   if (facts === null || !noCommit.test(readText(head) ?? '')) return false;
   const isOld = Date.now() - facts.mtimeMs >= staleLockMs;
-  return isOld && namesIn(worktree.path).every((name) => name === '.git');
+  return isOld && listNames(worktree.path).every((name) => name === '.git');
 }
 
 /** Removes a worktree from git's records; the caller has exclusive access to them. */

@@ -1,11 +1,11 @@
 // Commit messages: text of people and agents made into one subject line and trailers.
 
 import { commitSubject } from '../../core/visible-text.ts';
-import { oneLine } from './refs.ts';
+import { toSingleLine } from './refs.ts';
 
 /** Subject, an empty line, trailers; each on one line whatever a title contains. */
 export function commitMessage(subject: string, trailers: readonly string[]): string {
   const first = commitSubject(subject) || 'drover: work of a task';
-  const rest = trailers.map(oneLine).filter((trailer) => trailer !== '');
+  const rest = trailers.map(toSingleLine).filter((trailer) => trailer !== '');
   return rest.length > 0 ? `${first}\n\n${rest.join('\n')}\n` : `${first}\n`;
 }

@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RepositoryContext } from '../context.ts';
-import { factsOf } from '../../files/small-files.ts';
+import { lstatOrNull } from '../../files/small-files.ts';
 
 const pauseMs = 50;
 const ownRefs = /^refs[/\\](?:drover|heads[/\\]drover)[/\\]/;
@@ -17,7 +17,7 @@ const ownRefs = /^refs[/\\](?:drover|heads[/\\]drover)[/\\]/;
 export async function waitForOwnLock(context: RepositoryContext, lock: string): Promise<boolean> {
   if (!ownRefs.test(relative(context.commonDir, lock))) return false;
   for (;;) {
-    const facts = factsOf(lock);
+    const facts = lstatOrNull(lock);
     if (facts === null) return true;
     if (Date.now() - facts.mtimeMs >= context.staleLockMs) break;
     await delay(pauseMs);

@@ -1,7 +1,7 @@
 // Reads refs from `packed-refs`, again only when the file has changed.
 
 import { join } from 'node:path';
-import { factsOf, readText } from '../../files/small-files.ts';
+import { lstatOrNull, readText } from '../../files/small-files.ts';
 
 export class PackedRefs {
   readonly #file: string;
@@ -21,7 +21,7 @@ export class PackedRefs {
   }
 
   #refresh(): void {
-    const facts = factsOf(this.#file);
+    const facts = lstatOrNull(this.#file);
     const version = facts === null ? '' : `${facts.ino}:${facts.size}:${facts.mtimeMs}`;
     if (version === this.#version) return;
     this.#text = readText(this.#file) ?? '';

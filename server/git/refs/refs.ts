@@ -167,7 +167,7 @@ async function writeRefs(
 }
 
 function textOf(reason: string): string {
-  return oneLine(reason) || 'drover';
+  return toSingleLine(reason) || 'drover';
 }
 
 async function allThere(
@@ -192,6 +192,6 @@ async function someoneWasFirst(
 }
 
 /** Text of a person or an agent on one line, without control characters. */
-export function oneLine(text: string): string {
+export function toSingleLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }

@@ -4,7 +4,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { factsOf } from '../../files/small-files.ts';
+import { lstatOrNull } from '../../files/small-files.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
 const pauseMs = 50;
@@ -36,6 +36,6 @@ export async function waitForStaleLocks(worktree: LinkedWorktree, staleMs: numbe
 }
 
 function ageOf(file: string): number | null {
-  const facts = factsOf(file);
+  const facts = lstatOrNull(file);
   return facts === null ? null : Date.now() - facts.mtimeMs;
 }

@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import { factsOf } from '../../files/small-files.ts';
+import { lstatOrNull } from '../../files/small-files.ts';
 import { canonicalPath, linkedWorktree } from './worktree-link.ts';
 
 /** Folder of a confined program's work, in the private folder of its worktree. */
@@ -48,7 +48,7 @@ export function toldPlace(
  */
 function lentObjects(gitDir: string): Readonly<Record<string, string>> {
   const objects = join(gitDir, lentName, 'objects');
-  return factsOf(objects)?.isDirectory() === true
+  return lstatOrNull(objects)?.isDirectory() === true
     ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: objects }
     : {};
 }

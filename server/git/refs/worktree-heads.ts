@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { finalRef } from './refs.ts';
 import { parseWorktreeList } from './worktree-list-format.ts';
-import { namesIn, readText } from '../../files/small-files.ts';
+import { listNames, readText } from '../../files/small-files.ts';
 import { isSha } from '../sha.ts';
-import { type LinkedWorktree, worktreesOf } from './worktree-link.ts';
+import { type LinkedWorktree, listWorktrees } from './worktree-link.ts';
 
 export type Operation = 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect';
 
@@ -35,7 +35,7 @@ const operationFiles: readonly (readonly [string, Operation])[] = [
 ];
 
 export function unfinishedOperation(gitDir: string): UnfinishedOperation | null {
-  const names = new Set(namesIn(gitDir));
+  const names = new Set(listNames(gitDir));
   for (const [name, kind] of operationFiles) {
     if (!names.has(name)) continue;
     return { kind, branch: branchOfOperation(gitDir, name) };
@@ -66,7 +66,7 @@ export function readHead(gitDir: string): Pick<WorktreeHead, 'branch' | 'detache
  * HEAD of one worktree, whose folder may not exist. If refs are kept in tables, its file is a
  * placeholder.
  */
-export async function headOf(
+export async function readWorktreeHead(
   context: RepositoryContext,
   worktree: LinkedWorktree,
 ): Promise<Pick<WorktreeHead, 'branch' | 'detachedAt'>> {
@@ -82,7 +82,7 @@ export async function headOf(
 /** The main checkout first, then all linked worktrees. */
 export async function worktreeHeads(context: RepositoryContext): Promise<WorktreeHead[]> {
   const listed = context.refsAreFiles ? null : await listedHeads(context);
-  return worktreesOf(context).map((worktree) => {
+  return listWorktrees(context).map((worktree) => {
     const head = listed?.get(worktree.path) ?? readHead(worktree.gitDir);
     return { ...worktree, ...head, operation: unfinishedOperation(worktree.gitDir) };
   });

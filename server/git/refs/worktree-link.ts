@@ -5,7 +5,7 @@ import { realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
-import { exists, factsOf, namesIn, readText } from '../../files/small-files.ts';
+import { exists, lstatOrNull, listNames, readText } from '../../files/small-files.ts';
 import { slotNotes } from './slot-notes.ts';
 
 export interface LinkedWorktree {
@@ -41,7 +41,7 @@ function realFolder(path: string): string {
 }
 
 export function findWorktree(context: RepositoryContext, path: string): FoundWorktree {
-  const folder = factsOf(path);
+  const folder = lstatOrNull(path);
   // The target of a link is not ours, wherever that is.
   if (folder !== null && !folder.isDirectory()) return { kind: 'foreign' };
   const pointer = readPointer(join(path, '.git'));
@@ -60,18 +60,19 @@ export function findWorktree(context: RepositoryContext, path: string): FoundWor
     // If there is no pointer, only the folder itself can prove that it is the slot, and not another
     // one in its place.
     const noted = readText(join(known, slotNotes.folder));
-    if (pointer === null && noted !== null && noted !== folderNow(path)) return { kind: 'foreign' };
+    if (pointer === null && noted !== null && noted !== resolveFolder(path))
+      return { kind: 'foreign' };
     return { kind: 'unlinked', worktree };
   }
   if (pointsToUs && isNobodysElse(pointer))
     return { kind: 'orphaned', worktree: { path, gitDir: pointer } };
   if (folder === null) return { kind: 'absent' };
-  if (folder.isDirectory() && namesIn(path).length === 0) return { kind: 'absent' };
+  if (folder.isDirectory() && listNames(path).length === 0) return { kind: 'absent' };
   return { kind: 'foreign' };
 }
 
-export function folderNow(path: string): string | null {
-  const facts = factsOf(path);
+export function resolveFolder(path: string): string | null {
+  const facts = lstatOrNull(path);
   return facts === null ? null : `${facts.dev}:${facts.ino}`;
 }
 
@@ -124,7 +125,7 @@ export function linkedWorktree(
 }
 
 /** The main checkout first, then all linked worktrees. */
-export function worktreesOf(
+export function listWorktrees(
   context: Pick<RepositoryContext, 'commonDir' | 'root' | 'isBare'>,
 ): LinkedWorktree[] {
   const main = { path: context.root, gitDir: context.commonDir };
@@ -134,7 +135,7 @@ export function worktreesOf(
 /** All linked worktrees that git knows, whether their folders are there or not. */
 export function linkedWorktrees(context: Pick<RepositoryContext, 'commonDir'>): LinkedWorktree[] {
   const adminRoot = join(context.commonDir, 'worktrees');
-  const names = namesIn(adminRoot);
+  const names = listNames(adminRoot);
   const found: LinkedWorktree[] = [];
   for (const name of names) {
     const gitDir = join(adminRoot, name);
@@ -153,7 +154,7 @@ function worktreeOf(gitDir: string): string | null {
 /** The target of a `.git` file, or null if it is none. */
 function readPointer(file: string): string | null {
   // A pipe would never end, a link could lead to anything.
-  if (factsOf(file)?.isFile() !== true) return null;
+  if (lstatOrNull(file)?.isFile() !== true) return null;
   const content = readText(file);
   if (content === null || !content.startsWith('gitdir: ')) return null;
   const target = content.slice('gitdir: '.length).trim();
@@ -181,6 +182,6 @@ export async function writeMetadata(worktree: LinkedWorktree, head: string): Pro
 
 /** The same while nothing has written the index of a worktree. */
 export function stampOfIndex(worktree: LinkedWorktree): string {
-  const facts = factsOf(join(worktree.gitDir, 'index'));
+  const facts = lstatOrNull(join(worktree.gitDir, 'index'));
   return facts === null ? '' : [facts.ino, facts.size, facts.mtimeMs].join(' ');
 }

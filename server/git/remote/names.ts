@@ -27,7 +27,7 @@ const attemptBranch = /^refs\/heads\/drover\/(?!epic\/|results\/).+\/\d+$/u;
 /** Matches every branch of an attempt, and some more. */
 export const attemptPattern = `${droverHeadRoot}*`;
 
-export function placeOf(ref: string): RefPlace {
+export function parseRefPlace(ref: string): RefPlace {
   if (attemptBranch.test(ref)) return { kind: 'attempt' };
   for (const root of [landRoot, fenceRoot, resultRoot, headRoot]) {
     if (ref.startsWith(root)) return { kind: 'line', line: ref.slice(root.length) };

@@ -80,11 +80,11 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
     return { ...gitFailure('failed', message, true), isAway: true };
   }
   if (/not our ref|unadvertised object|couldn't find remote ref/iu.test(text)) {
-    const message = `The remote ${remote} does not have what was asked for (${reasonOf(text)}).`;
+    const message = `The remote ${remote} does not have what was asked for (${remoteReason(text)}).`;
     return gitFailure('unknown_ref', message);
   }
   const say = (what: string, remedy: string, retryable: boolean): GitFailure =>
-    gitFailure('failed', `${what} (${reasonOf(text)})${remedy}`, retryable);
+    gitFailure('failed', `${what} (${remoteReason(text)})${remedy}`, retryable);
   if (/--atomic|does not support atomic/iu.test(text) && /support/iu.test(text)) {
     return say(
       `The server of ${remote} cannot update several refs at once`,
@@ -145,7 +145,7 @@ const told =
   /^(?:fatal|error|remote|ssh|kex)[^:]{0,40}:|errno=|permission denied \(|host key verification failed|load key |too many authentication failures/iu;
 
 /** The lines that carry the reason, on one line, without the advice that git always adds. */
-export function reasonOf(stderr: string): string {
+export function remoteReason(stderr: string): string {
   const lines = stderr
     .split('\n')
     .map((line) => line.trim())

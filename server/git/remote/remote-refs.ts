@@ -4,7 +4,7 @@
 import { ok } from '../../core/failure.ts';
 import { readRef } from '../refs/refs.ts';
 import type { GitResult } from '../port.ts';
-import { attemptPattern, fetchPatterns, placeOf, privateRef, refsOfLine } from './names.ts';
+import { attemptPattern, fetchPatterns, parseRefPlace, privateRef, refsOfLine } from './names.ts';
 import { parseListing, type Remote } from './remote.ts';
 import type { Sha } from '../sha.ts';
 
@@ -39,7 +39,7 @@ export class RemoteRefs {
 
   /** The remote's value of a ref of a line, its objects present; null = it does not exist there. */
   async read(ref: string, asOf?: 'now'): Promise<GitResult<Sha | null>> {
-    const place = placeOf(ref);
+    const place = parseRefPlace(ref);
     if (place.kind === 'attempt') return this.#readAttempt(ref);
     const young = asOf === 'now' ? null : this.#young(ref);
     if (young !== null) return ok(young.value);
@@ -51,7 +51,7 @@ export class RemoteRefs {
   /** Records the new value of a ref after a push. */
   note(ref: string, value: Sha | null): void {
     this.#remember(ref, { value, atMs: Date.now() });
-    if (this.#attempts === null || placeOf(ref).kind !== 'attempt') return;
+    if (this.#attempts === null || parseRefPlace(ref).kind !== 'attempt') return;
     if (value === null) this.#attempts.values.delete(ref);
     else this.#attempts.values.set(ref, value);
   }

@@ -13,7 +13,7 @@ import { publishFinished } from './finished-work.ts';
 import { followShared } from './follow.ts';
 import { allSnapshots, lastSnapshot } from './found-work.ts';
 import { RemoteRefs } from './remote-refs.ts';
-import { landedLine, placeOf } from './names.ts';
+import { landedLine, parseRefPlace } from './names.ts';
 import { sharedWork, type SharedWork } from './old-work.ts';
 import { Presence } from './presence.ts';
 import { PublishedBranches } from './publish.ts';
@@ -116,7 +116,7 @@ class Shared {
 
   async readRef(ref: string, asOf?: 'now'): Promise<Sha | null> {
     if (!isFullRef(ref)) return null;
-    switch (placeOf(ref).kind) {
+    switch (parseRefPlace(ref).kind) {
       case 'local':
       case 'work':
         return this.local.readRef(ref);
@@ -138,7 +138,7 @@ class Shared {
     const named = checkNames(changes);
     if (!named.ok) return named;
     const of = (...kinds: readonly string[]): readonly RefChange[] =>
-      changes.filter(({ ref }) => kinds.includes(placeOf(ref).kind));
+      changes.filter(({ ref }) => kinds.includes(parseRefPlace(ref).kind));
     const moved = await this.#moveLines(of('line'), as);
     if (!moved.ok) return moved;
     const published = await this.#moveAttempts(of('attempt'), reason);

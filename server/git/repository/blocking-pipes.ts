@@ -4,7 +4,7 @@
 import { constants } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { factsOf } from '../../files/small-files.ts';
+import { lstatOrNull } from '../../files/small-files.ts';
 
 /** In any folder of a worktree, and in its private folder. */
 const opened: ReadonlySet<string> = new Set(['.gitignore', '.gitattributes']);
@@ -16,7 +16,7 @@ const foldersMax = 200_000;
 export async function removePipes(worktree: string, gitDir: string): Promise<void> {
   for (const name of openedInPrivate) {
     const file = join(gitDir, name);
-    if (factsOf(file)?.isFIFO() === true) await removePipe(file);
+    if (lstatOrNull(file)?.isFIFO() === true) await removePipe(file);
   }
   const folders = [worktree];
   for (let count = 0; count < foldersMax; count += 1) {

@@ -5,7 +5,7 @@ import { committedSoFar, takeSoFar } from '../lent/taken-so-far.ts';
 import { heldSubmodules, unpublishedGitlinks } from '../nested/submodule-work.ts';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
-import { isAncestor, treeOf } from '../ask/ancestry.ts';
+import { isAncestor, readTree } from '../ask/ancestry.ts';
 import { commitLeftovers } from '../keep/commits.ts';
 import type { RepositoryContext, SecretSearch } from '../context.ts';
 import { homeOf, networkVariables, type Variables } from '../process/environment.ts';
@@ -58,7 +58,7 @@ import { takeSnapshot } from '../keep/snapshot.ts';
 import { withIgnored } from '../keep/ignored-results.ts';
 import { startWork } from '../keep/work-start.ts';
 import { worktreeStatus } from '../ask/status.ts';
-import { isLent, takeBack } from '../lent/taken-back.ts';
+import { isLent, importLentWork } from '../lent/taken-back.ts';
 import { Trash } from '../../files/trash.ts';
 import { TrustedConfig } from '../process/trusted-config.ts';
 import type { KeyedMutex } from '../../core/work/semaphore.ts';
@@ -103,10 +103,10 @@ export function openRepository(deps: RepositoryDeps): OpenedRepository {
     warnings: mirrorFetches(deps.place.listed.values).map(mirrorWarning),
     rootCommit: () => rootCommit(context),
     mayHold: async (commit) =>
-      exists(join(context.commonDir, 'shallow')) || (await treeOf(context, commit)).ok,
+      exists(join(context.commonDir, 'shallow')) || (await readTree(context, commit)).ok,
     tracksAny: (paths) => tracksAny(context, paths),
     lend: (path) => lendGit(context, path),
-    takeBack: (path) => takeBack(context, canonicalPath(path)),
+    takeBack: (path) => importLentWork(context, canonicalPath(path)),
     lent: () =>
       linkedWorktrees(context)
         .filter(isLent)
@@ -235,7 +235,7 @@ function operations(
     updateRef: (ref, next, old, reason) => updateRefs(context, [{ ref, next, old }], reason),
     updateRefs: (changes, reason) => updateRefs(context, changes, reason),
     isAncestor: (ancestor, descendant) => isAncestor(context, ancestor, descendant),
-    treeOf: (commit) => treeOf(context, commit),
+    treeOf: (commit) => readTree(context, commit),
     prepareSlot: (request) => prepareSlot(context, request),
     lookAtSetup: (request) => lookAtSetup(context, request),
     keepSetup: (request, look) => keepSetup(context, request, look),

@@ -14,13 +14,13 @@ import {
   shown,
 } from '../../files/path-bytes.ts';
 import { traceOf } from '../keep/setup-traces.ts';
-import { exists, factsOf } from '../../files/small-files.ts';
+import { exists, lstatOrNull } from '../../files/small-files.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { isInCache, isMovedIn } from '../keep/ignored-files.ts';
 import type { ParsedStatus } from '../ask/status-format.ts';
 import { readRef } from '../refs/refs.ts';
-import { headOf } from '../refs/worktree-heads.ts';
+import { readWorktreeHead } from '../refs/worktree-heads.ts';
 import { keepState } from '../keep/snapshot.ts';
 import { readNote } from '../keep/setup-note.ts';
 import { ignoredByAttempt, workStartMs } from '../keep/work-start.ts';
@@ -79,7 +79,7 @@ async function plantedIn(
   for (const path of waiting) stay(path);
   let looks = 0;
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    const facts = factsOf(absoluteBytes(root, path));
+    const facts = lstatOrNull(absoluteBytes(root, path));
     looks += 1;
     if (looks % looksAtOnce === 0) await yieldToEventLoop();
     if (facts === null) continue;
@@ -89,7 +89,8 @@ async function plantedIn(
       if (isMovedFolder) movedIn.add(path);
       const repository = absoluteBytes(root, `${path}/.git`);
       if (!isInCache(path) && exists(repository)) {
-        if (isMovedFolder || (factsOf(repository)?.ctimeMs ?? 0) > sinceMs) repositories.push(path);
+        if (isMovedFolder || (lstatOrNull(repository)?.ctimeMs ?? 0) > sinceMs)
+          repositories.push(path);
         else stay(`${path}/.git`);
         continue;
       }
@@ -116,7 +117,7 @@ async function keepWritten(
   results: readonly PathBytes[],
 ): Promise<GitResult<(path: PathBytes) => boolean>> {
   if (results.length === 0) return ok(() => false);
-  const { branch, detachedAt } = await headOf(context, worktree);
+  const { branch, detachedAt } = await readWorktreeHead(context, worktree);
   const head = branch === null ? detachedAt : await readRef(context, branch);
   const entries = results.map((path) => ({
     kind: 'ignored' as const,

@@ -12,7 +12,7 @@ import type { GitResult, RemoveOutcome, RemoveRequest } from '../port.ts';
 import { keepFound, readableStatus, watchEverything } from './slot-emptying.ts';
 import { labelOfSlot } from './slot-marks.ts';
 import { dropStaleLocks } from '../refs/stale-locks.ts';
-import { exists, factsOf, readText } from '../../files/small-files.ts';
+import { exists, lstatOrNull, readText } from '../../files/small-files.ts';
 import {
   canonicalPath,
   findWorktree,
@@ -141,7 +141,7 @@ async function saveEverything(
 /** The trash makes our own folders readable; another user's would stay there. */
 function isOwn({ path }: LinkedWorktree, name: string): boolean {
   const uid = process.getuid?.();
-  return uid === undefined || factsOf(join(path, name))?.uid === uid;
+  return uid === undefined || lstatOrNull(join(path, name))?.uid === uid;
 }
 
 async function anyHead(context: RepositoryContext): Promise<string | null> {

@@ -20,7 +20,7 @@ export type Cleared = 'cleared' | 'changed';
  * Brings a slot from the state that a snapshot holds to that of a commit. The held index is used
  * up.
  */
-export async function clearAway(
+export async function removeSnapshotContent(
   context: RepositoryContext,
   worktree: LinkedWorktree,
   held: HeldIndex,

@@ -14,7 +14,7 @@ import { unwatchedEntries } from '../ask/unwatched.ts';
 import { flattenNested } from '../nested/nested.ts';
 import { absoluteBytes, type PathBytes, zeroEnded } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
-import { clearAway } from './slot-clearing.ts';
+import { removeSnapshotContent } from './slot-clearing.ts';
 import { dropIndex, type HeldIndex, isDirty, keepState } from '../keep/snapshot.ts';
 import { type StatusOptions } from '../ask/status.ts';
 import { keepDropped } from '../keep/dropped-commits.ts';
@@ -25,7 +25,7 @@ import { emptySubmodules, keepSubmodules, type KeptSubmodules } from '../nested/
 import { keepCommit } from '../keep/work-chain.ts';
 import { unfinishedOperation } from '../refs/worktree-heads.ts';
 import { slotNotes } from '../refs/slot-notes.ts';
-import { exists, namesIn, readText } from '../../files/small-files.ts';
+import { exists, listNames, readText } from '../../files/small-files.ts';
 import { type LinkedWorktree } from '../refs/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
@@ -97,7 +97,7 @@ export async function emptySlot(
     }
     if (index === null) continue;
     const onto = status.value.head ?? fallbackHead;
-    const cleared = await clearAway(context, worktree, index, onto);
+    const cleared = await removeSnapshotContent(context, worktree, index, onto);
     if (!cleared.ok) return cleared.error.retryable ? cleared : unsaved(cleared.error.message);
     if (cleared.value === 'changed') continue;
     clearedTree = index.tree;
@@ -242,7 +242,7 @@ async function isNobodys(
 ): Promise<boolean> {
   if (!exists(join(worktree.gitDir, slotNotes.creation))) {
     if (exists(join(worktree.gitDir, 'index'))) return false;
-    return namesIn(worktree.path).every((name) => name === '.git');
+    return listNames(worktree.path).every((name) => name === '.git');
   }
   const options = { fallbackHead, ignored: true };
   const status = await readableStatus(context, worktree, label, options);

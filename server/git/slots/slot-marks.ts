@@ -6,7 +6,7 @@ import { readText, removeEntry, writeNew } from '../../files/small-files.ts';
 import { slotNotes } from '../refs/slot-notes.ts';
 import { lengthOfLog } from '../keep/dropped-commits.ts';
 import { labelOfBranch } from '../keep/work-chain.ts';
-import { folderNow, type LinkedWorktree } from '../refs/worktree-link.ts';
+import { resolveFolder, type LinkedWorktree } from '../refs/worktree-link.ts';
 import type { SlotRequest } from '../slot-port.ts';
 
 const gateOwner = '(gate)';
@@ -20,7 +20,7 @@ export async function markUse(worktree: LinkedWorktree, request: SlotRequest): P
     await writeNote(join(worktree.gitDir, slotNotes.log), String(lengthOfLog(worktree)));
     await writeNote(join(worktree.gitDir, slotNotes.owner), owner);
   }
-  const folder = folderNow(worktree.path);
+  const folder = resolveFolder(worktree.path);
   if (folder !== null) await writeNote(join(worktree.gitDir, slotNotes.folder), folder);
 }
 

@@ -21,7 +21,7 @@ import { isGateSlot, isNewUser, labelOfSlot, markUse } from './slot-marks.ts';
 import { restoreConfig } from './slot-config.ts';
 import { adjustSparse } from './sparse.ts';
 import { forgetMissing, retire } from '../keep/worktree-metadata.ts';
-import { headOf } from '../refs/worktree-heads.ts';
+import { readWorktreeHead } from '../refs/worktree-heads.ts';
 import { slotNotes } from '../refs/slot-notes.ts';
 import { exists } from '../../files/small-files.ts';
 import {
@@ -165,7 +165,7 @@ async function standsReady(
   if (!request.keepBranch || request.branch === null) return false;
   const ref = branchRef(request.branch);
   return (
-    (await headOf(context, worktree)).branch === ref &&
+    (await readWorktreeHead(context, worktree)).branch === ref &&
     (await readRef(context, ref)) !== null &&
     exists(join(worktree.gitDir, 'index')) &&
     !exists(join(worktree.gitDir, slotNotes.creation))

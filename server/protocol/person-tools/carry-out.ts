@@ -3,7 +3,7 @@
 
 import { formatCost, stepText } from '../../core/format.ts';
 import type { Answer, Params, RequestName } from '../api.ts';
-import { canLand, needsOf } from '../needs.ts';
+import { canLand, listNeeds } from '../needs.ts';
 import type { EpicView, QuestionView, StatusSnapshot, TaskView } from '../views.ts';
 import { newTasks } from './add-tasks.ts';
 import { InputFault, textIn, wantedText } from './input.ts';
@@ -20,7 +20,7 @@ export interface PersonToolHost {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-export async function carryOut(
+export async function runPersonTool(
   name: PersonToolName,
   input: unknown,
   host: PersonToolHost,
@@ -87,7 +87,7 @@ async function readBoard(input: unknown, host: PersonToolHost): Promise<string> 
       ? [`(${meant.length - shown.length} more, most of them finished; name an epic to see them.)`]
       : []),
     '',
-    `Waiting for the person (${needsOf(board).length}); open questions:`,
+    `Waiting for the person (${listNeeds(board).length}); open questions:`,
     ...board.questions.filter(({ state }) => state === 'open').map(questionLine),
   ];
   return lines.join('\n');

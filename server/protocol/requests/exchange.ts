@@ -5,17 +5,17 @@ import type { ImportResultView } from '../views.ts';
 import {
   flag,
   integer,
-  listOf,
+  boundedList,
   oneOf,
   optional,
   text,
   texts,
-  textOf,
+  boundedText,
   textsByName,
 } from './fields.ts';
 
 /** The wire's limit: a file is sent as one text. */
-const fileText = textOf(40 * 1024 * 1024);
+const fileText = boundedText(40 * 1024 * 1024);
 const badLinesMax = 1_000_000;
 const idsMax = 2_000;
 
@@ -23,9 +23,9 @@ export const exchangeShapes = {
   import: {
     /** The file's text; bytes that are not UTF-8 are named by line. */
     text: fileText,
-    file: textOf(4_096),
+    file: boundedText(4_096),
     format: oneOf(['auto', 'session', 'jsonl', 'beads']),
-    bad_utf8_lines: listOf(integer(1), badLinesMax),
+    bad_utf8_lines: boundedList(integer(1), badLinesMax),
     dry_run: optional(flag),
     update: optional(flag),
     rename: optional(flag),
@@ -43,7 +43,7 @@ export const exchangeShapes = {
     /**
      * Both sides are kept equal: canceled tasks get no new line, and the lines of these ids stay.
      */
-    leave: optional(listOf(textOf(64), idsMax)),
+    leave: optional(boundedList(boundedText(64), idsMax)),
   },
   /**
    * Makes a plan of design texts (by name) and writes nothing; `import` takes its `jsonl`. One at a

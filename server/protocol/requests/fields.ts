@@ -16,21 +16,21 @@ function atMost(charactersMax: number): ReturnType<typeof z.refine<string>> {
 }
 
 /** A string of at most so many characters. */
-export function textOf(charactersMax: number): z.ZodMiniString {
+export function boundedText(charactersMax: number): z.ZodMiniString {
   return z.string({ error: 'a string' }).check(atMost(charactersMax));
 }
 
 /** A string whose length the handler checks with its own message. */
 export const anyText = z.string({ error: 'a string' });
 
-export const text = textOf(textCharactersMax);
+export const text = boundedText(textCharactersMax);
 
 /** A word that becomes part of a command, a file name or a message to an agent. */
 export const word = anyText.check(
   z.refine((value) => !value.includes('\0'), { error: 'a string without NUL characters' }),
 );
 
-export const id = textOf(idCharactersMax).check(z.trim());
+export const id = boundedText(idCharactersMax).check(z.trim());
 
 export const flag = z.boolean({ error: 'true or false' });
 
@@ -62,7 +62,7 @@ type ListOf<Item extends z.ZodMiniType> = z.ZodMiniType<
 >;
 
 /** A list of so many items at most. */
-export function listOf<Item extends z.ZodMiniType>(
+export function boundedList<Item extends z.ZodMiniType>(
   item: Item,
   itemsMax: number,
   items = 'entries',
@@ -72,7 +72,7 @@ export function listOf<Item extends z.ZodMiniType>(
   return list.check(z.refine(({ length }) => length <= itemsMax, { error }));
 }
 
-export const texts = listOf(text, listItemsMax, 'strings');
+export const texts = boundedList(text, listItemsMax, 'strings');
 
 /** A list whose length and items the handler checks with its own message. */
 export const anyTexts: ListOf<typeof anyText> = z.array(anyText, { error: 'a list of strings' });

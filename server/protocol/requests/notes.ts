@@ -1,6 +1,6 @@
 // Requests about notes: short facts that prompts of later tasks contain.
 
-import { id, optional, textOf, word } from './fields.ts';
+import { id, optional, boundedText, word } from './fields.ts';
 
 const placeCharactersMax = 4_200;
 
@@ -8,7 +8,7 @@ export const noteShapes = {
   /** `epic`: those that count in this epic, which are its own and the project's. */
   'notes.list': { epic: optional(id) },
   /** For the tasks of an epic, or for the whole project. `at`: the cited line, as `file:line`. */
-  'notes.add': { text: word, epic: optional(id), at: optional(textOf(placeCharactersMax)) },
+  'notes.add': { text: word, epic: optional(id), at: optional(boundedText(placeCharactersMax)) },
   /** From now on, the note counts for the whole project. */
   'notes.keep': { id },
   'notes.drop': { id },

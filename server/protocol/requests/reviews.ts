@@ -3,7 +3,7 @@
 import type { ChangeView } from '../panel-views.ts';
 import type { UndoView } from '../run-views.ts';
 import type { EpicView, QuestionView, TaskView } from '../views.ts';
-import { flag, id, integer, optional, textOf, word } from './fields.ts';
+import { flag, id, integer, optional, boundedText, word } from './fields.ts';
 
 const shaCharactersMax = 64;
 const pathCharactersMax = 4_096;
@@ -13,7 +13,7 @@ export const reviewShapes = {
   diff: { id, snapshot: optional(integer(1)) },
   /** `against`: since the work of this task, instead of since its base. */
   change: { id, against: optional(id) },
-  'file.read': { sha: textOf(shaCharactersMax), path: textOf(pathCharactersMax) },
+  'file.read': { sha: boundedText(shaCharactersMax), path: boundedText(pathCharactersMax) },
   /**
    * `seen`: the commit that was reviewed. For a task, the request is refused if the commit has
    * changed; for an epic, its tree is approved. `plan`: the waiting plan as the person wants it;

@@ -8,12 +8,12 @@ import {
   flag,
   id,
   idOrNull,
-  listOf,
+  boundedList,
   number,
   oneOf,
   optional,
   text,
-  textOf,
+  boundedText,
   textOrNull,
   texts,
   textsByName,
@@ -23,9 +23,9 @@ import {
 const settledFilesMax = 200;
 /** 5 MiB in base64, and a little more: the handler refuses larger images with its own message. */
 const attachmentCharactersMax = 8 * 1024 * 1024;
-const sha = textOf(64);
+const sha = boundedText(64);
 const settledFile = z.object({
-  path: textOf(4_096),
+  path: boundedText(4_096),
   text: textOrNull,
   keeps_base: optional(flag),
 });
@@ -47,7 +47,7 @@ export const taskShapes = {
    * Keeps an image (PNG, JPEG, GIF or WebP, at most 5 MiB, in base64) in the project. A description
    * shows it as `![words](attachment:<name>)`, and agents get its path.
    */
-  'attachment.add': { content: textOf(attachmentCharactersMax) },
+  'attachment.add': { content: boundedText(attachmentCharactersMax) },
   /** `proposal` adds the newest plan as a whole, whatever its state. */
   'task.show': { id },
   'task.pause': { id },
@@ -69,7 +69,7 @@ export const taskShapes = {
    * each file in conflict has its text (null: the file is removed). Refused if a conflict still has
    * its marks, or the lines from before both changes and no `keeps_base`.
    */
-  'task.merge': { id, onto: sha, files: listOf(settledFile, settledFilesMax, 'files') },
+  'task.merge': { id, onto: sha, files: boundedList(settledFile, settledFilesMax, 'files') },
   'task.send_back': { id, text: word },
   /**
    * Moves tasks, all or none: into an epic (null for none), below a parent (null for none; absent

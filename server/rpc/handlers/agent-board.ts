@@ -5,7 +5,7 @@ import type { AgentBoard, AgentTask } from '../../protocol/agent-views.ts';
 import {
   blockersOf,
   countsInScope,
-  familyOf,
+  taskAndSubTaskIds,
   neighborsOf,
   type Reads,
   subTasksOf,
@@ -26,7 +26,7 @@ export async function taskForAgent(
   return readAtOneMoment(db, async (at) => {
     await attemptAtWork(at, scope);
     const id = wanted ?? scope.part;
-    const family = await familyOf(at, scope.taskId);
+    const family = await taskAndSubTaskIds(at, scope.taskId);
     const blockers = await blockersOf(at, family);
     const isAround = family.includes(id) || blockers.some((blocker) => blocker.id === id);
     const row = isAround ? await taskById(at, id) : null;

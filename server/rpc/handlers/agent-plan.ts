@@ -9,7 +9,7 @@ import {
   addTask,
   askToStop,
   candidateOf,
-  familyOf,
+  taskAndSubTaskIds,
   sameTitle,
   type Tx,
   taskOrRefuse,
@@ -197,7 +197,7 @@ export async function blockForAgent(
 async function refusePointless(tx: Tx, scope: AgentScope, by: string): Promise<void> {
   const row = await taskOrRefuse(tx, by);
   const own = scope.taskId;
-  if (row.id !== own && (await familyOf(tx, own)).includes(row.id)) {
+  if (row.id !== own && (await taskAndSubTaskIds(tx, own)).includes(row.id)) {
     throw new Refusal(
       'bad_value',
       `${by} is a sub-task of ${own} itself and runs in the same attempt, so it cannot be waited for.`,

@@ -12,7 +12,7 @@ import type { ToldStories } from '../../store/history/told-stories.ts';
 import { readSnapshot } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
 import { newestRun, readLine, spentByScope } from '../../store/port.ts';
-import { dayOf } from '../../workflows/kit/budget-day.ts';
+import { budgetDay } from '../../workflows/kit/budget-day.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 
 type HistoryRequests =
@@ -57,7 +57,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
       return readRuns(store.db, request, await told());
     },
     spending: async () => {
-      const day = dayOf(store.sources.clock.now());
+      const day = budgetDay(store.sources.clock.now());
       const { usd } = await spentByScope(store.db, 'day', day);
       return { day, usd };
     },

@@ -70,7 +70,7 @@ function sandboxOf(task: TaskView, { holds }: SandboxView): 'worker' | SandboxVi
 }
 
 /** The settings that do not take effect yet; none if all do. */
-export function unacceptedNow(deps: DataHandlerDeps): Pick<StatusSnapshot, 'unaccepted'> {
+export function unacceptedSettings(deps: DataHandlerDeps): Pick<StatusSnapshot, 'unaccepted'> {
   const unaccepted = deps.unaccepted?.() ?? [];
   return unaccepted.length > 0 ? { unaccepted } : {};
 }
@@ -126,7 +126,7 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
       return {
         ...snapshot,
         ...(await withSandboxes(deps, snapshot.tasks)),
-        ...unacceptedNow(deps),
+        ...unacceptedSettings(deps),
         ...(machines.length > 0 && { machines }),
         ...noLander(snapshot.tasks, machines, deps.settings().gate.needs),
         ...(snapshot.run?.active === true &&

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { attemptLog } from '../../store/work/attempt-log.ts';
-import { changeOf, type Change } from '../../store/status/compared-commits.ts';
+import { findChange, type Change } from '../../store/status/compared-commits.ts';
 import type { TaskSnapshots, TaskSnapshotView } from '../../protocol/views.ts';
 import type { DataGit, DataHandlerDeps } from './data-deps.ts';
 import { basesByAttempt } from '../../store/port.ts';
@@ -36,7 +36,7 @@ export function workHandlers(deps: DataHandlerDeps): Pick<Handlers, WorkRequests
     },
     snapshots: async ({ id }) => snapshotViews(deps, id),
     diff: async ({ id, snapshot: wanted }) => {
-      const change = await changeOf(db, id);
+      const change = await findChange(db, id);
       const { base, head } =
         wanted === undefined
           ? await endsOf(deps.git, change)
@@ -68,7 +68,7 @@ async function basesOf(deps: DataHandlerDeps, id: string): Promise<ReadonlyMap<s
 }
 
 async function snapshotViews(deps: DataHandlerDeps, wanted: string): Promise<TaskSnapshots> {
-  const { id } = await changeOf(deps.store.db, wanted);
+  const { id } = await findChange(deps.store.db, wanted);
   const bases = await basesOf(deps, id);
   const snapshots: TaskSnapshotView[] = [];
   const { snapshotsOf } = await loadSnapshots();

@@ -3,7 +3,7 @@
 import type { Handlers } from '../../protocol/api.ts';
 import { readAttempts } from '../../store/work/attempts.ts';
 import { readChanges } from '../../store/board/board-changes.ts';
-import { snapshotExtras, unacceptedNow, withSandboxes } from './data-inspect.ts';
+import { snapshotExtras, unacceptedSettings, withSandboxes } from './data-inspect.ts';
 import { reviewHandlers } from './panel-review.ts';
 import { placeHandlers } from './panel-place.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
@@ -25,7 +25,7 @@ export function panelDataHandlers(deps: DataHandlerDeps): Pick<Handlers, PanelDa
     'board.changes': async ({ after }) => {
       const changes = await readChanges(store.db, after, snapshotExtras(deps));
       const { tasks } = await withSandboxes(deps, changes.tasks);
-      const held = unacceptedNow(deps);
+      const held = unacceptedSettings(deps);
       if (changes.snapshot === null) {
         return { ...changes, tasks, ...(changes.config !== undefined && held) };
       }

@@ -6,7 +6,7 @@ import type { Answer, Handlers, Params } from '../../protocol/api.ts';
 import { testBaseNow } from '../../workflows/landing/base-gate.ts';
 import { conflictSides, landPersonsMerge } from '../../workflows/person/settle-conflict.ts';
 import { followTarget } from '../../workflows/person/follow-target.ts';
-import { giveBack, takeOver } from '../../workflows/person/take-over.ts';
+import { handBackToAgent, takeOver } from '../../workflows/person/take-over.ts';
 import { newestRun } from '../../store/port.ts';
 import { activeRuns, chooseTarget } from '../../workflows/run/start-run.ts';
 import { preflight } from './preflight.ts';
@@ -51,7 +51,7 @@ export function panelEngineHandlers(
       };
     },
     'task.give_back': async ({ id, note }) => {
-      await giveBack(engine, id, note ?? null);
+      await handBackToAgent(engine, id, note ?? null);
       return taskView(id);
     },
     conflict: ({ id }) => conflictSides(engine, id),

@@ -4,7 +4,7 @@ import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
-import { changeOf, type Change } from '../../store/status/compared-commits.ts';
+import { findChange, type Change } from '../../store/status/compared-commits.ts';
 import { endsOf } from './data-work.ts';
 import type { DataGit, DataHandlerDeps } from './data-deps.ts';
 
@@ -19,13 +19,13 @@ export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequ
   const { git, store } = deps;
   return {
     change: async ({ id: wanted, against }) => {
-      const change = await changeOf(store.db, wanted);
+      const change = await findChange(store.db, wanted);
       const ends = (await mergedEnds(git, change)) ?? (await endsOf(git, best(change)));
       const { head } = ends;
       const base =
         against === undefined
           ? ends.base
-          : (await endsOf(git, best(await changeOf(store.db, against)))).head;
+          : (await endsOf(git, best(await findChange(store.db, against)))).head;
       const files = await git.changedFiles(base, head);
       if (!files.ok) throw new Refusal('git', files.error.message);
       const size = await git.sizeOfChange(base, head);

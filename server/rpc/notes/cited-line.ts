@@ -1,7 +1,7 @@
 // Reads the line that a new note cites, so that a later prompt can tell whether it still exists.
 
 import { noteCharactersMax } from '../../core/notes/notes.ts';
-import { oneLine } from '../../core/prompt/prompt-text.ts';
+import { toSingleLine } from '../../core/prompt/prompt-text.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { DataGit } from '../handlers/data-deps.ts';
 import { boundedText } from '../handlers/agent-attempt.ts';
@@ -16,7 +16,7 @@ export interface CitedPlace {
 
 /** The text of a note as it is stored: one line. */
 export function noteText(text: string): string {
-  const line = oneLine(text, Math.max(text.length, 1));
+  const line = toSingleLine(text, Math.max(text.length, 1));
   return boundedText(line, 'The note', noteCharactersMax);
 }
 

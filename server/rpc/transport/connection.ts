@@ -27,7 +27,7 @@ import {
 import { compareVersions } from '../../protocol/version.ts';
 import { onDevice } from '../../store/feed/actor.ts';
 import { boardFeed } from './board-feed.ts';
-import { toResponseError, valueOf } from './errors.ts';
+import { toResponseError, unwrapOrRefuse } from './errors.ts';
 import { FeedPump, type Feed } from './feed.ts';
 import { isPersonsDecision } from './decisions.ts';
 import {
@@ -279,7 +279,7 @@ class GreetedConnection implements ServedConnection {
 }
 
 function shaped<N extends RequestName>(name: N, raw: unknown): Params<N> {
-  return valueOf(readParams(name, raw));
+  return unwrapOrRefuse(readParams(name, raw));
 }
 
 function notForRuns(name: string): Refusal {
@@ -300,7 +300,7 @@ async function callAgentHandler(
       `An agent may not ask for ${printable(name)}: its token is good for its own attempt's requests alone.`,
     );
   }
-  const params = valueOf(readAgentParams(name, raw));
+  const params = unwrapOrRefuse(readAgentParams(name, raw));
   const handler = handlers[name] as (params: unknown) => Promise<unknown>;
   return await handler.call(handlers, params);
 }

@@ -24,7 +24,7 @@ export class ConnectFailure extends ErrorOfKind<ConnectFailureKind> {
 }
 
 /** The parameters of a request, or its refusal. */
-export function valueOf<Value>(read: Result<Value, string>): Value {
+export function unwrapOrRefuse<Value>(read: Result<Value, string>): Value {
   if (read.ok) return read.value;
   throw new Refusal('bad_request', read.error);
 }

@@ -12,7 +12,7 @@ import { type Db, inParts, readAtOneMoment } from '../rows/one-moment.ts';
 import {
   countEpics,
   countStatuses,
-  heldNow,
+  readCurrentHolds,
   lastSeq,
   openQuestions,
   readSnapshot,
@@ -77,7 +77,7 @@ async function readMoment(at: Db, after: number, extras: SnapshotExtras): Promis
     line,
     stuck: mayChangeStuck(touched, tasks) ? stuckViews(await readBoard(at)) : null,
     questions: await openQuestions(at),
-    holds: await heldNow(at, run),
+    holds: await readCurrentHolds(at, run),
     snapshot: null,
     mayChangeSettings: touched.settings,
   };

@@ -123,13 +123,13 @@ async function readMoment(
     line: branch === null ? null : await readLine(db, branch),
     branch,
     questions: await openQuestions(db),
-    holds: await heldNow(db, run),
+    holds: await readCurrentHolds(db, run),
     unlanded: await unlandedScopes(db),
   };
 }
 
 /** While nothing runs, only lines and unusable agents are left: until a person has acted. */
-export async function heldNow(db: Db, run: RunRow | null): Promise<readonly HoldView[]> {
+export async function readCurrentHolds(db: Db, run: RunRow | null): Promise<readonly HoldView[]> {
   const lines = await db
     .selectFrom('lines')
     .select(['branch', 'held_reason', 'held_since_ms'])

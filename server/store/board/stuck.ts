@@ -151,10 +151,10 @@ export function stuckReason(board: Board, number: number, causeNumber: number): 
   const isDirect = (board.waits[number] ?? []).some(
     (blocker) => blocker === causeNumber || board.tops[blocker] === causeNumber,
   );
-  return reasonOf({ id: task.id, waitsFor: task.waits_for, cause, isDirect });
+  return stuckReasonText({ id: task.id, waitsFor: task.waits_for, cause, isDirect });
 }
 
-export function reasonOf(stuck: {
+export function stuckReasonText(stuck: {
   readonly id: string;
   readonly waitsFor: readonly string[];
   readonly cause: Held;

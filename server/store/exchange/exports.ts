@@ -19,8 +19,8 @@ import {
   reviewKinds,
   verdicts,
 } from '../../core/plan/task.ts';
-import { contentOf, plannedTasks, runPlace } from './import-existing.ts';
-import { workOf } from './import-state.ts';
+import { toExistingTask, plannedTasks, runPlace } from './import-existing.ts';
+import { importedWork } from './import-state.ts';
 import { removedIds } from './removed-ids.ts';
 import { type Db, readAtOneMoment, textList } from '../rows/one-moment.ts';
 import type { EpicRow, TaskRow, WorktreeTable } from '../schema/tables.ts';
@@ -133,8 +133,8 @@ function known<Word extends string>(words: readonly Word[], given: string | null
 }
 
 function sessionTask(row: TaskRow, blockedBy: readonly string[]): SessionTask {
-  const content = contentOf(row, blockedBy);
-  const work = workOf(row);
+  const content = toExistingTask(row, blockedBy);
+  const work = importedWork(row);
   return {
     ...content,
     testMode: content.testMode ?? 'strict',

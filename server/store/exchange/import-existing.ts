@@ -20,7 +20,7 @@ export async function readProject(db: Db): Promise<StoredProject> {
   const tasks = new Map<string, ExistingTask>();
   const statuses = new Map<string, TaskRow['status']>();
   for (const row of rows) {
-    tasks.set(row.id, contentOf(row, blockers.get(row.id) ?? []));
+    tasks.set(row.id, toExistingTask(row, blockers.get(row.id) ?? []));
     statuses.set(row.id, row.status);
   }
   const epics = new Map<string, EpicContent>();
@@ -67,7 +67,7 @@ async function plannedEdges(db: Db): Promise<readonly { task_id: string; blocked
     .execute();
 }
 
-export function contentOf(row: TaskRow, blockedBy: readonly string[]): ExistingTask {
+export function toExistingTask(row: TaskRow, blockedBy: readonly string[]): ExistingTask {
   return {
     id: row.id,
     title: row.title,

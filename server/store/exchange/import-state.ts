@@ -49,7 +49,7 @@ type Work = Pick<TaskRow, 'base_sha' | 'branch' | 'commit_sha' | 'landed_sha' | 
  * Commits and branches of a task: its own, or until it has some, those of the project it was
  * imported from.
  */
-export function workOf(row: TaskRow): Work {
+export function importedWork(row: TaskRow): Work {
   const isOwn = row.base_sha !== null || row.branch !== null || row.commit_sha !== null;
   if (isOwn || row.rescue_refs !== '[]' || row.source?.includes('"work":') !== true) return row;
   const { work } = JSON.parse(row.source) as { readonly work?: Work };

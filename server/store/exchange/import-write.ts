@@ -20,7 +20,7 @@ import { inParts } from '../rows/one-moment.ts';
 import { refreshReadiness, withParents } from '../status/readiness.ts';
 import type { EventTable, TaskTable, Tx } from '../schema/tables.ts';
 import { insertBlockers, nextTaskPosition } from '../plan/tasks.ts';
-import { familyOf } from '../status/transition.ts';
+import { taskAndSubTaskIds } from '../status/transition.ts';
 import { columnsOfTaskRules, saidColumns } from '../../core/exchange/task-rule-columns.ts';
 import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
@@ -261,7 +261,7 @@ async function updateTask(
     await tx
       .updateTable('tasks')
       .set({ epic_id: task.epicId })
-      .where('id', 'in', await familyOf(tx, task.id))
+      .where('id', 'in', await taskAndSubTaskIds(tx, task.id))
       .execute();
   }
   await appendEvent(tx, sources, {
@@ -293,7 +293,7 @@ async function settleExisting(
     const before = project.tasks.get(task.id);
     if (!hasOtherEdges(task, before)) continue;
     if (before !== undefined && before.parentId !== null) touched.add(before.parentId);
-    for (const id of await familyOf(tx, task.id)) touched.add(id);
+    for (const id of await taskAndSubTaskIds(tx, task.id)) touched.add(id);
     for (const id of await withParents(tx, task.id)) touched.add(id);
   }
   const fresh = new Set(plan.tasks.map((task) => task.id));

@@ -29,7 +29,7 @@ export function currentDevice(): string | null {
 }
 
 /** Events whose actor has this name. An actor is the last part of its event's data. */
-export function isBy(name: string): Expression<SqlBool> {
+export function isByActor(name: string): Expression<SqlBool> {
   const quoted = JSON.stringify(name);
   const has = (part: string): RawBuilder<SqlBool> => sql`replace(data, ${part}, '') <> data`;
   const person = has(`"actor":{"person":${quoted},"machine":`);

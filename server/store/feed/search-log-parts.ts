@@ -21,7 +21,7 @@ const partsOfLogMax = 3;
  * The first parts of each log that contain all words, whatever their case, in the order of the
  * log. `words`: as they are written in a line of JSON.
  */
-export async function partsWith(
+export async function searchLogParts(
   db: Db,
   logs: readonly string[],
   words: readonly string[],

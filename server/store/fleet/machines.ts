@@ -89,7 +89,7 @@ export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): P
  * Recorded before its next heartbeat does so, because the tasks that it releases must not be
  * assigned to it again.
  */
-export async function noteCutOff(tx: Tx, id: string): Promise<void> {
+export async function markRemoteUnreachable(tx: Tx, id: string): Promise<void> {
   await tx
     .updateTable('machines')
     .set({ remote_away_since_ms: nowMs(tx) })

@@ -7,7 +7,7 @@ import type { EventView } from '../../protocol/api.ts';
 import { eventView } from '../feed/feed.ts';
 import { hexOf } from '../rows/hex-of.ts';
 import { inParts } from '../rows/one-moment.ts';
-import { usageOf } from './read-history.ts';
+import { readUsage } from './read-history.ts';
 import type { Reads } from '../schema/tables.ts';
 import type { TraceSpan } from '../../core/history/trace-span.ts';
 
@@ -91,7 +91,7 @@ async function endedIn(
 ): Promise<readonly TraceSpan[]> {
   const own = ids.length === 0 ? [] : await readEvents(db, upTo, { taskIds: ids });
   const events = [...runs, ...gates, ...own].toSorted((a, b) => a.seq - b.seq);
-  const usage = await usageOf(db, ids);
+  const usage = await readUsage(db, ids);
   const stories = new StoryTeller();
   const spans = (): readonly TraceSpan[] => {
     const active = [...stories.tasks.values()].flatMap((task) => [...runsOfTask(task)]);

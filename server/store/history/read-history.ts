@@ -45,7 +45,7 @@ export async function readReport(
         `No run and no epic "${shown(id)}" in this project. Run "drover status" to see the last run, or "drover epic list" for the epics.`,
       );
     }
-    return makeReport(stories, scope, await usageOf(at, scope.taskIds), await readCounted(at));
+    return makeReport(stories, scope, await readUsage(at, scope.taskIds), await readCounted(at));
   });
 }
 
@@ -64,7 +64,7 @@ export async function readTrace(db: Db, id: string, nowMs: number): Promise<read
     const taskIds = isRun ? null : new Set(epic?.taskIds ?? [id]);
     const runIds = isRun ? [id] : runsOf(stories, taskIds ?? new Set());
     const used = taskIds === null ? [...stories.tasks.keys()] : [...taskIds];
-    return spansOf(stories, { taskIds, runIds }, await usageOf(at, used), hexOf);
+    return spansOf(stories, { taskIds, runIds }, await readUsage(at, used), hexOf);
   });
 }
 
@@ -76,7 +76,7 @@ export async function readRuns(
 ): Promise<RunList> {
   return readAtOneMoment(db, async (at) => {
     const stories = await told.read(at);
-    const used = await usageOf(at, [...stories.tasks.keys()]);
+    const used = await readUsage(at, [...stories.tasks.keys()]);
     return runList(stories, used, {
       ...request,
       epicTitles: await epicTitles(at),
@@ -219,7 +219,7 @@ async function readCounted(db: Db): Promise<ReportBoard> {
   };
 }
 
-export async function usageOf(db: Db, ids: readonly string[]): Promise<readonly SpanUsage[]> {
+export async function readUsage(db: Db, ids: readonly string[]): Promise<readonly SpanUsage[]> {
   const found: SpanUsage[] = [];
   for (const part of inParts(ids)) {
     const rows = await db

@@ -19,9 +19,9 @@ import { textList } from '../rows/one-moment.ts';
 import { refreshReadiness, withParents } from '../status/readiness.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';
 import { checkTaskFields } from './task-fields.ts';
-import { placeFor } from './task-place.ts';
+import { resolvePlace } from './task-place.ts';
 import { continuedTask, distinctBlockers, insertBlockers, storedDescription } from './tasks.ts';
-import { familyOf, rootOf } from '../status/transition.ts';
+import { taskAndSubTaskIds, rootTaskId } from '../status/transition.ts';
 import { epicLinePrefix } from '../../core/plan/outcome.ts';
 
 /** Changes only the given fields; resolves with the new row. */
@@ -61,12 +61,12 @@ export async function editTask(
   });
   if (!changed.includes('blocked_by') && !changed.includes('parent')) return after;
   await rebuildChains(tx, await refuseLoops(tx, id, before));
-  const touched = new Set([...(await withParents(tx, id)), ...(await familyOf(tx, id))]);
+  const touched = new Set([...(await withParents(tx, id)), ...(await taskAndSubTaskIds(tx, id))]);
   if (changed.includes('parent')) {
     // Who is a relative of whom has changed for everything below both of the topmost tasks.
-    for (const member of await familyOf(tx, await rootOf(tx, id))) touched.add(member);
-    const oldRoot = row.parent_id === null ? id : await rootOf(tx, row.parent_id);
-    for (const member of await familyOf(tx, oldRoot)) touched.add(member);
+    for (const member of await taskAndSubTaskIds(tx, await rootTaskId(tx, id))) touched.add(member);
+    const oldRoot = row.parent_id === null ? id : await rootTaskId(tx, row.parent_id);
+    for (const member of await taskAndSubTaskIds(tx, oldRoot)) touched.add(member);
   }
   await refreshReadiness(tx, sources, touched);
   return taskOrRefuse(tx, id);
@@ -115,7 +115,7 @@ async function moveTask(
   if (row.parent_id !== null) {
     throw new Refusal(
       'bad_value',
-      `${row.id} is a sub-task and belongs to the epic of its parent. Change the epic of ${await rootOf(tx, row.id)} instead.`,
+      `${row.id} is a sub-task and belongs to the epic of its parent. Change the epic of ${await rootTaskId(tx, row.id)} instead.`,
     );
   }
   await refuseMoveOfWork(tx, row);
@@ -151,18 +151,18 @@ async function moveToParent(
   fields: TaskFields,
 ): Promise<string[]> {
   const parent = fields.parent ?? null;
-  const root = await taskOrRefuse(tx, await rootOf(tx, row.id));
+  const root = await taskOrRefuse(tx, await rootTaskId(tx, row.id));
   if (ownedStatuses.has(row.status) || ownedStatuses.has(root.status)) {
     throw new Refusal(
       'bad_state',
       `${row.id} is running and cannot move to another parent. Pause ${root.id} first.`,
     );
   }
-  const family = await familyOf(tx, row.id);
+  const family = await taskAndSubTaskIds(tx, row.id);
   if (parent !== null && family.includes(parent)) {
     throw new Refusal('cycle', `${row.id} cannot be a sub-task of itself (${parent}).`);
   }
-  const place = await placeFor(tx, sources, {
+  const place = await resolvePlace(tx, sources, {
     parent,
     epic:
       parent === null
@@ -181,7 +181,7 @@ async function writeEpic(tx: Tx, id: string, epic: string | null): Promise<void>
   await tx
     .updateTable('tasks')
     .set({ epic_id: epic })
-    .where('id', 'in', await familyOf(tx, id))
+    .where('id', 'in', await taskAndSubTaskIds(tx, id))
     .execute();
 }
 

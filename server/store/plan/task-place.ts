@@ -30,7 +30,11 @@ export interface WantedPlace {
 }
 
 /** Checks that a task may be placed there. */
-export async function placeFor(tx: Tx, sources: StoreSources, wanted: WantedPlace): Promise<Place> {
+export async function resolvePlace(
+  tx: Tx,
+  sources: StoreSources,
+  wanted: WantedPlace,
+): Promise<Place> {
   if (wanted.parent === null) {
     const epic = wanted.epic ?? null;
     if (epic !== null) await openEpicForTask(tx, sources, epic);
@@ -111,7 +115,7 @@ async function freeSequence(tx: Tx, parentId: string, wanted?: number): Promise<
 }
 
 /** `<parent>.<n>` for a sub-task that is numbered here, else an id of our own. */
-export async function idFor(tx: Tx, sources: StoreSources, place: Place): Promise<string> {
+export async function nextTaskId(tx: Tx, sources: StoreSources, place: Place): Promise<string> {
   if (place.parent_id === null) return freshId(tx, sources, 'task');
   const id = subTaskId(place.parent_id, place.sequence_number);
   // A long imported parent leaves no room for the number, and an import may have used the id for

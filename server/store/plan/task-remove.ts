@@ -11,7 +11,7 @@ import { readRemoved, type RemovedTask } from './restore.ts';
 import { refreshReadiness, withParents } from '../status/readiness.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';
 import { checkedIds } from './task-move.ts';
-import { familyOf, rootOf } from '../status/transition.ts';
+import { taskAndSubTaskIds, rootTaskId } from '../status/transition.ts';
 
 /** Sub-tasks are removed with their parent; resolves with everything that was removed. */
 export async function removeTasks(
@@ -22,7 +22,7 @@ export async function removeTasks(
   const ids = checkedIds(given, 'removed');
   await refuseUnknownTasks(tx, ids);
   const gone = new Set<string>();
-  for (const id of ids) for (const member of await familyOf(tx, id)) gone.add(member);
+  for (const id of ids) for (const member of await taskAndSubTaskIds(tx, id)) gone.add(member);
   const rows: TaskRow[] = [];
   for (const id of gone) {
     const row = await taskOrRefuse(tx, id);
@@ -66,7 +66,7 @@ async function refuseBegun(tx: Tx, row: TaskRow): Promise<void> {
     );
   }
   if (row.parent_id === null) return;
-  const root = await taskOrRefuse(tx, await rootOf(tx, row.id));
+  const root = await taskOrRefuse(tx, await rootTaskId(tx, row.id));
   if (!ownedStatuses.has(root.status)) return;
   throw new Refusal(
     'illegal',

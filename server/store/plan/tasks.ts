@@ -12,7 +12,7 @@ import { refreshReadiness, withParents } from '../status/readiness.ts';
 import { textList } from '../rows/one-moment.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';
 import { checkTaskFields } from './task-fields.ts';
-import { idFor, placeFor } from './task-place.ts';
+import { nextTaskId, resolvePlace } from './task-place.ts';
 import { unmetBlockers } from '../status/transition.ts';
 import { lastAttempt } from '../work/claims.ts';
 
@@ -37,7 +37,7 @@ export async function addTask(
   const fields = withTitlePrefix(given);
   const { title, description, ...columns } = checkTaskFields(fields);
   const continued = await continuedTask(tx, columns.continues ?? null);
-  const place = await placeFor(tx, sources, {
+  const place = await resolvePlace(tx, sources, {
     parent: fields.parent ?? null,
     ...(fields.sequence === undefined ? {} : { sequence: fields.sequence }),
     ...epicOfNew(fields, continued),
@@ -46,7 +46,7 @@ export async function addTask(
   const blockers = distinctBlockers([...(fields.blocked_by ?? []), ...(fields.add_blockers ?? [])]);
   await refuseUnknownTasks(tx, blockers);
   await refuseCandidates(tx, blockers);
-  const id = await idFor(tx, sources, place);
+  const id = await nextTaskId(tx, sources, place);
   const now = Math.floor(sources.clock.now() / 1000);
   await tx
     .insertInto('tasks')

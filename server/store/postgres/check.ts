@@ -8,7 +8,7 @@ import type { Db } from '../rows/one-moment.ts';
 import { schemaVersion } from '../schema/schema.ts';
 import { postgresDialect } from './dialect.ts';
 import { type PostgresFacts, readFacts, unfit } from './migrate.ts';
-import { type PostgresPlace, placeOf } from './database-url.ts';
+import { type PostgresPlace, parseDatabaseUrl } from './database-url.ts';
 import { openPool } from './pool.ts';
 import { refuseSharedSessions } from './pooler.ts';
 import { PostgresRefusal, type PostgresRefusalName } from './trouble.ts';
@@ -27,7 +27,7 @@ const connectMaxMs = 5_000;
 /** `heardBeforeMs`: as for `readMachines`. */
 export async function checkPostgres(url: string, heardBeforeMs = 0): Promise<PostgresCheck> {
   try {
-    const place = placeOf(url);
+    const place = parseDatabaseUrl(url);
     const { facts, machines } = await lookAt(place, heardBeforeMs);
     const trouble = unfit(facts, place);
     if (trouble !== null) throw trouble;

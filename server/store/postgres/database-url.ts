@@ -19,7 +19,7 @@ export function isPostgresUrl(text: string): boolean {
 /**
  * Parts that the URL omits come from PostgreSQL's own defaults (`PGUSER`, `PGPASSWORD` and so on).
  */
-export function placeOf(url: string): PostgresPlace {
+export function parseDatabaseUrl(url: string): PostgresPlace {
   if (!isPostgresUrl(url)) throw notAUrl('it does not start with postgresql://');
   const servers = readServers(url);
   const clients = servers.map(parsed);

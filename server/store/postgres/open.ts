@@ -9,7 +9,7 @@ import type { StoreTables } from '../schema/tables.ts';
 import { postgresDialect } from './dialect.ts';
 import { ListeningConnection } from './listen.ts';
 import { migratePostgres } from './migrate.ts';
-import { placeOf } from './database-url.ts';
+import { parseDatabaseUrl } from './database-url.ts';
 import { pipelinedKysely } from './pipelined.ts';
 import { openPool, type PoolOptions } from './pool.ts';
 import { refuseSharedSessions } from './pooler.ts';
@@ -37,7 +37,7 @@ export async function openPostgresStore(
   sources: StoreSources,
   options: OpenPostgresOptions = {},
 ): Promise<OpenedPostgresStore> {
-  const place = placeOf(url);
+  const place = parseDatabaseUrl(url);
   const { pool } = openPool(place, options);
   const db = pipelinedKysely<StoreTables>(postgresDialect(pool), [
     // SQLite takes an empty list; here it would be a mistake of syntax.

@@ -81,7 +81,7 @@ function firstOf(error: Error): Error {
 }
 
 /** SQLSTATE or the code of Node. */
-export function codeOf(error: unknown): string | null {
+export function postgresErrorCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null;
   return typeof error.code === 'string' ? error.code : null;
 }
@@ -133,7 +133,7 @@ const byWords: readonly (readonly [RegExp, PostgresRefusalName])[] = [
 ];
 
 function troubleOf(error: Error): PostgresRefusalName | null {
-  const code = codeOf(error);
+  const code = postgresErrorCode(error);
   if (code === '28000' && /no encryption|SSL off/i.test(error.message)) return 'tls';
   const named = code === null ? undefined : byCode[code];
   if (named !== undefined) return named;

@@ -6,7 +6,7 @@ import { ownedStatuses } from '../../core/plan/state.ts';
 import { shown } from '../rows/field-checks.ts';
 import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import type { EpicRow, TaskRow } from '../schema/tables.ts';
-import { rootOf } from './transition.ts';
+import { rootTaskId } from './transition.ts';
 
 export interface Change {
   readonly id: string;
@@ -22,7 +22,7 @@ export interface Change {
   readonly wouldLand: { readonly line: string; readonly target: string } | null;
 }
 
-export async function changeOf(db: Db, id: string): Promise<Change> {
+export async function findChange(db: Db, id: string): Promise<Change> {
   return readAtOneMoment(db, async (at) => {
     const task = await at.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
     if (task !== undefined) return taskChange(at, task);
@@ -37,7 +37,7 @@ export async function changeOf(db: Db, id: string): Promise<Change> {
 
 /** A sub-task is part of its parent's change. */
 async function taskChange(db: Db, task: TaskRow): Promise<Change> {
-  const root = await rootOf(db, task.id);
+  const root = await rootTaskId(db, task.id);
   const row =
     root === task.id
       ? task

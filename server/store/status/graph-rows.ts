@@ -4,7 +4,7 @@ import { Refusal } from '../../core/failure.ts';
 import { criticalPathLengths, cycleIfAdded, cycleText, findCycle } from '../../core/plan/graph.ts';
 import { inParts, type Db } from '../rows/one-moment.ts';
 import type { DependencyTable, Tx } from '../schema/tables.ts';
-import { rootOf } from './transition.ts';
+import { rootTaskId } from './transition.ts';
 import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 /** In the order of the primary key, which SQLite keeps anyway. */
@@ -146,7 +146,7 @@ async function blockerRoots(tx: Tx, taskIds: readonly string[]): Promise<string[
       .where('d.task_id', 'in', part)
       .execute();
     for (const row of rows) {
-      roots.add(row.parent_id === null ? row.id : await rootOf(tx, row.id));
+      roots.add(row.parent_id === null ? row.id : await rootTaskId(tx, row.id));
     }
   }
   for (const id of taskIds) roots.delete(id);

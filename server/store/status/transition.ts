@@ -58,9 +58,9 @@ const lastingStatuses: ReadonlySet<TaskStatus> = new Set([
  * it. Blockers of the same family are met by the order of the sub-tasks.
  */
 export async function unmetBlockers(tx: Kysely<StoreTables>, taskId: string): Promise<string[]> {
-  const family = await familyOf(tx, taskId);
-  const root = await rootOf(tx, taskId);
-  const relatives = root === taskId ? family : await familyOf(tx, root);
+  const family = await taskAndSubTaskIds(tx, taskId);
+  const root = await rootTaskId(tx, taskId);
+  const relatives = root === taskId ? family : await taskAndSubTaskIds(tx, root);
   const rows = await tx
     .selectFrom('task_dependencies as d')
     .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
@@ -75,7 +75,10 @@ export async function unmetBlockers(tx: Kysely<StoreTables>, taskId: string): Pr
 }
 
 /** The task and all sub-tasks below it (two levels at most). */
-export async function familyOf(tx: Kysely<StoreTables>, taskId: string): Promise<string[]> {
+export async function taskAndSubTaskIds(
+  tx: Kysely<StoreTables>,
+  taskId: string,
+): Promise<string[]> {
   const family = [taskId];
   let level = [taskId];
   for (let depth = 0; depth < 3 && level.length > 0; depth += 1) {
@@ -91,7 +94,7 @@ export async function familyOf(tx: Kysely<StoreTables>, taskId: string): Promise
 }
 
 /** The task that is scheduled for this one: itself, or the topmost parent of a sub-task. */
-export async function rootOf(tx: Kysely<StoreTables>, taskId: string): Promise<string> {
+export async function rootTaskId(tx: Kysely<StoreTables>, taskId: string): Promise<string> {
   let id = taskId;
   for (let depth = 0; depth < 4; depth += 1) {
     const row = await tx

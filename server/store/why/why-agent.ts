@@ -6,7 +6,7 @@ import { stepText } from '../../core/format.ts';
 import { attemptsSince, unendedStates } from '../work/claims.ts';
 import type { Db } from '../rows/one-moment.ts';
 import type { AttemptRow, TaskRow } from '../schema/tables.ts';
-import { oneLine, type WhyFacts } from './why-phrases.ts';
+import { toSingleLine, type WhyFacts } from './why-phrases.ts';
 
 export interface NextAgentFacts {
   /** Kind of the agent that has the next attempt: its account and its pace count. */
@@ -44,7 +44,7 @@ function couldNotStart({ id }: TaskRow, last: AttemptRow | undefined, next: stri
   if (last?.state !== 'failed' || !unusableKinds.includes(last.failure_kind ?? '')) return [];
   if (stepText(last) !== next) return [];
   return [
-    `${last.agent} could not start on ${id}, and no attempt was used: ${oneLine(last.error ?? '')}`,
+    `${last.agent} could not start on ${id}, and no attempt was used: ${toSingleLine(last.error ?? '')}`,
   ];
 }
 
@@ -58,6 +58,6 @@ function takenOver(
   const before = attempts.findLast((one) => one.step < step && one.error !== null);
   if (before === undefined) return [];
   return [
-    `${next} takes over ${id} from ${stepText(before)}, whose attempt ended with: ${oneLine(before.error ?? '')}`,
+    `${next} takes over ${id} from ${stepText(before)}, whose attempt ended with: ${toSingleLine(before.error ?? '')}`,
   ];
 }

@@ -5,7 +5,7 @@ import { holdsLandedWork } from '../plan/epic-landing.ts';
 import type { Db } from '../rows/one-moment.ts';
 import type { EpicRow, TaskRow } from '../schema/tables.ts';
 import { epicLinePrefix } from '../../core/plan/outcome.ts';
-import { oneLine } from './why-phrases.ts';
+import { toSingleLine } from './why-phrases.ts';
 
 /** Unfinished tasks that are explained one by one. */
 const tasksShownMax = 5;
@@ -38,7 +38,7 @@ export async function whyEpic(
 }
 
 function landingSentences({ id, landing_state, landing_note, landed_sha }: EpicRow): string[] {
-  const note = landing_note === null ? null : oneLine(landing_note).replace(/\.$/u, '');
+  const note = landing_note === null ? null : toSingleLine(landing_note).replace(/\.$/u, '');
   switch (landing_state) {
     case 'landed':
       return [

@@ -9,7 +9,7 @@ import {
   whyNoMachine,
 } from '../../core/work/machines.ts';
 import { whyNoLander } from '../../core/work/landers.ts';
-import { lastAttempt, staysOn } from '../work/claims.ts';
+import { lastAttempt, mustStayOnMachine } from '../work/claims.ts';
 import { formatDuration } from '../../core/format.ts';
 import { readLander } from '../fleet/line-landers.ts';
 import { liveMachines } from '../fleet/machines.ts';
@@ -43,7 +43,7 @@ async function begunOn(
   const last = await lastAttempt(db, row.id);
   const machine = last === null ? undefined : machines.get(last.machine);
   if (machine?.state !== 'working') return null;
-  return staysOn(last, suits(machine.labels, neededLabels(labels))) ? machine : null;
+  return mustStayOnMachine(last, suits(machine.labels, neededLabels(labels))) ? machine : null;
 }
 
 /** Why finished work waits for a machine that runs its gate; nothing while one does. */
@@ -100,7 +100,7 @@ export async function whyLost(
  * A machine's report that its git remote does not answer: of the machine that has the attempt, or
  * of all for work that any machine could land.
  */
-export async function whyCutOff(db: Db, machine: string | null): Promise<string[]> {
+export async function explainUnreachableRemote(db: Db, machine: string | null): Promise<string[]> {
   const cutOff = (await liveMachines(db)).filter(
     ({ id, isCutOff }) => isCutOff && (machine === null || id === machine),
   );

@@ -30,7 +30,7 @@ export interface LostRefs {
 
 const errorCharactersMax = 500;
 
-export function oneLine(text: string): string {
+export function toSingleLine(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
   return line.length > errorCharactersMax ? `${line.slice(0, errorCharactersMax)}…` : line;
 }

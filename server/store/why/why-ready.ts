@@ -13,7 +13,7 @@ import type { RunRow, TaskRow } from '../schema/tables.ts';
 import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
 import { whyMachine } from './why-machine.ts';
 import { whyNoWorker } from './why-place.ts';
-import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
+import { toSingleLine, timeText, type WhyFacts } from './why-phrases.ts';
 import { notUsedThere, unusableAgents } from '../work/accounts.ts';
 import { activeRunsIn, newestRun, tasksOfRun } from '../work/runs.ts';
 
@@ -25,7 +25,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
     const after =
       row.last_error === null || next.sentences.length > 0
         ? ''
-        : ` The last one ended with: ${oneLine(row.last_error)}`;
+        : ` The last one ended with: ${toSingleLine(row.last_error)}`;
     sentences.push(
       `Attempt ${number} of ${row.max_attempts} of ${row.id} starts at ${timeText(row.next_attempt_at_ms, facts.nowMs)}.${after}`,
     );
@@ -49,9 +49,9 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
   for (const { agent, name, why } of await unusableAgents(db, run.id)) {
     if (agent !== next.agent) continue;
     const end = 'Correct this; a run that starts after this one uses it again.';
-    if (name !== null) sentences.push(`${notUsedThere(name, agent, oneLine(why))} ${end}`);
+    if (name !== null) sentences.push(`${notUsedThere(name, agent, toSingleLine(why))} ${end}`);
     else if (next.others.length === 0)
-      return [`This run does not use ${agent} any more: ${oneLine(why)} ${end}`];
+      return [`This run does not use ${agent} any more: ${toSingleLine(why)} ${end}`];
   }
   sentences.push(...(await limitedAccount(db, { ...next, ...facts })));
   sentences.push(...(await refusedWork(db, row, run)));

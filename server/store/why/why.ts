@@ -12,24 +12,24 @@ import { epicById, taskById, taskOrRefuse } from '../rows/find-rows.ts';
 import { machineNames } from '../fleet/machine-views.ts';
 import { type Db, readAtOneMoment, textList } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
-import { rootOf } from '../status/transition.ts';
+import { rootTaskId } from '../status/transition.ts';
 import { lastAttempt } from '../work/claims.ts';
 import { whyCandidates } from './why-candidates.ts';
 import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
 import { whyEpic } from './why-epic.ts';
 import { whyGate } from './why-gate.ts';
-import { whyCutOff, whyLander, whyLost, whyNotLanding } from './why-machine.ts';
+import { explainUnreachableRemote, whyLander, whyLost, whyNotLanding } from './why-machine.ts';
 import { whyOnWorker } from './why-place.ts';
 import { whyNotStarted } from './why-ready.ts';
-import { oneLine, timeText, type WhyFacts } from './why-phrases.ts';
+import { toSingleLine, timeText, type WhyFacts } from './why-phrases.ts';
 
 export async function why(db: Db, id: string, facts: WhyFacts): Promise<readonly string[]> {
   return readAtOneMoment(db, async (at) => {
     const epic = (await taskById(at, id)) === null ? await epicById(at, id) : null;
     if (epic !== null) return whyEpic(at, epic, (row) => whyTask(at, row, facts));
     const row = await taskOrRefuse(at, id);
-    const root = await rootOf(at, id);
+    const root = await rootTaskId(at, id);
     if (root === id) return whyTask(at, row, facts);
     const parent = await taskOrRefuse(at, root);
     const own = row.status === 'ready' ? [] : await whyTask(at, row, facts);
@@ -84,7 +84,7 @@ async function whyTask(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]>
 
 function lastError(row: TaskRow): string[] {
   if (row.last_error === null || row.last_error.trim() === '') return [];
-  return [`The last error: ${oneLine(row.last_error)}`];
+  return [`The last error: ${toSingleLine(row.last_error)}`];
 }
 
 function keptWork(row: TaskRow, { lost }: WhyFacts): string[] {
@@ -127,7 +127,9 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
         `${row.id} was running (attempt ${attempt?.number ?? 1} with ${agent}) when the backend stopped. Run "drover resume" to continue it.`,
       ];
   if (worker !== '') sentences.push(...(await whyOnWorker(db, row, facts)));
-  sentences.push(...(await whyCutOff(db, isHandedOver ? null : (attempt?.machine ?? ''))));
+  sentences.push(
+    ...(await explainUnreachableRemote(db, isHandedOver ? null : (attempt?.machine ?? ''))),
+  );
   sentences.push(...(await nextAgentFacts(db, row, facts)).sentences);
   if (row.stop_requested !== null && ownedStatuses.has(row.status)) {
     sentences.push(`A person asked to ${row.stop_requested} it; its agent is being stopped.`);
@@ -149,7 +151,7 @@ async function openQuestion(db: Db, id: string): Promise<string[]> {
     const choices = textList(question.choices);
     const answers =
       choices.length === 0 ? '<text>' : choices.map((choice) => `"${choice}"`).join(' or ');
-    return `Its agent waits for an answer to "${oneLine(question.text)}": use "drover answer ${question.id}" with ${answers}.`;
+    return `Its agent waits for an answer to "${toSingleLine(question.text)}": use "drover answer ${question.id}" with ${answers}.`;
   });
 }
 
@@ -192,7 +194,7 @@ async function whyWaiting(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
   const said =
     account?.message === null || account?.message === undefined
       ? ''
-      : ` It said: ${oneLine(account.message)}`;
+      : ` It said: ${toSingleLine(account.message)}`;
   const until =
     row.waiting_until_ms === null
       ? '(reset time unknown)'
@@ -212,7 +214,7 @@ async function whyPaused(db: Db, row: TaskRow): Promise<string[]> {
   }
   const attempt = await lastAttempt(db, row.id);
   const reason = attempt?.state === 'interrupted' && attempt.error !== null ? attempt.error : null;
-  const said = reason === null || reason === '' ? '' : ` (${oneLine(reason)})`;
+  const said = reason === null || reason === '' ? '' : ` (${toSingleLine(reason)})`;
   return [
     `${row.id} was paused by a person${said}; use "drover unpause ${row.id}" to continue it.`,
   ];
@@ -313,7 +315,7 @@ async function whyNotInCheckout(db: Db, { landed_on: branch }: TaskRow): Promise
   if (line === null) return [];
   const states = wrongStates(line).map((state) => describeWrongState(line.branch, state));
   const waits = line.pending > 0 && line.pending_reason !== null ? [line.pending_reason] : [];
-  return [...waits, ...states].map(oneLine);
+  return [...waits, ...states].map(toSingleLine);
 }
 
 /** The branch that a task landed on may be its epic's, which has landed since. */

@@ -4,7 +4,7 @@
 import { Refusal } from '../../core/failure.ts';
 import { taskOrRefuse } from '../rows/find-rows.ts';
 import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
-import { rootOf } from '../status/transition.ts';
+import { rootTaskId } from '../status/transition.ts';
 
 export interface AttemptLog {
   readonly taskId: string;
@@ -33,7 +33,7 @@ const tasksOver: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelle
 export async function attemptLog(db: Db, id: string, wanted = 0): Promise<AttemptLog> {
   return readAtOneMoment(db, async (at) => {
     const row = await taskOrRefuse(at, id);
-    const root = await rootOf(at, id);
+    const root = await rootTaskId(at, id);
     const attempts = await at
       .selectFrom('attempts')
       .select(['number', 'state', 'machine', 'ended_at_ms', 'session_started', 'log_path'])

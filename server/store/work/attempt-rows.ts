@@ -4,7 +4,7 @@ import type { TaskStatus } from '../../core/plan/state.ts';
 import { textList } from '../rows/one-moment.ts';
 import type { AttemptRow, Reads } from '../schema/tables.ts';
 
-export async function attemptOf(
+export async function readAttempt(
   db: Reads,
   taskId: string,
   number: number,

@@ -7,7 +7,7 @@ import { taskOrRefuse } from '../rows/find-rows.ts';
 import { machineNames } from '../fleet/machine-views.ts';
 import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import type { AttemptRow } from '../schema/tables.ts';
-import { familyOf, rootOf } from '../status/transition.ts';
+import { taskAndSubTaskIds, rootTaskId } from '../status/transition.ts';
 
 /** Maximum number of attempts to list, and of events to read for them. */
 const attemptsMax = 100;
@@ -22,7 +22,7 @@ const atRest: ReadonlySet<string> = new Set(['succeeded', 'failed']);
 export async function readAttempts(db: Db, id: string): Promise<readonly AttemptView[]> {
   return readAtOneMoment(db, async (at) => {
     await taskOrRefuse(at, id);
-    const root = await rootOf(at, id);
+    const root = await rootTaskId(at, id);
     const rows = await at
       .selectFrom('attempts')
       .selectAll()
@@ -52,7 +52,7 @@ async function readSteps(
   const found = await at
     .selectFrom('events')
     .select(['seq', 'type', 'at_ms', 'task_id', 'data'])
-    .where('task_id', 'in', await familyOf(at, root))
+    .where('task_id', 'in', await taskAndSubTaskIds(at, root))
     .where('type', 'in', stepEventTypes)
     .orderBy('seq', 'desc')
     .limit(eventsMax)

@@ -7,7 +7,7 @@ import type { StoreSources } from '../feed/feed.ts';
 import { taskById } from '../rows/find-rows.ts';
 import { approvedPlan, lastPlan } from '../status/plans.ts';
 import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from '../schema/tables.ts';
-import { familyOf, transition } from '../status/transition.ts';
+import { taskAndSubTaskIds, transition } from '../status/transition.ts';
 import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 export interface ClaimRequest {
@@ -60,7 +60,7 @@ export async function claimTask(
   const [row, last, parts] = await Promise.all([
     taskById(tx, request.taskId),
     lastAttempt(tx, request.taskId),
-    partsOf(tx, request.taskId),
+    readClaimedParts(tx, request.taskId),
   ]);
   if (row === null || row.parent_id !== null) return null;
   if (row.status !== 'ready' && row.status !== 'waiting') return null;
@@ -104,7 +104,7 @@ export async function claimTask(
 }
 
 /** Sub-tasks that are left to do, in their order, then the task itself. */
-export async function partsOf(tx: Reads, taskId: string): Promise<string[]> {
+export async function readClaimedParts(tx: Reads, taskId: string): Promise<string[]> {
   const nodes: GraphNode[] = [];
   const done = new Set<string>();
   let level = [taskId];
@@ -151,7 +151,7 @@ export const unendedStates: readonly string[] = ['interrupted', 'waiting', 'runn
  * the git server has not accepted. `isSuited`: the machine has the labels that the task needs; only
  * to push, it needs none.
  */
-export function staysOn(
+export function mustStayOnMachine(
   last: Pick<AttemptRow, 'state' | 'base_sha' | 'commit_sha' | 'failure_kind'> | null,
   isSuited: boolean,
 ): boolean {
@@ -225,7 +225,7 @@ async function openAttempt(
 
 /** An attempt that starts without the work of an earlier one must run its sub-tasks again. */
 async function forgetPartsDone(tx: Tx, taskId: string): Promise<void> {
-  const below = (await familyOf(tx, taskId)).filter((id) => id !== taskId);
+  const below = (await taskAndSubTaskIds(tx, taskId)).filter((id) => id !== taskId);
   if (below.length === 0) return;
   await tx
     .updateTable('tasks')

@@ -67,7 +67,7 @@ export async function setSlotAside(tx: Tx, slot: SlotPlace): Promise<void> {
 }
 
 /** All slots of a machine. */
-export async function slotsOn(db: Reads, machine: string): Promise<readonly SlotRow[]> {
+export async function slotsOfMachine(db: Reads, machine: string): Promise<readonly SlotRow[]> {
   return db
     .selectFrom('slots')
     .selectAll()

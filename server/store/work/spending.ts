@@ -86,7 +86,10 @@ export interface EarlierAnswer {
 }
 
 /** Earlier answers under this request id, for any task; withdrawn ones are left out. */
-export async function answersTo(tx: Reads, requestId: string): Promise<readonly EarlierAnswer[]> {
+export async function readEarlierAnswers(
+  tx: Reads,
+  requestId: string,
+): Promise<readonly EarlierAnswer[]> {
   return tx
     .selectFrom('questions')
     .select(['attempt', 'state', 'answer'])

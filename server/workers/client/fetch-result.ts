@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../core/failure.ts';
 import type { SentEntry } from './pack.ts';
 import type { WorkerAddress } from './request.ts';
 import { type JobResult, type ResultCaps, unpackResult } from './unpack.ts';
-import { type Patience, type RequestFailure, whileAway } from './while-away.ts';
+import { type Patience, type RequestFailure, retryWhileUnreachable } from './while-away.ts';
 import { openDownload } from './worker-calls.ts';
 
 /** Longest download of a result. */
@@ -24,7 +24,7 @@ export async function fetchResult(
   place: ResultPlace,
   patience: Patience,
 ): Promise<Result<JobResult, string>> {
-  return await whileAway(patience, () => fetchOnce(worker, place));
+  return await retryWhileUnreachable(patience, () => fetchOnce(worker, place));
 }
 
 async function fetchOnce(

@@ -6,7 +6,7 @@ import { workerEventSchema, type WorkerEvent } from '../wire-schemas.ts';
 import { gapNotice, streamPath } from '../wire.ts';
 import { EventParser, type StreamEvent } from './event-parser.ts';
 import { ReplayFilter } from './replay-filter.ts';
-import { askWorker, oneLine, readText, type WorkerAddress } from './request.ts';
+import { askWorker, toSingleLine, readText, type WorkerAddress } from './request.ts';
 
 export type OutputStream = 'stdout' | 'stderr';
 
@@ -178,7 +178,7 @@ class Follower {
       this.#replay.end();
       if (isQuiet) return { kind: 'quiet' };
       const message = error instanceof Error ? error.message : String(error);
-      return { kind: 'failed', message: oneLine(message) };
+      return { kind: 'failed', message: toSingleLine(message) };
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
@@ -275,11 +275,11 @@ function parseEvent(data: string): WorkerEvent | null {
 }
 
 function refusedConnection(status: number, body: string): Connection {
-  const words = `it answered ${status} ${oneLine(body)}`.trim();
+  const words = `it answered ${status} ${toSingleLine(body)}`.trim();
   const isPassing = status === 408 || status === 429 || status >= 500;
   if (isPassing) return { kind: 'failed', message: words };
   if (status === 404) {
-    const message = `The worker has lost the job (${oneLine(body)}).`;
+    const message = `The worker has lost the job (${toSingleLine(body)}).`;
     return { kind: 'end', end: { kind: 'lost', message, isForgotten: true } };
   }
   const message = `The worker refuses to report on the job: ${words}.`;

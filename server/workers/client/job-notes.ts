@@ -3,7 +3,7 @@
 
 import { formatBytes, formatCount } from '../../core/format.ts';
 import type { Imported } from './import-result.ts';
-import { oneLine } from './request.ts';
+import { toSingleLine } from './request.ts';
 import type { UploadPlan } from './upload-plan.ts';
 
 type Note = (text: string) => void;
@@ -22,5 +22,5 @@ export function tellPlan(note: Note, plan: UploadPlan): void {
 export function tellImport(note: Note, imported: Imported): void {
   const { written, removed } = imported;
   note(`Result fetched: ${written} written, ${removed} removed.`);
-  for (const notice of imported.notices.slice(0, 20)) note(oneLine(notice, 2_000));
+  for (const notice of imported.notices.slice(0, 20)) note(toSingleLine(notice, 2_000));
 }

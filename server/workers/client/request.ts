@@ -101,7 +101,7 @@ export async function readText(answer: IncomingMessage, limitMs = textMs): Promi
 }
 
 /** One line for messages, without control characters. */
-export function oneLine(text: string, max = 300): string {
+export function toSingleLine(text: string, max = 300): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim()

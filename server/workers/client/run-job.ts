@@ -24,7 +24,7 @@ import { exitFile, firstLine, jobCommand, manifestFile } from './job-command.ts'
 import { tellImport, tellPlan } from './job-notes.ts';
 import { hasLease, instanceName, removeLease, writeLease } from './leases.ts';
 import type { SentEntry } from './pack.ts';
-import { badAddress, oneLine } from './request.ts';
+import { badAddress, toSingleLine } from './request.ts';
 import { followWork, type RunningSnapshots } from './running-work.ts';
 import { type JobResult, resultCaps, type ResultCaps } from './unpack.ts';
 import { beginUpload, type BegunUpload } from './upload.ts';
@@ -192,7 +192,7 @@ async function onInstance(request: JobRequest, plan: UploadPlan, count: number):
     const ended = worked.ok ? worked : err(withoutSecret(worked.error, instance.token));
     return { ended, gone: destroyed(request, spec.name, instance) };
   } catch (error) {
-    const said = oneLine(error instanceof Error ? error.message : String(error));
+    const said = toSingleLine(error instanceof Error ? error.message : String(error));
     const trouble = { again: true, message: `The remote attempt failed: ${said}.` };
     const ended = err(withoutSecret(trouble, instance?.token ?? spec.token));
     return { ended, gone: destroyed(request, spec.name, instance) };

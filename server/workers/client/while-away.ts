@@ -19,7 +19,7 @@ export interface Patience {
 }
 
 /** `giveUpMs` counts from the first interruption. */
-export async function whileAway<T>(
+export async function retryWhileUnreachable<T>(
   { times, isGone, stop }: Patience,
   act: () => Promise<Result<T, RequestFailure>>,
 ): Promise<Result<T, string>> {

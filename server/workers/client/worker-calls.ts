@@ -19,8 +19,8 @@ import {
   type WorkerAbilities,
 } from '../wire.ts';
 import { softCancelCommand } from './job-command.ts';
-import { askWorker, oneLine, readText, type WorkerAddress } from './request.ts';
-import { type Patience, type RequestFailure, whileAway } from './while-away.ts';
+import { askWorker, toSingleLine, readText, type WorkerAddress } from './request.ts';
+import { type Patience, type RequestFailure, retryWhileUnreachable } from './while-away.ts';
 
 export interface HealthTimes {
   /** A runtime that is nearly there answers within this, or twice or four times as much. */
@@ -77,7 +77,7 @@ export async function waitForHealth(
         const header = answer.headers[workerHeaderName];
         return ok(readWorkerHeader(typeof header === 'string' ? header : undefined));
       }
-      last = `${answer.statusCode} ${oneLine(body)}`.trim();
+      last = `${answer.statusCode} ${toSingleLine(body)}`.trim();
       const isRefusal =
         (answer.statusCode === 401 || answer.statusCode === 403) &&
         body.trim() === unauthorizedText;
@@ -85,7 +85,7 @@ export async function waitForHealth(
       if (refusals >= refusalsMax) return err('The worker rejects the token.');
     } catch (error) {
       refusals = 0;
-      last = oneLine(error instanceof Error ? error.message : String(error));
+      last = toSingleLine(error instanceof Error ? error.message : String(error));
     }
     const waitMs = pauses.next().value;
     if (performance.now() + waitMs > endsAt) break;
@@ -112,9 +112,9 @@ export async function uploadWorkspace(
     });
     const text = await readText(answer);
     if (answer.statusCode === 200) return await sentWhole(body);
-    return `The worker refused the upload: ${answer.statusCode} ${oneLine(text)}.`;
+    return `The worker refused the upload: ${answer.statusCode} ${toSingleLine(text)}.`;
   } catch (error) {
-    const reason = oneLine(error instanceof Error ? error.message : String(error));
+    const reason = toSingleLine(error instanceof Error ? error.message : String(error));
     // The answer may have been lost together with the connection.
     const health = await statusOf(worker, signal);
     if (health === 401) return `The worker refused the upload: 401 ${unauthorizedText}.`;
@@ -159,7 +159,7 @@ export async function startJob(
   const key = randomBytes(16).toString('hex');
   const body = JSON.stringify(again === undefined ? { command } : { command, key });
   const start = (): Promise<Result<string, RequestFailure>> => startOnce(worker, body, signal);
-  if (again !== undefined) return await whileAway(again, start);
+  if (again !== undefined) return await retryWhileUnreachable(again, start);
   const started = await start();
   return started.ok ? started : err(started.error.message);
 }
@@ -181,7 +181,9 @@ async function startOnce(
     });
     const text = await readText(answer);
     if (answer.statusCode !== 200) {
-      return refused(`The worker did not start the job: ${answer.statusCode} ${oneLine(text)}.`);
+      return refused(
+        `The worker did not start the job: ${answer.statusCode} ${toSingleLine(text)}.`,
+      );
     }
     const parsed = execReplySchema.safeParse(JSON.parse(text));
     if (parsed.success) return ok(parsed.data.job_id);
@@ -190,7 +192,7 @@ async function startOnce(
     if (error instanceof SyntaxError) {
       return refused('The worker started a job without a usable job_id.');
     }
-    const reason = oneLine(error instanceof Error ? error.message : String(error));
+    const reason = toSingleLine(error instanceof Error ? error.message : String(error));
     const message = `The connection was lost while the job started: ${reason}.`;
     return err({ message, isInterrupted: true });
   }
@@ -229,10 +231,10 @@ export async function openDownload(
     const answer = await askWorker(worker, request);
     if (answer.statusCode === 200) return ok(answer);
     const text = await readText(answer);
-    const message = `The worker did not send the result: ${answer.statusCode} ${oneLine(text)}.`;
+    const message = `The worker did not send the result: ${answer.statusCode} ${toSingleLine(text)}.`;
     return err({ message, isInterrupted: false });
   } catch (error) {
-    const reason = oneLine(error instanceof Error ? error.message : String(error));
+    const reason = toSingleLine(error instanceof Error ? error.message : String(error));
     return err({ message: `The download was interrupted: ${reason}.`, isInterrupted: true });
   }
 }

@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { askWorker, oneLine, readText, type WorkerAddress } from '../client/request.ts';
+import { askWorker, toSingleLine, readText, type WorkerAddress } from '../client/request.ts';
 import { execReplySchema } from '../wire-schemas.ts';
 import { cancelPath } from '../wire.ts';
 
@@ -61,14 +61,14 @@ export async function submitJob(
     const message = 'The platform accepted a job without a usable job_id.';
     return err({ message, isCertain: false, retryable: true });
   } catch (error) {
-    const reason = oneLine(error instanceof Error ? error.message : String(error));
+    const reason = toSingleLine(error instanceof Error ? error.message : String(error));
     const message = `The connection was lost while the job was submitted: ${reason}.`;
     return err({ message, isCertain: false, retryable: true });
   }
 }
 
 function refusal(status: number, text: string): SubmitFailure {
-  const message = `The platform refused the job: ${status} ${oneLine(text)}.`;
+  const message = `The platform refused the job: ${status} ${toSingleLine(text)}.`;
   const retryable = status === 408 || status === 429 || status >= 500;
   return { message, isCertain: status < 500, retryable };
 }
@@ -98,8 +98,8 @@ export async function cancelHostedJob(
     const status = answer.statusCode ?? 0;
     const text = await readText(answer, 5_000);
     if ((status >= 200 && status < 300) || status === 404 || status === 410) return ok(null);
-    return err(`the platform answered the cancel with ${status} ${oneLine(text)}.`);
+    return err(`the platform answered the cancel with ${status} ${toSingleLine(text)}.`);
   } catch (error) {
-    return err(`${oneLine(error instanceof Error ? error.message : String(error))}.`);
+    return err(`${toSingleLine(error instanceof Error ? error.message : String(error))}.`);
   }
 }

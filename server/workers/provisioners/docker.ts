@@ -4,7 +4,7 @@
 
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { oneLine } from '../client/request.ts';
+import { toSingleLine } from '../client/request.ts';
 import { askJson, type JsonAnswer, type JsonRequest } from './json-request.ts';
 import type { CreateFailure, Instance, InstanceSpec, Provisioner } from './port.ts';
 
@@ -48,7 +48,7 @@ export function createDockerProvisioner(options: DockerOptions): Provisioner {
       const made = await ask({ method: 'POST', path, body, signal });
       if (!made.ok) return failed(unreachable(made.error));
       if (made.value.status === 404) {
-        const words = `image ${oneLine(spec.image)} does not exist here. Build or pull it first.`;
+        const words = `image ${toSingleLine(spec.image)} does not exist here. Build or pull it first.`;
         return failed(words, true);
       }
       const created = createdSchema.safeParse(made.value.value);
@@ -119,6 +119,6 @@ function hostPortOf(answer: JsonAnswer): string | null {
 
 function saidOf({ status, value }: JsonAnswer): string {
   const said = messageSchema.safeParse(value);
-  const words = said.success ? oneLine(said.data.message) : 'no reason';
+  const words = said.success ? toSingleLine(said.data.message) : 'no reason';
   return `the container engine answered ${status}: ${words}.`;
 }

@@ -3,7 +3,7 @@
 
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { badAddress, oneLine } from '../client/request.ts';
+import { badAddress, toSingleLine } from '../client/request.ts';
 import type { InstanceRef, Provisioner } from './port.ts';
 import { runProgram } from './run-program.ts';
 
@@ -55,7 +55,7 @@ class HookScript {
     try {
       return ok(JSON.parse(said.value));
     } catch {
-      return err(`the hook's ${verb} printed no JSON: ${oneLine(said.value)}.`);
+      return err(`the hook's ${verb} printed no JSON: ${toSingleLine(said.value)}.`);
     }
   }
 

@@ -4,7 +4,7 @@
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { oneLine } from '../client/request.ts';
+import { toSingleLine } from '../client/request.ts';
 
 export interface JsonEndpoint {
   /** `https://…`, `http://…` on loopback; with `socketPath` its host is ignored. */
@@ -60,7 +60,7 @@ export async function askJson(
     return ok({ status: answer.statusCode ?? 0, value: parsed(await textOf(answer)) });
   } catch (error) {
     if (limit.aborted) return err(`it did not answer within ${timeoutMs / 1000} s`);
-    return err(oneLine(error instanceof Error ? error.message : String(error)));
+    return err(toSingleLine(error instanceof Error ? error.message : String(error)));
   }
 }
 

@@ -7,7 +7,7 @@ import { type FSWatcher, mkdirSync, readdirSync, readFileSync, rmSync, watch } f
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { oneLine } from '../client/request.ts';
+import { toSingleLine } from '../client/request.ts';
 import type { Provisioner, StartOutside } from './port.ts';
 
 export interface ProcessOptions {
@@ -86,7 +86,7 @@ export function createProcessProvisioner(options: ProcessOptions): Provisioner {
         rmSync(folderOf(name), { recursive: true, force: true });
         return ok(null);
       } catch (error) {
-        return err(`${oneLine(error instanceof Error ? error.message : String(error))}.`);
+        return err(`${toSingleLine(error instanceof Error ? error.message : String(error))}.`);
       }
     },
     isGone: async ({ name }) => {
@@ -122,7 +122,7 @@ async function startDetached(
     stdio: 'ignore',
   });
   return await new Promise((resolve) => {
-    shell.once('error', (error) => resolve(`${oneLine(error.message)}.`));
+    shell.once('error', (error) => resolve(`${toSingleLine(error.message)}.`));
     shell.once('exit', (code) => {
       resolve(code === 0 ? null : `the shell ended with exit code ${code ?? 'none'}.`);
     });
@@ -141,7 +141,7 @@ async function listeningRuntime(
       if (signal.aborted) return err('it was canceled.');
       const listening = listeningIn(readText(join(folder, 'out')));
       if (listening !== null) return ok(listening);
-      const said = oneLine(readText(join(folder, 'err')));
+      const said = toSingleLine(readText(join(folder, 'err')));
       if (said !== '') return err(said);
       await changeOf(watcher);
     }

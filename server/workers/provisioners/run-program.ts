@@ -4,7 +4,7 @@
 import { err, ok, type Result } from '../../core/failure.ts';
 import type { ProgramProblem } from '../../platform/ending.ts';
 import { runToEnd } from '../../platform/run-to-end.ts';
-import { oneLine } from '../client/request.ts';
+import { toSingleLine } from '../client/request.ts';
 
 export interface ProgramRequest {
   readonly program: string;
@@ -29,14 +29,14 @@ export interface ProgramEnd {
 
 /** Its stdout. The error is a sentence with the end of its output. */
 export async function runProgram(request: ProgramRequest): Promise<Result<string, string>> {
-  return outputOf(request.program, await programEnd(request));
+  return programOutput(request.program, await programEnd(request));
 }
 
-export function outputOf(program: string, end: ProgramEnd): Result<string, string> {
+export function programOutput(program: string, end: ProgramEnd): Result<string, string> {
   if (end.problem !== null) return err(end.problem);
   if (end.code === 0) return ok(end.stdout);
   // A program's last output is its reason.
-  const words = oneLine(end.stderr, end.stderr.length).slice(-wordsMax);
+  const words = toSingleLine(end.stderr, end.stderr.length).slice(-wordsMax);
   const code = end.code ?? 'none';
   return err(`${program} ended with exit code ${code}${words === '' ? '' : `: ${words}`}.`);
 }
@@ -67,7 +67,7 @@ function problemSentence(
     case 'timeout':
       return `${program} did not end within ${timeoutMs / 1000} s.`;
     case 'missing':
-      return `${program} could not be run: ${oneLine(stderr)}.`;
+      return `${program} could not be run: ${toSingleLine(stderr)}.`;
     case 'aborted':
       return `${program} was stopped.`;
     case 'too_much_output':

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { writeWhole } from '../../files/write-whole.ts';
-import { oneLine } from '../client/request.ts';
+import { toSingleLine } from '../client/request.ts';
 import type { HostKey } from './port.ts';
 import type { ProgramEnd } from './run-program.ts';
 
@@ -69,7 +69,7 @@ export async function refusedKey(
   const [, type, key] = line.split(' ');
   if (type === undefined || key === undefined) {
     const way = 'ssh refuses the key of a host on the way to it. Connect once by hand.';
-    return err(`${host} cannot be reached: ${way} ssh says: ${oneLine(strict.stderr)}`);
+    return err(`${host} cannot be reached: ${way} ssh says: ${toSingleLine(strict.stderr)}`);
   }
   const changed = /host key for .* has changed/i.test(strict.stderr);
   const place = /^Offending .* key in (.+):(\d+)\s*$/m.exec(strict.stderr);

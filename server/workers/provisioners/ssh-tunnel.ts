@@ -6,7 +6,7 @@ import { existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { oneLine } from '../client/request.ts';
+import { toSingleLine } from '../client/request.ts';
 import type { InstanceSpec, StartOutside } from './port.ts';
 
 export interface TunnelOptions {
@@ -83,7 +83,7 @@ export async function openTunnel(
     stdio: 'ignore',
   });
   const problem = await new Promise<string | null>((resolve) => {
-    shell.once('error', (error) => resolve(oneLine(error.message)));
+    shell.once('error', (error) => resolve(toSingleLine(error.message)));
     shell.once('exit', () => resolve(null));
   });
   if (problem !== null) return err(`the tunnel could not be opened: ${problem}.`);
@@ -107,7 +107,7 @@ function makeFolder(folder: string, denied: number): string | null {
       ? null
       : `others have rights in ${folder}; run chmod 700 on it`;
   } catch (error) {
-    return oneLine(error instanceof Error ? error.message : String(error));
+    return toSingleLine(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/failure.ts';
 import { quoted } from '../../core/format.ts';
-import { oneLine } from '../client/request.ts';
+import { toSingleLine } from '../client/request.ts';
 import type { HostKeys, InstanceSpec, Provisioner } from './port.ts';
-import { outputOf, programEnd, type ProgramEnd } from './run-program.ts';
+import { programOutput, programEnd, type ProgramEnd } from './run-program.ts';
 import { closeTunnel, openTunnel, type TunnelOptions } from './ssh-tunnel.ts';
 import {
   isKeyRefusal,
@@ -68,7 +68,7 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
     const given = { input: input ?? script, signal };
     const end = await runSsh(options, await connectionArgs(), command, given);
     const refused = isKeyRefusal(end) ? await refusalOf(hostKeys) : null;
-    return refused === null ? outputOf(options.program, end) : err(refused);
+    return refused === null ? programOutput(options.program, end) : err(refused);
   };
   const hostKeys = hostKeysOf(options, ssh, () => {
     known = null;
@@ -87,7 +87,7 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
       if (!started.ok) return failed(started.error);
       const port = /"url":"http:\/\/127\.0\.0\.1:(\d{1,5})"/.exec(started.value)?.[1];
       if (port === undefined) {
-        return failed(`the runtime on ${host} did not start: ${oneLine(started.value)}`);
+        return failed(`the runtime on ${host} did not start: ${toSingleLine(started.value)}`);
       }
       const tunnel = await openTunnel(options, await connectionArgs(), spec, Number(port));
       if (!tunnel.ok) return failed(tunnel.error);

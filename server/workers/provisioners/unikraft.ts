@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { badAddress, oneLine } from '../client/request.ts';
+import { badAddress, toSingleLine } from '../client/request.ts';
 import { askJson, type JsonAnswer, type JsonRequest } from './json-request.ts';
 import type { CreateFailure, Instance, InstanceSpec, Provisioner } from './port.ts';
 
@@ -176,7 +176,7 @@ function itemOf(answer: PlatformAnswer, name: string): Result<Item, string> {
     envelope?.status === 'success' &&
     (item?.status === undefined || item.status === 'success');
   if (isGood) return ok(item ?? {});
-  const said = oneLine(item?.message ?? envelope?.message ?? 'no reason');
+  const said = toSingleLine(item?.message ?? envelope?.message ?? 'no reason');
   return err(`the platform answered ${status} for ${name}: ${said}.`);
 }
 
@@ -220,7 +220,9 @@ class PlatformApi {
     if (!said.ok) return said;
     const { envelope, status } = said.value;
     if (envelope?.status === 'success') return ok(envelope.data?.instances ?? []);
-    return err(`the platform answered ${status} and no list: ${oneLine(envelope?.message ?? '')}.`);
+    return err(
+      `the platform answered ${status} and no list: ${toSingleLine(envelope?.message ?? '')}.`,
+    );
   }
 
   async domains(

@@ -44,7 +44,7 @@ const followedMax = 40;
  * be its apparent folder if `a` is a link.
  * @param links path → target, all relative and clean
  */
-export function leadsOut(path: string, links: ReadonlyMap<string, string>): boolean {
+export function escapesTree(path: string, links: ReadonlyMap<string, string>): boolean {
   const waiting = splitTarget(links.get(path) ?? '');
   let at = parentOf(path);
   let followed = 0;

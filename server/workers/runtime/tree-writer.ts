@@ -4,7 +4,7 @@
 
 import { closeSync, mkdirSync, openSync, symlinkSync, unlinkSync, writeSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { checkName, checkTarget, leadsOut } from './entry-rules.ts';
+import { checkName, checkTarget, escapesTree } from './entry-rules.ts';
 import { refusedEntry, shownName, UploadRefused } from './upload-refused.ts';
 
 type Kind = 'directory' | 'file' | 'link';
@@ -58,7 +58,7 @@ export class TreeWriter {
   /** After the last entry: a link can be judged only when all others are known. */
   finish(): void {
     for (const path of this.#links.keys()) {
-      if (leadsOut(path, this.#links))
+      if (escapesTree(path, this.#links))
         throw refusedEntry(path, 'the link leads out of the workspace');
     }
   }

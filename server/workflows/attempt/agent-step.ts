@@ -13,7 +13,7 @@ import { orFullDisk } from '../kit/full-disk.ts';
 import { buildPartPrompt, hintsTold } from './prompt-step.ts';
 import { lostLabels } from '../kit/placement.ts';
 import { agentRunId } from '../kit/run-ids.ts';
-import { noteOf, whileKept } from './while-kept.ts';
+import { keptNoteAfter, withPeriodicSnapshots } from './while-kept.ts';
 import { type Place, taskVariables } from './worktree-step.ts';
 import { PartSession, type PartOutcome } from './part-session.ts';
 
@@ -28,7 +28,7 @@ interface PartToRun {
 }
 
 /** The place of the attempt's agent. */
-export function placeOf({ runs_on: runsOn }: AttemptRow): 'local' | 'remote' {
+export function agentPlace({ runs_on: runsOn }: AttemptRow): 'local' | 'remote' {
   return runsOn === 'remote' ? 'remote' : 'local';
 }
 
@@ -45,7 +45,7 @@ export async function runPart(
     // In this order: the watch may ask, and its question must not be withdrawn as an old one.
     session.withdrawOld().then(() => session.watch.begin()),
   ]);
-  const ending = await whileKept(engine, claim, place, () =>
+  const ending = await withPeriodicSnapshots(engine, claim, place, () =>
     adoptOrRun(engine, claim, place, part, { attempt, session, given, signal }),
   );
   const outcome = await orDiskFailure(engine, given.request, ending);
@@ -64,8 +64,8 @@ export async function runPart(
     const agent = { pid: ran.pid, startTime: ran.pid_start };
     await engine.processes.endOrphansIn(place.path, agent);
   }
-  if (placeOf(attempt) === 'local') await reportShared(engine, claim, place.path);
-  const note = noteOf(outcome, stop !== null);
+  if (agentPlace(attempt) === 'local') await reportShared(engine, claim, place.path);
+  const note = keptNoteAfter(outcome, stop !== null);
   if (note !== null && !signal.aborted) await keepWork(engine, claim, place, note);
   if (outcome.kind !== 'stopped' || signal.aborted) return ended;
   if (session.elsewhere !== null) return { ...ended, elsewhere: session.elsewhere };
@@ -254,7 +254,7 @@ async function requestFor(
     secrets: [...engine.secrets(), ...(opened === null ? [] : [opened.token])],
     maxOutputBytes: settings.maxOutputBytes,
     timeoutMs: settings.taskTimeoutMs,
-    runsOn: placeOf(attempt),
+    runsOn: agentPlace(attempt),
     stallWarnMs,
     stallEndMs,
   };

@@ -99,7 +99,7 @@ export async function beginAnew(
 }
 
 /** No attempt is used: it continues as soon as nothing is in the way. */
-export async function giveBack(
+export async function releaseWithoutAttempt(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: Claim,

@@ -4,7 +4,7 @@
 import { failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { Claim, Tx } from '../../store/port.ts';
-import { giveBack, recordFailure } from './attempt-ends.ts';
+import { releaseWithoutAttempt, recordFailure } from './attempt-ends.ts';
 import type { WatchStop } from './budget-watch.ts';
 import type { Engine } from '../kit/engine-ports.ts';
 import { isStopRequested, settleStop } from './stops.ts';
@@ -25,7 +25,9 @@ export async function endAtBudget(
       return 'failed';
     case 'epic':
     case 'day':
-      await run.commit('budget_held', (tx) => giveBack(engine, tx, claim, stop.sentence));
+      await run.commit('budget_held', (tx) =>
+        releaseWithoutAttempt(engine, tx, claim, stop.sentence),
+      );
       return 'stopped';
   }
 }

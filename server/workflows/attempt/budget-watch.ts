@@ -2,7 +2,7 @@
 // it between two turns when it is, and detects loops.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
-import { goOn, type BudgetScope, hasLimit, stopHere } from '../../core/work/budget.ts';
+import { continueChoice, type BudgetScope, hasLimit, stopChoice } from '../../core/work/budget.ts';
 import {
   type FoundLoop,
   LoopDetector,
@@ -12,7 +12,7 @@ import {
 import { SpendingCounter } from '../../core/work/spending.ts';
 import { addSpending, type Claim, spentByPart, taskById, type Tx } from '../../store/port.ts';
 import { type BudgetPlace, budgetWord } from '../kit/budget-scopes.ts';
-import { dayOf } from '../kit/budget-day.ts';
+import { budgetDay } from '../kit/budget-day.ts';
 import type { Engine } from '../kit/engine-ports.ts';
 
 export interface WatchStop {
@@ -146,7 +146,7 @@ export class BudgetWatch {
     const found = this.#loop;
     if (this.#stop?.scope !== 'loop' || found === null) return false;
     const answer = await this.#askAboutLoop(found);
-    if (answer === null || answer === stopHere) return false;
+    if (answer === null || answer === stopChoice) return false;
     this.#loops.allow();
     this.#loop = null;
     this.#stop = null;
@@ -180,7 +180,8 @@ export class BudgetWatch {
       .then((answer) => {
         this.#loops.allow();
         this.#loop = null;
-        if (answer === stopHere) this.#want({ scope: 'loop', sentence: this.#loopSentence(found) });
+        if (answer === stopChoice)
+          this.#want({ scope: 'loop', sentence: this.#loopSentence(found) });
       })
       .catch((error: unknown) => this.#engine.report(error, 'asking about a loop'));
   }
@@ -275,7 +276,7 @@ export class BudgetWatch {
     const places: readonly BudgetPlace[] = [
       { scope: 'task', name: this.#claim.taskId },
       ...(epicId === null ? [] : [{ scope: 'epic', name: epicId } as const]),
-      { scope: 'day', name: dayOf(this.#engine.clock.now()) },
+      { scope: 'day', name: budgetDay(this.#engine.clock.now()) },
     ];
     const { budget } = this.#engine.settings();
     return places.filter(({ scope }) => hasLimit(budget[scope]));
@@ -285,7 +286,7 @@ export class BudgetWatch {
     if (this.#counter?.hasUnstored !== true) return;
     const spent = this.#counter.takeUnstored();
     const { taskId, attempt } = this.#claim;
-    const day = dayOf(this.#engine.clock.now());
+    const day = budgetDay(this.#engine.clock.now());
     await addSpending(tx, { taskId, attempt, part: this.#part, day }, spent);
   }
 
@@ -300,5 +301,11 @@ export class BudgetWatch {
 }
 
 function questionOf(requestId: string, text: string): Extract<AgentEvent, { type: 'question' }> {
-  return { type: 'question', requestId, kind: 'question', text, choices: [goOn, stopHere] };
+  return {
+    type: 'question',
+    requestId,
+    kind: 'question',
+    text,
+    choices: [continueChoice, stopChoice],
+  };
 }

@@ -8,7 +8,7 @@ import {
   changedLinesOf,
   judgeCandidates,
   linesOfCandidate,
-  standOf,
+  candidateStanding,
 } from '../../core/plan/best-of.ts';
 import { failure } from '../../core/failure.ts';
 import { ownedStatuses, terminalStatuses } from '../../core/plan/state.ts';
@@ -22,7 +22,7 @@ import {
   candidatesOf,
   type Claim,
   existingTask,
-  familyOf,
+  taskAndSubTaskIds,
   insertBlockers,
   openCandidates,
   openQuestions,
@@ -43,7 +43,7 @@ import { recordFailure } from './attempt-ends.ts';
 import { type GateVerdict, runGate, type Gating } from '../landing/gate.ts';
 import type { StartedAttempt, Uses } from '../kit/engine-ports.ts';
 import { settleStop, stoppedInstead } from './stops.ts';
-import { gateOf } from './submission.ts';
+import { chooseGateCommand } from './submission.ts';
 
 /** Names the questions of a choice among those that agents ask. */
 const choiceRequest = 'choice/';
@@ -101,7 +101,7 @@ async function testCandidate(
     changedLines: lines === null ? null : lines.added + lines.removed,
     removedLines: lines?.removed ?? null,
   };
-  const command = gateOf(engine, runRow, task);
+  const command = chooseGateCommand(engine, runRow, task);
   if (command === null) {
     return { verdict: { kind: 'green', flaky: false, cached: false }, ...size };
   }
@@ -170,7 +170,7 @@ export async function beginCandidates(
   const { sources } = engine.store;
   if ((await attemptsSince(tx, wanted.id, wanted.fallback_from)).length > 0) return false;
   // Sub-tasks run inside an attempt of their parent: such a task is tried one way.
-  if ((await familyOf(tx, wanted.id)).length > 1) return false;
+  if ((await taskAndSubTaskIds(tx, wanted.id)).length > 1) return false;
   const task = await existingTask(tx, wanted.id);
   const line = await readLine(tx, run.line);
   // A plan is approved for one attempt: such a task is tried one way.
@@ -309,7 +309,7 @@ async function askPerson(
   rows: readonly TaskRow[],
 ): Promise<boolean> {
   const { store } = engine;
-  const green = rows.filter((row) => standOf(candidateFacts(row)) === 'green');
+  const green = rows.filter((row) => candidateStanding(candidateFacts(row)) === 'green');
   const lines = await candidateLines(tx, task.id, rows);
   // Work that was sent back and redone is a new question.
   const requestId = `${choiceRequest}${green.map((row) => row.commit_sha?.slice(0, 12)).join('+')}`;
@@ -337,7 +337,7 @@ async function withdrawEmptyChoice(
   taskId: string,
   rows: readonly TaskRow[],
 ): Promise<boolean> {
-  if (rows.some((row) => standOf(candidateFacts(row)) === 'green')) return false;
+  if (rows.some((row) => candidateStanding(candidateFacts(row)) === 'green')) return false;
   if (!(await openQuestions(tx, taskId)).some(isChoice)) return false;
   await withdrawQuestions(tx, engine.store.sources, taskId);
   return true;
@@ -352,7 +352,7 @@ async function candidateLines(
   return rows.map((row) => {
     const facts = {
       number: numbers.get(row.id) ?? 0,
-      stand: standOf(candidateFacts(row)),
+      stand: candidateStanding(candidateFacts(row)),
       ...linesOfCandidate(row),
       costUsd: row.cost_usd,
     };

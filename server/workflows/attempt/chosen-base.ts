@@ -9,7 +9,7 @@ import {
   type AttemptRow,
   blockersOf,
   type Claim,
-  familyOf,
+  taskAndSubTaskIds,
   forgetArrival,
   lastAttempt,
   setAttempt,
@@ -17,7 +17,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { findAgain } from '../line/landed.ts';
+import { updateLandedCommits } from '../line/landed.ts';
 import { baseContaining, containsAll, isInReach, tipsOfLine } from '../line/open-line.ts';
 import { missingBase } from '../line/advice.ts';
 import { storedChoice } from './earlier-work.ts';
@@ -79,7 +79,7 @@ export async function chooseBase(
   if (!base.ok) return { kind: 'failed', failure: base.error };
   if (base.value !== null) return base.value;
   // People rebase and amend: the work exists under another commit.
-  if (!isSecond && (await findAgain(engine, line, landed)))
+  if (!isSecond && (await updateLandedCommits(engine, line, landed)))
     return chooseBase(engine, claim, await baseFacts(engine, claim), line, true);
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';
   const seen = await tipsOfLine(engine, line);
@@ -110,7 +110,7 @@ async function resetBlocker(
   const open = blockers.filter(({ status }) => status !== 'completed');
   if (open.length === 0) return null;
   // Relatives take their turns inside the attempt.
-  const relatives = await familyOf(engine.store.db, taskId);
+  const relatives = await taskAndSubTaskIds(engine.store.db, taskId);
   const reset = open.find(({ id }) => !relatives.includes(id));
   if (reset === undefined) return null;
   const reason = `its blocker ${reset.id} was reset in the meantime`;

@@ -10,7 +10,7 @@ import {
   existingRun,
   existingTask,
   goesOnAfter,
-  noteCutOff,
+  markRemoteUnreachable,
   notePlace,
   releaseSlot,
   type RunRow,
@@ -18,7 +18,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { gateCandidate } from './candidates.ts';
-import { blockTask, giveBack, recordFailure } from './attempt-ends.ts';
+import { blockTask, releaseWithoutAttempt, recordFailure } from './attempt-ends.ts';
 import { returnWithoutBase } from './chosen-base.ts';
 import { endLeftAgent } from '../landing/orphan-commands.ts';
 import { passingFailure } from '../kit/git-trouble.ts';
@@ -28,7 +28,7 @@ import { makePlan } from './plan-attempt.ts';
 import { nameKeptRefs } from './kept-work.ts';
 import { holdFinished, publishAgain } from './refused-work.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
-import { gateOf, submitLanding } from './submission.ts';
+import { chooseGateCommand, submitLanding } from './submission.ts';
 import { workParts } from './work-parts.ts';
 import { type PlaceOutcome, prepareWorktree } from './worktree-step.ts';
 
@@ -131,7 +131,7 @@ async function landAgain(
     const task = await existingTask(tx, claim.taskId);
     await goOnWithWork(engine, tx, claim, commitSha);
     await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
-    const gateCommand = gateOf(engine, runRow, task);
+    const gateCommand = chooseGateCommand(engine, runRow, task);
     await submitLanding(engine, tx, claim, { line: runRow.line, commitSha, gateCommand });
   });
   engine.durable.wake();
@@ -166,9 +166,9 @@ async function recordPlace(
   const { store } = engine;
   if (outcome.kind === 'no_base') return returnWithoutBase(engine, tx, claim, outcome);
   if (outcome.kind === 'cut_off') {
-    await noteCutOff(tx, engine.machineId);
+    await markRemoteUnreachable(tx, engine.machineId);
     await releaseSlot(tx, 'task', claim.taskId);
-    return giveBack(engine, tx, claim, engine.mask(outcome.reason));
+    return releaseWithoutAttempt(engine, tx, claim, engine.mask(outcome.reason));
   }
   await store.transition(tx, {
     ...startOf(claim),

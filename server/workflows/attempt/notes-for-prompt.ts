@@ -12,7 +12,7 @@ import {
 import type { PromptNote } from '../../core/prompt/notes-prompt.ts';
 import type { Sha } from '../../git/sha.ts';
 import {
-  attemptOf,
+  readAttempt,
   type AttemptRow,
   dropNote,
   existingTask,
@@ -94,7 +94,7 @@ async function pathsOfTask(
   const { title, description, acceptance_criteria: criteria } = task;
   const named = namedFiles([title, description ?? '', criteria].join('\n'));
   const conflicts = JSON.parse(task.conflict_files) as string[];
-  const before = await attemptOf(engine.store.db, attempt.task_id, attempt.number - 1);
+  const before = await readAttempt(engine.store.db, attempt.task_id, attempt.number - 1);
   const { base_sha: from = null, commit_sha: to = null } = before ?? {};
   const changed = from === null || to === null ? null : await engine.git.changedPaths(from, to);
   return [...new Set([...named, ...conflicts, ...(changed?.ok === true ? changed.value : [])])];

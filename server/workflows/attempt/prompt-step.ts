@@ -13,7 +13,7 @@ import {
 import {
   allHints,
   approvedPlan,
-  attemptOf,
+  readAttempt,
   type AttemptRow,
   blockersOf,
   type Claim,
@@ -103,7 +103,7 @@ export async function buildPartPrompt(
  */
 async function isAfterPlanning(engine: Uses<'store'>, attempt: AttemptRow): Promise<boolean> {
   if (attempt.planning === 1) return false;
-  const before = await attemptOf(engine.store.db, attempt.task_id, attempt.number - 1);
+  const before = await readAttempt(engine.store.db, attempt.task_id, attempt.number - 1);
   return before?.planning === 1 && before.session_id === attempt.session_id;
 }
 
@@ -234,7 +234,7 @@ async function lastFailure(
   claim: Claim,
   attempt: AttemptRow,
 ): Promise<PromptInput['lastFailure']> {
-  const before = await attemptOf(engine.store.db, claim.taskId, attempt.number - 1);
+  const before = await readAttempt(engine.store.db, claim.taskId, attempt.number - 1);
   if (before === null || before.failure_kind === null) return null;
   // The prompt names the plan that was sent back.
   if (before.planning === 1 && before.failure_kind === 'sent_back') return null;

@@ -18,7 +18,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { beginAnew, blockTask, recordFailure } from './attempt-ends.ts';
-import { gitFailed, whileAway } from '../kit/git-trouble.ts';
+import { gitFailed, retryWhileUnreachable } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -105,7 +105,7 @@ export async function publishAgain(
 ): Promise<boolean> {
   if (engine.git.sharedRemote === null) return true;
   const published = await run.step('published', () =>
-    whileAway(
+    retryWhileUnreachable(
       engine,
       signal,
       () => engine.git.publish(claim.branch, commit),

@@ -1,7 +1,7 @@
 // After the commit: facts decide the next step - a review, the end without a commit, or the landing
 // queue.
 
-import { settingsOf } from '../kit/run-settings.ts';
+import { resolveRunSettings } from '../kit/run-settings.ts';
 import { attemptWorkRef } from '../../core/work/ref-names.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import { hasGate, type TestMode, type TestScope } from '../../core/plan/task.ts';
@@ -146,7 +146,7 @@ async function queueWork(
 ): Promise<void> {
   await handOverWork(tx, claim, { commit, verdictReason });
   await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
-  const gateCommand = gateOf(engine, runRow, task);
+  const gateCommand = chooseGateCommand(engine, runRow, task);
   await submitLanding(engine, tx, claim, { line: runRow.line, commitSha: commit, gateCommand });
   await releaseSlot(tx, 'task', claim.taskId);
   await engine.store.append(tx, {
@@ -158,7 +158,7 @@ async function queueWork(
 }
 
 /** The gate command that covers the task, or null when it has none. */
-export function gateOf(
+export function chooseGateCommand(
   engine: Uses<'settings'>,
   run: Pick<RunRow, 'flags' | 'settings'>,
   task: Omit<JudgedTask, 'fallback_from' | 'type'>,
@@ -182,7 +182,7 @@ export function gateOfRun(
   const given = flags['gate.command'];
   return typeof given === 'string' && given.trim() !== ''
     ? given
-    : settingsOf(engine, run).gateCommand;
+    : resolveRunSettings(engine, run).gateCommand;
 }
 
 export const landWorkflow = 'land-tasks';

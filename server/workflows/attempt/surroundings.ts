@@ -13,7 +13,7 @@ import {
   type Reads,
 } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { gateOf } from './submission.ts';
+import { chooseGateCommand } from './submission.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /** Maximum number of other running tasks to read. */
@@ -56,7 +56,7 @@ async function gateFor(engine: Uses<'settings' | 'store'>, claim: Claim): Promis
     flagsOfRun(db, claim.runId),
     existingTask(db, claim.taskId),
   ]);
-  return gateOf(engine, run, task);
+  return chooseGateCommand(engine, run, task);
 }
 
 /** Keyed by commit: paths that differ from the base of its attempt. */

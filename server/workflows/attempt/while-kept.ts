@@ -7,7 +7,7 @@ import { keepWork, type NumberedAttempt, type KeptNote, type WorkPlace } from '.
 import type { Uses } from '../kit/engine-ports.ts';
 
 /** Returns null if its work is committed next, or its stop is carried out elsewhere. */
-export function noteOf(outcome: AgentOutcome, isHeld: boolean): KeptNote | null {
+export function keptNoteAfter(outcome: AgentOutcome, isHeld: boolean): KeptNote | null {
   const author = 'agent';
   switch (outcome.kind) {
     case 'done':
@@ -38,7 +38,7 @@ const pace: Pace = { firstMs: 30_000, nextMs: 30_000 };
 const paceOfFleet: Pace = { firstMs: 5_000, nextMs: 20_000 };
 
 /** Snapshots a running agent's work, so that no death costs more than the last half minute. */
-export async function whileKept<T>(
+export async function withPeriodicSnapshots<T>(
   engine: Uses<'clock' | 'files' | 'git' | 'machineId' | 'report' | 'store'>,
   attempt: NumberedAttempt,
   place: WorkPlace,

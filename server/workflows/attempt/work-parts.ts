@@ -15,16 +15,21 @@ import {
   lastAttempt,
   movePhase,
   noteSubTaskCommit,
-  partsOf,
+  readClaimedParts,
   setAttempt,
   type TaskRow,
   type Tx,
 } from '../../store/port.ts';
-import { placeOf, runPart } from './agent-step.ts';
+import { agentPlace, runPart } from './agent-step.ts';
 import { AgentStill } from '../kit/agent-still.ts';
-import { blockFromOutside, giveBack, recordFailure, waitForAccount } from './attempt-ends.ts';
+import {
+  blockFromOutside,
+  releaseWithoutAttempt,
+  recordFailure,
+  waitForAccount,
+} from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
-import { gitFailed, whileAway } from '../kit/git-trouble.ts';
+import { gitFailed, retryWhileUnreachable } from '../kit/git-trouble.ts';
 import { type CommittedWork, withUndecided } from '../kit/merge-check.ts';
 import type { Engine, StartedAttempt } from '../kit/engine-ports.ts';
 import { recordPart } from './part-record.ts';
@@ -120,7 +125,8 @@ async function workAddedAfter(
   const { run, claim } = attempt;
   for (let round = 1; ; round += 1) {
     // Once the agent has ended, none can be added: if none was added, nothing must be stored.
-    const there = round === 1 ? partsAtEnd : await partsOf(attempt.engine.store.db, claim.taskId);
+    const there =
+      round === 1 ? partsAtEnd : await readClaimedParts(attempt.engine.store.db, claim.taskId);
     if (there.every((id) => known.has(id))) return null;
     // Uncommitted changes of the task's own turn are its own.
     if (round === 1 && !(await commitWork(attempt, claim.taskId, 'kept', async () => {}))) {
@@ -140,7 +146,7 @@ async function unknownParts(
   { engine, claim }: AttemptAtWork,
   known: ReadonlySet<string>,
 ): Promise<string[]> {
-  const parts = await partsOf(engine.store.db, claim.taskId);
+  const parts = await readClaimedParts(engine.store.db, claim.taskId);
   return parts.filter((id) => !known.has(id));
 }
 
@@ -202,14 +208,14 @@ export async function runAgent(
   if (isStoppedBefore) return { ended: await settleStop(engine, run, claim) };
   if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
   if (claim.finishedPart === part) {
-    const parts = await partsOf(engine.store.db, claim.taskId);
+    const parts = await readClaimedParts(engine.store.db, claim.taskId);
     return { ended: null, summary: attempt.summary ?? '', parts };
   }
   if (!own) await run.commit(`begin:${part}`, (tx) => beginSubTask(tx, engine.store.sources, part));
   const done = await run.step(
     step ?? (own ? 'agent_done' : `agent_done:${part}`),
     async () => {
-      const still = new AgentStill(engine, claim, { part, runsOn: placeOf(attempt) });
+      const still = new AgentStill(engine, claim, { part, runsOn: agentPlace(attempt) });
       const outcome = await run.standingStill(still, () =>
         runPart(engine, claim, { attempt, part, place, still }, signal),
       );
@@ -221,7 +227,7 @@ export async function runAgent(
   if (ended !== null) return { ended };
   const [isStopped, parts] = await Promise.all([
     isStopRequested(engine, claim),
-    partsOf(engine.store.db, claim.taskId),
+    readClaimedParts(engine.store.db, claim.taskId),
   ]);
   if (isStopped) return { ended: await settleStop(engine, run, claim) };
   return { ended: null, summary: done.outcome.kind === 'done' ? done.outcome.summary : '', parts };
@@ -251,7 +257,7 @@ async function endIfNotDone(
     case 'stopped':
       if (done.elsewhere !== undefined) {
         const { elsewhere } = done;
-        await run.commit('label_lost', (tx) => giveBack(engine, tx, claim, elsewhere));
+        await run.commit('label_lost', (tx) => releaseWithoutAttempt(engine, tx, claim, elsewhere));
         return 'stopped';
       }
       if (done.held !== undefined) return endAtBudget(engine, run, claim, done.held);
@@ -284,7 +290,7 @@ async function commitWork(
     step,
     async () => {
       // Committed it is by the first try, and pushed by one of the next.
-      const made = await whileAway(
+      const made = await retryWhileUnreachable(
         engine,
         attempt.signal,
         () =>

@@ -18,7 +18,7 @@ import {
   taskById,
   type Tx,
 } from '../../store/port.ts';
-import { gitFailed, orElse, whileAway } from '../kit/git-trouble.ts';
+import { gitFailed, withGitFallback, retryWhileUnreachable } from '../kit/git-trouble.ts';
 import { baseFacts, chooseBase, type NoBase } from './chosen-base.ts';
 import { type EarlierCommit, restoreEarlier, startOfAttempt } from './earlier-work.ts';
 import { ownBase } from '../line/range.ts';
@@ -51,11 +51,11 @@ export async function prepareWorktree(
   runRow: RunRow,
   signal: AbortSignal,
 ): Promise<PlaceOutcome> {
-  return whileAway(
+  return retryWhileUnreachable(
     engine,
     signal,
     () =>
-      orElse<PlaceOutcome>(
+      withGitFallback<PlaceOutcome>(
         () => prepareNow(engine, claim, runRow, signal),
         (trouble) => ({ kind: 'failed', failure: trouble }),
       ),
@@ -230,7 +230,7 @@ async function keepEarlierBranch(
   let present = await engine.git.readRef(branchRef(attempt.branch));
   if (present !== null && attempt.base_sha !== null) {
     const own = { line, base: attempt.base_sha };
-    if (own.base === base || (await standsOn(engine, base, present, own.base)))
+    if (own.base === base || (await isBasedOn(engine, base, present, own.base)))
       return { startSha: present, keepBranch: true, ref: null, hasCommitted: true };
     present = await commitUnfinished(engine, claim, attempt, path, present);
     const moved = await ontoBase(engine, attempt, base, present, own);
@@ -293,7 +293,7 @@ async function commitUnfinished(
  * example of the line of an epic that has not landed, or of commits that people have taken out
  * since.
  */
-async function standsOn(
+async function isBasedOn(
   { git }: Uses<'git'>,
   base: Sha,
   work: Sha,
@@ -311,7 +311,7 @@ async function ontoBase(
   earlier: Sha,
   own: { readonly line: string; readonly base: Sha | null },
 ): Promise<Sha | null> {
-  if (await standsOn(engine, base, earlier, own.base)) return earlier;
+  if (await isBasedOn(engine, base, earlier, own.base)) return earlier;
   if (earlier === own.base || (await engine.git.isAncestor(earlier, base))) return base;
   const merged = await engine.git.merge({
     tip: base,

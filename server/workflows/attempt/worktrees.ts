@@ -12,7 +12,7 @@ import {
   holdForUpkeep,
   isHeldForUpkeep,
   type SlotRow,
-  slotsOn,
+  slotsOfMachine,
   type Store,
   taskById,
   type Tx,
@@ -46,7 +46,7 @@ const subjectsMax = 1_000;
 
 export async function listWorktrees(deps: WorktreeDeps): Promise<readonly WorktreeFacts[]> {
   const { store, git } = deps;
-  const slots = await slotsOn(store.db, deps.machineId);
+  const slots = await slotsOfMachine(store.db, deps.machineId);
   const listed = await git.listWorktrees();
   const entries = new Map(listed.ok ? listed.value.map((entry) => [entry.path, entry]) : []);
   const facts: WorktreeFacts[] = [];

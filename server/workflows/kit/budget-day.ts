@@ -1,7 +1,7 @@
 // The day of a daily budget: the calendar's, in the backend's time zone.
 
 /** `YYYY-MM-DD`. */
-export function dayOf(nowMs: number): string {
+export function budgetDay(nowMs: number): string {
   const now = new Date(nowMs);
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;

@@ -8,9 +8,9 @@ import {
   budgetStopSentence,
   hasLimit,
   judgeBudget,
-  stopHere,
+  stopChoice,
 } from '../../core/work/budget.ts';
-import { answersTo, type Reads, spentByScope } from '../../store/port.ts';
+import { readEarlierAnswers, type Reads, spentByScope } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
 
 export interface BudgetPlace {
@@ -44,9 +44,9 @@ export async function budgetWord(
   if (verdict.kind === 'stop')
     return { kind: 'stop', scope, sentence: budgetStopSentence(found, name, false) };
   const requestId = `budget/${name}/${budgetSetting(found)}/${found.limit}`;
-  const earlier = await answersTo(tx, requestId);
+  const earlier = await readEarlierAnswers(tx, requestId);
   const isStopped = earlier.some(
-    (one) => one.answer === stopHere && (scope !== 'task' || one.attempt === attempt),
+    (one) => one.answer === stopChoice && (scope !== 'task' || one.attempt === attempt),
   );
   if (isStopped) return { kind: 'stop', scope, sentence: budgetStopSentence(found, name, true) };
   if (earlier.length > 0) return fine;

@@ -10,7 +10,7 @@ import type { Uses } from './engine-ports.ts';
 import { ownFilesFailure } from './full-disk.ts';
 
 /** The result of `body`; or the result of `otherwise` for the problem, if git could not answer. */
-export async function orElse<T>(
+export async function withGitFallback<T>(
   body: () => Promise<T>,
   otherwise: (trouble: Failure) => T | Promise<T>,
 ): Promise<T> {
@@ -75,7 +75,7 @@ const waitMs = 15_000;
  * `leave`: called as soon as another machine can land, so that nothing that others can do waits for
  * this machine's network; null keeps it waiting.
  */
-export async function whileAway<T>(
+export async function retryWhileUnreachable<T>(
   engine: Uses<'clock' | 'machineId' | 'report' | 'store'>,
   signal: AbortSignal,
   body: () => Promise<T>,
@@ -99,7 +99,7 @@ export async function whileAway<T>(
 }
 
 /** Leaves a landing: its workflow continues on a machine on which git answers. */
-export function handingOver(run: DurableRun<Tx>): () => Promise<never> {
+export function handOverOnTrouble(run: DurableRun<Tx>): () => Promise<never> {
   return () => Promise.reject(run.handOver());
 }
 

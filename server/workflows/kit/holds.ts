@@ -20,7 +20,7 @@ import {
   workersOfLargestRun,
 } from '../../store/port.ts';
 import { budgetWord } from './budget-scopes.ts';
-import { dayOf, nextDayMs } from './budget-day.ts';
+import { budgetDay, nextDayMs } from './budget-day.ts';
 import type { Uses } from './engine-ports.ts';
 
 export interface StartRules {
@@ -77,7 +77,7 @@ async function tellHolds(
 
 async function dayHold(engine: Uses<'clock' | 'settings'>, db: Reads): Promise<Hold[]> {
   const nowMs = engine.clock.now();
-  const place = { scope: 'day', name: dayOf(nowMs) } as const;
+  const place = { scope: 'day', name: budgetDay(nowMs) } as const;
   const word = await budgetWord(engine, db, place, null);
   if (word.kind !== 'stop') return [];
   return [{ scope: 'day', reason: word.sentence, untilMs: nextDayMs(nowMs) }];

@@ -12,7 +12,7 @@ import {
   lastAttempt,
   liveMachines,
   type Reads,
-  staysOn,
+  mustStayOnMachine,
   textList,
 } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
@@ -84,7 +84,8 @@ export async function openPlacement(
       const needed = neededBy(engine, { labels, candidate_of: of });
       // It may have lost a label since, or a person may have requested another machine.
       const isSuited = here !== undefined && !except.has(here.id) && suits(here.labels, needed);
-      if (here !== undefined && staysOn(last, isSuited)) return here.left > 0 ? here.id : null;
+      if (here !== undefined && mustStayOnMachine(last, isSuited))
+        return here.left > 0 ? here.id : null;
       const others = machines.filter((machine) => !except.has(machine.id));
       return isSuited && here.left > 0 ? here.id : freest(others, needed);
     },

@@ -5,7 +5,7 @@ import type { RunRow } from '../../store/port.ts';
 import type { Uses, WorkSettings } from './engine-ports.ts';
 
 /** Budgets and the reserves of the machine can change during a run; nothing else can. */
-export function settingsOf(
+export function resolveRunSettings(
   engine: Uses<'settings'>,
   run: Pick<RunRow, 'settings'> | null | undefined,
 ): WorkSettings {

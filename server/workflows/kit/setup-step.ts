@@ -3,7 +3,7 @@
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { failure, type Failure } from '../../core/failure.ts';
-import { evidenceOf } from '../../core/prompt/failure-lines.ts';
+import { failureEvidence } from '../../core/prompt/failure-lines.ts';
 import { commandEnd } from './command-ends.ts';
 import { orFullDisk } from './full-disk.ts';
 import { gitFailed } from './git-trouble.ts';
@@ -125,7 +125,7 @@ async function runCommand(
   if (outcome.kind === 'exited' && outcome.exitCode === 0) return { kind: 'ready' };
   if (outcome.kind === 'aborted') return { kind: 'aborted' };
   const telling = outcome.telling.map(engine.mask);
-  const tail = evidenceOf(telling, engine.mask(outcome.tail));
+  const tail = failureEvidence(telling, engine.mask(outcome.tail));
   const limit = { name: '[setup] timeout', ms: timeoutMs };
   const isLate = outcome.kind === 'timed_out';
   const { exitCode, silentMs = 0 } = outcome;

@@ -3,7 +3,7 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { MadeOnce } from '../../core/made-once.ts';
-import { evidenceOf, failureLines } from '../../core/prompt/failure-lines.ts';
+import { failureEvidence, failureLines } from '../../core/prompt/failure-lines.ts';
 import { KeyedMutex } from '../../core/work/semaphore.ts';
 import type { GitFailure } from '../../git/port.ts';
 import {
@@ -291,7 +291,7 @@ async function runOnce(
     exitCode: outcome.exitCode,
     durationMs: outcome.durationMs,
     silentMs: outcome.silentMs ?? 0,
-    tail: evidenceOf(telling, engine.mask(tail)),
+    tail: failureEvidence(telling, engine.mask(tail)),
     telling,
     logPath,
     changed: [],

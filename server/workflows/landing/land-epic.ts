@@ -20,12 +20,17 @@ import {
 } from '../../store/port.ts';
 import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { gateFailure } from './gate.ts';
-import { gitFailed, handingOver, orElse, whileAway } from '../kit/git-trouble.ts';
-import { settingsOf } from '../kit/run-settings.ts';
+import {
+  gitFailed,
+  handOverOnTrouble,
+  withGitFallback,
+  retryWhileUnreachable,
+} from '../kit/git-trouble.ts';
+import { resolveRunSettings } from '../kit/run-settings.ts';
 import { asLander } from './lander.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
 import { handMerge, handPick, isPicked } from '../line/advice.ts';
-import { landedWith } from '../line/landed.ts';
+import { findCommitOnLine } from '../line/landed.ts';
 import { landingHead, syncLine } from '../line/line.ts';
 import { ownBaseOfLine } from '../line/range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
@@ -120,7 +125,7 @@ export async function isOnTarget(
 ): Promise<boolean> {
   const target = await engine.git.readRef(landingRef(row.target_branch));
   if (target === null) return false;
-  if ((await landedWith(engine, tip, target)) !== null) return true;
+  if ((await findCommitOnLine(engine, tip, target)) !== null) return true;
   const into = { branch: row.target_branch, tip: target };
   return isPicked(engine, { branch: row.line, tip }, into);
 }
@@ -146,12 +151,12 @@ export async function landEpic(
       line: target,
       reason: `drover: land ${epicId}`,
       build: (signal) =>
-        whileAway(
+        retryWhileUnreachable(
           engine,
           signal,
-          () => orElse<BuiltEpic>(() => buildEpic(engine, input, own), notBuilt),
+          () => withGitFallback<BuiltEpic>(() => buildEpic(engine, input, own), notBuilt),
           (outcome) => (outcome.kind === 'built' ? null : outcome.failure),
-          handingOver(run),
+          handOverOnTrouble(run),
         ),
       mergeOf: (built) => (built.kind === 'built' ? ok(built.candidate) : err(built.failure)),
       test: (merge, signal) => testEpic(engine, input, merge, signal),
@@ -245,7 +250,7 @@ async function baseOnForge(
   engine: Uses<'settings' | 'store'>,
   { runId, target }: LandEpicInput,
 ): Promise<string> {
-  return settingsOf(engine, await runById(engine.store.db, runId)).forge.base ?? target;
+  return resolveRunSettings(engine, await runById(engine.store.db, runId)).forge.base ?? target;
 }
 
 async function testEpic(

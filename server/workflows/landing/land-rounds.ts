@@ -6,7 +6,7 @@ import type { DurableRun } from '../../durable/port.ts';
 import type { Sha } from '../../git/sha.ts';
 import type { Tx } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { orElse } from '../kit/git-trouble.ts';
+import { withGitFallback } from '../kit/git-trouble.ts';
 import { followLine } from '../line/follow.ts';
 import { isOnLine, moveLine } from '../line/move.ts';
 import { isWithinReach } from './landing-rows.ts';
@@ -60,7 +60,7 @@ export async function landInRounds<Built>(
     if (red !== null) return { kind: 'red', failure: red, round };
     if ((await work.isHeld?.(merge)) === true) return { kind: 'held', merge, round };
     const moved = await run.step(`merged:${round}`, () =>
-      orElse(
+      withGitFallback(
         () => moveOnto(engine, work, merge),
         () => false,
       ),

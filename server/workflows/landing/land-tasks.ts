@@ -15,7 +15,12 @@ import {
   taskById,
   type Tx,
 } from '../../store/port.ts';
-import { gitFailed, handingOver, orElse, whileAway } from '../kit/git-trouble.ts';
+import {
+  gitFailed,
+  handOverOnTrouble,
+  withGitFallback,
+  retryWhileUnreachable,
+} from '../kit/git-trouble.ts';
 import { asLander } from './lander.ts';
 import { returnLanding, reviewLanding } from './landing-returns.ts';
 import { type LandingBatch, type Moved, nothingBuilt } from './landing-batch.ts';
@@ -167,16 +172,16 @@ class Landing {
   ): Promise<LandingBatch> {
     if (rows.length === 0) return Promise.resolve({ ...nothingBuilt, problem: null });
     return this.#run.step(`verified:${path}`, () =>
-      whileAway(
+      retryWhileUnreachable(
         this.#engine,
         signal,
         () =>
-          orElse<LandingBatch>(
+          withGitFallback<LandingBatch>(
             () => this.#build(rows, takesMore, signal),
             (problem) => ({ ...nothingBuilt, problem }),
           ),
         (built) => built.problem,
-        handingOver(this.#run),
+        handOverOnTrouble(this.#run),
       ),
     );
   }
@@ -252,16 +257,16 @@ class Landing {
 
   async #merge(batch: LandingBatch, path: string): Promise<boolean> {
     const moved = await this.#run.step(`merged:${path}`, () =>
-      whileAway(
+      retryWhileUnreachable(
         this.#engine,
         this.#run.signal,
         () =>
-          orElse<Moved>(
+          withGitFallback<Moved>(
             () => this.#moveRef(batch),
             (reason) => ({ kind: 'failed', reason }),
           ),
         (outcome) => (outcome.kind === 'failed' ? outcome.reason : null),
-        handingOver(this.#run),
+        handOverOnTrouble(this.#run),
       ),
     );
     if (moved.kind === 'moved') {

@@ -5,8 +5,8 @@ import { firstLineOf } from '../../core/format.ts';
 import { attemptTrailers } from '../../core/work/trailers.ts';
 import { failure, type Failure } from '../../core/failure.ts';
 import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
-import { attemptOf, type LandingRow, taskById, type TaskRow } from '../../store/port.ts';
-import { broughtInBy } from '../line/landed.ts';
+import { readAttempt, type LandingRow, taskById, type TaskRow } from '../../store/port.ts';
+import { findLandedCommit } from '../line/landed.ts';
 import { ownBase, removedInWork } from '../line/range.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { wordsOfMissing } from '../attempt/refused-work.ts';
@@ -24,14 +24,14 @@ export async function landedBefore(
   row: LandingRow,
   head: Sha,
 ): Promise<{ readonly commit: Sha; readonly tree: Sha } | null> {
-  const attempt = await attemptOf(engine.store.db, row.task_id, row.attempt);
+  const attempt = await readAttempt(engine.store.db, row.task_id, row.attempt);
   const task = await taskById(engine.store.db, row.task_id);
   if (attempt === null || task === null) return null;
   const isOurs = attempt.started_at_ms > engine.earlierUntilMs && task.status !== 'needs_review';
   if (isOurs) return null;
   const { task_id: taskId, commit_sha: commit } = row;
   const work = { taskId, attempt: row.attempt, commit, base: attempt.base_sha };
-  const brought = await broughtInBy(engine, head, work);
+  const brought = await findLandedCommit(engine, head, work);
   if (brought === null) return null;
   const tree = await engine.git.treeOf(head);
   return tree.ok ? { commit: brought.sha, tree: tree.value } : null;
@@ -43,7 +43,7 @@ async function baseOfRow(
   row: LandingRow,
   head: Sha,
 ): Promise<Sha | null> {
-  const attempt = await attemptOf(engine.store.db, row.task_id, row.attempt);
+  const attempt = await readAttempt(engine.store.db, row.task_id, row.attempt);
   const base = attempt?.base_sha ?? null;
   return ownBase(engine, { head, commit: row.commit_sha, base });
 }
@@ -61,7 +61,7 @@ export async function whyHeld(
 ): Promise<string | null> {
   const { db } = engine.store;
   const { task_id: taskId, commit_sha: commit } = row;
-  const [attempt, task] = [await attemptOf(db, taskId, row.attempt), await taskById(db, taskId)];
+  const [attempt, task] = [await readAttempt(db, taskId, row.attempt), await taskById(db, taskId)];
   if (task?.status === 'needs_review') return null;
   const base = attempt?.base_sha ?? null;
   const removed = await removedInWork(engine, line, { head, commit, base });

@@ -11,7 +11,7 @@ import { ok, type Result } from '../../core/failure.ts';
 import type { Sha } from '../../git/sha.ts';
 import { addRequest, planRequests, runById, type Tx } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { settingsOf } from '../kit/run-settings.ts';
+import { resolveRunSettings } from '../kit/run-settings.ts';
 import type { LandingHead } from '../line/line.ts';
 
 /** A pull request is tested on the base as the forge has it. */
@@ -56,7 +56,7 @@ async function planOf(
     readonly base: string | null;
   },
 ): Promise<PullRequestPlan> {
-  const { forge } = settingsOf(engine, await runById(tx, work.runId));
+  const { forge } = resolveRunSettings(engine, await runById(tx, work.runId));
   const { isDraft, reviewers, labels } = forge;
   return { ...work, base: base ?? forge.base ?? work.target, isDraft, reviewers, labels };
 }

@@ -6,7 +6,7 @@ import { branchRef } from '../../core/work/ref-names.ts';
 import type { FollowOutcome, GitResult } from '../../git/port.ts';
 import type { Sha } from '../../git/sha.ts';
 import { noteTried, readLine, recordLine, setPending } from '../../store/port.ts';
-import { orElse } from '../kit/git-trouble.ts';
+import { withGitFallback } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { type Settled, settleLine } from './line.ts';
 import { moveLine } from './move.ts';
@@ -33,7 +33,7 @@ export async function followLine(
   asOf?: 'now',
   obstacle: string | null = null,
 ): Promise<Followed> {
-  return orElse(
+  return withGitFallback(
     async () => {
       for (let looks = 1; ; looks += 1) {
         const settled = await settleLine(engine, branch, asOf);
@@ -179,7 +179,7 @@ async function moveTogether(
   branch: string,
   test: TestTogether,
 ): Promise<string | null> {
-  const made = await orElse<Result<string | null>>(async () => {
+  const made = await withGitFallback<Result<string | null>>(async () => {
     const settled = await settleLine(engine, branch, 'now');
     if (!settled.ok) return { ok: true, value: null };
     const { step } = settled.value;

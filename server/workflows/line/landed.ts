@@ -13,7 +13,7 @@ import { lineMax } from './facts.ts';
  * Notes under which commits the blockers' work is on the line now; true when one of them has
  * another than before.
  */
-export async function findAgain(
+export async function updateLandedCommits(
   engine: Uses<'git' | 'store'>,
   line: string,
   blockers: readonly {
@@ -33,7 +33,7 @@ export async function findAgain(
       const attempt = await lastAttempt(engine.store.db, id);
       const task = { id, attempt: attempt?.number ?? null, commit, base };
       const again =
-        (await landedAgainAs(engine, tip, task)) ?? (await landedWith(engine, sha, tip));
+        (await landedAgainAs(engine, tip, task)) ?? (await findCommitOnLine(engine, sha, tip));
       if (again === null || again === sha) continue;
       isFound = true;
       const landed = { was: sha, sha: again, branch };
@@ -47,7 +47,11 @@ export async function findAgain(
  * The commit with which a line's commit has landed on another line: itself, or one that landed it
  * without its history. Returns null if it has not.
  */
-export async function landedWith(engine: Uses<'git'>, sha: Sha, target: Sha): Promise<Sha | null> {
+export async function findCommitOnLine(
+  engine: Uses<'git'>,
+  sha: Sha,
+  target: Sha,
+): Promise<Sha | null> {
   if (await engine.git.isAncestor(sha, target)) return sha;
   const listed = await engine.git.lineCommits(null, target, lineMax);
   if (!listed.ok) return null;
@@ -73,7 +77,7 @@ export async function landedWith(engine: Uses<'git'>, sha: Sha, target: Sha): Pr
  * The oldest first-parent commit of `head` that contains the work, found by commit or by trailers.
  * Returns null if none does.
  */
-export async function broughtInBy(
+export async function findLandedCommit(
   engine: Uses<'git'>,
   head: Sha,
   work: {

@@ -7,12 +7,12 @@ import { err, failure, type Failure, ok, type Result } from '../../core/failure.
 import { takeInSubject } from '../../core/line/waiting.ts';
 import type { Sha } from '../../git/sha.ts';
 import { holdLine, type LineRow, readLine, recordLine } from '../../store/port.ts';
-import { gitFailed, orElse } from '../kit/git-trouble.ts';
+import { gitFailed, withGitFallback } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { gather, type Gathered } from './facts.ts';
 import { moveLine } from './move.ts';
 import { mergeTogether } from './together.ts';
-import { noteMovedBack } from './wrong-states.ts';
+import { recordRewind } from './wrong-states.ts';
 
 const looksMax = 8;
 
@@ -92,7 +92,7 @@ async function takeOwnStep(
     isAlone: true,
   });
   if (moved.ok) {
-    if (left !== null) await noteMovedBack(engine, branch, left, next);
+    if (left !== null) await recordRewind(engine, branch, left, next);
     return ok(undefined);
   }
   if (moved.error.kind === 'stale') return ok(undefined);
@@ -129,7 +129,7 @@ export async function syncLine(
   branch: string,
   asOf?: 'now',
 ): Promise<Result<Sha>> {
-  return orElse(async () => {
+  return withGitFallback(async () => {
     const settled = await settleLine(engine, branch, asOf);
     return settled.ok ? tipOf(branch, settled.value.step) : settled;
   }, err);
@@ -167,7 +167,7 @@ export async function landingHead(
   engine: Uses<'git' | 'machineId' | 'store'>,
   branch: string,
 ): Promise<Result<LandingHead>> {
-  return orElse(async () => {
+  return withGitFallback(async () => {
     const settled = await settleLine(engine, branch);
     if (!settled.ok) return settled;
     const { step } = settled.value;

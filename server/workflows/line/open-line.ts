@@ -7,7 +7,7 @@ import { branchRef, landingRef, resultBranch } from '../../core/work/ref-names.t
 import { type GitFailure, type GitResult } from '../../git/port.ts';
 import type { Sha } from '../../git/sha.ts';
 import { allLines, readLine, recordLine, setPending } from '../../store/port.ts';
-import { gitFailed, orElse } from '../kit/git-trouble.ts';
+import { gitFailed, withGitFallback } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { followLine } from './follow.ts';
 import { settleLine, syncLine } from './line.ts';
@@ -73,7 +73,7 @@ export async function baseContaining(
   branch: string,
   commits: readonly Sha[],
 ): Promise<Result<Sha | null>> {
-  return orElse(() => baseWith(engine, branch, commits), err);
+  return withGitFallback(() => baseWith(engine, branch, commits), err);
 }
 
 async function baseWith(

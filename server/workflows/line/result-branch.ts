@@ -4,7 +4,7 @@
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';
 import { isNotedTip, noteTip } from '../../store/port.ts';
-import { orElse } from '../kit/git-trouble.ts';
+import { withGitFallback } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function keepResultBranch(
   tip: Sha | null,
 ): Promise<void> {
   const name = resultBranch(branch);
-  return orElse(
+  return withGitFallback(
     async () => {
       const present = await engine.git.readRef(branchRef(name));
       if (present === tip) return;

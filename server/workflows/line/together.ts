@@ -13,7 +13,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { handMerge } from './advice.ts';
 import type { Gathered } from './facts.ts';
 import { keepTip } from './move.ts';
-import { noteMovedBack } from './wrong-states.ts';
+import { recordRewind } from './wrong-states.ts';
 
 export type Together = Extract<LineStep, { kind: 'merge' | 'replay' }>;
 
@@ -49,7 +49,7 @@ async function noteRemoved(
 ): Promise<void> {
   await keepTip(engine, branch, followed, 'drover: rewritten');
   await engine.store.transaction((tx) => noteDropped(tx, branch, followed));
-  await noteMovedBack(engine, branch, followed, target);
+  await recordRewind(engine, branch, followed, target);
 }
 
 /** False if a person pruned the commits. */

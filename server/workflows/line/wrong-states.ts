@@ -49,10 +49,10 @@ async function forgetIfBack(
 ): Promise<void> {
   const target = await engine.git.readRef(branchRef(branch));
   if (target !== null && (await engine.git.isAncestor(tip, target)))
-    await forgetMovedBack(engine, branch);
+    await forgetRewind(engine, branch);
 }
 
-export async function forgetMovedBack(engine: Uses<'store'>, branch: string): Promise<void> {
+export async function forgetRewind(engine: Uses<'store'>, branch: string): Promise<void> {
   await change(engine, branch, (states) => states.filter(({ kind }) => kind !== 'moved_back'));
 }
 
@@ -85,7 +85,7 @@ async function change(
  * People have moved the branch from `landed` to `target`, which lacks landings that it had. A reset
  * and an aborted rebase look the same: the user knows which it was.
  */
-export async function noteMovedBack(
+export async function recordRewind(
   engine: Uses<'git' | 'store'>,
   branch: string,
   landed: Sha,

@@ -1,6 +1,6 @@
 // A person chooses the candidate whose work lands as its task.
 
-import { standOf } from '../../core/plan/best-of.ts';
+import { candidateStanding } from '../../core/plan/best-of.ts';
 import { Refusal } from '../../core/failure.ts';
 import {
   beginApprovedLanding,
@@ -14,7 +14,7 @@ import {
   waitsForCandidatesOnly,
 } from '../../store/port.ts';
 import { choose } from '../attempt/candidates.ts';
-import { gateOf, submitLanding } from '../attempt/submission.ts';
+import { chooseGateCommand, submitLanding } from '../attempt/submission.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /**
@@ -59,7 +59,7 @@ async function chooseByPersonIn(
       `${candidateId} can no longer be chosen. The choice was already made.`,
     );
   }
-  if (standOf(candidateFacts(row)) !== 'green') {
+  if (candidateStanding(candidateFacts(row)) !== 'green') {
     throw new Refusal(
       'illegal',
       `${candidateId} has not passed the gate and can't be chosen. Run "drover send-back ${candidateId} <text>" or "drover retry ${candidateId}" to give it another try.`,
@@ -85,7 +85,7 @@ async function landChosen(
   if (attempt === null || attempt.commit_sha === null) return;
   const claim = { taskId, epoch: task.epoch, attempt: attempt.number, runId: run.id };
   const commitSha = attempt.commit_sha;
-  const gateCommand = gateOf(engine, run, task);
+  const gateCommand = chooseGateCommand(engine, run, task);
   await submitLanding(engine, tx, claim, { line: run.line, commitSha, gateCommand });
   await beginApprovedLanding(tx, taskId);
 }

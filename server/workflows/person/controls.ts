@@ -16,7 +16,7 @@ import {
   lastAttempt,
   questionById,
   releaseSlot,
-  rootOf,
+  rootTaskId,
   rootTasks,
   setAttempt,
   type StopKind,
@@ -360,7 +360,7 @@ export function requireTask(engine: Stored, id: string): Promise<TaskRow> {
 export async function requireRoot(engine: Stored, id: string, verb: string): Promise<TaskRow> {
   const row = await requireTask(engine, id);
   if (row.parent_id === null) return row;
-  const root = await engine.store.transaction((tx) => rootOf(tx, id));
+  const root = await engine.store.transaction((tx) => rootTaskId(tx, id));
   throw new Refusal('illegal', `${id} is a sub-task and can't be ${verb} alone. Name ${root}.`);
 }
 

@@ -8,7 +8,7 @@ import { readLine, wrongStates } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { followLine } from '../line/follow.ts';
 import { syncLine } from '../line/line.ts';
-import { forgetMovedBack, noteFiles } from '../line/wrong-states.ts';
+import { forgetRewind, noteFiles } from '../line/wrong-states.ts';
 
 export interface TargetFollowed {
   readonly branch: string;
@@ -51,5 +51,5 @@ async function cureState(
     }
     await syncLine(engine, branch);
   }
-  await forgetMovedBack(engine, branch);
+  await forgetRewind(engine, branch);
 }

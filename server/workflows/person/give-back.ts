@@ -3,20 +3,20 @@
 
 import { machineWork } from '../../store/port.ts';
 import { requestStop } from './controls.ts';
-import { untilGivenBack } from '../engine.ts';
+import { waitUntilReleased } from '../engine.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /**
  * Resolves with the tasks when they are released, or when that takes too long: then the others find
  * out on their own.
  */
-export async function giveBack(
+export async function releaseTasks(
   engine: Uses<'clock' | 'machineId' | 'store' | 'switchboard'>,
   reason: string,
 ): Promise<readonly string[]> {
   const work = await machineWork(engine.store.db, engine.machineId);
   const ids = work.filter(({ isAtWork }) => isAtWork).map(({ taskId }) => taskId);
   for (const id of ids) await requestStop(engine, id, 'stop', reason);
-  await untilGivenBack(engine, ids);
+  await waitUntilReleased(engine, ids);
   return ids;
 }

@@ -25,7 +25,7 @@ import { startEpicLanding } from '../landing/land-epic.ts';
 import { nextAction } from './next-action.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { approvePlan, sendPlanBack } from '../run/plan-decisions.ts';
-import { gateOf, submitLanding } from '../attempt/submission.ts';
+import { chooseGateCommand, submitLanding } from '../attempt/submission.ts';
 
 /**
  * `seen` is the reviewed commit (of a plan: `plan-<number>`): it does not approve a task's work
@@ -236,7 +236,7 @@ export async function approveTask(
         `${row.id} has no run to land with. Run "drover retry ${row.id}".`,
       );
     const claim = { taskId: row.id, epoch: row.epoch, attempt: attempt.number, runId: run.id };
-    const gateCommand = gateOf(engine, run, row);
+    const gateCommand = chooseGateCommand(engine, run, row);
     await submitLanding(engine, tx, claim, { line: run.line, commitSha, gateCommand });
     await beginApprovedLanding(tx, row.id);
     await releaseSlot(tx, 'task', row.id);

@@ -96,7 +96,7 @@ const byHand =
  * The same attempt continues, in the same worktree and session, as soon as a run has a worker for
  * it.
  */
-export async function giveBack(
+export async function handBackToAgent(
   engine: Uses<'files' | 'git' | 'settings' | 'store'>,
   id: string,
   note: string | null,

@@ -19,7 +19,7 @@ import type { GitResult, Merge } from '../../git/port.ts';
 import { recordLine, reopenEpic, type Tx } from '../../store/port.ts';
 import { waitFor } from './controls.ts';
 import { gateFailure } from '../landing/gate.ts';
-import { orElse } from '../kit/git-trouble.ts';
+import { withGitFallback } from '../kit/git-trouble.ts';
 import { asLander } from '../landing/lander.ts';
 import { landInRounds, type LineMerge, type RoundsEnd } from '../landing/land-rounds.ts';
 import { forgeHead, planUndoPull } from '../landing/pull-request.ts';
@@ -58,7 +58,7 @@ export async function previewUndo(
   id: string,
 ): Promise<UndoAnswer & { readonly tree: Sha }> {
   const { plan, dependents } = await planUndo(engine, id);
-  const built = await orElse<Built>(
+  const built = await withGitFallback<Built>(
     () => buildUndo(engine, plan),
     (trouble) => ({ kind: 'failed', failure: trouble }),
   );
@@ -117,7 +117,7 @@ export async function runUndo(
       line: input.line,
       reason: `drover: undo ${input.id}`,
       build: () =>
-        orElse<Built>(
+        withGitFallback<Built>(
           () => buildOwned(engine, input, own),
           (trouble) => ({ kind: 'failed', failure: trouble }),
         ),

@@ -28,7 +28,7 @@ import { isHeld, requireRoot } from './controls.ts';
 import type { ForgeUndo } from '../landing/pull-request.ts';
 import { nextAction } from './next-action.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { gateOf, gateOfRun } from '../attempt/submission.ts';
+import { chooseGateCommand, gateOfRun } from '../attempt/submission.ts';
 import type { Sha } from '../../git/sha.ts';
 
 /** One commit to revert, and the trailer that identifies it as Drover's own. */
@@ -107,7 +107,7 @@ async function planTask(engine: Uses<'git' | 'settings' | 'store'>, id: string):
     tasks: [{ id, epoch: row.epoch, landed }],
     reverts: [{ sha: landed, mark: trailer('task', id) }],
     line: await lineThatHolds(engine, line, landed),
-    gate: gateOf(engine, run, row),
+    gate: chooseGateCommand(engine, run, row),
   };
 }
 

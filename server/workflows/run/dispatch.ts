@@ -24,7 +24,7 @@ import { beginCandidates, settleAll } from '../attempt/candidates.ts';
 import { executeWorkflow, executeWorkflowId } from '../attempt/execute-task.ts';
 import { chooseAgent } from '../attempt/fallback.ts';
 import { startRules, type StartRules } from '../kit/holds.ts';
-import { gateOf, gateOfRun } from '../attempt/submission.ts';
+import { chooseGateCommand, gateOfRun } from '../attempt/submission.ts';
 import { noteArrived, releaseFromMissingBase } from './line-waits.ts';
 import { type BaseState, baseState, isLineAwaited } from '../landing/base-gate.ts';
 import { blockBeforeStart, releaseFromRedBase } from '../landing/red-base.ts';
@@ -302,7 +302,7 @@ async function claimFor(
 function heldByBase({ engine, bases }: Round, run: RunRow, task: Startable): BaseState | null {
   const base = bases.get(run.id) ?? null;
   if (base === null || base.kind === 'clear' || task.status !== 'ready') return null;
-  if (gateOf(engine, run, task) !== gateOfRun(engine, run)) return null;
+  if (chooseGateCommand(engine, run, task) !== gateOfRun(engine, run)) return null;
   const cause = readBlockCause(task.blocked_by);
   return cause?.kind === 'red_base' && cause.waived === true ? null : base;
 }

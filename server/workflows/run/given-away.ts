@@ -9,7 +9,7 @@ import { keepWork, nameKeptRefs } from '../attempt/kept-work.ts';
 import { attemptsLeftOn, forgetProcess, type LeftAttempt } from '../../store/port.ts';
 
 /** Attempts of this machine that were ended elsewhere while their process was noted here. */
-export async function endGivenAway(
+export async function endReassignedTasks(
   engine: Uses<
     'files' | 'git' | 'machineId' | 'places' | 'processes' | 'report' | 'store' | 'switchboard'
   >,

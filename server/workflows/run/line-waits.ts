@@ -13,7 +13,7 @@ import {
   blockersOf,
   linesOnTheWay,
   noteArrivals,
-  partsOf,
+  readClaimedParts,
   type Reads,
   type RunRow,
   scopeOfRun,
@@ -24,7 +24,7 @@ import {
 import type { Uses } from '../kit/engine-ports.ts';
 import { countMoving } from '../kit/scope-state.ts';
 import { missingBase } from '../line/advice.ts';
-import { findAgain } from '../line/landed.ts';
+import { updateLandedCommits } from '../line/landed.ts';
 import { syncLine } from '../line/line.ts';
 import { isInReach, tipsOfLine } from '../line/open-line.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -138,7 +138,7 @@ export async function releaseFromMissingBase(
       continue;
     }
     const outcome = await store.transaction(async (tx) => {
-      const blockers = await blockersOf(tx, await partsOf(tx, id));
+      const blockers = await blockersOf(tx, await readClaimedParts(tx, id));
       const shas = blockers.flatMap(({ landed_sha: sha }) => (sha === null ? [] : [sha]));
       await noteArrivals(tx, line, shas);
       return store.transition(tx, {
@@ -173,7 +173,7 @@ async function isFoundAgain(
   line: string,
   taskId: string,
 ): Promise<boolean> {
-  return findAgain(engine, line, await missingOn(engine, taskId, line));
+  return updateLandedCommits(engine, line, await missingOn(engine, taskId, line));
 }
 
 type Blocker = Awaited<ReturnType<typeof blockersOf>>[number];
@@ -186,7 +186,7 @@ async function missingOn(
 ): Promise<readonly (Blocker & { readonly sha: Sha })[]> {
   const { db } = engine.store;
   const missing: (Blocker & { readonly sha: Sha })[] = [];
-  for (const row of await blockersOf(db, await partsOf(db, taskId))) {
+  for (const row of await blockersOf(db, await readClaimedParts(db, taskId))) {
     const sha = row.landed_sha;
     if (sha !== null && !(await isInReach(engine, line, sha))) missing.push({ ...row, sha });
   }

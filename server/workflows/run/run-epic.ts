@@ -27,7 +27,7 @@ import { followLine } from '../line/follow.ts';
 import { returnOrphans } from './orphans.ts';
 import { blockWaiting, releaseFromMissingBase, waitsForOtherRuns } from './line-waits.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
-import { landedWith } from '../line/landed.ts';
+import { findCommitOnLine } from '../line/landed.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { type ScopeState, scopeState } from '../kit/scope-state.ts';
@@ -321,7 +321,7 @@ async function workElsewhere(
   const found = new Map<string, string[]>();
   for (const { id, sha, branch } of landed) {
     let isThere = false;
-    for (const tip of tips) isThere ||= (await landedWith(engine, sha, tip)) !== null;
+    for (const tip of tips) isThere ||= (await findCommitOnLine(engine, sha, tip)) !== null;
     if (!isThere) found.set(branch, [...(found.get(branch) ?? []), id]);
   }
   if (target !== null) await dropPicked(engine, found, { branch: row.target_branch, tip: target });

@@ -10,7 +10,7 @@ import {
   holdForUpkeep,
   inParts,
 } from '../../store/port.ts';
-import { orElse } from '../kit/git-trouble.ts';
+import { withGitFallback } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { nameKeptRefs } from '../attempt/kept-work.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -21,7 +21,7 @@ type Sweeping = Uses<'git' | 'launchedAtMs' | 'machineId' | 'report' | 'settings
 const sweepMax = 5_000;
 
 export async function sweepBranches(engine: Sweeping): Promise<void> {
-  return orElse(
+  return withGitFallback(
     () => sweepNow(engine),
     (trouble) => engine.report(trouble, 'removing landed branches'),
   );

@@ -2,7 +2,7 @@
 // person's action, lines of active runs know the tips of people's branches, and tasks that an ended
 // run has left without an owner are released.
 
-import { endGivenAway } from './given-away.ts';
+import { endReassignedTasks } from './given-away.ts';
 import { returnOrphans } from './orphans.ts';
 import { activeRuns } from './start-run.ts';
 import { sweepBranches } from './sweep.ts';
@@ -57,7 +57,7 @@ export class LineTending {
 
   async #look(): Promise<void> {
     const engine = this.#engine;
-    if (engine.machineId !== '') await endGivenAway(engine);
+    if (engine.machineId !== '') await endReassignedTasks(engine);
     const active = await activeRuns(engine);
     // An active run checks its tasks itself; without one, an approval or the end of a stop may have
     // lost its workflow.

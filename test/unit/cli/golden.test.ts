@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { statusText } from '../../../server/cli/render/status-text.ts';
 import { DurationBook, liveText } from '../../../server/cli/render/live-text.ts';
 import { widthOf } from '../../../server/cli/render/fit.ts';
-import { oneLine } from '../../../server/cli/render/summary.ts';
+import { formatSummaryLine } from '../../../server/cli/render/summary.ts';
 import { buildProgram } from '../../../server/cli/program/program.ts';
 import type { Command } from 'commander';
 import type { MachineView, StatusSnapshot, TaskView } from '../../../server/protocol/api.ts';
@@ -195,7 +195,7 @@ suite('what people see', () => {
   });
 
   test('status --oneline', () => {
-    checkGolden('status-oneline', oneLine(busy));
+    checkGolden('status-oneline', formatSummaryLine(busy));
   });
 
   test('live view', () => {

@@ -6,7 +6,7 @@ import {
   changedLinesOf,
   type ChooseRule,
   judgeCandidates,
-  standOf,
+  candidateStanding,
 } from '../../../server/core/plan/best-of.ts';
 import { readTaskRules } from '../../../server/core/exchange/task-rules.ts';
 import { taskStatuses } from '../../../server/core/plan/state.ts';
@@ -81,7 +81,9 @@ suite('choosing among candidates', () => {
   }
 
   test('every state stands somewhere', () => {
-    const stands = taskStatuses.map((status) => standOf(candidates(`a:${status}`)[0] as Candidate));
+    const stands = taskStatuses.map((status) =>
+      candidateStanding(candidates(`a:${status}`)[0] as Candidate),
+    );
     assert.deepEqual(new Set(stands), new Set(['open', 'ended']));
   });
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import {
-  evidenceOf,
+  failureEvidence,
   FailureLines,
   failureLines,
 } from '../../../server/core/prompt/failure-lines.ts';
@@ -129,8 +129,8 @@ suite('telling lines', () => {
   });
 
   test('the end of an output keeps what it no longer holds', () => {
-    assert.equal(evidenceOf(['✖ a', 'b'], 'b\nthe end'), '✖ a\n[…]\nb\nthe end');
-    assert.equal(evidenceOf(['b'], 'b\nthe end'), 'b\nthe end');
+    assert.equal(failureEvidence(['✖ a', 'b'], 'b\nthe end'), '✖ a\n[…]\nb\nthe end');
+    assert.equal(failureEvidence(['b'], 'b\nthe end'), 'b\nthe end');
   });
 });
 

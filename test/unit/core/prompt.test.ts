@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { buildPrompt, resumePrompt, type PromptInput } from '../../../server/core/prompt/prompt.ts';
-import { cutEnd, cutStart, fenced, oneLine } from '../../../server/core/prompt/prompt-text.ts';
+import { cutEnd, cutStart, fenced, toSingleLine } from '../../../server/core/prompt/prompt-text.ts';
 
 const plain: PromptInput = {
   guidelines: '',
@@ -314,8 +314,8 @@ suite('text in prompts', () => {
       [cutStart('abcdef', 2), '[4 characters left out …]\nef'],
       [cutEnd('a🧹b', 2), 'a\n[… 3 characters left out]'],
       [cutStart('a🧹b', 2), '[3 characters left out …]\nb'],
-      [oneLine(' a\n\tb\u0000 c '), 'a b c'],
-      [oneLine('abcdef', 3), 'ab…'],
+      [toSingleLine(' a\n\tb\u0000 c '), 'a b c'],
+      [toSingleLine('abcdef', 3), 'ab…'],
       [fenced('a\n'), '```text\na\n```'],
       [fenced('````'), '`````text\n````\n`````'],
     ];

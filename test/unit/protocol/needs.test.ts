@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { summarise } from '../../../extension/notices/summary.ts';
 import { countsByEpic } from '../../../server/core/plan/outcome.ts';
-import { needsByEpic, needsOf } from '../../../server/protocol/needs.ts';
+import { needsByEpic, listNeeds } from '../../../server/protocol/needs.ts';
 import type { EpicView, RunView, TaskView } from '../../../server/protocol/views.ts';
 import { inboxItems } from '../../../webview/inbox/inbox-items.ts';
 import { epicView, redBase, runView, snapshotOf, taskView } from '../../doubles/views.ts';
@@ -57,7 +57,7 @@ suite('what waits for a person', () => {
   for (const [what, tasks, run, epic, kinds] of cases) {
     test(`an epic whose tasks are done: ${what}`, () => {
       const epics = [epicView({ id: 'e', ...epic }, tasks)];
-      const needs = needsOf(snapshotOf(tasks, { epics, run }));
+      const needs = listNeeds(snapshotOf(tasks, { epics, run }));
       assert.deepEqual(
         needs.map(({ kind }) => kind),
         kinds,

@@ -4,7 +4,10 @@
 import assert from 'node:assert/strict';
 import { parseImport } from '../../../server/core/exchange/import-jsonl.ts';
 import { newTasks } from '../../../server/protocol/person-tools/add-tasks.ts';
-import { carryOut, type PersonToolHost } from '../../../server/protocol/person-tools/carry-out.ts';
+import {
+  runPersonTool,
+  type PersonToolHost,
+} from '../../../server/protocol/person-tools/carry-out.ts';
 import type { PersonToolName } from '../../../server/protocol/person-tools/tools.ts';
 import type { StatusSnapshot } from '../../../server/protocol/views.ts';
 import { confirmation } from '../../../extension/tools/tool-questions.ts';
@@ -60,7 +63,7 @@ async function call(
     },
     random,
   };
-  return { text: await carryOut(name, input, host), calls };
+  return { text: await runPersonTool(name, input, host), calls };
 }
 
 suite('tools of a language model', () => {

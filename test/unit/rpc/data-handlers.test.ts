@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { dataRequests } from '../../../server/protocol/api.ts';
 import { noOutput } from '../../../server/output/agent-output.ts';
 import { readParams } from '../../../server/protocol/requests/read.ts';
-import { valueOf } from '../../../server/rpc/transport/errors.ts';
+import { unwrapOrRefuse } from '../../../server/rpc/transport/errors.ts';
 import { createDataHandlers } from '../../../server/rpc/handlers/data.ts';
 import { removeFolder } from '../../remove-folder.ts';
 import {
@@ -107,7 +107,9 @@ suite('data requests', () => {
 
   /** As they come from the wire: nothing is known about them. */
   const call = async (name: (typeof dataRequests)[number], params: unknown): Promise<unknown> =>
-    (handlers[name] as (params: unknown) => Promise<unknown>)(valueOf(readParams(name, params)));
+    (handlers[name] as (params: unknown) => Promise<unknown>)(
+      unwrapOrRefuse(readParams(name, params)),
+    );
 
   test('are all there', () => {
     assert.deepEqual(Object.keys(handlers).toSorted(), [...dataRequests].toSorted());

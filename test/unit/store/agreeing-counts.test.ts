@@ -15,7 +15,7 @@ import {
 } from '../../../server/core/plan/outcome.ts';
 import { outcomeText } from '../../../server/core/plan/outcome-words.ts';
 import { taskStatuses, type TaskStatus } from '../../../server/core/plan/state.ts';
-import { needsOf } from '../../../server/protocol/needs.ts';
+import { listNeeds } from '../../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../../server/protocol/views.ts';
 import { readSnapshot } from '../../../server/store/board/snapshot.ts';
 import { readReport, readRuns } from '../../../server/store/history/read-history.ts';
@@ -209,7 +209,7 @@ function partsOf(counts: OutcomeCounts): number {
 /** What needs a person, by the task that is counted for it. */
 function askingTops(board: StatusSnapshot): readonly string[] {
   const above = new Map(board.tasks.map((task) => [task.id, task.parent_id ?? task.candidate_of]));
-  const ids = needsOf(board).flatMap((need) => {
+  const ids = listNeeds(board).flatMap((need) => {
     if (need.kind === 'question') return [need.question.task_id];
     return 'task' in need && need.task !== null ? [need.task.id] : [];
   });

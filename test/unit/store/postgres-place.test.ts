@@ -1,7 +1,7 @@
 // Where a fleet's database is, and which connections to it are refused.
 
 import assert from 'node:assert/strict';
-import { placeOf } from '../../../server/store/postgres/database-url.ts';
+import { parseDatabaseUrl } from '../../../server/store/postgres/database-url.ts';
 
 suite('place of a fleet’s database', () => {
   for (const url of [
@@ -12,12 +12,12 @@ suite('place of a fleet’s database', () => {
     'postgresql://a:b@db.corp/d?sslmode=verify-full',
     'postgresql://a:b@db.corp/d?sslmode=disable',
   ]) {
-    test(`taken: ${url}`, () => assert.deepEqual(placeOf(url).servers, [url]));
+    test(`taken: ${url}`, () => assert.deepEqual(parseDatabaseUrl(url).servers, [url]));
   }
   for (const url of ['postgresql://a:b@db.corp/d', 'postgresql://a:b@10.0.0.7:5432/d']) {
     test(`refused: ${url}`, () => {
       assert.throws(
-        () => placeOf(url),
+        () => parseDatabaseUrl(url),
         /would be not encrypted.*sslmode=verify-full.*sslmode=disable/,
       );
     });
@@ -35,7 +35,7 @@ suite('place of a fleet’s database', () => {
     ['sslmode=disable', false],
   ] as const) {
     test(`S19: another host is reached without encryption only if the URL says so: ${options}`, () => {
-      const { Client, servers } = placeOf(`postgresql://a:b@db.corp/d?${options}`);
+      const { Client, servers } = parseDatabaseUrl(`postgresql://a:b@db.corp/d?${options}`);
       const { ssl } = new Client({ connectionString: servers[0] }) as { readonly ssl?: unknown };
       const isLax =
         (ssl as { rejectUnauthorized?: boolean } | undefined)?.rejectUnauthorized === false;
@@ -51,11 +51,11 @@ suite('place of a fleet’s database', () => {
     test(`S19: refused for another host, and taken for this machine: ${options}`, () => {
       const url = `postgresql://a:b@db.corp/d?${options}`;
       assert.throws(
-        () => placeOf(url),
+        () => parseDatabaseUrl(url),
         /certificate is not verified.*sslmode=verify-full.*sslmode=disable/,
       );
       const near = url.replace('db.corp', '127.0.0.1');
-      assert.deepEqual(placeOf(near).servers, [near]);
+      assert.deepEqual(parseDatabaseUrl(near).servers, [near]);
     });
   }
   test('S19: refused for another host: Node verifies nothing in this environment', () => {
@@ -63,7 +63,7 @@ suite('place of a fleet’s database', () => {
     const before = process.env[name];
     process.env[name] = '0';
     try {
-      assert.throws(() => placeOf('postgresql://a:b@db.corp/d?ssl=true'), /not verified/);
+      assert.throws(() => parseDatabaseUrl('postgresql://a:b@db.corp/d?ssl=true'), /not verified/);
     } finally {
       if (before === undefined) delete process.env[name];
       else process.env[name] = before;
@@ -71,14 +71,17 @@ suite('place of a fleet’s database', () => {
   });
   for (const options of ['ssl=0', 'application_name=sslmode=disable', 'a=1']) {
     test(`S19: refused for another host: ${options}`, () => {
-      assert.throws(() => placeOf(`postgresql://a:b@db.corp/d?${options}`), /be not encrypted/);
+      assert.throws(
+        () => parseDatabaseUrl(`postgresql://a:b@db.corp/d?${options}`),
+        /be not encrypted/,
+      );
     });
   }
 
   test('several servers in one URL', () => {
     const url =
       'postgresql://a:p%2Cw@db1.corp:5433,db2.corp,[::1]:6432/d?sslmode=verify-full&target_session_attrs=read-write';
-    const place = placeOf(url);
+    const place = parseDatabaseUrl(url);
     assert.deepEqual(place.servers, [
       'postgresql://a:p%2Cw@db1.corp:5433/d?sslmode=verify-full',
       'postgresql://a:p%2Cw@db2.corp/d?sslmode=verify-full',
@@ -96,7 +99,7 @@ suite('place of a fleet’s database', () => {
   ] as const) {
     test(`several servers, refused: ${words}`, () => {
       assert.throws(
-        () => placeOf(url),
+        () => parseDatabaseUrl(url),
         (error: Error) => error.message.includes(words) && !error.message.includes('secret'),
       );
     });

@@ -1,7 +1,7 @@
 // An agent that goes in circles is stopped between two tools, and continues only if a person wants it to.
 
 import assert from 'node:assert/strict';
-import { goOn, stopHere } from '../../../server/core/work/budget.ts';
+import { continueChoice, stopChoice } from '../../../server/core/work/budget.ts';
 import type { Claim } from '../../../server/store/port.ts';
 import { BudgetWatch } from '../../../server/workflows/attempt/budget-watch.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
@@ -52,7 +52,7 @@ suite('a loop of an agent', () => {
   }
 
   test('stops it once the last tool has ended, and not before', async () => {
-    const watch = await watching(goOn);
+    const watch = await watching(continueChoice);
     repeat(watch, repeats - 1);
     watch.onEvent(call);
     assert.deepEqual([watch.stop, watch.signal.aborted], [null, false]);
@@ -62,7 +62,7 @@ suite('a loop of an agent', () => {
   });
 
   test('goes on when a person says so, and is asked about only after twice as many rounds', async () => {
-    const watch = await watching(goOn);
+    const watch = await watching(continueChoice);
     repeat(watch, repeats);
     assert.equal(await watch.mayGoOn(), true);
     assert.deepEqual([watch.stop, watch.signal.aborted], [null, false]);
@@ -76,7 +76,7 @@ suite('a loop of an agent', () => {
   });
 
   test('stays stopped when a person says so, or nobody answers', async () => {
-    for (const answer of [stopHere, null]) {
+    for (const answer of [stopChoice, null]) {
       const watch = await watching(answer);
       repeat(watch, repeats);
       assert.equal(await watch.mayGoOn(), false);
@@ -86,7 +86,7 @@ suite('a loop of an agent', () => {
   });
 
   test('is not asked about where nothing was stopped', async () => {
-    const watch = await watching(goOn);
+    const watch = await watching(continueChoice);
     assert.equal(await watch.mayGoOn(), false);
     assert.deepEqual(asked, []);
     await watch.end();

@@ -11,7 +11,7 @@ import {
   moveTask,
   type TestStore,
 } from '../store/memory-store.ts';
-import { noteCutOff } from '../../../server/store/port.ts';
+import { markRemoteUnreachable } from '../../../server/store/port.ts';
 import { tablesOf } from '../../tables.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
@@ -138,7 +138,7 @@ suite('placement', () => {
   test('a machine that cannot reach the git remote gets nothing, even before its room shrinks', async () => {
     await machine('a', 1);
     await machine('b', 5);
-    await project.store.transaction((tx) => noteCutOff(tx, 'b'));
+    await project.store.transaction((tx) => markRemoteUnreachable(tx, 'b'));
     const places = await open();
     assert.equal(await places.choose(task('1')), 'a');
     places.taken('a');

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
-import { whileKept } from '../../../server/workflows/attempt/while-kept.ts';
+import { withPeriodicSnapshots } from '../../../server/workflows/attempt/while-kept.ts';
 import { SimulatedClock } from '../../doubles/simulated-clock.ts';
 
 /** Half a minute is what a machine that never comes back may cost. */
@@ -25,7 +25,12 @@ suite('the work of a running agent', () => {
     const parts = { clock, files, git: { snapshot }, machineId, report: assert.fail };
     const engine = parts as unknown as Engine;
     const attempt = { taskId: 't', attempt: 1 };
-    const kept = whileKept(engine, attempt, { path: '/slot', base: null }, () => ended.promise);
+    const kept = withPeriodicSnapshots(
+      engine,
+      attempt,
+      { path: '/slot', base: null },
+      () => ended.promise,
+    );
     let isOver = false;
     void kept.then(() => (isOver = true));
     while (!isOver) {

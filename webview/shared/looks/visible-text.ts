@@ -2,7 +2,7 @@
 // the reading direction are removed (terminal sequences) or shown as a visible symbol (everything
 // else). None of it is ever HTML.
 
-import { invisible, numberOf } from '../../../server/core/visible-text.ts';
+import { invisible, codePointText } from '../../../server/core/visible-text.ts';
 
 /**
  * Longest operating-system command (window titles, links, clipboard) that is recognised and taken
@@ -47,11 +47,11 @@ export interface TextPiece {
 }
 
 /** The sign of a character that can't be seen: a control picture, or its number. */
-export function signOf(character: string): string {
+export function visibleSign(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   if (code === 0x7f) return '\u2421';
-  return numberOf(character);
+  return codePointText(character);
 }
 
 /** Text cut at the characters that can't be seen, each replaced by its sign. */
@@ -61,7 +61,7 @@ export function visiblePieces(text: string): TextPiece[] {
   let from = 0;
   for (const found of text.matchAll(hiddenAll)) {
     if (found.index > from) pieces.push({ text: text.slice(from, found.index), isSign: false });
-    pieces.push({ text: signOf(found[0]), isSign: true });
+    pieces.push({ text: visibleSign(found[0]), isSign: true });
     from = found.index + found[0].length;
   }
   if (from < text.length) pieces.push({ text: text.slice(from), isSign: false });
@@ -71,7 +71,7 @@ export function visiblePieces(text: string): TextPiece[] {
 /** The same as one string: for titles, labels, copies and the search. */
 export function visibleText(text: string): string {
   const plain = withoutSequences(text.replaceAll('\r\n', '\n'));
-  return hidden.test(plain) ? plain.replaceAll(hiddenAll, signOf) : plain;
+  return hidden.test(plain) ? plain.replaceAll(hiddenAll, visibleSign) : plain;
 }
 
 /** On one line. */

@@ -7,7 +7,7 @@ import { withoutCriteria } from '../../../server/core/exchange/import-record.ts'
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import type { BackendRequests } from '../../messages/messages.ts';
 import type { Host } from '../host.ts';
-import { movable, placeOf, type Drop, type TaskPlace } from './places.ts';
+import { movable, findTaskPlace, type Drop, type TaskPlace } from './places.ts';
 
 export interface Edit {
   /** Shown when it is done, undone or refused. */
@@ -160,7 +160,7 @@ function moveEdit(
 ): Edit {
   // The last one first, so that each then finds its old successor in place.
   const back = movable(board.tasks, ids)
-    .map((task) => ({ id: task.id, place: placeOf(board.tasks, task) }))
+    .map((task) => ({ id: task.id, place: findTaskPlace(board.tasks, task) }))
     .toReversed();
   return {
     words,

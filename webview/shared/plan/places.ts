@@ -37,7 +37,7 @@ export function siblingsOf(
   return tasks.filter((task) => task.parent_id === null && task.epic_id === place.epic);
 }
 
-export function placeOf(tasks: readonly TaskView[], task: TaskView): TaskPlace {
+export function findTaskPlace(tasks: readonly TaskView[], task: TaskView): TaskPlace {
   const place = { epic: task.epic_id, parent: task.parent_id };
   const siblings = siblingsOf(tasks, place);
   const next = siblings[siblings.findIndex((one) => one.id === task.id) + 1];

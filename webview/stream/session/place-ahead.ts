@@ -23,6 +23,6 @@ export function entryAt(
 }
 
 /** The search field of a stream finds one text. */
-export function longestOf(words: string): string {
+export function longestWord(words: string): string {
   return words.split(/\s+/u).reduce((most, word) => (word.length > most.length ? word : most), '');
 }

@@ -16,7 +16,7 @@ export interface LogPart {
   readonly header: SegmentHeader['segment'] | null;
 }
 
-export function partsOf(path: string): LogPart[] {
+export function listLogParts(path: string): LogPart[] {
   const segments = segmentsOf(path);
   const parts: LogPart[] = [{ path, start: 0, headerBytes: 0, size: fileSize(path), header: null }];
   for (const segment of segments) {

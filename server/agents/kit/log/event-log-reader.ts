@@ -4,7 +4,7 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import type { LoggedEvent } from '../../../protocol/agent-events.ts';
 import type { SegmentHeader } from './event-log-files.ts';
-import { type LogPart, partsOf, readAt, sizeOf } from './event-log-parts.ts';
+import { type LogPart, listLogParts, readAt, sizeOf } from './event-log-parts.ts';
 
 export interface LogPage {
   readonly events: readonly LoggedEvent[];
@@ -54,7 +54,7 @@ const newline = 0x0a;
 export function readLog(path: string, options: ReadLogOptions): LogPage {
   const { fromOffset, limit, bytesMax = pageBytesMax } = options;
   const until = Number.MAX_SAFE_INTEGER;
-  return readForwards(partsOf(path), Math.max(0, fromOffset), { limit, bytesMax, until });
+  return readForwards(listLogParts(path), Math.max(0, fromOffset), { limit, bytesMax, until });
 }
 
 /** All stored events, page by page, so that a large log is never in memory as a whole. */
@@ -116,7 +116,7 @@ function readEntries(
 
 /** Logical size: the offset at which the next event will be stored. */
 export function logSize(path: string): number {
-  return sizeOf(partsOf(path));
+  return sizeOf(listLogParts(path));
 }
 
 /**
@@ -128,7 +128,7 @@ export function readLogBefore(
   options: { readonly before: number; readonly limit: number; readonly bytesMax?: number },
 ): LogPage {
   const { limit, bytesMax = pageBytesMax } = options;
-  const parts = partsOf(path);
+  const parts = listLogParts(path);
   const size = sizeOf(parts);
   const until = Math.min(options.before, size);
   const unbounded = { limit: Number.MAX_SAFE_INTEGER, bytesMax: Number.MAX_SAFE_INTEGER, until };

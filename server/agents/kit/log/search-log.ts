@@ -7,7 +7,7 @@ import { closeSync, openSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { excerptAround } from '../../../core/history/search-words.ts';
 import { escapePattern } from './masking.ts';
-import { type LogPart, partsOf, readAt } from './event-log-parts.ts';
+import { type LogPart, listLogParts, readAt } from './event-log-parts.ts';
 
 export interface FoundLine {
   /** Logical offset of the line. */
@@ -33,7 +33,7 @@ const unread: ReadonlySet<string> = new Set([
 
 /** `words`: in lower case, at least one. A missing log counts as empty. */
 export async function findInLog(path: string, words: readonly string[]): Promise<FoundLine | null> {
-  for (const part of partsOf(path)) {
+  for (const part of listLogParts(path)) {
     const found = await findInPart(part, words);
     if (found !== null) return found;
   }

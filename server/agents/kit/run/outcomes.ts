@@ -46,15 +46,17 @@ export function endedEarly(
   const how = code === null ? `was killed${bySignal}` : `ended with exit code ${code}`;
   const last = lastLine(printed);
   const why = last === '' ? '' : `: ${last}`;
-  return failed(failure('agent_failed', `${title} ${how} ${instead}${why}`, detailOf(printed)));
+  return failed(
+    failure('agent_failed', `${title} ${how} ${instead}${why}`, outcomeDetail(printed)),
+  );
 }
 
 /** Its final message, or its plan: more of a plan is kept. */
-export function summaryOf(said: string, { planning }: Pick<AgentRequest, 'planning'>): string {
+export function outcomeSummary(said: string, { planning }: Pick<AgentRequest, 'planning'>): string {
   return planning === true ? boundedPlan(said) : said.trim().slice(0, summaryCharsMax);
 }
 
 /** The evidence beside a failure. */
-export function detailOf(printed: string): string {
+export function outcomeDetail(printed: string): string {
   return printed.slice(-detailCharsMax);
 }

@@ -1,7 +1,7 @@
 // The reaction to each fact of a pull request, as a table of cases.
 
 import assert from 'node:assert/strict';
-import { decide, type Reaction, waitsFor } from '../../../../server/core/forge/decide.ts';
+import { decide, type Reaction, describeWait } from '../../../../server/core/forge/decide.ts';
 import type {
   DoneReaction,
   MergeFacts,
@@ -283,7 +283,7 @@ suite('facts of a pull request', () => {
   ];
   for (const [sentence, given] of sentences) {
     test(`"${sentence}"`, () => {
-      assert.equal(waitsFor(facts(given)), sentence);
+      assert.equal(describeWait(facts(given)), sentence);
     });
   }
 

@@ -1,7 +1,7 @@
 // The view of a fleet's machines: which rows it has, and what they say.
 
 import assert from 'node:assert/strict';
-import { machineRows, placesOf } from '../../../../extension/fleet/machine-rows.ts';
+import { machineRows, formatPlaces } from '../../../../extension/fleet/machine-rows.ts';
 import type { TreeRow } from '../../../../extension/trees/tree-row.ts';
 import { machineView } from '../../../doubles/machine-view.ts';
 import { taskView } from '../../../doubles/views.ts';
@@ -87,7 +87,7 @@ suite('rows of machines', () => {
       { ...running, id: 'here', machine: null },
     ];
     assert.deepEqual(machineRows([machineView({ name: 'atlas' })], tasks, nowMs)[0]?.children, []);
-    assert.equal(placesOf(tasks), '');
-    assert.equal(placesOf([running, ...tasks]), 't-1 atlas');
+    assert.equal(formatPlaces(tasks), '');
+    assert.equal(formatPlaces([running, ...tasks]), 't-1 atlas');
   });
 });

@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { readMemory } from '../../../../webview/board/board-memory.ts';
-import { columnNames, columnsOf, factsOf, reasonOf } from '../../../../webview/board/columns.ts';
+import {
+  columnNames,
+  columnsOf,
+  cardFacts,
+  cardReason,
+} from '../../../../webview/board/columns.ts';
 import { graphKey } from '../../../../webview/board/graph-keys.ts';
 import {
   layoutGraph,
@@ -11,7 +16,7 @@ import {
   type GraphLayout,
 } from '../../../../webview/board/graph-layout.ts';
 import { graphOf, reachable, shownTasksMax } from '../../../../webview/board/graph-model.ts';
-import { fit, panBy, reveal, sightOf, zoomAt } from '../../../../webview/board/viewport.ts';
+import { fit, panBy, reveal, visibleBox, zoomAt } from '../../../../webview/board/viewport.ts';
 import { boardOf, largeBoard, numbered, smallBoard } from '../../../webview/support/boards.ts';
 
 suite('board: columns', () => {
@@ -31,7 +36,7 @@ suite('board: columns', () => {
     const { working } = columnsOf({ ...smallBoard(), questions: [] }, null);
     const nowMs = (1_700_000_000 + 75) * 1000;
     assert.deepEqual(
-      working.map((card) => factsOf(card, nowMs).join(' · ')),
+      working.map((card) => cardFacts(card, nowMs).join(' · ')),
       ['agent · claude · 1 attempt · 1 min 15 s · 0/2 parts · $0.42'],
     );
     const [onAtlas] = working.map((card) => ({
@@ -39,18 +44,18 @@ suite('board: columns', () => {
       task: { ...card.task, machine: 'atlas' },
     }));
     assert.match(
-      onAtlas === undefined ? '' : factsOf(onAtlas, nowMs).join(' · '),
+      onAtlas === undefined ? '' : cardFacts(onAtlas, nowMs).join(' · '),
       / · on atlas · /,
     );
-    assert.deepEqual(waiting.map(reasonOf), ['after Print the tree', null]);
-    assert.deepEqual(asks.map(reasonOf), [null, null, 'The gate ended with exit code 1.']);
-    assert.equal(asks.map((card) => factsOf(card, nowMs)[0])[0], 'asks you');
+    assert.deepEqual(waiting.map(cardReason), ['after Print the tree', null]);
+    assert.deepEqual(asks.map(cardReason), [null, null, 'The gate ended with exit code 1.']);
+    assert.equal(asks.map((card) => cardFacts(card, nowMs)[0])[0], 'asks you');
   });
 
   test('bring to a person what is blocked from outside', () => {
     const tasks = numbered([{ id: 'a', status: 'blocked', blocked_reason: 'the licence' }]);
     const { asks } = columnsOf(boardOf(tasks), null);
-    assert.deepEqual(asks.map(reasonOf), ['the licence']);
+    assert.deepEqual(asks.map(cardReason), ['the licence']);
   });
 });
 
@@ -190,7 +195,7 @@ suite('board: viewport', () => {
     assert.deepEqual(reveal(still, { x: 100, y: 100 }, screen), still);
     const moved = reveal(still, { x: 1_000, y: 100 }, screen);
     assert.ok(moved.x < 0 && moved.y === 0);
-    assert.ok(sightOf(moved, screen).right > 1_000 + nodeWidthPx);
+    assert.ok(visibleBox(moved, screen).right > 1_000 + nodeWidthPx);
   });
 });
 

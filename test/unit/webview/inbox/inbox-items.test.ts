@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {
   actionTitle,
-  carryOut,
+  runItemAction,
   mayBeBlank,
   wordsAsked,
 } from '../../../../webview/inbox/item-actions.ts';
@@ -39,7 +39,7 @@ suite('inbox items', () => {
       backend: async (name: string, params: unknown) => void asked.push([name, params]),
       action: async (name: string, params: unknown) => void asked.push([name, params]),
     } as unknown as Host;
-    for (const action of item.actions.slice(0, 2)) await carryOut(host, item, action, 'words');
+    for (const action of item.actions.slice(0, 2)) await runItemAction(host, item, action, 'words');
     assert.deepEqual(asked, [
       ['approve', { id: 'a', seen: 'plan-3' }],
       ['sendBack', { id: 'a', text: 'words' }],
@@ -58,7 +58,7 @@ suite('inbox items', () => {
       void asked.push([name, params]);
     const [land] = item.actions;
     assert.ok(land !== undefined);
-    await carryOut({ action } as unknown as Host, item, land, '');
+    await runItemAction({ action } as unknown as Host, item, land, '');
     assert.deepEqual(asked, [['landEpic', { epic: 'e' }]]);
   });
 
@@ -82,7 +82,7 @@ suite('inbox items', () => {
     const host = {
       backend: async (name: string, params: unknown) => void asked.push([name, params]),
     } as unknown as Host;
-    for (const action of item.actions.slice(0, 2)) await carryOut(host, item, action, '');
+    for (const action of item.actions.slice(0, 2)) await runItemAction(host, item, action, '');
     assert.deepEqual(asked, [
       ['approve', { id: 'a', with_ignored: true }],
       ['approve', { id: 'a' }],
@@ -105,7 +105,7 @@ suite('inbox items', () => {
     const host = {
       action: (name: string, params: unknown) => Promise.resolve(calls.push([name, params])),
     } as unknown as Host;
-    await carryOut(host, item, anyway, '');
+    await runItemAction(host, item, anyway, '');
     assert.deepEqual(calls, [['resolve', { task: 'a', note: '', anyway: true }]]);
   });
 

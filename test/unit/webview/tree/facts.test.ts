@@ -1,14 +1,14 @@
 // The little that the tree says behind a title.
 
 import assert from 'node:assert/strict';
-import { factsOf } from '../../../../webview/tree/row-template.ts';
+import { listRowFacts } from '../../../../webview/tree/row-template.ts';
 import { taskView } from '../../../doubles/views.ts';
 
 suite('tree: facts of a task', () => {
   test('its machine is told in a fleet, while it is of interest', () => {
     const task = taskView({ id: 't', status: 'in_progress', phase: 'agent', agent: 'claude' });
     const text = (change: Partial<typeof task>): string =>
-      factsOf({ ...task, ...change }, 1_700_000_000_000).join(' · ');
+      listRowFacts({ ...task, ...change }, 1_700_000_000_000).join(' · ');
     assert.doesNotMatch(text({}), / on /);
     assert.match(text({ machine: 'atlas' }), / · on atlas · claude$/);
     assert.match(text({ machine: 'a\u202eb' }), / · on a\S+b · claude$/);
@@ -16,13 +16,13 @@ suite('tree: facts of a task', () => {
   });
   test('an agent on a worker is told while it runs', () => {
     const task = taskView({ id: 't', status: 'in_progress', agent: 'claude', runs_on: 'remote' });
-    assert.match(factsOf(task, 1_700_000_000_000).join(' · '), / · claude · on a worker/);
-    assert.doesNotMatch(factsOf({ ...task, status: 'failed' }, 0).join(' '), /worker/);
-    assert.doesNotMatch(factsOf({ ...task, runs_on: 'local' }, 0).join(' '), /worker/);
+    assert.match(listRowFacts(task, 1_700_000_000_000).join(' · '), / · claude · on a worker/);
+    assert.doesNotMatch(listRowFacts({ ...task, status: 'failed' }, 0).join(' '), /worker/);
+    assert.doesNotMatch(listRowFacts({ ...task, runs_on: 'local' }, 0).join(' '), /worker/);
   });
   test('one that a person has taken over is told from one that is paused', () => {
     const task = taskView({ id: 't', status: 'paused' });
-    assert.deepEqual(factsOf(task, 0), ['paused']);
-    assert.deepEqual(factsOf({ ...task, phase: 'by_hand' }, 0), ['taken over']);
+    assert.deepEqual(listRowFacts(task, 0), ['paused']);
+    assert.deepEqual(listRowFacts({ ...task, phase: 'by_hand' }, 0), ['taken over']);
   });
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { StatusSnapshot, TaskView } from '../../../../server/protocol/views.ts';
-import { dropAt, moveByOne, zoneOf } from '../../../../webview/tree/drops.ts';
+import { dropAt, moveByOne, dropZone } from '../../../../webview/tree/drops.ts';
 import {
   dropEdit,
   dropQuestion,
@@ -146,7 +146,7 @@ suite('tree: plan', () => {
     const board = boardOf({ one: 'a b>a c>b' });
     const row = rowNamed(board, 'c');
     const hover = { row, part: 0.1, isLink: true };
-    assert.equal(zoneOf(hover), 'into');
+    assert.equal(dropZone(hover), 'into');
     assert.deepEqual(dropAt(board, ['a'], hover), {
       kind: 'refused',
       words: 'They would wait for each other: a → c → b → a',
