@@ -10,7 +10,7 @@ import { commandProject, drover, startDrover } from './drover-command.ts';
 import { median, short, type Figure } from './figures.ts';
 import { git, smallAgent } from './repositories.ts';
 
-/** What an adapter file exports as `adapter`. */
+/** The `adapter` that an adapter file exports. */
 export interface Adapter {
   /** Commands to run first, each to its end, in a fresh clone with `main` checked out. */
   readonly prepare: (request: AdapterWish) => readonly (readonly string[])[];
@@ -24,7 +24,7 @@ export interface Adapter {
 export interface AdapterWish {
   readonly program: string;
   readonly repository: string;
-  /** Writes `made/<id>.txt`, where the id is in DROVER_TASK_ID or TASK_ID. */
+  /** Writes `made/<id>.txt`, named by the id in DROVER_TASK_ID or TASK_ID. */
   readonly agent: string;
   readonly titles: readonly string[];
   readonly workers: number;

@@ -1,4 +1,4 @@
-// What every part of the benchmark is given.
+// The context of every part of the benchmark.
 
 import type { Programs } from './bundle.ts';
 import type { BenchOptions } from './options.ts';

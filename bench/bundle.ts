@@ -55,7 +55,7 @@ export interface Programs {
   readonly json: <T>(program: Program, options: ProgramOptions) => Promise<T>;
 }
 
-/** Bundled as what is shipped is; the sources need nothing built before. */
+/** Bundled like the shipped programs; the sources need nothing built before. */
 export async function bundle(folder: string): Promise<Programs> {
   const outdir = join(folder, 'dist');
   rmSync(outdir, { recursive: true, force: true });

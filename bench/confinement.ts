@@ -1,4 +1,5 @@
-// What the sandbox costs: an attempt, a real agent's run, the import of what an agent made, and the probes of `doctor`.
+// The cost of the sandbox: an attempt, a real agent's run, the import of an agent's work, and the
+// probes of `doctor`.
 
 import { ensureAgents } from '../test/agents-under-test/install.mjs';
 import { startFakeModelApi, type Step } from '../test/doubles/fake-model-api/fake-model-api.mjs';
@@ -35,7 +36,7 @@ async function attempts(bench: Bench): Promise<Figure> {
   };
 }
 
-/** Claude Code with a model that answers at once: nothing hides what the sandbox costs. */
+/** Claude Code with a model that answers at once, so that nothing hides the cost of the sandbox. */
 async function realAgent(bench: Bench): Promise<Figure> {
   const { claude } = await ensureAgents();
   const fake = await startFakeModelApi();

@@ -1,4 +1,4 @@
-// A fleet whose database is far away: no-op tasks on three machines, and what the turns take.
+// A fleet whose database is far away: no-op tasks on three machines, and the time of the turns.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -76,7 +76,7 @@ async function noOpTasks(
       target: { atLeast: ms === 0 ? 1_000 / 180 : 4 },
       detail: `${tasks} tasks in ${short(seconds)} s, ${short(commits / tasks)} transactions a task`,
     },
-    // Without a distance, what is sent together is answered before all of it is sent.
+    // If there is no distance, requests sent together are answered before all of them are sent.
     ...(ms === 0
       ? []
       : [tripsFigure(trips.counts.all - all, trips.counts.inTurns - inTurns, tasks)]),

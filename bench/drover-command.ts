@@ -49,7 +49,7 @@ export function startDrover(
 
 export interface CommandCost {
   readonly wallMs: number;
-  /** Of the command and what it has waited for; a backend that it started is not in it. */
+  /** CPU time of the command and its children, without a backend that it started. */
   readonly cpuMs: number;
 }
 
@@ -83,7 +83,7 @@ export async function drover(
   if (code !== 0) throw new Error(`drover ${args.join(' ')} ended with ${code}`);
 }
 
-/** What the command itself asks, asked in this process. */
+/** The command's own requests, sent from this process. */
 export async function commandClient({ repository, environment }: CommandProject): Promise<Client> {
   const request = { root: repository, need: 'data', env: environment, settingsFlags: {} } as const;
   const client = await openClient(request);

@@ -1,5 +1,5 @@
-// Takes back what an agent committed in its lent folder, again and again, in a process as small as
-// a backend: what starts a process copies the map of its own memory. Prints milliseconds as JSON.
+// Imports an agent's commits from its lent folder, again and again, in a process as small as a
+// backend: starting a process copies the starter's memory map. Prints milliseconds as JSON.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// A whole fleet: workers in namespaces of their own, a PostgreSQL, a git server. Three against one, with agents that sleep;
-// the time from a claim to the work on another machine; and what a task costs among many others.
+// A whole fleet: workers in namespaces of their own, a PostgreSQL, a git server. Three against one,
+// with agents that sleep; the time from a claim to the work on another machine; and the cost of a
+// task among many others.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,7 +83,7 @@ async function startWorker(fleet: Fleet, name: string, agents: number): Promise<
 
 interface Planned {
   readonly id: string;
-  /** What it waits for. */
+  /** Its blocker. */
   readonly first?: string;
 }
 

@@ -122,7 +122,7 @@ async function floor(bench: Bench, request: FloorWish): Promise<FloorRun> {
   return JSON.parse(stdout) as FloorRun;
 }
 
-/** CPU time hardly depends on what else is running. */
+/** CPU time hardly depends on other running programs. */
 async function cpuFigure(
   bench: Bench,
   request: FloorWish,

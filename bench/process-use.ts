@@ -33,7 +33,7 @@ function readStat(pid: number | string): Stat | null {
   }
 }
 
-/** One process alone, without what it has waited for. */
+/** One process alone, without its waits for others. */
 export function ownUse(pid: number): ProcessUse {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const fields = text
@@ -67,8 +67,8 @@ export interface CpuCount {
 }
 
 /**
- * Counts what a process and all that it starts use from now on, also what leaves its tree: by a control group of the kernel.
- * Null where none can be made.
+ * Counts the usage of a process and all its children from now on, including those that leave its
+ * tree: by a control group of the kernel. Null if none can be made.
  */
 export function countCpu(pid: number): CpuCount | null {
   try {

@@ -1,4 +1,5 @@
-// Remote attempts: what a worker adds to an attempt that does nothing, and how many run at once.
+// Remote attempts: the overhead of a worker for an attempt that does nothing, and how many run at
+// once.
 
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +37,7 @@ async function overhead(bench: Bench): Promise<Figure[]> {
     const chain = new Chain(backend, project.environment);
     const inTurn = Array.from({ length: 2 * pairs }, (_, at) => at % 2 === 1);
     const tookMs = await chain.run(inTurn);
-    // The first ones make the slot, and load what is loaded once.
+    // The first ones make the slot, and load code that is loaded once.
     const times = { local: ofKind(tookMs, 0), remote: ofKind(tookMs, 1) };
     const used = cpu === null ? [] : [await cpuOver(cpu, chain, pairs)];
     await backend.kill('SIGTERM');
@@ -59,7 +60,7 @@ function ofKind(tookMs: readonly number[], kind: 0 | 1): readonly number[] {
   return tookMs.filter((_, at) => at % 2 === kind && at > 1);
 }
 
-/** It depends less on what else the machine does than the time does. */
+/** It depends less than the time on the machine's other load. */
 async function cpuOver(cpu: CpuCount, chain: Chain, count: number): Promise<Figure> {
   const each = async (isRemote: boolean): Promise<number> => {
     const before = cpu.usedMs();

@@ -1,5 +1,5 @@
 // Snapshots of a slot, their restoration, and a gate's folder that is used again, in a process as
-// small as a backend: what starts a process copies the map of its own memory. Prints one JSON line.
+// small as a backend: starting a process copies the starter's memory map. Prints one JSON line.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface SnapshotsRun {
   readonly status: readonly number[];
   /** The first of a slot that was just prepared. */
   readonly first: readonly number[];
-  /** The second one, which keeps what later ones read. */
+  /** The second one, which keeps data that later ones read. */
   readonly second: readonly number[];
   readonly unchanged: readonly number[];
   readonly changed: readonly number[];
@@ -23,9 +23,9 @@ export interface SnapshotsRun {
 
 /** Milliseconds of a gate's folder after the first. */
 export interface GateFolderRun {
-  /** What the setup has made stays. */
+  /** Files that the setup made stay. */
   readonly stands: readonly number[];
-  /** What the gate has left goes as well. */
+  /** Files that the gate left are removed as well. */
   readonly left: readonly number[];
 }
 
@@ -43,7 +43,7 @@ const { values } = parseArgs({
 const files = Number(values.files);
 const changes = Number(values.changes);
 const rounds = Number(values.rounds);
-/** What git and Drover read again because it is so new. */
+/** Files that git and Drover read again because they are so new. */
 const settledMs = 3_000;
 
 async function snapshots(): Promise<SnapshotsRun> {

@@ -1,4 +1,5 @@
-// What keeping work costs: snapshots of a slot, their restoration, and a gate's folder that is used again.
+// The cost of keeping work: snapshots of a slot, their restoration, and a gate's folder that is
+// used again.
 
 import type { Bench } from './bench.ts';
 import { median, short, type Figure } from './figures.ts';
@@ -40,7 +41,7 @@ async function snapshotsOf(bench: Bench, files: number): Promise<Figure[]> {
   ];
 }
 
-/** A gate after the first: what the setup has made stays, what the gate has left goes. */
+/** A gate after the first: files that the setup made stay, files that the gate left are removed. */
 async function gateFolder(bench: Bench): Promise<Figure[]> {
   const { brief } = bench.options;
   const [ignored, rounds] = brief ? [100, 1] : [filesIgnored, 5];

@@ -21,7 +21,7 @@ const build = process.env.DROVER_BUILD_STAMP;
 const ofBundles = createRequire(import.meta.url);
 /** Each command that reaches new functions makes the kept code larger. */
 const wordsMax = 12;
-/** A program that lives long keeps more only where it has compiled much more. */
+/** A long-running program keeps more only if it has compiled much more. */
 const growthMin = 1.1;
 /** They wait for hours and print a line now and then. */
 const followers = ['run', 'resume'];
@@ -33,7 +33,7 @@ const loaded = new Map();
 const kept = [];
 let program = '';
 let folder = '';
-/** What the process is for, or null for one that does many things. */
+/** The purpose of the process, or null if it has several. */
 let word = null;
 
 /**
@@ -44,7 +44,7 @@ export function begin(name, isLong) {
   program = name;
   word = isLong ? null : (/^[a-z][a-z-]{0,31}$/.exec(process.argv[2] ?? '')?.[0] ?? '');
   if (followers.includes(word)) doWithoutOptimizing();
-  // Where the folder can't be written, the programs start without it.
+  // If the folder cannot be written, the programs start without it.
   folder = enableCompileCache?.(join(import.meta.dirname, '.compiled')).directory ?? '';
   if (folder !== '') process.on('exit', keepCode);
 }
@@ -56,7 +56,8 @@ export function begin(name, isLong) {
 function doWithoutOptimizing() {
   setFlagsFromString('--no-opt');
   setFlagsFromString('--no-maglev');
-  // What it reads at its start is old at once; the room for young objects need not grow for that.
+  // Objects that it reads at its start are old at once; the room for young objects need not grow
+  // for them.
   setFlagsFromString('--semi-space-growth-factor=1');
   program += '-lean';
 }
@@ -84,7 +85,7 @@ export function chunkOf(part, chunk) {
 /** @type {{ code?: Buffer, words: string[] }} */
 const nothing = { words: [] };
 
-/** The code, what it is of, and how long that is. */
+/** The code, its source, and the source's length. */
 function readCode(path) {
   try {
     const bytes = readFileSync(path);
@@ -117,7 +118,7 @@ function isWritable(path) {
   }
 }
 
-/** Whole or not at all, also when the power fails: V8 does not check what it gets. */
+/** All or nothing, also when the power fails: V8 does not check its input. */
 function writeCode(path, code, words) {
   const about = Buffer.from(JSON.stringify({ build, words, bytes: code.length }), 'latin1');
   const length = Buffer.alloc(4);

@@ -44,7 +44,8 @@ export function startOnNode24(caller, args, env = () => process.env) {
     process.exit(3);
   }
   const child = spawn(node, args, { stdio: 'inherit', env: env(node) });
-  // The terminal sends Ctrl-C to the whole group: the child decides what it means, this process only waits.
+  // The terminal sends Ctrl-C to the whole group: the child decides how to react, this process only
+  // waits.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));

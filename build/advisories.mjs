@@ -1,5 +1,5 @@
 // Known weaknesses in the packages that users get (those in the bundles, and Node), as far as the
-// registry answers: `npm run advisories` fails on high and critical ones, and says so where nothing
+// registry answers: `npm run advisories` fails on high and critical ones, and says so if nothing
 // could be checked.
 
 import { spawnSync } from 'node:child_process';
@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * @param {string} text what `npm audit --json` has printed
+ * @param {string} text the output of `npm audit --json`
  * @param {readonly string[]} shipped folders of packages
  * @returns {{ readonly ok: boolean; readonly message: string }}
  */

@@ -1,4 +1,5 @@
-// What the bundles of the programs leave out, and the check that they leave out nothing that they need.
+// The packages that the bundles of the programs leave out, and the check that they leave out
+// nothing that they need.
 
 import { isBuiltin } from 'node:module';
 
@@ -17,8 +18,8 @@ export const optionalPackages = [
 ];
 
 /**
- * Packages that a module of the bundle cannot be loaded without, and that are not in it: what is shipped has no
- * `node_modules` beside it.
+ * Packages that a module of the bundle cannot be loaded without, and that are not in it: the
+ * shipped programs have no `node_modules` beside them.
  * @param {import('esbuild').Metafile} metafile
  * @returns {string[]}
  */

@@ -1,11 +1,12 @@
-// Gathers in few files what each start of a program loads: a hundred small chunks cost more to open and to check than to run.
-// Each chunk stays a function of its own, which runs when something first asks for it (bin/load-part.mjs).
+// Gathers the modules that each start of a program loads in few files: a hundred small chunks cost
+// more to open and to check than to run. Each chunk stays a function of its own, which runs when
+// something first asks for it (bin/load-part.mjs).
 
 import { basename } from 'node:path';
 
 /**
- * Sources that are loaded together, with all that they import statically; so is each program. Chunks that the same ones
- * need share one file, so that nothing reads what it has no use for.
+ * Sources that are loaded together, with all that they import statically; so is each program.
+ * Chunks that the same ones need share one file, so that nothing reads code that it does not use.
  * @type {Record<string, readonly string[]>}
  */
 const loadedTogether = {
@@ -22,7 +23,8 @@ const loadedTogether = {
     'server/project/accepted-settings.ts',
     'server/config/toml-file.ts',
   ],
-  // A look at the plan where no backend answers; a command that waits for a run never opens the database.
+  // Reading the plan if no backend answers; a command that waits for a run never opens the
+  // database.
   local: [
     'server/main/data-project.ts',
     'server/main/data-handlers.ts',
@@ -31,7 +33,7 @@ const loadedTogether = {
   secrets: ['server/agents/secrets/content.ts', 'server/agents/secrets/key-formats.ts'],
 };
 
-/** What `--version` needs is too little for a large file. */
+/** The code that `--version` needs is too little for a large file. */
 const alone = 'server/cli/main.ts';
 
 /**
@@ -64,8 +66,9 @@ export function partsOf(outputs) {
 }
 
 /**
- * A look at the plan loads what every command has and the client's parts, too; the rest is its own. What every command shares
- * with the backend is one file also for a remote attempt: few large files cost a command less than its unused bytes cost there.
+ * Reading the plan loads the code of every command and the client's parts, too; the rest is its
+ * own. Code that every command shares with the backend is one file also for a remote attempt: few
+ * large files cost a command less than its unused bytes cost there.
  */
 function partName(names) {
   const [isClient, isCommand] = [names.includes('client'), names.includes('command')];

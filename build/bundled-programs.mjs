@@ -1,5 +1,6 @@
-// How the programs are bundled, for what is shipped and for what is measured: split into chunks, so that a command reads and
-// runs only what it needs, and CommonJS, which Node starts faster than ES modules and keeps compiled in its compile cache.
+// How the programs are bundled, for shipping and for benchmarks: split into chunks, so that a
+// command reads and runs only the code that it needs, and CommonJS, which Node starts faster than
+// ES modules and keeps compiled in its compile cache.
 
 import { build, transform } from 'esbuild';
 import { createHash } from 'node:crypto';
@@ -20,10 +21,10 @@ const useCompiledCode = (name) =>
 /** It does many things before it ends. */
 const longProgram = 'backend';
 
-/** What the sources ask of their module is asked of the bundle. */
+/** Requests of the sources to their module go to the bundle. */
 const moduleUrl = "const droverModuleUrl = require('node:url').pathToFileURL(__filename).href;\n";
 
-/** What a `drover` command needs at run time: their names and sources. */
+/** The programs that a `drover` command needs at run time: their names and sources. */
 export const commandPrograms = {
   'cli-main': 'server/cli/main.ts',
   backend: 'server/main/backend-main.ts',

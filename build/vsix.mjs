@@ -1,8 +1,8 @@
 // `npm run package`: the extension as VSIX files, one for each platform, in `out/vsix/`. Without
 // arguments for this platform, `--all` for all that Drover supports, `--target <name>` for one of
-// them, `--pictures <https address>` where the README's pictures are, `--repository <https address>`
-// where the sources are, if that is not where package.json says. Everything is built again, without source maps, in a separate folder, so
-// that a build that is in use is not changed.
+// them, `--pictures <https address>` for the README's pictures, `--repository <https address>` for
+// the sources, if that differs from package.json's. Everything is built again, without source maps,
+// in a separate folder, so that a build that is in use is not changed.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -45,7 +45,10 @@ function wantedTargets() {
   return [target];
 }
 
-/** What is for developers stays out of the package: scripts, dependencies (they are bundled), the command's entry. */
+/**
+ * Parts for developers stay out of the package: scripts, dependencies (they are bundled), the
+ * command's entry.
+ */
 function manifest() {
   const all = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const left = ['bin', 'files', 'publishConfig', 'scripts', 'allowScripts', 'devDependencies'];

@@ -62,7 +62,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/rpc',
     'server/workflows',
   ],
-  // What a backend does beside its engine: each layer works on an opened project.
+  // The rooms of a backend beside its engine: each layer works on an opened project.
   'server/output': ['server/core', 'server/store', 'server/agents'],
   'server/project': [
     'server/core',
@@ -162,7 +162,7 @@ const entries: ReadonlySet<string> = new Set([
 const mayUsePg = (file: string): boolean =>
   file.startsWith('server/store/postgres/') || file.startsWith('server/durable/fleet/');
 
-/** Tables are asked in one place, so that what a column means is known in one place. */
+/** Tables are queried in one place, so that the meaning of a column is known in one place. */
 const mayQuery = (file: string): boolean => file.startsWith('server/store/');
 
 const mayUseKysely = (file: string): boolean =>
@@ -171,7 +171,7 @@ const mayUseKysely = (file: string): boolean =>
 const queryPattern =
   /\.\s*(?:selectFrom|insertInto|replaceInto|updateTable|deleteFrom|mergeInto|withRecursive)\s*\(/;
 
-/** Types of the database as the store has it; what others are lent is closed (`server/store/port.ts`). */
+/** Types of the database inside the store; others get a closed handle (`server/store/port.ts`). */
 const openTypePattern =
   /import[^;]*\b(?:Db|Reads|Tx)\b[^;]*from '[^']*store\/(?:rows\/one-moment|schema\/tables)\.ts'/;
 
@@ -217,7 +217,7 @@ function driverViolations(file: string, imports: readonly string[]): readonly st
     .map((target) => `${file} imports ${target}`);
 }
 
-/** Files that are loaded with this one: what is imported at its top, and so on; types are not. */
+/** Files that are loaded with this one: the imports at its top, and theirs; types are not. */
 function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
   if (seen.has(file)) return seen;
   seen.add(file);

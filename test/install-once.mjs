@@ -1,4 +1,4 @@
-// Installs what tests use from npm into a folder with its own lock file, once.
+// Installs the npm packages that tests use into a folder with its own lock file, once.
 
 import { spawn } from 'node:child_process';
 import {
@@ -90,7 +90,10 @@ function ownPath() {
   return folders.filter((folder) => folder !== '' && !folder.includes('node_modules'));
 }
 
-/** What npm needs to reach its registry; nothing of the project's own settings, and no keys. */
+/**
+ * The variables that npm needs to reach its registry; none of the project's own settings, and no
+ * keys.
+ */
 export function npmEnvironment(node) {
   const passed =
     /^(HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|TEMP|TMP|TMPDIR|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|npm_config_(registry|cache|userconfig|globalconfig|proxy|https_proxy|noproxy|cafile|ca))$/i;

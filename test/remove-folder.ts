@@ -1,4 +1,4 @@
-// Removes what a test or a runner has made, also where a killed test has left a disk mounted in it.
+// Removes the folders of a test or a runner, even if a killed test has left a disk mounted in one.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -18,8 +18,9 @@ export function unmountBelow(folder: string): void {
 }
 
 /**
- * Tries again where a process that a test has ended still writes or removes: Node's own `maxRetries` covers only some of
- * the errors of that race, and none of a folder that goes away while it is read (EBADF).
+ * Retries if a process that a test has ended still writes or removes: Node's own `maxRetries`
+ * covers only some of the errors of that race, and none of a folder that disappears while it is
+ * read (EBADF).
  */
 export function removeFolder(folder: string): void {
   unmountBelow(folder);

@@ -1,5 +1,5 @@
-// Where production says the same thing twice: six lines of code that stand in two places word for
-// word. Imports, comments, blank lines and lone punctuation do not count.
+// Finds duplicated production code: six lines that appear in two places word for word. Imports,
+// comments, blank lines and lone punctuation do not count.
 
 import type { SourceFile } from './source-files.ts';
 

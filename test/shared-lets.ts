@@ -88,7 +88,7 @@ function scopeOf(path: string, node: Node, outer: Scope | null): Scope {
   return { at, outer, lets: new Set(), others: new Set(), assigned: new Set() };
 }
 
-/** Methods have names of their own; other functions have that of what holds them. */
+/** Methods have names of their own; other functions have that of the variable that holds them. */
 function nameGivenTo(node: Node): Node | undefined {
   const own = (node as { name?: Node }).name;
   if (own !== undefined) return own;

@@ -1,4 +1,5 @@
-// The sources as a graph: which file imports which, and what each of them exports. For tests of the house itself.
+// The sources as a graph: which file imports which, and the exports of each. For tests of the house
+// itself.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -16,7 +17,7 @@ export interface SourceFile {
 
 const relativeImport = /(?:from|import)\s*\(?\s*'(\.[^']+)'/gu;
 
-/** `at`: the root of the tree, where it is another one. */
+/** `at`: the root of the tree, if it is another one. */
 export function readSources(
   tops: readonly string[] = sourceTops,
   at: string = root,

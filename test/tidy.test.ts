@@ -1,4 +1,4 @@
-// What keeps the house in order beyond its walls: rooms that say what they hold, no circles, nothing dead.
+// The rules of the house beyond its walls: one-sentence READMEs of rooms, no cycles, no dead code.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import {
 } from './source-files.ts';
 
 const filesPerRoomMax = 25;
-/** Those that use most of it, and what is built with it. Only ever fewer. */
+/** Functions that use most of it, and those built with it. Only ever fewer. */
 const wholeEngineMax = 30;
 const widthMax = 100;
 /** A function whose nested functions assign more of its `let`s than this is a class in disguise. */

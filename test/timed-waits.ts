@@ -1,5 +1,6 @@
-// Where a test lets time pass instead of waiting for a fact: in TypeScript, and in the shell words of its agents and gates.
-// A loop that looks again after a pause waits for a fact; `eventually` is such a loop.
+// Finds tests that let time pass instead of waiting for a fact: in TypeScript, and in the shell
+// scripts of their agents and gates. A loop that checks again after a pause waits for a fact;
+// `eventually` is such a loop.
 
 export interface TimedWait {
   readonly line: number;
@@ -10,7 +11,7 @@ export interface TimedWait {
 const pause =
   /\bawait (?:delay|pause|sleep|setTimeout)\((?!['"`])|\bnew Promise\b.*\bsetTimeout\(/u;
 const loop = /\bwhile \(|^\s*for \((?:;;|let (?:tries|looks|rounds) )/u;
-/** What sleeps longer runs until the test ends it: nothing waits for it. */
+/** A longer sleep runs until the test ends it: nothing waits for it. */
 const endlessSeconds = 20;
 const sleepWord = /\bsleep "?(\$|[\d.]+)/gu;
 /** `until [ -e go ]; do sleep 0.05; done`, and a loop that beats time until it is killed. */

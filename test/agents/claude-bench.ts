@@ -35,7 +35,7 @@ export interface ClaudeBench {
   environment(): Record<string, string>;
   driver(permissionMode?: string): AgentDriver;
   start(prompt: string, host: AgentHost, options?: StartOptions): Promise<AgentOutcome>;
-  /** Installs what is missing. */
+  /** Installs missing programs. */
   prepare(): Promise<void>;
   open(): Promise<void>;
   /** Nothing is left of the run, and Claude Code used no other server and no other key. */

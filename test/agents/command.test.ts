@@ -1,4 +1,5 @@
-// The command driver with real programs: how they end, what is kept, what is left of them.
+// The command driver with real programs: how they end, which output is kept, and which processes
+// remain.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -88,7 +89,7 @@ suite('command driver', function () {
   test('a program that is killed has failed', async () => {
     const outcome = await start('kill -9 $$');
     const message = outcome.kind === 'failed' ? outcome.failure.message : '';
-    // What the shell above says of it differs.
+    // The message of the shell above differs.
     assert.match(message, /^sh ended with exit code 137 \(signal 9\)/);
   });
 

@@ -1,5 +1,5 @@
-// What Drover Code may use from a checkout, and what it may do in a SQLForge project. Names start
-// with the line of the conformance checklist that they show.
+// The settings that Drover Code may use from a checkout, and its rights in a SQLForge project.
+// Names start with the line of the conformance checklist that they show.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

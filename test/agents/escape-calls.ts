@@ -89,10 +89,10 @@ const isRoot = process.getuid?.() === 0;
 const mayTrace = isRoot || readOr('/proc/sys/kernel/yama/ptrace_scope', '0').trim() === '0';
 export const memory = mayTrace ? allOfMemory : {};
 
-/** TIOCSTI works only where the system still allows it. */
+/** TIOCSTI works only if the system still allows it. */
 const mayType = readOr('/proc/sys/dev/tty/legacy_tiocsti', '1').trim() !== '0';
 
-/** What this system stops by itself proves nothing. */
+/** Calls that this system stops by itself prove nothing. */
 export const stoppedAnyway: ReadonlySet<string> = new Set([
   ...(mayTrace ? [] : Object.keys(allOfMemory)),
   ...(mayType ? [] : ['type into your terminal']),

@@ -1,5 +1,5 @@
-// The outer half of the way out decides what is reached, whatever the inner half asks: a confined
-// program can take that half's place.
+// The outer half of the way out decides which hosts are reached, whatever the inner half asks: a
+// confined program can take that half's place.
 
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';

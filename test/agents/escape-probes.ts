@@ -1,4 +1,4 @@
-// What programs try in order to get out of the sandbox, each by name, and the wall that stops it.
+// The tries of programs to escape the sandbox, each by name, and the wall that stops it.
 
 import { existsSync } from 'node:fs';
 import { kernelLog, keys, memory, stoppedAnyway, terminal } from './escape-calls.ts';
@@ -90,7 +90,10 @@ const masked = ['/etc/shadow', '/etc/gshadow'].filter(isHere);
 
 export type Words = Readonly<Record<string, string>>;
 
-/** By what stops them, as SECURITY.md lists them: shell words that end with 0 where the try got out. */
+/**
+ * Grouped by the wall that stops them, as SECURITY.md lists them: shell commands that exit with 0
+ * if the try escaped.
+ */
 export const reads: Readonly<Record<string, Words>> = {
   'Read files of your home': named(secrets, (name) => `grep -q secret "$H/${name}"`),
   'Read your checkout, what Drover keeps, and other worktrees': named(
@@ -119,7 +122,7 @@ export const reads: Readonly<Record<string, Words>> = {
   },
 };
 
-/** Only where `network` closes it: with an open network these are open on purpose. */
+/** Only if `network` closes it: with an open network these are open on purpose. */
 export const network: Words = {
   'connect to a port of the machine': connect('host: "127.0.0.1", port: Number(process.env.PORT)'),
   'connect to an abstract socket': connect('path: "\\0" + process.env.ABSTRACT'),
@@ -147,8 +150,8 @@ export interface Wall {
 }
 
 /**
- * Walls of the kernel and the system, by what is tried against them. Each is taken away alone, in
- * an own table of mounts: without one the machine would be what suffers.
+ * Walls of the kernel and the system, by the tries against them. Each is removed alone, in a mount
+ * table of its own: without one the machine itself would suffer.
  */
 export const walls: Readonly<Record<string, Wall>> = {
   'Set parameters of the kernel': {
@@ -183,7 +186,7 @@ export const walls: Readonly<Record<string, Wall>> = {
     isRoots: true,
   },
   'Make namespaces': {
-    // No map of users is asked for: root without capabilities gets none, also where no wall is.
+    // Requests no user map: root without capabilities gets none, even if no wall exists.
     probes: { 'make a namespace': 'unshare -U true' },
     removed: (args) => args.filter((arg) => arg !== '--disable-userns'),
     isRoots: false,
@@ -230,7 +233,7 @@ export const walls: Readonly<Record<string, Wall>> = {
 
 export const notTheirs: readonly string[] = secrets.map((name) => `home/${name}`);
 
-/** Of what not every kernel and system has: what is not there proves nothing. */
+/** Missing features of a kernel or system prove nothing. */
 export function isHere(name: string): boolean {
   return !stoppedAnyway.has(name) && (!name.startsWith('/') || existsSync(name));
 }

@@ -1,5 +1,5 @@
-// Escape attempts of a program in the sandbox, each by name: none succeeds; each succeeds where the
-// wall that stops it is taken away; and SECURITY.md lists just those that succeed without a sandbox.
+// Escape attempts of a program in the sandbox, each by name: none succeeds; each succeeds if the
+// wall that stops it is removed; and SECURITY.md lists just those that succeed without a sandbox.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
@@ -96,7 +96,7 @@ function planted(place: Place): string[] {
   });
 }
 
-/** The rows of the list in SECURITY.md: what is tried, and the names that stand behind it. */
+/** The rows of the list in SECURITY.md: the tries, and the names that belong to each. */
 function listed(): ReadonlyMap<string, readonly string[]> {
   const text = readFileSync('SECURITY.md', 'utf8');
   const list = text.slice(
@@ -112,7 +112,7 @@ function listed(): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** Where something of the process is in its memory: the first bytes of its program. */
+/** An address in the memory of the process: the first bytes of its program. */
 function addressIn(pid: number | undefined): string {
   return /^([0-9a-f]+)-/.exec(readFileSync(`/proc/${pid}/maps`, 'latin1'))?.[1] ?? '';
 }
@@ -220,7 +220,7 @@ suite('escapes', function () {
     assert.deepEqual(namesOf(await behind(wallsOf('open'), script(network))), Object.keys(network));
   });
 
-  // As another user, the system stops what only root can do also where the sandbox does not.
+  // As another user, the system stops calls that only root can make even if the sandbox does not.
   for (const [name, wall] of Object.entries(walls)) {
     if (wall.isRoots && !isRoot) continue;
     test(`with its wall taken away each gets out: ${name}`, async () => {

@@ -1,4 +1,5 @@
-// What has left the tree of its agent is ended when the agent has; what belongs to a person stays.
+// Processes that have left the tree of their agent are ended with the agent; a person's own
+// processes stay.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -30,7 +31,7 @@ suite('orphans of an agent', () => {
   }
 
   test('A2: ended, unless they are older than the agent or have a parent', async () => {
-    // Only Linux reports where a process works.
+    // Only Linux reports the working folder of a process.
     if (process.platform !== 'linux') return;
     const older = await orphan('older');
     const child = spawn('sleep', ['600'], { cwd: folder, stdio: 'ignore' });

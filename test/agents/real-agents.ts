@@ -1,4 +1,5 @@
-// How each real agent is pointed at a model API on loopback: its settings, its variables, and what it asks.
+// How each real agent is pointed at a model API on loopback: its settings, its variables, and its
+// questions.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,8 +24,8 @@ export const realAgents: readonly RealAgent[] = [
   {
     kind: 'codex',
     settings: ['.codex/config.toml', 'codex-config.toml'],
-    // In a home below the temporary folder it puts no helper programs, and without them its sandbox fails where the
-    // machine has bubblewrap. The tests' homes lie there.
+    // In a home below the temporary folder it puts no helper programs, and without them its sandbox
+    // fails if the machine has bubblewrap. The tests' homes are there.
     env: () => ({ FAKE_KEY: dummyKey, TMPDIR: '/var/tmp' }),
     questions: 0,
     files: ['added.txt', 'hello.txt'],

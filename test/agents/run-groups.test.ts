@@ -1,4 +1,5 @@
-// S7: what an agent or a gate leaves behind cannot hide from the control group of its run, whatever it clears.
+// S7: leftovers of an agent or a gate cannot hide from the control group of its run, whatever they
+// clear.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -71,7 +72,7 @@ suite('groups of runs', function () {
   });
 
   test('S7: so is one that forks and exits faster than it can be signaled', async () => {
-    // It ends by itself, so that nothing runs on where this fails, and notes that it has.
+    // It ends by itself, so that nothing runs on if this fails, and records that it has.
     const hops = `
       my ($note, $end) = (shift, time + 10); sub note { open(NOTE, ">", shift); print NOTE "x"; close NOTE }
       note($note); while (time < $end) { fork and exit } note("$note.over")`;

@@ -30,7 +30,7 @@ export interface TestRun {
   remove(): void;
 }
 
-/** Never the environment of the tests: only what a program needs to start. */
+/** Never the environment of the tests: only the variables that a program needs to start. */
 export const minimalEnvironment: Readonly<Record<string, string>> = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   LANG: 'C.UTF-8',
@@ -161,7 +161,7 @@ export async function assertNothingLeft(runId: string): Promise<void> {
   );
 }
 
-/** All files under a folder as one text, to search for what must not be there. */
+/** All files under a folder as one text, to search for values that must not be there. */
 export function everythingStored(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,4 +1,4 @@
-// The table of docs/agents.md, from what the drivers declare of themselves.
+// The table of docs/agents.md, from the drivers' own declarations.
 
 import { createDriver } from '../../server/agents/drivers.ts';
 import { type AgentCapabilities } from '../../server/agents/port.ts';

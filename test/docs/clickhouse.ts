@@ -3,7 +3,7 @@
 import type { SpanAttribute, SpanName } from '../../server/core/history/span-kinds.ts';
 import { dashboard } from './grafana.ts';
 
-/** What the collector's exporter inserts, by name. */
+/** The columns that the collector's exporter inserts, by name. */
 const columns: Readonly<Record<string, string>> = {
   Timestamp: 'DateTime64(9)',
   TraceId: 'String',

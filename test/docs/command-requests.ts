@@ -7,7 +7,7 @@ export interface CommandRequest {
   readonly request: RequestName;
   /** The command's words without its own name; a word `FILE` or `IMAGE` stands for a file. */
   readonly lines: readonly (readonly string[])[];
-  /** Flags that give no field of the request, and what they do. */
+  /** Flags that give no field of the request, and their effect. */
   readonly others?: Readonly<Record<string, string>>;
   /** Fields that the command does not give, and why. */
   readonly left?: Readonly<Record<string, string>>;

@@ -1,10 +1,11 @@
-// The table of real agents in docs/isolation.md, from what test/e2e/confined-agents.test.ts saw and stored.
+// The table of real agents in docs/isolation.md, from the stored results of
+// test/e2e/confined-agents.test.ts.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentName } from '../agents-under-test/install.mjs';
 
-/** What one real agent did in the sandbox. */
+/** The actions of one real agent in the sandbox. */
 export interface ConfinedFacts {
   readonly version: string;
   readonly edits: boolean;
@@ -13,7 +14,7 @@ export interface ConfinedFacts {
   readonly asks: boolean;
   /** Killed in mid-turn, it continued in its conversation. */
   readonly resumes: boolean;
-  /** What it reached outside. */
+  /** The hosts that it reached outside. */
   readonly reached: readonly string[];
 }
 

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..', '..');
 const begin = '<!-- conformance: written by `npm run docs` -->';
 const end = '<!-- end of conformance -->';
 
-/** Where tests of the contract are. */
+/** The folders of the contract's tests. */
 const places = ['test/unit/workers/**/*', 'test/workers/**/*', 'test/e2e/remote*'];
 
 export interface RowTest {

@@ -1,4 +1,4 @@
-// The page of refusals: what each kind means. A kind without a meaning does not compile.
+// The page of refusals: the meaning of each kind. A kind without a meaning does not compile.
 
 import { failureKinds, type FailureKind, type RefusalKind } from '../../server/core/failure.ts';
 

@@ -1,4 +1,5 @@
-// What the documents on telemetry take from the tables of metrics and spans: their lists, and the Grafana dashboard of metrics.
+// The parts of the documents on telemetry that come from the tables of metrics and spans: their
+// lists, and the Grafana dashboard of metrics.
 
 import { metricKinds, type MetricName } from '../../server/core/history/metric-kinds.ts';
 import { spanAttributes, spanKinds, type SpanWords } from '../../server/core/history/span-kinds.ts';

@@ -1,5 +1,5 @@
-// An agent that speaks the Agent Client Protocol on its standard input and output, and does what the words of the prompt say.
-// Its sessions are files in HOME, so another process of it can load them.
+// An agent that speaks the Agent Client Protocol on its standard input and output, and follows the
+// words of the prompt. Its sessions are files in HOME, so another process of it can load them.
 
 import {
   agent,

@@ -1,5 +1,6 @@
-// The command as a real process over a backend in memory: for what only a real process shows (pipes, signals, exit).
-// It has two tasks; every few milliseconds something happens to them, until the run is stopped.
+// The command as a real process over a backend in memory, for behavior that only a real process
+// shows (pipes, signals, exit). It has two tasks, which change every few milliseconds until the run
+// is stopped.
 
 import { flushAndExit, processSurroundings } from '../../server/cli/process-surroundings.ts';
 import { runCommand } from '../../server/cli/run-command.ts';

@@ -1,5 +1,5 @@
-// A container engine as its documented API has it (Engine API, spoken by Docker and Podman), on a socket file: what it was asked is
-// written down, and a container is whatever the test serves on its port.
+// A container engine by its documented API (Engine API, spoken by Docker and Podman), on a socket
+// file: requests are recorded, and a container is whatever the test serves on its port.
 
 import { createServer, type IncomingMessage } from 'node:http';
 
@@ -10,7 +10,9 @@ export interface EngineOptions {
   readonly hostPort: number;
   /** Answers of `start` before it works. */
   readonly startStatus?: number;
-  /** Makes what a container serves; resolves with its port of this machine, in place of `hostPort`. */
+  /**
+   * Starts a container's service; resolves with its port of this machine, in place of `hostPort`.
+   */
   readonly onStart?: (container: EngineContainer) => Promise<number>;
   readonly onRemove?: (container: EngineContainer) => Promise<void>;
 }

@@ -22,7 +22,9 @@ export type DoubleStep =
   | { readonly do: 'write'; readonly path: string; readonly text: string }
   | { readonly do: 'ignore-term' }
   | { readonly do: 'child' }
-  /** As its shell tool would: found by the path it was given. What it says goes to standard error. */
+  /**
+   * Like its shell tool: finds the program by the given path. Its output goes to standard error.
+   */
   | { readonly do: 'run'; readonly program: string; readonly args: readonly string[] }
   /** Continues as soon as the file exists. */
   | { readonly do: 'await'; readonly path: string }
@@ -44,7 +46,7 @@ export interface DoubleCall {
   readonly stdinIsCharacterDevice: boolean;
   readonly promptBase64: string | null;
   readonly resultExisted: boolean;
-  /** What came over stdin; written when it is read. */
+  /** The input from stdin; written when it is read. */
   readonly input?: string;
 }
 

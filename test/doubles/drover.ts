@@ -1,4 +1,4 @@
-// One call of the command over a backend in memory: its exit code and what it wrote.
+// One call of the command over a backend in memory: its exit code and its output.
 
 import { memoryBackend, type MemoryBackend } from './memory-backend.ts';
 import { memoryTerminal, type MemoryTerminal } from './terminal.ts';

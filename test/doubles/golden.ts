@@ -1,4 +1,4 @@
-// Golden texts: what a person sees, kept in files. `UPDATE_GOLDEN=1` writes them again; review the
+// Golden texts: output for people, kept in files. `UPDATE_GOLDEN=1` writes them again; review the
 // difference.
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,6 @@
-// A platform that runs jobs by itself: takes `POST /api/v1/jobs`, clones the ref that it is told, keeps the event log at the
-// endpoint of a worker's stream, and pushes `drover/job/<id>`. What no document says is as docs/remote.md assumes it.
+// A platform that runs jobs by itself: takes `POST /api/v1/jobs`, clones the given ref, keeps the
+// event log at the endpoint of a worker's stream, and pushes `drover/job/<id>`. Undocumented
+// behavior follows the assumptions of docs/remote.md.
 
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -25,7 +26,7 @@ export interface PlatformOptions {
   readonly refusals?: number[];
   /** Ends each connection of the event log after so many events. */
   readonly cutAfter?: number;
-  /** In place of `git push` of what was committed. */
+  /** Replaces the `git push` of the commits. */
   readonly push?: (clone: string, branch: string) => void;
 }
 

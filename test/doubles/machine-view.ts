@@ -1,4 +1,4 @@
-// A machine of a fleet with sensible values, so that a test names only what it is about.
+// A machine of a fleet with sensible values, so that a test names only its subject.
 
 import type { MachineView } from '../../server/protocol/api.ts';
 

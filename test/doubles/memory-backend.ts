@@ -96,7 +96,7 @@ export interface MemoryBackend {
   readonly tasks: Map<string, TaskView>;
   readonly epics: Map<string, EpicView>;
   run: RunView | null;
-  /** What `status` answers. */
+  /** The answer to `status`. */
   snapshot(): StatusSnapshot;
   setTask(task: Partial<TaskView> & { readonly id: string }): void;
 }

@@ -1,4 +1,4 @@
-// A feed in memory: the second implementation of what the transport asks of the store.
+// A feed in memory: the second implementation of the transport's view of the store.
 
 import type { EventView } from '../../server/protocol/api.ts';
 import type { Feed } from '../../server/rpc/transport/feed.ts';

@@ -2,7 +2,7 @@
 
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
 
-/** What tests read of a line of a plan that can be imported. */
+/** The fields that tests read of a line of a plan that can be imported. */
 export interface PlanLine {
   readonly id: string;
   readonly title: string;
@@ -43,7 +43,7 @@ export function planOf(epics: SpecPlanView['epics'], tasks: readonly PlannedTask
   };
 }
 
-/** Two epics and a task without one; `text`: what its description says. */
+/** Two epics and a task without one; `text` is the description. */
 export function smallPlan(text = 'What the design says.'): SpecPlanView {
   const description = text;
   return planOf(

@@ -1,9 +1,11 @@
-// What stands between the engine and its ports in the simulation: time passes, and the process may die, at any call.
+// Sits between the engine and its ports in the simulation: time passes, and the process may die, at
+// any call.
 
 export interface PortCalls {
   /**
-   * Does the steps one after the other, each at once and whole, with time and possible death before, between and after
-   * them. Resolves with what the last one returns; never when the process has died.
+   * Does the steps one after the other, each at once and whole, with time and possible death
+   * before, between and after them. Resolves with the result of the last one; never if the process
+   * has died.
    */
   run<T>(name: string, last: () => T, earlier?: readonly (() => void)[]): Promise<T>;
   /** Waits until the callback is called by the world; never resolves when the process has died. */

@@ -1,4 +1,5 @@
-// Reports and lists of runs for tests of what shows them: a run of two workers with a failure, and one of any size.
+// Reports and lists of runs for tests of their views: a run of two workers with a failure, and one
+// of any size.
 
 import { makeReport, type Report, type ReportBoard } from '../../server/core/history/report.ts';
 import type { RunLine, RunList } from '../../server/core/history/run-list.ts';

@@ -9,9 +9,9 @@ import type { SimulatedRepository } from './simulated-repository.ts';
 
 export type AgentAct =
   | { readonly kind: 'write'; readonly path: string; readonly mark: string }
-  /** Adds to what the file holds already. */
+  /** Appends to the file's content. */
   | { readonly kind: 'append'; readonly path: string; readonly mark: string }
-  /** Takes out of every file what matches. */
+  /** Removes every match from every file. */
   | { readonly kind: 'mend'; readonly flaw: RegExp }
   | { readonly kind: 'commit' }
   | { readonly kind: 'detach' }

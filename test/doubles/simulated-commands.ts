@@ -10,7 +10,7 @@ import type { SimulatedRepository } from './simulated-repository.ts';
 import type { Commands } from '../../server/workflows/kit/engine-ports.ts';
 
 export interface CommandRules {
-  /** What the command would say of these files if nothing went wrong. */
+  /** The command's verdict on these files if nothing goes wrong. */
   readonly isGreen: (command: string, files: Files) => boolean;
   /** Percentage of passing trees whose first test fails. */
   readonly flakyShare: number;
@@ -105,7 +105,7 @@ export class CommandWorld {
     });
   }
 
-  /** Ends what carries the marker of the run; calls back when it is gone. */
+  /** Ends processes with the marker of the run; calls back when they are gone. */
   endTree(runId: string, done: () => void): void {
     const left = [...this.running].filter(({ request }) => request.runId === runId);
     if (left.length === 0) return done();

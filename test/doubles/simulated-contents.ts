@@ -1,4 +1,4 @@
-// What can be read of commits in the simulated repository.
+// The readable content of commits in the simulated repository.
 
 import { err, ok } from '../../server/core/failure.ts';
 import type { GitRepository, GitResult } from '../../server/git/port.ts';

@@ -1,4 +1,5 @@
-// The git port of the workflows on a simulated repository: the second implementation of what the git binary does.
+// The git port of the workflows on a simulated repository: the second implementation of the git
+// binary's behavior.
 
 import { err, ok } from '../../server/core/failure.ts';
 import type {
@@ -369,7 +370,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     return inTheWay.length > 0 ? `Local changes are in the way: ${inTheWay.join(', ')}.` : null;
   }
 
-  /** What the person has changed elsewhere stays as it is. */
+  /** Files that the person has changed elsewhere stay unchanged. */
   #fastForwardFiles(ref: string, tip: Sha): void {
     const { refs, objects, checkout } = this.#repository;
     const current = refs.get(ref);

@@ -42,11 +42,11 @@ export class SimulatedRepository {
   readonly objects = new GitObjects();
   readonly refs = new Map<string, Sha>();
   readonly worktrees = new Map<string, SimulatedWorktree>();
-  /** What each worktree has been set up with: it goes with the worktree. */
+  /** The setup of each worktree: it goes with the worktree. */
   readonly setups = new WeakMap<SimulatedWorktree, string>();
   readonly root: string;
   readonly clock: SimulatedClock;
-  /** What each ref was at, oldest first. */
+  /** The former values of each ref, oldest first. */
   observer: RepositoryObserver = { refsMoved: () => undefined, filesReplaced: () => undefined };
 
   constructor(root: string, clock: SimulatedClock) {
@@ -79,7 +79,7 @@ export class SimulatedRepository {
     return this.objects.writeCommit({ tree, parents, subject, trailers, by }, atMs);
   }
 
-  /** All or nothing: 'stale' when a ref is not where it was said to be. */
+  /** All or nothing: 'stale' if a ref does not have the expected value. */
   moveRefs(changes: readonly RefChange[], by: Actor, reason: string): 'moved' | 'stale' {
     const open = changes.filter(({ ref, next }) => (this.refs.get(ref) ?? null) !== next);
     for (const { ref, next, old } of open) {
@@ -138,7 +138,9 @@ export class SimulatedRepository {
       this.moveRefs([{ ref: worktree.branch, next: sha, old: this.headOf(worktree) }], by, reason);
   }
 
-  /** Keeps what is uncommitted, or a commit that nothing else holds; the worktree stays as it is. */
+  /**
+   * Keeps uncommitted changes, or a commit that nothing else holds; the worktree stays unchanged.
+   */
   keepFound(worktree: SimulatedWorktree): string | null {
     const head = this.headOf(worktree);
     const dirty = this.changedIn(worktree).length > 0;

@@ -1,4 +1,4 @@
-// Snapshots of the simulated repository: what the real ones keep and restore, without an index.
+// Snapshots of the simulated repository: like the real ones, without an index.
 
 import type {
   RestoreOutcome,

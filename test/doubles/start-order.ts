@@ -1,4 +1,4 @@
-// The order in which tasks start, as a comparison: what the queries of the store are measured against.
+// The order in which tasks start, as a comparison for the queries of the store.
 
 export interface StartCandidate {
   readonly id: string;

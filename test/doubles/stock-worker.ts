@@ -25,7 +25,7 @@ export interface StockOptions {
   readonly refusals?: number[];
   /** Statuses of `/health` before it answers 200. */
   readonly health?: number[];
-  /** What it announces beyond stock; all of it works here. */
+  /** The features that it announces beyond stock; all of them work here. */
   readonly features?: string;
   readonly uploadStatus?: number;
   readonly execReply?: string;
@@ -35,10 +35,10 @@ export interface StockOptions {
   readonly quietStreams?: { left: number };
   /** Events before the first line of a job, as they are. */
   readonly oddEvents?: readonly Readonly<Record<string, unknown>>[];
-  /** What `GET /workspace` sends in place of the real archive. */
+  /** Sent by `GET /workspace` in place of the real archive. */
   readonly archive?: () => Buffer;
   readonly downloadStatus?: number;
-  /** §5.3, 1: so many streams are closed, as ended ones are, where `done` is the next event. */
+  /** §5.3, 1: this many streams are closed like ended ones when `done` is the next event. */
   readonly endsBeforeDone?: { left: number };
   /** §5.3, 2: a reader gets so many events and nothing more; when the job has ended it is closed without `done`. */
   readonly stalls?: { left: number; readonly after: number };
@@ -52,7 +52,7 @@ export interface StockOptions {
 
 export interface StockWorker {
   readonly url: string;
-  /** Requests as `METHOD path`, with `Last-Event-ID` in brackets where there was one. */
+  /** Requests as `METHOD path`, with `Last-Event-ID` in brackets if sent. */
   readonly requests: readonly string[];
   readonly authorizations: ReadonlySet<string>;
   close(): Promise<void>;
@@ -63,7 +63,7 @@ interface Job {
   next: number;
   isOver: boolean;
   readonly readers: Set<() => void>;
-  /** Kills what is left of its processes; resolves when none writes any more. */
+  /** Kills its remaining processes; resolves when none writes any more. */
   end(): Promise<void>;
 }
 

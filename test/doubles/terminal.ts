@@ -1,4 +1,4 @@
-// A terminal (or a pipe) in memory: what the command wrote, and keys to press.
+// A terminal (or a pipe) in memory: the output of the command, and keys to press.
 
 import { PassThrough } from 'node:stream';
 import type { Backends } from '../../server/cli/backends.ts';
@@ -40,7 +40,7 @@ export interface MemoryTerminal {
   readonly exits: number[];
   nowMs: number;
   stdin: Buffer;
-  /** What the person types, line by line, when asked. */
+  /** The lines that the person types, in order, when asked. */
   readonly lines: string[];
   readonly env: NodeJS.ProcessEnv;
   interrupt(): void;

@@ -1,4 +1,4 @@
-// Views with sensible values, so that a test names only what it is about.
+// Views with sensible values, so that a test names only its subject.
 
 import { taskStatuses } from '../../server/core/plan/state.ts';
 import type {

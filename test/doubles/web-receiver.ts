@@ -1,4 +1,4 @@
-// A receiver of posts on the loopback: keeps what arrives, and answers as the test says.
+// A receiver of posts on the loopback: keeps the posts, and answers as the test says.
 
 import {
   createServer,

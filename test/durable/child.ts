@@ -52,7 +52,7 @@ async function main(orders: ChildOrders): Promise<void> {
   }
   await store.durable.launch();
   tell('launched');
-  // The end of our input is the word to close, and also what we see when the test itself has died.
+  // The end of our input is the request to close, and also the sign that the test itself has died.
   process.stdin.resume();
   await new Promise((resolve) => process.stdin.once('end', resolve));
   await store.close();

@@ -128,8 +128,8 @@ function describeStopped(check: Check): void {
 }
 
 /**
- * Kills the child at the point, then continues here: what was stored is not run again, what was in flight is. It is
- * taken over at once, since its lease would outlast the test.
+ * Kills the child at the point, then continues here: stored steps do not run again, the one in
+ * flight does. It is taken over at once, since its lease would outlast the test.
  */
 function describeKill(check: Check, crashAt: CrashAt): void {
   const { step, where } = crashAt;

@@ -1,4 +1,4 @@
-// Conformance: what is stored, what is run again, and what is not.
+// Conformance: which steps are stored, which run again, and which do not.
 
 import assert from 'node:assert/strict';
 import { compatibilityNumber } from '../../server/core/compatibility.ts';

@@ -1,4 +1,5 @@
-// What every adapter of the durable port must do. `describeDurable` runs all of it against one adapter.
+// The required behavior of every adapter of the durable port. `describeDurable` runs all of it
+// against one adapter.
 
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The embedded adapter against the suite for all adapters, and what is its own.
+// The embedded adapter against the suite for all adapters, and its own features.
 
 import { describeDurable } from './conformance.ts';
 import { embeddedHarness } from './embedded-harness.ts';

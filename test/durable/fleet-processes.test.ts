@@ -1,4 +1,4 @@
-// What is the fleet adapter's own: DBOS once in a process, taking over, cut connections, and DBOS's own tools beside us.
+// The fleet adapter's own: DBOS once in a process, taking over, cut connections, DBOS's own tools.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -102,7 +102,7 @@ suite('fleet: processes', () => {
       await sql`
         update dbos.workflow_status set status = 'PENDING', executor_id = 'dead', owner_xid = 'old',
           recovery_attempts = 1`.execute(db);
-      // A cancel of what a dead one runs makes every watcher take over at once.
+      // A cancel of a dead executor's workflow makes every watcher take over at once.
       await Promise.all(watchers.map(({ durable }, n) => durable.cancel(`w${n}`)));
       const { rows } = await sql<{ status: string; count: string }>`
         select status, count(*) from dbos.workflow_status group by status order by status`.execute(
@@ -317,7 +317,7 @@ suite('fleet: processes', () => {
       await durable.launch();
       await durable.start('slow', 'w1', null, inQueue);
       await hangs.reached;
-      // What its client, its command line and its console do.
+      // The statements of its client, its command line and its console.
       await sql`
         update dbos.workflow_status set status = 'CANCELLED', owner_xid = null, queue_name = null,
           started_at_epoch_ms = null where workflow_uuid = 'w1'`.execute(db);

@@ -1,4 +1,4 @@
-// What the conformance suite needs of an adapter, in this process and in a child of it.
+// The conformance suite's requirements of an adapter, in this process and in a child of it.
 
 import type { Clock, Durable } from '../../server/durable/port.ts';
 

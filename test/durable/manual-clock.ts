@@ -30,7 +30,7 @@ export class ManualClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Fires what becomes due, in order, and lets everything that follows from each timer happen before the next. */
+  /** Fires due timers, in order, and completes the effects of each before the next. */
   async advance(byMs: number): Promise<void> {
     const end = this.#now + byMs;
     for (;;) {

@@ -1,7 +1,8 @@
-// Workflows as an older release has left them in both databases, taken up by today's code.
+// Workflows as an older release has left them in both databases, continued by today's code.
 //
-// The rows are written out here, not made by the code under test: they are what a release of compatibility number
-// `drover-1` has stored. When this test fails after a change, running work of users would be lost as well.
+// The rows are written out here, not made by the code under test: they equal those stored by a
+// release of compatibility number `drover-1`. When this test fails after a change, running work of
+// users would be lost as well.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { LostLease, type DurableRun } from '../../server/durable/port.ts';
 import type { OpenTestStore } from './harness.ts';
 
-/** Where a child process ends itself: inside the body before or after its effect, or when the step is stored. */
+/**
+ * The point at which a child process ends itself: inside the body before or after its effect, or
+ * when the step is stored.
+ */
 export interface CrashAt {
   readonly step: string;
   readonly where: 'before' | 'after' | 'stored';

@@ -1,5 +1,6 @@
-// The same six-task diamond by each of the real agents through the real command, with a model API on loopback: what it asks is
-// answered, one agent is killed in mid-turn, everything lands, and nothing is left.
+// The same six-task diamond by each of the real agents through the real command, with a model API
+// on loopback: its questions are answered, one agent is killed in mid-turn, everything lands, and
+// no process is left.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

@@ -76,7 +76,7 @@ async function look({ store }: OpenedStore): Promise<Seen> {
   });
 }
 
-/** What `drover at` shows of a moment, against what was read at it. */
+/** Compares `drover at` for a time with the views that were read at that time. */
 async function compareViews(here: Project, { seq, state }: Seen): Promise<void> {
   const { snapshot, reasons } = state as { snapshot: StatusSnapshot; reasons: Reasons };
   for (const view of ['status', 'board']) {

@@ -1,4 +1,5 @@
-// What a further attempt knows of the ones before it: sub-tasks that are done stay done, a conflict stays one until it is cured.
+// A further attempt's knowledge of the ones before it: completed sub-tasks stay completed, a
+// conflict stays one until it is resolved.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// The real `bd`, both versions, beside a real project: what a user of Beads expects of Drover, point by point.
+// The real `bd`, both versions, beside a real project: a Beads user's expectations of Drover, point
+// by point.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

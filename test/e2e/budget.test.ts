@@ -95,7 +95,7 @@ suite('budgets against an agent that never ends', function () {
       const again = await here.drover(['run', '--json'], { timeoutMs: 60_000 });
       assert.equal(again.code, 1);
       assert.match((await here.task('mad')).last_error ?? '', wanted);
-      // What was estimated of the cost while it ran may have been a little more than its own last word on it.
+      // The cost estimate while it ran may have been a little more than its own final figure.
       const isEstimate = kind === 'money' && fake.requests.length < asked + 6;
       assert.ok(isEstimate || fake.requests.length === asked, 'used up: nothing is started again');
     });

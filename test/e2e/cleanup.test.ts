@@ -47,7 +47,7 @@ const things = [
   ['deep/er/untracked file.txt', 'untracked by'],
 ] as const;
 
-/** Refs that the task itself names: its branch, and what is kept of its attempts. */
+/** Refs that the task itself names: its branch, and the snapshots of its attempts. */
 function namedRefs(task: TaskView): readonly string[] {
   const branch = task.branch === null ? [] : [`refs/heads/${task.branch}`];
   return [...branch, ...task.rescue_refs];

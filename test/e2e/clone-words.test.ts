@@ -1,5 +1,5 @@
-// Everything that a hostile clone can bring, through every command: what runs, and after which word
-// of a person's. docs/clones.md has the table; this test writes it and holds it true.
+// Everything that a hostile clone can bring, through every command: which programs run, and after
+// which consent of a person. docs/clones.md has the table; this test writes it and keeps it true.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { eventually } from './support/eventually.ts';
 import { holdTable, hostileClone, marksOf } from './support/hostile-clone.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** A call of each command that needs no word for what the clone names. `ID` is a task. */
+/** A call of each command that needs no consent to the clone's settings. `ID` is a task. */
 const calls: Readonly<Record<string, readonly string[]>> = {
   init: ['init'],
   epic: ['epic add E', 'epic list'],
@@ -64,7 +64,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['webhooks list', 'webhooks test', 'webhooks retry'],
   help: ['help'],
 };
-/** A person's word for what the clone names, and what the table calls it. */
+/** Commands by which a person accepts the clone's settings, and their names in the table. */
 const words = new Set(['run', 'resume']);
 
 suite('what a hostile clone starts', function () {

@@ -1,6 +1,7 @@
-// Each real agent in the sandbox, with its model alone to reach: it edits, runs a command, commits, asks a person, is killed
-// in mid-turn and goes on; what it tries outside fails. The table in docs/isolation.md is made of what is seen here:
-// DROVER_WRITE_DOCS=1 stores it, and `npm run docs` writes the table.
+// Each real agent in the sandbox, with its model alone to reach: it edits, runs a command, commits,
+// asks a person, is killed in mid-turn and continues; its tries outside fail. The table in
+// docs/isolation.md is made from the results here: DROVER_WRITE_DOCS=1 stores them, and `npm run
+// docs` writes the table.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -188,7 +189,7 @@ function tool(name: string, input: object): Step {
   return { tools: [{ name, input }] };
 }
 
-/** What is tried outside the walls; no substitution of commands, which Gemini CLI refuses. */
+/** The tries to leave the walls; no substitution of commands, which Gemini CLI refuses. */
 function tries(here: Project, port: number): Readonly<Record<string, string>> {
   const hook = `${here.root}/.git/hooks/pre-commit`;
   const fetching = `fetch('http://127.0.0.1:${port}').then(() => process.exit(0), () => process.exit(1))`;
@@ -209,7 +210,7 @@ const names = [
   'another process',
 ];
 
-/** Writes what it has reached to reached.txt, and `end`. */
+/** Writes the reached hosts to reached.txt, and `end`. */
 function triesOf(here: Project, port: number): string {
   const all = Object.entries(tries(here, port)).map(
     ([name, words]) => `if ( ${words} ) > /dev/null 2>&1; then echo "${name}" >> reached.txt; fi`,
@@ -217,7 +218,7 @@ function triesOf(here: Project, port: number): string {
   return `${all.join('; ')}; echo end >> reached.txt`;
 }
 
-/** What the model says before the kill (it never comes to an end), and after it. */
+/** The model's messages before the kill (it never finishes), and after it. */
 function talk(agent: Confined, here: Project, port: number, isLate: boolean) {
   const byHand =
     'echo by hand > committed.txt; git add committed.txt; git commit -qm "committed by hand"';

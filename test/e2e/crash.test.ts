@@ -22,7 +22,10 @@ const killsWanted = sized(10, 50);
 const roundsMax = 20;
 /** Of the backend together with its agents. */
 const wholeKills = 10;
-/** Events between two kills at the most, and what is waited after the last of them, so that it falls anywhere. */
+/**
+ * Events between two kills at the most, and the wait after the last of them, so that it falls
+ * anywhere.
+ */
 const eventsMax = 25;
 const delayMsMax = 60;
 

@@ -1,5 +1,6 @@
-// What confined agents and gates leave where they may write, for Drover to find afterwards: beside their worktree, and in
-// the home that the next agent of their kind gets. Nothing of the user's is touched, and the next task works as ever.
+// Files that confined agents and gates leave in writable places, for Drover to find afterwards:
+// beside their worktree, and in the home that the next agent of their kind gets. None of the user's
+// files is touched, and the next task works as ever.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** Where the private folder of the worktree is, inside and outside. */
+/** The private folder of the worktree, inside and outside. */
 const privateFolder = 'private=$(git rev-parse --absolute-git-dir)';
 
 suite('what confined programs leave', function () {

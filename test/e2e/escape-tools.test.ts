@@ -1,6 +1,6 @@
-// What an agent in its sandbox tries with Drover's tools, by hand and not by the server that it is given: another task, the
-// requests of a person, other sockets and tokens, junk. Each try succeeds where its wall is away: outside, with the owner's
-// token, or without a sandbox.
+// An agent's tries in its sandbox with Drover's tools, by hand and not by the given server: another
+// task, the requests of a person, other sockets and tokens, junk. Each try succeeds if its wall is
+// removed: outside, with the owner's token, or without a sandbox.
 
 import assert from 'node:assert/strict';
 import { connectAgentSocket, connectSocket } from '../../server/rpc/transport/client.ts';

@@ -1,4 +1,5 @@
-// In a fleet, what an agent writes on one machine is followed and read in a clone on another one, with no port between them.
+// In a fleet, an agent's output on one machine is followed and read in a clone on another one, with
+// no port between them.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

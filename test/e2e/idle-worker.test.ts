@@ -1,4 +1,4 @@
-// What an idle worker of a fleet asks of the shared database, counted by PostgreSQL itself.
+// The queries of an idle worker of a fleet to the shared database, counted by PostgreSQL itself.
 
 import assert from 'node:assert/strict';
 import {
@@ -34,7 +34,7 @@ suite('an idle worker', function () {
     const counter = await countStatements(url);
     try {
       await worker.line((text) => text.includes('"ready"'));
-      await beats(counter, 1); // What its start still asks is over.
+      await beats(counter, 1); // The queries of its start are over.
       const count = await beats(counter, beatsCounted);
       const sent = count.statements.reduce((sum, { calls }) => sum + calls, 0);
       const perSecond = sent / count.seconds;

@@ -1,4 +1,4 @@
-// The package of npm, as a user gets it: packed, installed where no checkout is, and used on a Node
+// The package of npm, as a user gets it: packed, installed without a checkout, and used on a Node
 // that is too old for Drover itself.
 
 import assert from 'node:assert/strict';

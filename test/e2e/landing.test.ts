@@ -1,4 +1,5 @@
-// Gates and conflicts: what is red or does not merge goes back to its author, and the target is never red.
+// Gates and conflicts: work that is red or does not merge goes back to its author, and the target
+// is never red.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

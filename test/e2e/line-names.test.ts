@@ -1,4 +1,4 @@
-// Which branches a line may have, and what it believes of them.
+// The branches that a line may have, and its trust in them.
 
 import assert from 'node:assert/strict';
 import { writesOneFile } from './support/agent-scripts.ts';

@@ -1,4 +1,5 @@
-// The real ACP agents start Drover's MCP server as the protocol hands it over, and what they add with it runs and lands.
+// The real ACP agents start Drover's MCP server as the protocol passes it, and the tasks that they
+// add with it run and land.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,10 +18,10 @@ interface RealAgent {
   readonly args: readonly string[];
   readonly home?: readonly [string, string];
   readonly env: (url: string) => Readonly<Record<string, string>>;
-  /** What it calls our tool, and what it offers to its model where that is another name. */
+  /** Its name for our tool, and the name offered to its model if that differs. */
   readonly tool: { readonly name: string; readonly namespace?: string };
   readonly offered?: string;
-  /** What it asks a person before it calls a tool that changes something. */
+  /** Its questions to a person before it calls a tool that changes something. */
   readonly asks: readonly RegExp[];
 }
 
@@ -112,7 +113,7 @@ suite('tools for ACP agents', function () {
         here.write(`home/${place}`, text.replaceAll('@URL@', fake.url));
       }
       await beginPlan(here, ['a1']);
-      // Research may end without a commit: what is tried here are the tools.
+      // Research may end without a commit: only the tools are tested here.
       await here.expect(0, ['edit', 'a1', '--type', 'research']);
       const run = here.start(['run', '--json']);
       const asked: string[] = [];

@@ -1,4 +1,5 @@
-// Agents ask through Drover's own MCP server: what they add runs and lands, what the rules refuse changes nothing.
+// Agents ask through Drover's own MCP server: the tasks that they add run and land, and refused
+// requests change nothing.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync } from 'node:fs';

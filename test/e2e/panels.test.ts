@@ -1,4 +1,4 @@
-// What only panels ask for, on a real backend, a real repository and real processes.
+// The requests that only panels send, on a real backend, a real repository and real processes.
 
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';

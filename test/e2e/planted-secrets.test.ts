@@ -1,5 +1,5 @@
 // Secrets planted in many places and encodings, each with a value of its own, and where each is
-// found after a run. docs/secrets.md is the table; this test holds it true.
+// found after a run. docs/secrets.md is the table; this test keeps it true.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,5 @@
-// Everything dies at once and the database has lost its last transactions: git is the second witness of what has landed.
+// Everything dies at once and the database has lost its last transactions: git is the second
+// witness of the landings.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// Agents with a protocol of their own on workers of this machine: the real Claude Code and Codex against a model API on loopback,
-// and Drover Code's double. What they print is read here as if they ran here.
+// Agents with a protocol of their own on workers of this machine: the real Claude Code and Codex
+// against a model API on loopback, and Drover Code's double. Their output is read here as if they
+// ran here.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

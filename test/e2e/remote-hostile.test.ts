@@ -1,4 +1,4 @@
-// A hostile worker against a whole project: what it sends changes only the work of its own task.
+// A hostile worker against a whole project: its data changes only the work of its own task.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';

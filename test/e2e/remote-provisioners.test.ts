@@ -143,7 +143,7 @@ suite('remote provisioners', function () {
     const other = `SHA256:${'A'.repeat(43)}`;
     try {
       writeFileSync(sshd.knownHosts, '');
-      // What accepts keys by itself elsewhere has no effect here.
+      // Options that accept keys automatically elsewhere have no effect here.
       const lax = ['-o', 'StrictHostKeyChecking=no', '-o', 'UpdateHostKeys=yes'];
       setSettings(
         here,

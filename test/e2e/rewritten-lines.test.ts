@@ -1,4 +1,5 @@
-// People amend, rebase, reset and merge by hand beside a run: what they took out stays out, what they moved is found again.
+// People amend, rebase, reset and merge by hand beside a run: commits that they took out stay out,
+// commits that they moved are found again.
 
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -149,7 +150,7 @@ suite('landing: history that people rewrite', function () {
     await run.ended;
     barrier.close();
     assert.equal((await here.status()).target?.pending, 1);
-    // People can remove again what the waiting line has merged of theirs, each time.
+    // People can remove again commits of theirs that the waiting line has merged, each time.
     here.write('repo/taken-0.txt', 'taken in\n');
     here.git('add', 'taken-0.txt');
     here.git('commit', '-qm', 'taken in');

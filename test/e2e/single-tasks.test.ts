@@ -1,4 +1,4 @@
-// Runs of single tasks: only these and what they wait for run, and they land where their epic does.
+// Runs of single tasks: only these and their blockers run, and they land on their epic's line.
 
 import assert from 'node:assert/strict';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';

@@ -22,7 +22,7 @@ touch "../../half-$id"
 exec sleep 600
 `;
 
-/** Fails once with work that is not committed, and completes what it finds. */
+/** Fails once with uncommitted work, and completes the work that it finds. */
 const failsOnce = `
 cat > "../../prompt-$id-$attempt"
 if [ "$id" = other ]; then echo "other" > other.txt; ls > "../../seen-other"; exit 0; fi

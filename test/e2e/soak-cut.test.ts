@@ -1,4 +1,5 @@
-// A soak can be cut off at any time: it tells what it has done, also one that is killed, and leaves nothing running.
+// A soak can be cut off at any time: it reports its results, even if it is killed, and leaves
+// nothing running.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';

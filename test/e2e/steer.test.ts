@@ -1,4 +1,4 @@
-// What a person says to tasks while a run is under way.
+// A person's messages to tasks during a run.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

@@ -158,7 +158,7 @@ git add -A; git commit -qm "$id"
     appendFileSync(fileOf(here), issue('by-hand', { status: 'deferred' }));
     barrier.open(8);
     const ended = await run.ended;
-    // What was found is deferred, so it is left to a person.
+    // The finding is deferred, so it is left to a person.
     assert.equal(ended.code, 2, ended.stdout + ended.stderr);
     barrier.close();
     await eventually('all are closed in Beads by their landings', () => {

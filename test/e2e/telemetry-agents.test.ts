@@ -42,7 +42,7 @@ suite('the telemetry of a real Claude Code', function () {
       env: { ...claudeEnvironment(real.claude, real.fake), DROVER_OTEL_ENDPOINT: receiver.url },
       settings: '[telemetry]\nenabled = true\nagents = true\n',
     });
-    // What Drover sends is taken, and never answered: each kill comes in mid-export.
+    // Drover's requests are accepted, and never answered: each kill happens in mid-export.
     receiver.answer = (response, post) => {
       if (!post.body.includes(drovers)) response.end('{}');
     };

@@ -1,4 +1,5 @@
-// A real Prometheus reads what `drover metrics` prints, answers every query of the dashboard from it, and raises the alarms.
+// A real Prometheus reads the output of `drover metrics`, answers every query of the dashboard from
+// it, and raises the alarms.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -98,7 +99,7 @@ suite('metrics for Prometheus', function () {
     assert.match(JSON.stringify(completed.data.result), /"2"\]/);
   });
 
-  /** Until each of them fires; only for what the run left or leaves. */
+  /** Until each of them fires; only for conditions that the run left or leaves. */
   async function firing(text: string, alerts: readonly string[]): Promise<Ask> {
     const ask = await prometheus().scrapingWithAlerts(() => text);
     for (const alert of alerts) await fires(ask, alert);

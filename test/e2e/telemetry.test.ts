@@ -28,7 +28,7 @@ suite('telemetry of a run', function () {
     const here = project({ agent, env });
     await here.expect(0, ['init']);
     const ids = [await here.add('One'), await here.add('Two')];
-    // Takes what is sent, and never answers.
+    // Accepts requests, and never answers.
     receiver.answer = () => {};
     await here.expect(0, ['run', '--gate', 'true']);
     for (let kill = 1; kill <= 5; kill += 1) {

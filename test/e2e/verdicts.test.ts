@@ -1,4 +1,5 @@
-// What a verdict of the gate may depend on: the tree, its setup and the command, and nothing that others have left behind.
+// A verdict of the gate may depend on the tree, its setup and the command, and on nothing that
+// others have left behind.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ suite('verdicts of the gate', function () {
   const project = useProjects();
 
   test('red is not remembered: a further attempt with the same tree is tested again', async () => {
-    // What was missing outside of the tree is there from the second attempt on.
+    // The file that was missing outside of the tree exists from the second attempt on.
     const here = project({
       agent: `
 cat > /dev/null
@@ -35,7 +36,7 @@ echo "work of $id" > "$id.txt"
   });
 
   test('a green one does not rest on files that another candidate has left', async () => {
-    // An incremental build: it never removes what it has built of a source that is gone.
+    // An incremental build: it never removes the output of a deleted source.
     const gate = `
 mkdir -p ignored; for f in src-*; do cp "$f" ignored/; done
 test -e ignored/src-needed && test ! -e ignored/src-bad`;
@@ -133,7 +134,8 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     assert.equal(existsSync(join(here.folder, 'agents')), false, 'no agent was paid');
     assert.equal(here.read('gates').trim().split('\n').length, 2, 'one gate, tried twice');
     assert.match(await here.expect(0, ['why', 't1']), /The gate already fails on main/);
-    // Without a change it is asked again, once: what made it red may have been outside of it.
+    // If nothing has changed, it runs once more: the cause of the red result may have been outside
+    // of it.
     await here.expect(2, ['run', '--gate', gate]);
     assert.equal(existsSync(join(here.folder, 'agents')), false, 'no agent was paid');
     assert.equal(here.read('gates').trim().split('\n').length, 4);

@@ -330,7 +330,7 @@ echo "$place" > "$DROVER_TASK_ID.txt"
         return tasks.every(({ status }) => status === 'completed');
       });
       const remote = join(here.folder, 'remote.git');
-      // The branch follows what has landed.
+      // The branch follows the landings.
       await eventually('the branch has followed', () => {
         const names = here.gitIn(remote, 'ls-tree', '--name-only', 'main').split('\n');
         return [home, far, away].every((id) => names.includes(`${id}.txt`));

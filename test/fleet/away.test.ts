@@ -1,5 +1,5 @@
-// The machine that lands loses its way to git alone: the others land, also what its own agents have finished, and it
-// takes nothing until git answers it again.
+// The machine that lands loses only its connection to git: the others land, including its own
+// agents' finished work, and it takes nothing until git answers it again.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -54,11 +54,11 @@ suite('a fleet whose lander cannot reach git', function () {
       desk.writeUserSettings('[fleet]\nagents = 0\n');
       await importEpic(desk, tasks);
       await startWorkers(here, ['north'], 2);
-      // The only machine then: what assigns tasks runs there, too.
+      // The only machine then: tasks are assigned there, too.
       const run = north.start(['run', '--workers', '4']);
       await run.line((line) => line.includes('task.completed'));
       await startWorkers(here, ['south'], 2);
-      // Nothing is on its way to the remote then: what lands afterwards, others have landed.
+      // Nothing is on its way to the remote then: later landings are those of others.
       await eventually('both wait with their agents', () => isWaiting(here));
       proxy.stall();
       writeFileSync(join(here.folder, 'ledger.go'), '');

@@ -1,5 +1,5 @@
-// The checks of the fleet's tests themselves see what is planted: a second completion, a lost landing, a double one, a
-// commit that nothing names, a run that nobody claimed.
+// The checks of the fleet's tests themselves see planted faults: a second completion, a lost
+// landing, a double one, a commit that nothing names, a run that nobody claimed.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';

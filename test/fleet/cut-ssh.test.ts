@@ -21,7 +21,7 @@ import { useFleets } from './support/suite-fleets.ts';
 import { startWorkers } from './support/workers.ts';
 
 const workers = ['m1', 'm2', 'm3'];
-/** Twice what it takes on an idle computer: the time limit of a listing, and the next owner's start. */
+/** Twice the time on an idle computer: the time limit of a listing, and the next owner's start. */
 const withoutLandingMaxMs = 40_000;
 const startMaxMs = 180_000;
 const namedMaxMs = 20_000;

@@ -1,4 +1,4 @@
-// Machines that never come back: the one where the run was started, or all workers but one. The
+// Machines that never come back: the one on which the run was started, or all workers but one. The
 // remaining ones do the rest.
 
 import assert from 'node:assert/strict';
@@ -33,7 +33,7 @@ import { startWorkers } from './support/workers.ts';
 
 const workers = ['north', 'east', 'south'];
 const doneMaxMs = 180_000;
-/** What a machine may cost that never comes back. */
+/** The most that a machine which never comes back may cost. */
 const lostMaxMs = 30_000;
 /** From the start of its agents to the death of a machine. */
 const aliveMs = { atLeast: 35_000, atMost: 65_000 };

@@ -1,7 +1,7 @@
-// What a far database costs a fleet: how often a task waits for an answer while it has the turn to
-// write, for which all other machines wait. A number of the wire. A busy machine sends in several
-// pieces what a quiet one sends at once, and heartbeats come in between: both only add to a task's
-// number, so the least of several is what a task needs.
+// The cost of a distant database for a fleet: how often a task waits for an answer while it has the
+// turn to write, for which all other machines wait. A number of the wire. A busy machine sends data
+// in several pieces that a quiet one sends at once, and heartbeats come in between: both only add
+// to a task's number, so the least of several counts.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { useFleets } from './support/suite-fleets.ts';
 import { startWorkers } from './support/workers.ts';
 
 const tasks = 8;
-/** So far that what is sent together is on its way before the first answer. */
+/** So far away that requests sent together are on their way before the first answer. */
 const awayMs = 10;
 const waitsMax = 20;
 const turnsMax = 8;

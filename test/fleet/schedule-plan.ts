@@ -1,5 +1,5 @@
-// Seeded schedules of what can happen to a fleet during an epic, each at a time that the feed of
-// events determines.
+// Seeded schedules of events in a fleet during an epic, each at a time that the feed of events
+// determines.
 
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { gateSettings, variedAgent } from './support/epic.ts';
@@ -28,7 +28,7 @@ export type Action =
   | { readonly kind: 'postgres'; readonly at: Moment; readonly how: 'fast' | 'kill' }
   | ({ readonly kind: 'git-server' | 'slow-links' | 'rule' | 'landing-cut' } & ForAWhile)
   | { readonly kind: 'fail-over' | 'landing-killed'; readonly at: Moment }
-  /** `verified`: what it has merged is in its clone alone. */
+  /** `verified`: its merge is in its clone alone. */
   | {
       readonly kind: 'landing-stored';
       readonly machine: string;

@@ -1,4 +1,4 @@
-// Runs an epic on a fleet while a schedule happens to it, and checks what came of it.
+// Runs an epic on a fleet during a schedule of events, and checks the result.
 
 import assert from 'node:assert/strict';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ export interface ScheduleResult {
   readonly landedFrom: ReadonlyMap<string, number>;
   /** The longest time in which nothing landed. */
   readonly stillMs: number;
-  /** What was done, in its order. */
+  /** The actions, in order. */
   readonly done: readonly string[];
 }
 
@@ -35,7 +35,10 @@ const perLayer = 12;
 export const scheduleTasks = layers * perLayer;
 const agentsPerMachine = 2;
 
-/** Runs the epic while the schedule happens, and checks what came of it. `width`: tasks of each of its five layers. */
+/**
+ * Runs the epic during the schedule, and checks the result. `width`: tasks of each of its five
+ * layers.
+ */
 export async function runSchedule(
   fleet: Fleet,
   schedule: Schedule,
@@ -76,7 +79,7 @@ async function longestStandStill(fleet: Fleet): Promise<number> {
   return row?.still ?? 0;
 }
 
-/** A returning machine has checked what it left, and could still do harm. */
+/** A returning machine has checked its leftovers, and could still do harm. */
 async function allAreBack(fleet: Fleet): Promise<void> {
   const text = `SELECT name FROM machines WHERE state = 'working'
     AND alive_until_ms > extract(epoch from clock_timestamp()) * 1000`;
@@ -93,7 +96,9 @@ const refusal = `#!/bin/sh
 case "$1" in refs/heads/drover/F-*) echo "branches are named feature/*" >&2; exit 1;; esac
 `;
 
-/** What happens to the machines, one action beside the other; it stops waiting when the run is over. */
+/**
+ * The events of the machines, one action beside the other; it stops waiting when the run is over.
+ */
 class Stage {
   readonly #fleet: Fleet;
   readonly #schedule: Schedule;
@@ -114,7 +119,7 @@ class Stage {
     return [...this.happened].some(({ kind }) => kind === 'rule');
   }
 
-  /** The rule is gone, and what it held is resolved. */
+  /** The rule is gone, and the tasks that it held are resolved. */
   async allowed(): Promise<void> {
     await this.#allowed.promise;
     await this.#resolveBlocked();

@@ -1,4 +1,5 @@
-// Three machines and a desk: an epic of sixty tasks, started where no agent works, is done by all of them together.
+// Three machines and a desk: an epic of sixty tasks, started on a machine without agents, is done
+// by all of them together.
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';

@@ -1,5 +1,5 @@
-// What the fleet's tests stand on: machines that reach the database and the remote, lose their network without a word,
-// die whole, and leave nothing behind.
+// The base of the fleet's tests: machines that reach the database and the remote, lose their
+// network without a word, die whole, and leave nothing behind.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';

@@ -1,4 +1,5 @@
-// Which files of a slot contain the markers of a conflict, and what is unfinished there.
+// Which files of a slot contain the markers of a conflict, and which operations are unfinished
+// there.
 
 import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
@@ -45,7 +46,7 @@ suite('git: markers of conflicts', () => {
     inSlot('commit', '-qam', 'ours');
     assert.throws(() => inSlot('merge', '-q', 'side'));
     assert.deepEqual(await unfinished(), { operation: 'merge', marked: ['README.md'] });
-    // What is in the index decides nothing: the file still holds them.
+    // The index decides nothing: the file still has them.
     inSlot('add', 'README.md');
     assert.deepEqual(await unfinished(), { operation: 'merge', marked: ['README.md'] });
     inSlot('commit', '-qm', 'with markers');

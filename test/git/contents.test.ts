@@ -1,4 +1,5 @@
-// What reviews read from git: changed files with renames, files at a commit, and the commit that takes one back.
+// The data that reviews read from git: changed files with renames, files at a commit, and the
+// commit that reverts one.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';

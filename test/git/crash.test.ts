@@ -18,7 +18,7 @@ suite('git: killed and begun again', () => {
   });
   teardown(() => fixture.remove());
 
-  /** Runs the worker, kills it at its n-th line, and returns what it said it had committed. */
+  /** Runs the worker, kills it at its n-th line, and returns the commit that it reported. */
   async function runUntil(lines: number): Promise<{ commit: string; branch: string }[]> {
     const worker = spawn(
       process.execPath,

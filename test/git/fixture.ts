@@ -84,7 +84,7 @@ export function makeFixture(shape: Shape = {}): Fixture {
 
 const prepared = new Map<string, string>();
 
-/** Made by git once in a process: a copy of a folder takes a tenth of what git's processes take. */
+/** Made by git once in a process: copying a folder takes a tenth of the time of git's processes. */
 function preparedOf(shape: Shape): string {
   const key = JSON.stringify(shape);
   const known = prepared.get(key);
@@ -194,7 +194,9 @@ export function leftoversOf(task: Task): Parameters<GitRepository['commitLeftove
   };
 }
 
-/** A fingerprint of every file of a checkout with the index and the stash: what must not change. */
+/**
+ * A fingerprint of every file of a checkout with the index and the stash, none of which may change.
+ */
 export function fingerprint(fixture: Fixture, except: readonly string[] = []): string {
   const hash = createHash('sha256');
   const visit = (folder: string, prefix: string): void => {

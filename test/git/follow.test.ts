@@ -1,4 +1,4 @@
-// The target branch follows what has landed; the checkout of the user is never forced.
+// The target branch follows the landings; the checkout of the user is never forced.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

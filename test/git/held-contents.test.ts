@@ -1,4 +1,5 @@
-// Files are held for what they hold, wherever in the range it stands, and what is held never lands, history included.
+// Files are held for a secret in their content, anywhere in the range, and held files never land,
+// history included.
 
 import assert from 'node:assert/strict';
 import { rmSync, symlinkSync } from 'node:fs';
@@ -16,7 +17,7 @@ import {
 } from './fixture.ts';
 import type { CommitLeftoversOutcome } from '../../server/git/slot-port.ts';
 
-/** No file of this repository holds what it is about. */
+/** No file of this repository contains the tested secret itself. */
 const key = `ghp_${'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bD0fG3hJ6'}`;
 const known = ['kn0wn', 'Value/of', '-a-variable+42'].join('');
 

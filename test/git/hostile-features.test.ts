@@ -1,6 +1,7 @@
-// Features of git that run programs or lead elsewhere, each planted where an agent can write: in a repository in place of the
-// worktree's .git file, or, without a sandbox, in the user's own configuration while Drover is running. Each is shown to work
-// on the person's git; Drover's git runs none of them.
+// Features of git that run programs or lead elsewhere, each planted in a place that an agent can
+// write: in a repository in place of the worktree's .git file, or, without a sandbox, in the user's
+// own configuration while Drover is running. Each is shown to work on the person's git; Drover's
+// git runs none of them.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -28,7 +29,7 @@ interface Feature {
   /** Files below the git folder. */
   readonly files?: Readonly<Record<string, string>>;
   readonly attributes?: string;
-  /** What a person's git does that shows the feature at work. */
+  /** Commands of a person's git that show the feature at work. */
   readonly person: readonly (readonly string[])[];
 }
 

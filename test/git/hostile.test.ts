@@ -1,4 +1,5 @@
-// What an agent builds in its worktree runs nothing through Drover's own git, and reaches no other folder.
+// Files that an agent makes in its worktree run nothing through Drover's own git, and reach no
+// other folder.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// What an agent leaves behind ends on the branch of its attempt, wherever its HEAD is, and secrets do not.
+// An agent's leftovers end on the branch of its attempt, wherever its HEAD is, and secrets do not.
 
 import assert from 'node:assert/strict';
 import {

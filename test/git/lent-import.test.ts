@@ -1,5 +1,5 @@
-// What a confined program has committed is in the repository once its folder is taken back; what is no
-// object, or one that git refuses, never is.
+// A confined program's commits are in the repository once its folder is taken back; files that are
+// not objects, or that git refuses, never are.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// What a confined program leaves in the private folder of its worktree, which it can write: no link there leads git or
-// Drover to a file outside, no note there is believed, and the next user of the slot finds none of it.
+// Leftovers of a confined program in the private folder of its worktree, which it can write: no
+// link there leads git or Drover to a file outside, no note there is believed, and the next user of
+// the slot finds none of it.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -59,7 +60,7 @@ suite('git: what a confined program leaves beside its worktree', function () {
     removeFolder(inPrivate(name));
     symlinkSync(target, inPrivate(name));
   };
-  /** Whatever git says afterwards: it must neither wait nor touch what is the user's. */
+  /** Whatever git prints afterwards: it must neither wait nor touch the user's files. */
   const useAgain = async (): Promise<Task> => {
     await snapshotRef(repository, task.path, 'task-1/1').catch(() => null);
     valueOf(await repository.takeBack(task.path));

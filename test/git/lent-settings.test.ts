@@ -1,4 +1,4 @@
-// What the git of a confined program has of the user's configuration: files that it names are there with it, and
+// The user's configuration in a confined program's git: files that it names exist there, and
 // settings that need programs or keys of the user's are off.
 
 import assert from 'node:assert/strict';

@@ -36,7 +36,7 @@ async function taken({ repository, path, fixture }: Slot): Promise<string> {
   return fixture.git('rev-parse', `${made?.commit ?? ''}^{tree}`);
 }
 
-/** What git makes of the same folder through its own index. */
+/** The listing of the same folder through git's own index. */
 function asGit({ fixture, path }: Slot): string {
   const file = join(fixture.home, 'other-index');
   const own = fixture.gitIn(path, 'rev-parse', '--path-format=absolute', '--git-path', 'index');

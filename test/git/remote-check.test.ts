@@ -1,4 +1,4 @@
-// What is said of a remote before machines share it; and that no sentence ever holds a password.
+// The check of a remote before machines share it; and that no sentence ever contains a password.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

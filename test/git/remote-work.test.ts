@@ -1,4 +1,5 @@
-// What a machine of a fleet has pushed when it dies for good: its clone, with every branch and stash in it, is gone.
+// The pushed work of a machine of a fleet that dies permanently: its clone, with every branch and
+// stash in it, is gone.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// A repository of several machines: what one of them does is what the others see, and a person's own branches stay theirs.
+// A repository of several machines: each sees the others' changes, and a person's own branches stay
+// theirs.
 
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A commit that a person removed from a branch does not come back with landed work: neither when the branch follows, nor in
-// the branch that shows what waits, whichever process died in between.
+// A commit that a person removed from a branch does not come back with landed work: neither when
+// the branch follows, nor in the branch that shows waiting work, whichever process died in between.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -230,7 +230,7 @@ suite('git: commits that a person removed', () => {
       assert.equal(filesOf(merged.commit), 'README.md\nsrc/a.txt\nsrc/b.txt\nwork.txt');
     });
 
-  /** What lands of the work, which began at a commit, once the person is done. */
+  /** The files that land from the work, which started at a commit, once the person is done. */
   async function landedFiles(work: string, base: string): Promise<string> {
     const head = await sync();
     const own = await ownBase(engine, { head, commit: work, base });

@@ -1,4 +1,5 @@
-// Retention beyond the database: refs of snapshots and logs of closed epics go, with what they take on the disk.
+// Retention beyond the database: refs of snapshots and logs of closed epics are removed, with their
+// space on the disk.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,4 @@
-// What a setup has installed once is copied into other slots and gate folders, where it can be moved.
+// A setup's installation is copied into other slots and gate folders, if it is relocatable.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// The setup state of a slot: noted in its private git folder, and compared with what lies in the slot.
+// The setup state of a slot: recorded in its private git folder, and compared with the slot's
+// files.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

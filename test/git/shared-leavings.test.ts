@@ -1,4 +1,5 @@
-// What an agent leaves in the folder that all worktrees share, and what is large only on disk.
+// An agent's leftovers in the folder that all worktrees share, and files that are large only on
+// disk.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

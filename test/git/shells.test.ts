@@ -1,4 +1,5 @@
-// Git started from shells gives what git started directly gives, whatever is in its words.
+// Git started from shells gives the same results as git started directly, whatever its arguments
+// contain.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// What a former user left in a slot is kept before the next one gets it.
+// A former user's leftovers in a slot are kept before the next one gets it.
 
 import assert from 'node:assert/strict';
 import { rmSync, utimesSync } from 'node:fs';

@@ -47,7 +47,7 @@ suite('git: a slot that passes to the next task', () => {
       .split('\n')
       .filter((sha) => sha !== '' && fixture.git('ls-tree', sha, '--', path) !== '')
       .map((sha) => fixture.git('show', `${sha}:${path}`));
-  /** It holds its commit and nothing else, and so does a commit of what an agent makes there. */
+  /** It contains only its commit, and so does a commit of an agent's work there. */
   async function assertReady(sha: string): Promise<void> {
     assert.equal(inSlot('rev-parse', 'HEAD'), sha);
     assert.equal(inSlot('status', '--porcelain'), '');

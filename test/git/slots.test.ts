@@ -1,4 +1,5 @@
-// Slots: made, re-used, mended; what a former user left in one is kept before anything is overwritten.
+// Slots: made, re-used, repaired; a former user's leftovers are kept before anything is
+// overwritten.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -117,7 +117,7 @@ suite('git: snapshots', () => {
     assert.match(holders(side), /refs\/drover\/work\/task-1\/1/);
   });
 
-  /** What happens to the slot after the task in it was committed and is over. */
+  /** The slot's next use after its task was committed and is over. */
   const next = async (branch = 'drover/task-2/1'): Promise<string | null> => {
     const request = { path: task.path, branch, sha: task.base, keepBranch: false } as const;
     const rest = { dropIgnored: false, sparse: null, use: 'task' } as const;
@@ -132,7 +132,7 @@ suite('git: snapshots', () => {
   test('D3: a person edits and commits in the slot of a finished task; the next one empties it', async () => {
     write('done.txt', 'done\n');
     const done = valueOf(await repository.commitLeftovers(leftoversOf(task)));
-    // What the sweep does after the work has landed.
+    // Like the sweep after the work has landed.
     await detached(done.commit);
     write('README.md', 'by hand\n');
     inSlot('commit', '-qam', 'by hand');

@@ -1,4 +1,5 @@
-// D4: what an agent does inside a submodule lands where others can fetch it, or is held; it never vanishes with its slot.
+// D4: an agent's work inside a submodule lands if others can fetch it, or is held; it never
+// vanishes with its slot.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Merges and rebases that an agent has left unfinished: concluded where the meaning is plain, refused elsewhere.
+// Merges and rebases that an agent has left unfinished: concluded if the meaning is plain, refused
+// otherwise.
 
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,8 @@
-// `npm run mutants [-- --count 80 --seed 1 --in server/git/files]`: changes one place of the product at a time on a copy of
-// the checkout, and runs the tests until one fails: the unit tests that import the changed file first, what takes longest
-// last. Prints each change with the suite and the test that noticed it, and at the end those that none did.
-// A share of that: `--from 20`, `--at 4,17` (mutants of that number), `--suites near,unit`, `--known-green`; and `--soak FILE,…` runs
+// `npm run mutants [-- --count 80 --seed 1 --in server/git/files]`: changes one place of the
+// product at a time on a copy of the checkout, and runs the tests until one fails: the unit tests
+// that import the changed file first, the slowest last. Prints each change with the suite and the
+// test that noticed it, and at the end those that none did. A share of that: `--from 20`, `--at
+// 4,17` (mutants of that number), `--suites near,unit`, `--known-green`; and `--soak FILE,…` runs
 // files of the soak's size instead (`simulation`: 600 seeds).
 
 import {

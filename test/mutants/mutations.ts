@@ -9,7 +9,10 @@ export interface Mutation {
   readonly to: string;
 }
 
-/** Pairs: what is found, and what it becomes. Spaces around operators keep types, strings and arrows out. */
+/**
+ * Pairs of a pattern and its replacement. Spaces around operators keep types, strings and arrows
+ * out.
+ */
 const rules: readonly (readonly [RegExp, string])[] = [
   [/ === /g, ' !== '],
   [/ !== /g, ' === '],
@@ -27,7 +30,7 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/\breturn;/g, ';'],
 ];
 
-/** All places of a file where a rule applies; comments, imports and types are left alone. */
+/** All places of a file to which a rule applies; comments, imports and types are left alone. */
 export function mutationsOf(text: string): readonly Mutation[] {
   const found: Mutation[] = [];
   let lineAt = 0;

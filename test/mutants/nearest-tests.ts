@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 /** Imports on the way from a test to the file. */
 const stepsMax = 6;
 const testsMax = 30;
-/** They import what they test; those of other folders start programs. */
+/** They import their subject; those of other folders start programs. */
 const folders = ['test/unit', 'test/store-sqlite', 'test/git'];
 const imported = /(?:from|import\()\s*'(\.{1,2}\/[^']+\.ts)'/g;
 
@@ -30,7 +30,7 @@ export function nearestTests(root: string, changed: string): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** Words of both names: what imports everything still says what it is about. */
+/** Words of both names: a test that imports everything still names its subject. */
 function sharedWords(test: string, changed: string): number {
   const wordsOf = (path: string): readonly string[] =>
     path.replace(/^(?:test|server)\/|(?:\.test)?\.ts$/gu, '').split(/[/-]/u);

@@ -1,4 +1,4 @@
-// The suites that a mutant runs into, what takes longest last; and how the first test that fails is told.
+// The suites that a mutant runs into, the slowest last; and how the first failing test is found.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -28,7 +28,7 @@ const mocha = ['node_modules/mocha/bin/mocha.js', '--ui', 'tdd', '--bail', '--ex
 export const unitMocha: readonly string[] = [...mocha, '--timeout', '300000'];
 const processMocha = [...mocha, '--timeout', '900000'];
 
-/** It asks npm for what is installed, and the copy has that by a link. */
+/** It asks npm for the installed packages, and the copy has those by a link. */
 const unlinked = ['--ignore', 'test/unit/licences.test.ts'];
 
 /** Of the gate. */
@@ -51,7 +51,10 @@ export const gateSuites: readonly Suite[] = [
   { name: 'landing', args: [...processMocha, 'test/e2e/landing.test.ts'] },
 ];
 
-/** Files at the soak's size, after a build: in them, what the gate did not notice gets another chance. */
+/**
+ * Files at the soak's size, after a build: in them, mutants that the gate missed get another
+ * chance.
+ */
 export function soakSuites(files: readonly string[]): readonly Suite[] {
   const build = { name: 'build', args: ['esbuild.config.mjs'] };
   const own = files.map((file): Suite => {
@@ -63,7 +66,7 @@ export function soakSuites(files: readonly string[]): readonly Suite[] {
 
 export interface Verdict {
   readonly isGreen: boolean;
-  /** The first test that failed; empty where none is named. */
+  /** The first test that failed; empty if none is named. */
   readonly by: string;
 }
 

@@ -1,5 +1,5 @@
-// What an agent's ledger calls written is written, also where git refuses: a person's `git worktree
-// prune` breaks a `git worktree add` that has just begun, and the folder is gone.
+// Lines that an agent's ledger calls written are written, even if git refuses: a person's `git
+// worktree prune` breaks a `git worktree add` that has just started, and the folder is gone.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

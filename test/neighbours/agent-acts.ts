@@ -1,4 +1,4 @@
-// What agents do beside their work, as lines of their shell scripts. `say FILE` writes a token,
+// Agents' actions beside their work, as lines of their shell scripts. `say FILE` writes a token,
 // `fault WHY` reports that the attempt may fail by its own fault, `gone FILE` reports that the
 // agent itself removes the tokens of a file.
 
@@ -75,16 +75,16 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   'stage-only': `say "$id-staged.txt"; git add "$id-staged.txt"; gone "$id-staged.txt"; echo changed > "$id-staged.txt"`,
   // An agent of the same attempt may have hidden the file by a flag.
   'move-file': `how=say; [ ! -e "$stage/flags-\${id%.*}-$attempt" ] || how=hidden; git mv -f README.md "readme-$id.md"; $how "readme-$id.md"; git mv "readme-$id.md" README.md`,
-  // Git itself loses what an open rebase has put aside.
+  // Git itself loses the autostash of an open rebase.
   gc: `[ -e "$stage/repo/.git/rebase-merge/autostash" ] || flock -o "$stage/${pruningFile}" git gc -q --prune=now`,
   slow: 'sleep 0.6',
   'lose-pointer': 'fault pointer; rm -f .git',
 };
 
 /**
- * The agent of every task. It records in its ledger what it writes, when it starts, and what it did
- * not expect to find. The acts of an attempt, if any, are a separate file. What could not be written
- * is not recorded: no one can lose it.
+ * The agent of every task. It records in its ledger its writes, its start, and any unexpected
+ * finding. The acts of an attempt, if any, are a separate file. Failed writes are not recorded,
+ * because nobody can lose them.
  */
 export const agentBody = `
 here=$(pwd)

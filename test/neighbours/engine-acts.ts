@@ -1,4 +1,4 @@
-// What a person asks of Drover beside the run, and what happens to its backend.
+// A person's requests to Drover beside the run, and the events of its backend.
 
 import { killAll } from '../e2e/support/processes.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
@@ -28,7 +28,7 @@ export type EngineAct = keyof typeof engineActs;
 
 type Act = (play: Play, chance: SeededChance) => Promise<void>;
 
-/** A command about some task that is in one of these states; nothing where none is. */
+/** A command about some task that is in one of these states; empty if none is. */
 function about(
   states: readonly TaskView['status'][],
   command: (id: string) => readonly string[],

@@ -1,4 +1,4 @@
-// What must be true after a schedule, whatever was done in it.
+// The conditions that must hold after a schedule, whatever it contains.
 
 import { join } from 'node:path';
 import { trailerKey } from '../../server/core/work/trailers.ts';
@@ -137,8 +137,8 @@ function juggledAttempts(stage: Stage, schedule: Schedule): ReadonlySet<string> 
 }
 
 /**
- * Of what is completed, everything that the landed attempt has written is on the target, except
- * work of parts that the person has cancelled: it is only kept.
+ * For completed tasks, everything that the landed attempt has written is on the target, except work
+ * of parts that the person has canceled: it is only kept.
  */
 function checkLanded(play: Play, tasks: readonly TaskView[]): readonly string[] {
   const { stage } = play;
@@ -179,14 +179,14 @@ function checkLanded(play: Play, tasks: readonly TaskView[]): readonly string[] 
   return bad;
 }
 
-/** What a person has taken out of their line does not come back on it. */
+/** Commits that a person has taken out of their line do not come back on it. */
 function checkTakenOut(stage: Stage): readonly string[] {
   return tokensIn(stage, 'refs/heads/main')
     .filter((token) => stage.takenOut.has(token) && authorOf(token) === 'me')
     .map((token) => `came-back: ${token} was taken out by the person and is on main`);
 }
 
-/** What an epic has landed without its history does not land again, as a commit of nothing. */
+/** Work that an epic has landed without its history does not land again, as an empty commit. */
 function checkLandedOnce(stage: Stage): readonly string[] {
   const key = trailerKey('tip');
   const format = `%H %T %P %(trailers:key=${key},valueonly,separator=%x2C)`;
@@ -249,7 +249,7 @@ function checkBlame(stage: Stage, events: readonly EventView[]): readonly string
 /** An agent found its folder as its base says. */
 function checkBeginnings({ stage, schedule }: Play): readonly string[] {
   const parents = new Set(schedule.tasks.map(({ parent_id: parent }) => parent));
-  // What a part leaves is there for the next one.
+  // The next part finds a part's files.
   const whole = (id: string): boolean => !id.includes('.') && !parents.has(id);
   return stage
     .ledger()

@@ -1,4 +1,4 @@
-// What a person does beside a run, in their checkout, in slots and elsewhere.
+// A person's actions beside a run, in their checkout, in slots and elsewhere.
 
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -123,7 +123,7 @@ export const personScripts: { readonly [act in PersonAct]: Act } = {
     }),
   'pick-in-progress': (stage) => {
     if (stage.git(['switch', '-q', '-c', 'clash']) === null) return;
-    // At the end of what is there: it may hold what was popped from the stash.
+    // At the end of the present content: it may have been popped from the stash.
     for (const path of ['poem.txt', 'clash.txt']) stage.say(join(stage.root, path));
     stage.git(['add', 'poem.txt', 'clash.txt']);
     stage.git(['commit', '-qm', 'one way']);
@@ -146,7 +146,7 @@ export const personScripts: { readonly [act in PersonAct]: Act } = {
     stage.git(['branch', '-m', 'named', 'renamed']);
   },
   'delete-a-branch': (stage) => {
-    // What was merged nowhere goes with it; a merge that failed at its end has left it staged.
+    // Work that was merged nowhere goes with it; a merge that failed at its end has left it staged.
     const merged = new Set(
       [tokensIn(stage, 'HEAD'), tokensIn(stage, 'main'), stagedTokens(stage)].flat(),
     );
@@ -161,7 +161,7 @@ export const personScripts: { readonly [act in PersonAct]: Act } = {
   },
   pop: (stage) => void stage.git(['stash', 'pop', '-q']),
   gc: (stage) => {
-    // Git itself loses what a rebase has put aside, if it is pruned before the rebase ends.
+    // Git itself loses a rebase's autostash, if it is pruned before the rebase ends.
     if (existsSync(join(stage.root, '.git', 'rebase-merge', 'autostash'))) return;
     stage.git(['reflog', 'expire', '--expire=now', '--expire-unreachable=now', 'HEAD', 'main']);
     stage.git(['gc', '-q', '--prune=now']);
@@ -240,7 +240,7 @@ const stopsMax = 50;
 /** Unfinished operations are ended; those that cannot be continued are abandoned. */
 export function finish(stage: Stage): void {
   const has = (name: string): boolean => existsSync(join(stage.root, '.git', name));
-  // What was amended on the commit under test goes with it.
+  // Amendments of the commit under test go with it.
   if (has('BISECT_LOG')) stage.taking(() => void stage.git(['bisect', 'reset']));
   if (has('CHERRY_PICK_HEAD')) stage.taking(() => giveUp(stage, 'cherry-pick'));
   if (has('MERGE_HEAD')) stage.taking(() => giveUp(stage, 'merge'));
@@ -265,7 +265,7 @@ function giveUp(stage: Stage, operation: 'cherry-pick' | 'merge'): void {
   stage.git([operation, '--quit']);
 }
 
-/** What they took out before is in neither. */
+/** Commits that they took out before are in neither. */
 export function keepBothSides(stage: Stage, folder: string): void {
   const files = (stage.git(['diff', '--name-only', '--diff-filter=U'], folder) ?? '').split('\n');
   for (const file of files.filter((name) => name !== '')) {
@@ -278,7 +278,7 @@ export function keepBothSides(stage: Stage, folder: string): void {
   }
 }
 
-/** Mends what the person has made red themselves. */
+/** Repairs changes that the person has made red themselves. */
 export function mend(stage: Stage): void {
   if (!existsSync(join(stage.root, 'bad-mine.txt'))) return;
   stage.git(['rm', '-q', '-f', 'bad-mine.txt']);

@@ -1,4 +1,5 @@
-// What is the person's and must be as they left it: branches and tags, stash, index, changed files, configuration, hooks.
+// The person's own state, which must be unchanged: branches and tags, stash, index, changed files,
+// configuration, hooks.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -92,7 +93,7 @@ function look(stage: Stage): PersonFacts {
 /**
  * Between index and branch, and until a pending switch has been checked again, the checkout has the
  * landed changes, or lacks them. All of that is in files that a person leaves to agents, or matches
- * what landed.
+ * the landed version.
  */
 function arrivingOf(stage: Stage, staged: string, changed: string): readonly string[] {
   const line = stage.git(['for-each-ref', '--format=%(objectname)', landingRef('main')]) ?? '';

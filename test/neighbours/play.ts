@@ -26,7 +26,7 @@ const startWaitMs = 3_000;
 const runMaxMs = 300_000;
 const settleRounds = 8;
 
-/** Red where a line is not well-formed, or where something lies about that is not of the tree. */
+/** Red if a line is not well-formed, or if a file exists that is not in the tree. */
 const gateScript = `
 if grep -rqE --include='*.txt' --include='*.md' '^(BAD|<<<<<<<|>>>>>>>)' .; then echo "a line is not well-formed" >&2; exit 1; fi
 `;
@@ -68,7 +68,7 @@ export class Play {
   readonly schedule: Schedule;
   readonly #program: string | undefined;
   readonly #runs = new Set<RunningProgram>();
-  /** What the last run said of landed work that waits. */
+  /** The last run's message about landed work that waits. */
   #advised = '';
   #facts: PersonFacts | null = null;
 
@@ -195,14 +195,16 @@ export class Play {
     while (this.#runs.size > 0) await Promise.allSettled([...this.#runs].map(({ ended }) => ended));
   }
 
-  /** The person ends what is half done, and says yes to everything, until nothing is left to do. */
+  /**
+   * The person ends unfinished operations, and agrees to everything, until nothing is left to do.
+   */
   async #settle(): Promise<readonly string[]> {
     const { stage } = this;
     stage.tell('settling');
     finish(stage);
     stage.git(['add', '-A']);
     stage.git(['commit', '-qm', 'everything of mine']);
-    // A bisect that could not end over what was staged there.
+    // A bisect that could not end because of staged changes there.
     finish(stage);
     if (stage.git(['symbolic-ref', '-q', 'HEAD']) !== 'refs/heads/main') {
       if (stage.git(['switch', '-q', 'main']) === null) stage.git(['switch', '-q', '-f', 'main']);
@@ -217,11 +219,12 @@ export class Play {
         ({ status: state }) => !['completed', 'cancelled'].includes(state),
       );
       const waiting = status.target?.pending ?? 0;
-      // A further run has nothing to do where the first one has done all of it, and each command costs.
+      // A further run has nothing to do if the first one has done all of it, and each command
+      // costs.
       const isDone =
         round > 0
           ? codes.every((code) => code === 0)
-          : // What an epic has landed is looked for once more by a run of everything.
+          : // A run of everything looks once more for an epic's landed work.
             status.epics.length === 0 && !this.#wasGivenUp();
       if (isDone && open.length === 0 && waiting === 0) return [];
       if (waiting > 0 && round > 1) this.#bringByHand();
@@ -248,7 +251,7 @@ export class Play {
     ];
   }
 
-  /** An aborted rebase has put main back: a run restores what landed at its start. */
+  /** An aborted rebase has moved main back: a run restores the landed work at its start. */
   #wasGivenUp(): boolean {
     const last = this.stage.git(['log', '-1', '-g', '--format=%gs', 'refs/heads/main']);
     return last?.startsWith('rebase (abort)') === true;
@@ -264,13 +267,13 @@ export class Play {
       `drover ${args.join(' ')} ended: ${code} ${stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400)}`,
     );
     this.#advised = stderr;
-    // Does what the message requires, literally.
+    // Follows the message, literally.
     const words = / Run "drover run (--epic [^"]+)" to land it\./.exec(stderr)?.[1]?.split(' ');
     if (words === undefined || words.every((word) => scope.includes(word))) return code;
     return this.#runToItsEnd(...words);
   }
 
-  /** Landed work that waits for main: merged, or picked where the message says so. */
+  /** Landed work that waits for main: merged, or picked if the message says so. */
   #bringByHand(): void {
     const { stage } = this;
     const advice =
@@ -281,7 +284,10 @@ export class Play {
     if (commits !== undefined) this.#pickByHand(commits.split(' '));
   }
 
-  /** What landed and the person's own commits have changed the same lines: the person merges, and keeps both. */
+  /**
+   * A landing and the person's own commits have changed the same lines: the person merges, and
+   * keeps both.
+   */
   #mergeByHand(folder: string, branch: string, ...options: readonly string[]): void {
     const { stage } = this;
     if (stage.git(['merge', '-q', '--no-edit', ...options, branch], folder) !== null) return;
@@ -297,7 +303,7 @@ export class Play {
     for (let at = 0; at < commits.length && isUnfinished(); at += 1) {
       keepBothSides(stage, stage.root);
       stage.git(['add', '-A']);
-      // What the commits before it have brought already is left out.
+      // Changes that the commits before it have already brought are left out.
       if (stage.git(['cherry-pick', '--continue']) === null && isUnfinished())
         stage.git(['cherry-pick', '--skip']);
     }
@@ -317,7 +323,7 @@ export class Play {
 }
 
 /**
- * What a person does about a task that does not continue automatically; if the task names a remedy,
+ * A person's action on a task that does not continue automatically; if the task names a remedy,
  * exactly that.
  */
 function settling(task: TaskView): readonly (readonly string[])[] {

@@ -1,5 +1,5 @@
-// The content of a seed: a small plan of tasks and who does what when. Every act draws from a
-// separate stream, so that a schedule without some of its acts is otherwise the same.
+// The content of a seed: a small plan of tasks and the timed actions of each actor. Every act draws
+// from a separate stream, so that a schedule without some of its acts is otherwise the same.
 
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { type AgentAct, agentActs } from './agent-acts.ts';
@@ -31,7 +31,7 @@ export type TimedAct =
   | (Timed & { readonly by: 'person'; readonly act: PersonAct })
   | (Timed & { readonly by: 'engine'; readonly act: EngineAct });
 
-/** What the agent of one attempt does beside its work. */
+/** Actions of one attempt's agent beside its work. */
 export interface AgentPlan {
   readonly number: number;
   readonly task: string;
@@ -39,7 +39,10 @@ export interface AgentPlan {
   readonly act: AgentAct;
 }
 
-/** Whether there is an epic, and what its run lands: each task, or all of it at its end. How often each is drawn. */
+/**
+ * Whether there is an epic, and whether its run lands each task, or all of it at its end. The
+ * numbers are how often each is drawn.
+ */
 const epicKinds = { none: 6, task: 1, epic: 2 } as const;
 
 type EpicKind = keyof typeof epicKinds;

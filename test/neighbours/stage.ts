@@ -1,4 +1,5 @@
-// The place of one schedule: a project with a remote, what was written by whom, and git as people use it there.
+// The place of one schedule: a project with a remote, the writes of each actor, and git as people
+// use it there.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -26,7 +27,7 @@ export class Stage {
   readonly root: string;
   readonly folder: string;
   readonly slots: string;
-  /** Where the other person works. */
+  /** The folder of the other person. */
   readonly far: string;
   readonly story: string[] = [];
   /** Tokens that a person has taken out of their line on purpose: their own, and landed ones of agents. */
@@ -101,19 +102,19 @@ export class Stage {
     }
   }
 
-  /** An act of the person's that may take something out of where they are: what it takes out is theirs to take. */
+  /** An act of the person's that may take commits out of their branch: that is their right. */
   taking(act: () => void): void {
     for (const token of droppedBy(this, act)) this.takenOut.add(token);
   }
 
-  /** An act that may bring back what was taken out. */
+  /** An act that may bring back commits that were taken out. */
   bringing(act: () => void): void {
     for (const token of broughtBy(this, act)) this.takenOut.delete(token);
   }
 
   /**
-   * A person acts between the moves of the engine: the milliseconds of a move are git's own locks to
-   * guard. What the engine does shows in its database and in the repository.
+   * A person acts between the moves of the engine: the milliseconds of a move are git's own locks
+   * to guard. The engine's moves show in its database and in the repository.
    */
   async quiet(): Promise<void> {
     const endMs = Date.now() + quietMaxMs;

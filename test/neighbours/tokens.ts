@@ -1,4 +1,4 @@
-// Where tokens are: in a tree, in what a person sees, and anywhere in the place of a schedule.
+// Finds tokens: in a tree, in a person's view, and anywhere in the place of a schedule.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
@@ -50,8 +50,9 @@ export function stagedTokens(stage: Stage): readonly string[] {
 }
 
 /**
- * What the person has where they are: the commit they are on, and what is theirs of what is staged, in their files and
- * put aside by a rebase. What a landing that is just arriving has written there is not theirs before it has arrived.
+ * The person's current state: the commit they are on, and their own changes in the index, in their
+ * files and in a rebase's autostash. Changes that an arriving landing has written there are not
+ * theirs yet.
  */
 function visible(stage: Stage): Set<string> {
   const seen = new Set([
@@ -63,23 +64,26 @@ function visible(stage: Stage): Set<string> {
   return new Set([...tokensIn(stage, 'HEAD'), ...theirs]);
 }
 
-/** A rebase that has stopped holds what was not committed apart, until it ends. */
+/** A rebase that has stopped stores uncommitted changes separately, until it ends. */
 function putAside(stage: Stage): readonly string[] {
   const file = join(stage.root, '.git', 'rebase-merge', 'autostash');
   return existsSync(file) ? tokensIn(stage, readFileSync(file, 'utf8').trim()) : [];
 }
 
-/** What the person did not have before the act, and has after it. */
+/** The tokens that the person did not have before the act, and has after it. */
 export function broughtBy(stage: Stage, act: () => void): readonly string[] {
   const before = visible(stage);
   act();
   return [...visible(stage)].filter((token) => !before.has(token));
 }
 
-/** What the person had before the act and does not have after it; work that came in between is among it. */
+/**
+ * The tokens that the person had before the act and does not have after it; work that arrived in
+ * between is among them.
+ */
 export function droppedBy(stage: Stage, act: () => void): readonly string[] {
   const before = visible(stage);
-  // What they have dropped within a rebase is on the branch until the rebase ends.
+  // Tokens that they dropped within a rebase are on the branch until the rebase ends.
   if (existsSync(join(stage.root, '.git', 'rebase-merge')))
     for (const token of tokensIn(stage, 'refs/heads/main')) before.add(token);
   act();
@@ -87,7 +91,7 @@ export function droppedBy(stage: Stage, act: () => void): readonly string[] {
     for (const token of tokensIn(stage, `HEAD@{${back}}`)) before.add(token);
   }
   const after = visible(stage);
-  // What HEAD's log has may be of main, while a commit beside it is amended: in the middle of a bisect.
+  // HEAD's log may contain main, while a commit beside it is amended: in the middle of a bisect.
   for (const token of tokensIn(stage, 'refs/heads/main')) after.add(token);
   return [...before].filter((token) => !after.has(token));
 }
@@ -135,7 +139,7 @@ export function tokensInFiles(folder: string): ReadonlySet<string> {
   return found;
 }
 
-/** Not looked into: git's own folders, and what the test itself has written. */
+/** Skips git's own folders, and the test's own files. */
 const ours = new Set(['.git', '.drover', 'ledger', 'home', 'tmp', 'remote.git', 'acts', 'plans']);
 
 function inFiles(folder: string, found: Set<string>): void {

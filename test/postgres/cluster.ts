@@ -13,7 +13,7 @@ export interface ClusterOptions {
   readonly initdb: string;
   /** Null admits everyone. Otherwise everyone must give the owner's password. */
   readonly password: string | null;
-  /** Folder that the server's user owns, and that user, where it is not the own one. */
+  /** Folder that the server's user owns, and that user, if it is not the own one. */
   readonly folder: string;
   readonly user: { readonly uid?: number; readonly gid?: number };
 }

@@ -66,7 +66,7 @@ pool_mode = ${mode}
   return { url: (database) => `postgresql://drover@127.0.0.1:${port}/${database}`, close };
 }
 
-/** Its log says when it takes clients; what it says before its end explains why it does not. */
+/** Its log says when it accepts clients; its output before its end explains why it does not. */
 async function listens(child: ChildProcess): Promise<void> {
   const said: string[] = [];
   await new Promise<void>((resolve, reject) => {

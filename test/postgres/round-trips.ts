@@ -11,7 +11,7 @@ export interface RoundTrips {
   readonly turns: number;
 }
 
-/** What was sent together, and waited for together. */
+/** Messages sent together, and waited for together. */
 export interface Burst {
   readonly atMs: number;
   readonly connection: number;

@@ -30,7 +30,7 @@ interface Binaries {
 }
 
 export interface PostgresOptions {
-  /** Address that it listens on, and from where it takes clients; otherwise the loopback. */
+  /** Address that it listens on, and from which it accepts clients; otherwise the loopback. */
   readonly address: string;
   readonly clients: string;
   /** Asked of everybody. */
@@ -51,8 +51,8 @@ export interface PostgresServer {
   /** Ends it and removes its folder. */
   readonly close: () => Promise<void>;
   /**
-   * Another server that repeats what this one writes and only reads, until it is promoted. From then on this one
-   * confirms a commit when the other one has it too.
+   * Another server that repeats this one's writes and only reads, until it is promoted. From then
+   * on this one confirms a commit when the other one has it too.
    */
   readonly startStandby: () => Promise<PostgresServer>;
   /** Of a standby: it takes writes from now on. */
@@ -210,7 +210,7 @@ async function binariesFor(folder: string): Promise<Binaries> {
   return own;
 }
 
-/** What the package's install script does, which npm may be told to skip. */
+/** Does the work of the package's install script, which npm may be told to skip. */
 function linkLibraries(native: string): void {
   const list = readFileSync(join(native, 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

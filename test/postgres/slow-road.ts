@@ -11,7 +11,7 @@ export interface SlowRoad {
   close(): Promise<void>;
 }
 
-/** What passes at the client's end of the road. */
+/** Traffic at the client's end of the road. */
 export type RoadListener = (connection: number, from: 'client' | 'server', data: Buffer) => void;
 
 export async function startSlowRoad(

@@ -16,7 +16,7 @@ export interface StatementCount {
 }
 
 export interface StatementCounter {
-  /** Forgets what was counted in this database. */
+  /** Resets the counts of this database. */
   restart(): Promise<void>;
   read(): Promise<StatementCount>;
   close(): Promise<void>;

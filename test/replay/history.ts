@@ -1,5 +1,5 @@
-// A public history as a plan: each of its commits is a task. What changes the same files, and all that changes more than
-// words and pictures, keeps its order; the rest may run side by side.
+// A public history as a plan: each of its commits is a task. Commits that change the same files,
+// and all that change more than words and pictures, keep their order; the rest may run in parallel.
 
 import { execFileSync } from 'node:child_process';
 import { isSetupInput } from '../../server/core/work/setup-inputs.ts';
@@ -12,16 +12,16 @@ export interface ReplayedTask {
 }
 
 export interface ReplayedHistory {
-  /** Where the first task starts. */
+  /** The base of the first task. */
   readonly base: string;
-  /** What the line must be at the end. */
+  /** The expected tip of the line at the end. */
   readonly tip: string;
   readonly tasks: readonly ReplayedTask[];
   /** How many different sets of manifests and lock files the trees have, the base's included. */
   readonly setupStates: number;
 }
 
-/** Whether a change of it can change what the gate says. */
+/** Whether a change of it can change the gate's verdict. */
 const isWords =
   /\.(?:md|rst|txt|svg|png|gif)$|^\.github\/|^docs\/|^(?:LICENSE|\.editorconfig|\.gitattributes)/;
 

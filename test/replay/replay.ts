@@ -27,11 +27,14 @@ export interface Replayed {
   /** Tasks that have not landed, with the reason. */
   readonly open: readonly string[];
   readonly isTreeEqual: boolean;
-  /** Tasks that changed what runs later, such as a workflow of the hosting service: each waited for a person's approval. */
+  /**
+   * Tasks that changed files which run later, such as a workflow of the hosting service: each
+   * waited for a person's approval.
+   */
   readonly approved: readonly string[];
   /** Folders in which the setup ran, in order. */
   readonly setups: readonly string[];
-  /** Lines that setup and gate have written to `../../counted`: what was compiled, for instance. */
+  /** Lines that setup and gate have written to `../../counted`: compiled files, for instance. */
   readonly counted: readonly string[];
   readonly seconds: number;
 }
@@ -76,7 +79,7 @@ export async function replay(request: ReplayRequest): Promise<Replayed> {
     const beganMs = Date.now();
     const approved: string[] = [];
     let last: FinishedProgram;
-    // A run ends when only reviews are left; what was approved since is the next one's.
+    // A run ends when only reviews are left; later approvals are the next one's.
     for (;;) {
       const before = approved.length;
       const args = ['run', '--target', 'main', '--workers', String(workers)];

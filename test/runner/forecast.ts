@@ -15,7 +15,7 @@ interface Running {
   leftMs: number;
 }
 
-/** Where more is computed than there are cores, everything that computes gets its share later. */
+/** If more is computed than there are cores, everything that computes gets its share later. */
 export function forecast(
   jobs: readonly Job[],
   expected: Expected,
@@ -42,7 +42,7 @@ export function forecast(
   }
 }
 
-/** What a job waits for takes as long as ever; what it computes takes so many times as long. */
+/** A job's waits take as long as ever; its computing takes longer by this factor. */
 function speedOf({ cores }: Running, slower: number): number {
   return 1 / (1 - cores + cores * slower);
 }

@@ -23,7 +23,7 @@ export class JobCpu {
   readonly #shells = new Map<string, number>();
   /** Folder, or null, by `pid start-time`. */
   #folders = new Map<string, string | null>();
-  /** Of each process that was left, with what it had started: by folder, by `pid start-time`. */
+  /** CPU time of each process that was left, with its children: by folder, by `pid start-time`. */
   readonly #left = new Map<string, Map<string, number>>();
   readonly #ticking = setInterval(() => this.#look(), lookEveryMs);
 
@@ -32,7 +32,7 @@ export class JobCpu {
     this.#left.set(folder, new Map());
   }
 
-  /** Milliseconds of what was left so far; the job has ended and is forgotten. */
+  /** Milliseconds left so far; the job has ended and is forgotten. */
   taken(folder: string): number {
     this.#look();
     const left = this.#left.get(folder)?.values() ?? [];

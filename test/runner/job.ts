@@ -1,16 +1,16 @@
-// What the runner runs: jobs, each in a separate process, and their results.
+// The runner's units: jobs, each in a separate process, and their results.
 
-/** `gate`: what guards a change. `soak`: only in the soak, or by its name. */
+/** `gate`: guards a change. `soak`: only in the soak, or by its name. */
 export type Tier = 'gate' | 'soak';
 
 /**
- * How a job reports what passed: mocha's reporter, its own last line of numbers, or only its exit
- * code.
+ * How a job reports its passed tests: mocha's reporter, its own last line of numbers, or only its
+ * exit code.
  */
 export type Counting = 'mocha' | 'last-line' | 'exit-code';
 
 export interface Job {
-  /** Unique; a path of a test file where the job is one. */
+  /** Unique; a path of a test file if the job is one. */
   readonly name: string;
   readonly suite: string;
   readonly tier: Tier;
@@ -30,7 +30,7 @@ export interface Job {
 
 export interface Failure {
   readonly title: string;
-  /** What the test said, cut to a readable length. */
+  /** The test's message, cut to a readable length. */
   readonly why: string;
 }
 

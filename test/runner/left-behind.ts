@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { removeFolder } from '../remove-folder.ts';
 import { killAllOf } from '../e2e/support/processes.ts';
 
-/** What a runner writes when it has ended everything itself. */
+/** Written by a runner that has ended everything itself. */
 const farewell = 'done';
 
 const roundsMax = 100;
@@ -26,7 +26,7 @@ export function watchOver(folder: string): { readonly close: () => void } {
   return { close: () => watcher.stdin?.end(farewell) };
 }
 
-/** Kills what names the folder, until nothing does. */
+/** Kills processes that name the folder, until none does. */
 export async function endAllOf(folder: string): Promise<void> {
   await killAllOf(folder, roundsMax, roundMs);
   removeFolder(folder);

@@ -2,7 +2,9 @@
 
 import { Context, Suite } from 'mocha';
 
-/** No limit of one test is below it: what hangs is found anyway, what is slow is not wrong. */
+/**
+ * No limit of one test is below it: a hanging test is found anyway, and a slow one is not wrong.
+ */
 const limitMsMin = Number(process.env['DROVER_TEST_LIMIT_MS'] ?? '0');
 
 for (const { prototype } of [Suite, Context]) {

@@ -1,7 +1,9 @@
-// `npm test [-- suite …]`: all suites by one queue, and one closing line of numbers. Options: `--times` prints the table of
-// the last run, `--forecast` says what the kept times promise, `--keep-times` stores this run's times for the order of later
-// ones, `--no-retries` counts a first failure, `--verbose` shows what each job wrote, `--capacity N` keeps N cores busy,
-// `--renew-pictures` lets stories write `docs/images`, `--patience N` lets tests wait N times as long as on an idle machine.
+// `npm test [-- suite …]`: all suites by one queue, and one closing line of numbers. Options:
+// `--times` prints the table of the last run, `--forecast` prints the time that the kept times
+// predict, `--keep-times` stores this run's times for the order of later ones, `--no-retries`
+// counts a first failure, `--verbose` shows the output of each job, `--capacity N` keeps N cores
+// busy, `--renew-pictures` lets stories write `docs/images`, `--patience N` lets tests wait N times
+// as long as on an idle machine.
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -61,7 +63,7 @@ function cutOff(ended: number, of: number): Outcome {
   return { job: 'the run', suite: 'the run', passed: 0, failures, isBlocked: true, ...times };
 }
 
-/** Failures that may come from what ran beside them: each once more, in turn, with nothing beside it. */
+/** Failures whose cause may be a parallel job: each once more, in turn, with nothing beside it. */
 async function runAgain(
   run: Run,
   jobs: readonly Job[],

@@ -1,4 +1,4 @@
-// Reads how a job went from what it left: a report, a last line of numbers, or its exit code.
+// Reads the result of a job from its leftovers: a report, a last line of numbers, or its exit code.
 
 import type { Failure, FileTimes, Job, Outcome } from './job.ts';
 
@@ -6,7 +6,7 @@ export interface Ending {
   /** Null if a signal ended it. */
   readonly code: number | null;
   readonly output: string;
-  /** What the reporter wrote; null when it did not come to it. */
+  /** The reporter's output; null if it did not get that far. */
   readonly report: string | null;
   readonly durationMs: number;
   readonly cpuMs: number;
@@ -41,7 +41,7 @@ export function outcomeOf(job: Job, ending: Ending): Outcome {
   };
 }
 
-/** What a job would have said that could not start. */
+/** The outcome of a job that could not start. */
 export function blockedOutcome(job: Job, by: string): Outcome {
   const failure = { title: `did not run, because ${by} failed`, why: '' };
   const times = { durationMs: 0, cpuMs: 0, files: [], output: '' };
@@ -75,7 +75,10 @@ function countReport(report: string | null): Counted {
   return { passed: told.passed, failures, files: told.files };
 }
 
-/** The last line `NAME: N passed, M failed`, and of each part under a header `-- …` what follows on "N failing". */
+/**
+ * The last line `NAME: N passed, M failed`, and for each part under a header `-- …` the text after
+ * "N failing".
+ */
 function countLastLine(output: string): Counted {
   const numbers = [...output.matchAll(/^[\w-]+: (\d+) passed, (\d+) failed$/gm)].at(-1);
   const passed = Number(numbers?.[1] ?? 0);

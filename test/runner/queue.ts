@@ -8,7 +8,7 @@ export interface Blocked {
   readonly by: string;
 }
 
-/** What runs side by side. */
+/** The jobs that run in parallel. */
 export interface Room {
   /** Busy cores. */
   readonly cores: number;
@@ -17,7 +17,7 @@ export interface Room {
   readonly timed: number;
 }
 
-/** What is known of jobs beforehand. */
+/** The expected figures of jobs. */
 export interface Expected {
   readonly lengthMs: (job: Job) => number;
   /** So many cores it keeps busy, as a mean of its time. */
@@ -25,8 +25,8 @@ export interface Expected {
 }
 
 /**
- * More than the cores there are: what a job computes comes in bursts, and with less room a run kept 1.7 of two cores busy.
- * More than this keeps no core busier, and makes all of them late.
+ * More than the number of cores: a job computes in bursts, and with less room a run kept 1.7 of two
+ * cores busy. More than this keeps no core busier, and makes all of them late.
  */
 const overcommitted = 1.4;
 /** Each job has separate processes and memory. */
@@ -116,7 +116,7 @@ export class JobQueue {
 
   #fits(job: Job): boolean {
     const taken = this.running.reduce((sum, other) => sum + this.#cores(other), 0);
-    // What is heavier than the machine still has to run: alone.
+    // A job that is heavier than the machine must still run: alone.
     if (taken === 0) return true;
     const timed = this.running.filter(({ isTimed }) => isTimed).length;
     if (job.isTimed && timed >= this.#room.timed) return false;

@@ -1,4 +1,5 @@
-// The words of a run: a line for each job as it ends, the tables of times, what failed, and the closing line.
+// The texts of a run: a line for each job as it ends, the tables of times, the failures, and the
+// closing line.
 
 import { type Failure, isGreen, type Outcome } from './job.ts';
 import type { LastRun } from './times.ts';
@@ -98,7 +99,7 @@ export interface Closing {
  */
 const noteLine = /^\s*note: (.+)$/gm;
 
-/** What is to be noted, what is flaky, what failed, and the closing line alone on its own. */
+/** Notes, flaky tests, failures, and the closing line on its own. */
 export function closingText({ outcomes, flaky }: Closing): string {
   const parts: string[] = [];
   const notes = outcomes.flatMap(({ job, output }) =>

@@ -1,4 +1,5 @@
-// Mocha's spec reporter that also leaves the numbers, the times of each file and what failed in a file for the runner.
+// Mocha's spec reporter that also leaves the numbers, the times of each file and the failures of a
+// file for the runner.
 
 import { writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
@@ -14,7 +15,8 @@ export default class Numbers extends Mocha.reporters.Spec {
     const files = new Map();
     let markMs = performance.now();
     let markCpu = process.cpuUsage();
-    // What passed since the last mark, hooks with it, belongs to the file of the test that has just ended.
+    // Tests that passed since the last mark, hooks with them, belong to the file of the test that
+    // has just ended.
     const mark = (file) => {
       const nowMs = performance.now();
       const cpu = process.cpuUsage(markCpu);

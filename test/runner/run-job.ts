@@ -20,13 +20,13 @@ const outputCharsMax = 4 * 1024 * 1024;
  */
 const compiledFolder = join(root, 'out', 'test', 'compiled');
 
-/** Of tests for what has to happen, as a factor: jobs run side by side. */
+/** The patience of tests for events, as a factor: jobs run in parallel. */
 export const patienceDefault = 2;
 
 /** Between the request to end and the kill. */
 const leaveMaxMs = 5_000;
 
-/** What is still in the pipes when the job has ended is read within this time. */
+/** Data that is still in the pipes when the job has ended is read within this time. */
 const pipesMaxMs = 2_000;
 
 /** The shell adds the CPU time of the processes that it and they have waited for: file descriptor 3. */
@@ -40,7 +40,10 @@ export interface RunningJob {
   readonly end: () => Promise<void>;
 }
 
-/** `folder`: of the runner, short, since sockets live below it; the job gets one in it. `cpu`: knows what outlives a starter. */
+/**
+ * `folder`: the runner's, short, since sockets are below it; the job gets one in it. `cpu`: knows
+ * processes that outlive a starter.
+ */
 export function startJob(
   job: Job,
   folder: string,

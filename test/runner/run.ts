@@ -15,7 +15,7 @@ import { type RunningJob, startJob } from './run-job.ts';
 export interface RunOptions {
   readonly room: Room;
   readonly expected: Expected;
-  /** Shows what a job wrote, also when it passed. */
+  /** Shows the output of a job even if it passed. */
   readonly isVerbose: boolean;
   /** Of tests, as a factor. */
   readonly patience?: number;

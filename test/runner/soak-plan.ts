@@ -1,17 +1,18 @@
-// What a soak runs: every suite at its full size, and the random tests again and again with other seeds.
+// The jobs of a soak: every suite at its full size, and the random tests again and again with other
+// seeds.
 
 import type { Job } from './job.ts';
 
 export interface SoakJob {
   readonly job: Job;
   readonly part: string;
-  /** What it adds to the part: so many seeds, kills, schedules or files. */
+  /** Its addition to the part: this many seeds, kills, schedules or files. */
   readonly count: number;
   /** The command that repeats it. */
   readonly replay: string;
 }
 
-/** What a part counts, and how many of it a full round has. */
+/** The unit of a part, and its number in a full round. */
 export interface SoakPart {
   readonly name: string;
   readonly unit: string;

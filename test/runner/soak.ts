@@ -1,7 +1,9 @@
-// `npm run soak -- --minutes 60 [--only simulation,crash,…] [--seed N] [--capacity N] [--patience N] [--log FILE] [--batch N]`:
-// everything at its full size, with seeds of the clock, until the time is over. It can be cut off at any time (Ctrl-C, SIGTERM)
-// and says what it has done; a failure comes with the command that repeats it. `--batch`: seeds of a simulation's job. out/test/soak.log is the same report, as of the last job that
-// ended: also of a soak that was killed.
+// `npm run soak -- --minutes 60 [--only simulation,crash,…] [--seed N] [--capacity N] [--patience
+// N] [--log FILE] [--batch N]`: everything at its full size, with seeds of the clock, until the
+// time is over. It can be cut off at any time (Ctrl-C, SIGTERM) and prints its results; a failure
+// is printed with the command that repeats it. `--batch`: seeds of a simulation's job.
+// out/test/soak.log is the same report, as of the last job that ended: also of a soak that was
+// killed.
 
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -56,7 +58,7 @@ class Soak {
     this.#keep();
   }
 
-  /** `own`: not of what others need first. */
+  /** `own`: without jobs that others need first. */
   take(outcome: Outcome, own?: SoakJob): void {
     if (isGreen(outcome)) {
       this.#passed.push(`ok ${outcome.job}`);
@@ -94,7 +96,7 @@ class Soak {
     ].join('\n');
   }
 
-  /** Whole at any time: what kills the soak finds the former report or this one. */
+  /** Whole at any time: whoever kills the soak finds the former report or this one. */
   #keep(how = 'Under way, or killed.'): void {
     const text = [this.#begun, ...this.#passed, this.#report(how)].join('\n');
     writeFileSync(`${log}.new`, `${text}\n`);

@@ -1,4 +1,4 @@
-// The suites and their jobs: what each needs first, what it costs, and how long it may take.
+// The suites and their jobs: their prerequisites, their cost, and their time limit.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ interface Suite {
   readonly specs: readonly string[];
   readonly isTimed?: true;
   readonly after: readonly string[];
-  /** Of one test, where it does not say otherwise. */
+  /** Limit of one test, unless it sets its own. */
   readonly testMs: number;
   readonly limitMs: number;
   /** The name of one job with all files in one process: many that take a moment each, or that share a browser. */
@@ -147,7 +147,10 @@ export function suiteNames(jobs: readonly Job[]): readonly string[] {
   return [...new Set(jobs.map(({ suite }) => suite))];
 }
 
-/** The gate's jobs; or those of these suites and files, and what they need first. A file of the soak runs by its name. */
+/**
+ * The gate's jobs; or those of these suites and files, and their prerequisites. A file of the soak
+ * runs by its name.
+ */
 export function selectJobs(jobs: readonly Job[], wanted: readonly string[]): readonly Job[] {
   const single = wanted.flatMap((file) => alone(jobs, file));
   const isWanted = (job: Job): boolean =>

@@ -92,7 +92,7 @@ export function decideSetUp({ missing, hasApt, isRoot, hasSudo }: SetUpFacts): S
 
 /**
  * Installs the packages that these suites need, if that is allowed here. Returns null if all are
- * installed, or a sentence that says what the user has to do.
+ * installed, or a sentence that tells the user the remedy.
  */
 export function setUpSystem(suites: ReadonlySet<string>): string | null {
   const step = decideSetUp({

@@ -13,7 +13,10 @@ const keptFile = join(import.meta.dirname, 'times.json');
 const lastRunFile = join(root, 'out', 'test', 'last-run.json');
 /** Of a job that no run has timed yet. */
 const unknown = [20, 10] as const;
-/** Of one job: what waits has moments at which it computes, and what computes waits for what it has started. */
+/**
+ * Cores of one job: a waiting one still computes at times, and a computing one waits for its
+ * children.
+ */
 const coresMin = 0.15;
 const coresMax = 1;
 
@@ -36,7 +39,7 @@ export function untimed(jobs: readonly Job[], kept = readKept()): readonly strin
   return jobs.map(({ name }) => name).filter((name) => kept[name] === undefined);
 }
 
-/** Only of what passed; a job that is no more is dropped. */
+/** Only for passed jobs; a job that no longer exists is dropped. */
 export function keepTimes(jobs: readonly Job[], outcomes: readonly Outcome[]): void {
   const kept = readKept();
   const timed = new Map<string, readonly [number, number]>(Object.entries(kept));

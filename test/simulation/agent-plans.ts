@@ -1,4 +1,4 @@
-// What a simulated agent is going to do with a task, drawn when it is started.
+// A simulated agent's plan for a task, drawn when it is started.
 
 import { failure } from '../../server/core/failure.ts';
 import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';

@@ -1,5 +1,5 @@
-// What simulated agents ask of the backend while they work: sub-tasks, follow-ups, blockers, with the handlers that the real
-// ones reach through the MCP server.
+// Simulated agents' requests to the backend while they work: sub-tasks, follow-ups, blockers, with
+// the handlers that the real ones reach through the MCP server.
 
 import { Refusal } from '../../server/core/failure.ts';
 import type { AgentHandlers } from '../../server/protocol/agent-requests.ts';
@@ -8,7 +8,7 @@ import { createAgentHandlers } from '../../server/rpc/handlers/agent-tools.ts';
 import type { World } from './world.ts';
 import { AgentNotes } from '../../server/rpc/handlers/agent-messages.ts';
 
-/** So that a world comes to its end: what is added has agents that add, too. */
+/** Makes a world end: added tasks have agents that add, too. */
 const addedMax = 5;
 
 type ToolCall = (request: AgentRequest, done: () => void) => void;

@@ -66,7 +66,8 @@ export class Checks {
     const isClaim = event.type === 'task.claimed' || event.type === 'task.resumed';
     if (!isClaim || event.data['worker'] === undefined) return;
     this.#epochs.set(id, (this.#epochs.get(id) ?? 0) + 1);
-    // What waited may resume on other work of a blocker: one that was reset, and has landed again.
+    // A waiting task may resume on other work of a blocker: one that was reset, and has landed
+    // again.
     this.#claimed(id);
   }
 
@@ -109,7 +110,7 @@ export class Checks {
     const family = this.#familyOf(id);
     const commits = new Map<string, Sha>();
     for (const member of family) {
-      // A cancelled sub-task stays out of the work, and so does what it waited for.
+      // A canceled sub-task stays out of the work, and so do the tasks that waited for it.
       if (this.replay.statuses.get(member) === 'cancelled') continue;
       const edges = this.#world.rows<{ blocked_by: string }>(
         'select blocked_by from task_dependencies where task_id = ?',
@@ -200,9 +201,9 @@ export class Checks {
   }
 
   /**
-   * A person who goes back makes Drover land the same work again, under another commit, or as
-   * nothing where their own commits hold its change already. One who picks it, as a sentence of
-   * Drover's told them, may have resolved a conflict on the way.
+   * A person who rewinds makes Drover land the same work again, under another commit, or as nothing
+   * if their own commits contain its change already. One who picks it, as Drover advised, may have
+   * resolved a conflict on the way.
    */
   #isThereAgain(sha: Sha, head: Sha): boolean {
     const { repository, scenario } = this.#world;
@@ -291,7 +292,7 @@ export class Checks {
     }
   }
 
-  /** What lands is exactly the tree that passed. */
+  /** The landed tree is exactly the one that passed. */
   #checkLanding({ ref, old, next, reason }: RefMove): void {
     if (!ref.startsWith('refs/drover/land/') || !reason.startsWith('drover: land ')) return;
     const { objects } = this.#world.repository;
@@ -342,7 +343,7 @@ export function trailer(commit: SimulatedCommit, key: string): string | null {
   return line === undefined ? null : line.slice(key.length + 2);
 }
 
-/** Made by an agent, or by Drover of what an agent had left. */
+/** Made by an agent, or by Drover from an agent's leftovers. */
 function isWork(commit: SimulatedCommit): boolean {
   if (commit.by === 'agent') return true;
   return commit.by === 'drover' && commit.parents.length < 2;

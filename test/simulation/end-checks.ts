@@ -1,4 +1,4 @@
-// What must be true when nothing changes any more.
+// The conditions that must hold when nothing changes any more.
 
 import { trailer } from './checks.ts';
 import type { World } from './world.ts';
@@ -85,14 +85,14 @@ function checkLines(world: World): void {
   }
 }
 
-/** Branches that do not hold what has landed on them, though nothing of the person's is in the way. */
+/** Branches that lack their landed work, though nothing of the person's is in the way. */
 export function notArrived(world: World): string[] {
   const { refs, objects, checkout } = world.repository;
   const late: string[] = [];
   for (const { branch } of world.rows<{ branch: string }>('select branch from lines')) {
     const ref = `refs/heads/${branch}`;
     if (checkout.branch === ref && world.settings.follow === 'never') continue;
-    // Where the person has gone back from what had arrived, that is how they want it.
+    // If the person has rewound past arrived work, that is their choice.
     if (world.scenario.personRewinds) continue;
     const tip = refs.get(`refs/drover/land/${branch}`);
     const head = refs.get(ref);

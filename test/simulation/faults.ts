@@ -1,5 +1,6 @@
-// Planted faults: each makes the product wrong in one known way, so that a test can show that it would be found. They
-// are wrapped around ports, or change what a statement of the database does; no product code knows of them.
+// Planted faults: each makes the product wrong in one known way, so that a test can show that it
+// would be found. They are wrapped around ports, or change the effect of a database statement; no
+// product code knows of them.
 
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { err } from '../../server/core/failure.ts';
@@ -13,7 +14,7 @@ import type { EngineDeps } from '../../server/workflows/kit/engine-ports.ts';
 export type Rows = QueryResult<unknown>;
 
 export interface Faults {
-  /** Makes what the fault needs happen more often. */
+  /** Makes the conditions of the fault more frequent. */
   scenario(drawn: Scenario): Scenario;
   store(store: Store, world: World): Store;
   parts(parts: EngineDeps, world: World): EngineDeps;
@@ -38,7 +39,7 @@ interface PlantedFault {
   readonly often?: Partial<Scenario>;
 }
 
-/** What a statement answers is replaced where it matches. */
+/** Replaces the answer of a matching statement. */
 function answering(pattern: RegExp, answer: (real: Rows) => Rows): Partial<Faults> {
   return {
     query: async (query, run) => {
@@ -48,7 +49,7 @@ function answering(pattern: RegExp, answer: (real: Rows) => Rows): Partial<Fault
   };
 }
 
-/** Another text is run where it matches. */
+/** Runs another text in place of a matching one. */
 function rewriting(pattern: RegExp, text: string): Partial<Faults> {
   return {
     query: (query, run) => run({ ...query, sql: query.sql.replace(pattern, text) }),
@@ -209,7 +210,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   },
   'build-on-what-planned': {
     seed: 107,
-    // On top of its own older work, it conflicts with what has landed each time.
+    // On top of its own older work, it conflicts with the landed work each time.
     breaks: ['plan-lands', 'stuck'],
     make: () => ({
       scenario: (drawn) => ({

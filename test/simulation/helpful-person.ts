@@ -1,4 +1,4 @@
-// A person who does what the messages ask for, until everything is done.
+// A person who follows the messages, until everything is done.
 
 import { editTask } from '../../server/store/plan/task-edit.ts';
 import { retryTask, unpauseTask } from '../../server/workflows/person/controls.ts';
@@ -58,7 +58,7 @@ export class HelpfulPerson {
       );
   }
 
-  /** Where Drover says that it can't bring the work together with the person's, the person does. */
+  /** If Drover reports that it cannot merge the work with the person's, the person does. */
   #helpLines(): void {
     const lines = this.#world.rows<{ branch: string; pending_reason: string | null }>(
       'select branch, pending_reason from lines where pending > 0',
@@ -69,7 +69,7 @@ export class HelpfulPerson {
     }
   }
 
-  /** Does what the reason asks for, then says so. */
+  /** Follows the reason, then says so. */
   #unblock(id: string, reason: string): void {
     const reset = /; reset (\S+), then/.exec(reason)?.[1];
     if (reset !== undefined) this.#requests.reset(reset);

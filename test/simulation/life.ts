@@ -199,7 +199,8 @@ function callsOf(life: Life): PortCalls {
     if (delayMs === 0) return Promise.resolve();
     return new Promise((resolve) => {
       world.clock.timer(delayMs, () => {
-        // What is asked of the world by a process that stands still is not done; its answers may be read late.
+        // Requests of a stopped process to the world are not carried out; their answers may be read
+        // late.
         if (life.alive) resolve();
         else if (name.startsWith('after git')) life.deliver(resolve);
       });

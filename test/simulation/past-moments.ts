@@ -1,5 +1,5 @@
-// The past that `drover at` shows, compared with what stood in its tables at random moments of the simulation, between
-// two transactions, whatever died before and afterwards.
+// The past that `drover at` shows, compared with the tables at random times of the simulation,
+// between two transactions, whatever died before and afterwards.
 
 import { openPast } from '../../server/store/history/past.ts';
 import {

@@ -1,4 +1,5 @@
-// What the person does to the repository meanwhile: commits, changes left lying, branches, and going back.
+// The person's actions on the repository during a run: commits, uncommitted changes, branches, and
+// rewinds.
 
 import type { Sha } from '../../server/git/sha.ts';
 import type { Files, GitObjects } from '../doubles/simulated-git-objects.ts';
@@ -77,7 +78,9 @@ export class PersonAtGit {
     checkout.files = new Map(objects.filesOf(parent));
   }
 
-  /** Merges one branch into another by hand; where both have changed a file, the branch's own stays. */
+  /**
+   * Merges one branch into another by hand; if both have changed a file, the branch's own stays.
+   */
   mergeInto(from: string, into: string): void {
     const { repository } = this.#world;
     const { refs, objects } = repository;
@@ -105,7 +108,7 @@ export class PersonAtGit {
       const merged = objects.mergeFiles(tip, picked.sha, picked.parents[0] ?? null);
       const settled = this.#settle(tip, merged);
       const isEmpty = objects.writeTree(settled) === objects.commit(tip).tree;
-      // What is there already is left out; a conflict is concluded, with the message that it has.
+      // Existing changes are left out; a conflict is concluded, with its own message.
       if (isEmpty && merged.conflicts.length === 0) continue;
       tip = repository.commit(settled, [tip], picked.subject, 'person', picked.trailers);
     }
@@ -138,7 +141,7 @@ export class PersonAtGit {
     repository.commitIn(checkout, 'mend', 'person');
   }
 
-  /** What lies around is put away, and the checkout is on the main branch again. */
+  /** Uncommitted changes are stashed, and the checkout is on the main branch again. */
   tidy(): void {
     const { repository } = this.#world;
     const { checkout, objects } = repository;

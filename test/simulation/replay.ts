@@ -27,7 +27,7 @@ export class Replay {
     this.#world = world;
   }
 
-  /** Takes what is new; true when there was something. */
+  /** Takes new events; true if there were any. */
   read(): boolean {
     const rows = this.#world.rows<FeedEvent & { data: string }>(
       'select seq, type, at_ms, task_id, epic_id, data from events where seq > ? order by seq',

@@ -1,4 +1,5 @@
-// What a person asks of the backend, as the command and the sidebar do, and whether the answers were true.
+// A person's requests to the backend, as the command and the sidebar send them, and whether the
+// answers were true.
 
 import { Refusal } from '../../server/core/failure.ts';
 import {

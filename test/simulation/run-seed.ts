@@ -27,7 +27,7 @@ export interface SeedOutcome {
   readonly types: ReadonlyMap<string, number>;
   readonly crashes: number;
   readonly simulatedMs: number;
-  /** What happened last, for people. */
+  /** The latest events, for people. */
   readonly story: readonly string[];
 }
 
@@ -99,7 +99,7 @@ class Simulation {
     });
     let nextLookMs = clock.now();
     for (;;) {
-      // What is waited for comes with an event of the feed, or not in a hurry.
+      // The awaited change arrives with an event of the feed, or is not urgent.
       if (this.#world.hasNews || clock.now() >= nextLookMs) {
         if (this.#world.hasNews) this.#past.look();
         this.#checks.afterStep();

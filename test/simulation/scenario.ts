@@ -1,4 +1,4 @@
-// What a seed is about: the plan of tasks, the settings, and how much goes wrong.
+// The subject of a seed: the plan of tasks, the settings, and how much goes wrong.
 
 import type { Budgets } from '../../server/core/work/budget.ts';
 import type { AgentChoices } from '../../server/core/work/fallback.ts';
@@ -85,8 +85,8 @@ function withGates(drawn: Scenario, chance: SeededChance): Scenario {
 const crossedShare = 5;
 
 /**
- * With tasks that need what lands on the line of another run: in a second epic, and as a sub-task
- * of one that is in none, for which the first epic waits.
+ * With tasks that need landings on the line of another run: in a second epic, and as a sub-task of
+ * one that is in none, for which the first epic waits.
  */
 export function crossed(drawn: Scenario): Scenario {
   const first = drawn.tasks.length;

@@ -17,11 +17,13 @@ suite('simulation', function () {
     assert.equal(code, 0, output.slice(-8_000));
   });
 
-  // A backend that stood still wrote into what another one had taken over: 547558596. Two runs
-  // waited for each other's lines: 547558776, 3400090. The check did not know the commit under which work
-  // landed again after the person had gone back: 1795720899. A task started without the work of a
-  // blocker that was reset after the claim: 737650889. A backend that stood still while it left ended twice:
-  // 793776331. Gates of two lines ran in one folder, since both began at the same commit: 808368336.
+  // A stopped backend wrote into a workflow that another one had taken over: 547558596. Two runs
+  // waited for each other's lines: 547558776, 3400090. The check did not know the commit under
+  // which work landed again after the person had gone back: 1795720899. A task started without the
+  // work of a blocker that was reset after the claim: 737650889. A backend that stood still while
+  // it left ended twice:
+  // 793776331. Gates of two lines ran in one folder, since both began at the same commit:
+  // 808368336.
   for (const seed of [547558596, 547558776, 3400090, 1795720899, 737650889, 793776331, 808368336]) {
     test(`seed ${seed}, which broke an invariant once, keeps them all`, async () => {
       assert.equal((await runSeed(seed)).invariant, null);

@@ -1,4 +1,4 @@
-// A person who does anything at any time, mostly where it makes sense.
+// A person who does anything at any time, mostly when it makes sense.
 
 import { addTask } from '../../server/store/plan/tasks.ts';
 import { editTask } from '../../server/store/plan/task-edit.ts';
@@ -9,7 +9,7 @@ import type { PersonAtGit } from './person-at-git.ts';
 import type { Requests } from './requests.ts';
 import type { World } from './world.ts';
 
-/** What is said to one task, how often, and to which states. */
+/** The requests about one task, how often, and in which states. */
 const taskActs = {
   pause: { weight: 8, states: ['in_progress', 'ready', 'claimed', 'waiting'] },
   unpause: { weight: 10, states: ['paused'] },

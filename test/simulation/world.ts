@@ -76,7 +76,7 @@ export class World {
   life: Life | null = null;
   /** The tasks are written: from now on the backend may die. */
   planned = false;
-  /** No more faults, and everybody does what is good for the work. */
+  /** No more faults, and every actor helps the work. */
   calm = false;
   violation: Violation | null = null;
   /** An event may have been written since the last check. */
@@ -160,7 +160,7 @@ export class World {
     return this.#crashes.between(1, this.#crashes.percent(30) ? 40 : 900);
   }
 
-  /** A place where the backend can die; true when it just has. */
+  /** A point at which the backend can die; true if it just has. */
   mayCrash(life: Life, name: string): boolean {
     if (!life.alive) return true;
     if (!this.planned || this.calm || this.#crashesLeft === 0) return false;
@@ -230,8 +230,8 @@ export class World {
   }
 
   /**
-   * To be called with each statement: true where the engine turns in a circle in which no time
-   * passes. Such a circle leaves no turn to the clock, so the seed would never end.
+   * Called with each statement: true if the engine loops without time passing. Such a loop gives
+   * the clock no turn, so the seed would never end.
    */
   isInCircle(): boolean {
     const now = this.clock.now();

@@ -8,7 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeFolder } from '../remove-folder.ts';
 
-/** Between a client and the server; while it stalls, what comes on the connections of then is never passed on. */
+/**
+ * Between a client and the server; while it stalls, data on the connections of that time is never
+ * passed on.
+ */
 export async function stallingProxy(target: number): Promise<{
   readonly port: number;
   readonly stall: () => void;
@@ -55,7 +58,7 @@ export async function closedPort(): Promise<number> {
   return address.port;
 }
 
-/** Runs the body on a disk of a few megabytes, where this user may mount one. */
+/** Runs the body on a disk of a few megabytes, if this user may mount one. */
 export async function onSmallDisk(body: (disk: string) => Promise<void>): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const disk = mkdtempSync(join(tmpdir(), 'drover-small-disk-'));

@@ -1,4 +1,4 @@
-// `drover doctor` on the URL of a database: what is wrong, what to do about it, and the exit code.
+// `drover doctor` on the URL of a database: the fault, the remedy, and the exit code.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

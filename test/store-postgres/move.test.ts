@@ -359,7 +359,7 @@ suite('moving a project', function () {
   });
 });
 
-/** What is added next gets the next numbers, and stands last. */
+/** The next additions get the next numbers, and are last. */
 async function goesOn(store: Store): Promise<void> {
   const last = await store.feed.lastSeq();
   await store.transaction((tx) => addTask(tx, store.sources, { title: 'The next one' }));

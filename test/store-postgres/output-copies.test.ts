@@ -82,7 +82,7 @@ suite("postgres: copies of agents' output", function () {
       await two.texts('T');
       const path = join(two.logs, fileOf('T'));
       doIt(path, readFileSync(path).length);
-      // A starting process: one that has copied it remembers the end of what it wrote.
+      // A starting process: one that has copied it remembers the end of its copy.
       const next = await openMachine(url, 'two', { logs: two.logs, ships: false });
       assert.deepEqual(await next.texts('T'), await one.texts('T'));
       assertSameFiles(one, next, 'T');

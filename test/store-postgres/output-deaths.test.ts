@@ -25,7 +25,7 @@ import {
 
 const program = fileURLToPath(new URL('output-child.ts', import.meta.url));
 
-/** Kills it when so many pages of what it writes have been read elsewhere. */
+/** Kills it when this many pages of its output have been read elsewhere. */
 async function writeUntilKilled(
   orders: OutputChildOrders,
   reader: Machine,

@@ -28,7 +28,7 @@ export interface Machine {
   readonly logs: string;
   readonly store: Store;
   readonly output: AgentOutput;
-  /** What was reported while it stored. */
+  /** Reports made while it stored. */
   readonly reports: string[];
   read(id: string, params?: object): Promise<LogPageView>;
   prompt(id: string): Promise<string>;
@@ -47,7 +47,7 @@ export function newFolder(): string {
   return folder;
 }
 
-/** Closes all that a test has opened, removes their folders, and resolves with what they reported. */
+/** Closes everything that a test has opened, removes the folders, and resolves with the reports. */
 export async function closeMachines(): Promise<string[]> {
   const machines = open.splice(0);
   for (const machine of machines) await machine.close();

@@ -1,4 +1,5 @@
-// Agents' output in a fleet: what one machine writes is read on the others, as if it were written there.
+// Agents' output in a fleet: one machine's output is read on the others, as if it were written
+// there.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
@@ -262,7 +263,7 @@ suite("postgres: agents' output", function () {
     await say(log, 'a');
     await log.close();
     const path = join(one.logs, fileOf('T'));
-    // What a power cut leaves: zeros, and the half of a character.
+    // The traces of a power cut: zeros, and half a character.
     appendFileSync(path, Buffer.from([0, 0, 0xe2, 0x82, 0x0a]));
     truncateSync(`${path}.marks`, 0);
     const again = await openLog(one, 'T');

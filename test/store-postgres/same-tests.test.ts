@@ -73,7 +73,7 @@ const suiteOnPostgres = (title: string, body: (this: Mocha.Suite) => void): Moch
 };
 globalThis.suite = suiteOnPostgres as Mocha.SuiteFunction;
 
-// Without what is about SQLite files only: taking over the Go tool's database.
+// Excludes tests about SQLite files only: taking over the Go tool's database.
 const gateNames = [
   'actors',
   'attempts',

@@ -1,4 +1,4 @@
-// What a test expects of an error: its name, and words of its message.
+// A test's expectation of an error: its name, and words of its message.
 
 import { PostgresRefusal } from '../../server/store/postgres/trouble.ts';
 

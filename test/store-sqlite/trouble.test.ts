@@ -1,4 +1,4 @@
-// What goes wrong with files and disks: each refusal names the file and the remedy, and nothing is changed.
+// Failures of files and disks: each refusal names the file and the remedy, and nothing is changed.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -209,7 +209,10 @@ function asOrdinaryUser(body: () => void): void {
   }
 }
 
-/** Runs the body on a disk of one megabyte, where this user may mount one; the test of pages stands in elsewhere. */
+/**
+ * Runs the body on a disk of one megabyte, if this user may mount one; the test of pages replaces
+ * it elsewhere.
+ */
 async function onTinyDisk(folder: string, body: (disk: string) => Promise<void>): Promise<void> {
   mkdirSync(folder);
   try {

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..');
 
 type Phrases = readonly (readonly [RegExp, string])[];
 
-/** Each phrase with what to write instead, which the failure names. */
+/** Each phrase with its replacement, which the failure names. */
 const avoided: Phrases = [
   [/\b(nobody|somebody|whoever)\b/iu, 'name the actor: "No user is signed in"'],
   [/\bat work\b/iu, 'running'],

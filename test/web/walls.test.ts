@@ -1,5 +1,5 @@
-// Pages of other sites, other users of the network and devices with too small a role: what they try at
-// `drover web`, and the same as its own page does it.
+// Pages of other sites, other users of the network and devices with too small a role: their tries
+// at `drover web`, and the same as its own page does it.
 
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';

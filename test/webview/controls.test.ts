@@ -1,4 +1,5 @@
-// What the elements of buttons and fields must do as native ones do: keys that are held down, that scroll, that compose.
+// Behavior of buttons and fields that must equal the native ones: keys that are held down, that
+// scroll, that compose.
 
 import assert from 'node:assert/strict';
 import { boardOf, smallBoard } from './support/boards.ts';

@@ -1,5 +1,5 @@
-// What agents, repositories and people write is text: no element, no link of VS Code's, no script and no style comes of it,
-// and the content security policy has nothing to refuse.
+// Text of agents, repositories and people is text: it makes no element, no link of VS Code's, no
+// script and no style, and the content security policy has nothing to refuse.
 
 import assert from 'node:assert/strict';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';

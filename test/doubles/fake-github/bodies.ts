@@ -35,7 +35,7 @@ export function blockersOf(issue: FakeIssue, all: readonly FakeIssue[]): readonl
   return all.filter((one) => issue.blockedBy?.includes(nameOf(one)) === true);
 }
 
-/** An own server leaves out what its release does not know. */
+/** An own server leaves out fields that its release does not know. */
 export function issueBody(
   issue: FakeIssue,
   all: readonly FakeIssue[],

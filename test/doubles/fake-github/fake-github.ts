@@ -22,13 +22,13 @@ export interface FakeGithub extends PullState {
   readonly moved: Map<string, string>;
   /** Answered to the next request instead of its answer. */
   readonly next: Refused[];
-  /** The end of a path → what it is answered. */
+  /** Maps the end of a path to its answer. */
   readonly refused: Map<string, Refused>;
   /** Words of a GraphQL query → the answer to it. */
   readonly failingQueries: [string, { body: object; headers?: Record<string, string> }][];
   readonly requests: string[];
   readonly authorizations: Set<string>;
-  /** What the description does not allow. A test that uses the fake ends with none. */
+  /** Requests that the description does not allow. A test that uses the fake ends with none. */
   readonly faults: string[];
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// GitHub's published OpenAPI description, as a check of what is asked of the fake and of what it
-// answers: a fake that differs from the real interface proves nothing.
+// GitHub's published OpenAPI description, as a check of requests to the fake and of its answers: a
+// fake that differs from the real interface proves nothing.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -29,7 +29,7 @@ interface Description {
   };
 }
 
-/** What any path may answer: not signed in, not allowed, too often. */
+/** Answers that any path may give: not signed in, not allowed, too often. */
 const ofTheHost: ReadonlySet<number> = new Set([301, 304, 401, 403, 404, 429]);
 
 /** `api.github.com`, or a version of an own server such as `ghes-3.17`. */
@@ -67,7 +67,7 @@ export class PublishedSchema {
     return found.toSorted((a, b) => a.split('{').length - b.split('{').length)[0] ?? null;
   }
 
-  /** What the description does not allow in a request; empty: nothing. */
+  /** The faults of a request by the description; empty if there are none. */
   faultsOfRequest(method: string, url: URL): readonly string[] {
     const path = this.pathOf(method, url.pathname);
     if (path === null) return [`${method} ${url.pathname} does not exist`];

@@ -92,7 +92,7 @@ const damaged: readonly Row[] = [
     prepare: (place) => {
       mkdirSync(join(place.root, '.drover'));
       writeFileSync(place.database, 'mine\n'.repeat(1_000));
-      // What init adds for git is no change of the user's own things.
+      // Init's additions for git are not changes of the user's own files.
       writeFileSync(join(place.root, '.drover.toml'), '# mine\n');
       mkdirSync(join(place.root, '.git', 'info'), { recursive: true });
       writeFileSync(join(place.root, '.git', 'info', 'exclude'), '/.drover/\n');

@@ -64,7 +64,7 @@ const unknownIds: readonly Row[] = [
   unknown(['status', '--epic', 'NOWHERE']),
 ];
 
-/** What a backend does: the first one starts it. */
+/** The requests that a backend handles: the first one starts it. */
 const unknownToBackends: readonly Row[] = [
   unknown(['pause', 'NOWHERE']),
   unknown(['run', '--epic', 'NOWHERE']),

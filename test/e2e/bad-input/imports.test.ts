@@ -14,7 +14,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** Line, kind, id and what the message names, in order. */
+/** Line, kind, id and the parts of the message, in order. */
 const badProblems: readonly (readonly [number, string, string | null, ...string[]])[] = [
   [4, 'json', null],
   [5, 'object', null, 'list'],

@@ -1,4 +1,4 @@
-// Work lands in repositories of every kind, and what is special about them stays as it was.
+// Work lands in repositories of every kind, and their peculiarities stay unchanged.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What Drover does not prevent in the milliseconds of a move: nothing is lost, and the state is
-// either whole again or told with the commands that make it whole.
+// The limits of Drover's protection in the milliseconds of a move: nothing is lost, and the state
+// is either whole again or reported with the commands that repair it.
 
 import assert from 'node:assert/strict';
 import { makeBarrier, writeAgent } from '../support/agent-scripts.ts';

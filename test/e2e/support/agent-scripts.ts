@@ -32,7 +32,7 @@ export interface Barrier {
 export function makeBarrier(folder: string, name: string): Barrier {
   const path = join(folder, name);
   execFileSync('mkfifo', [path]);
-  // Open for both: the test never waits for a reader, and what it wrote stays in the pipe.
+  // Open for both: the test never waits for a reader, and its writes stay in the pipe.
   const descriptor = openSync(path, 'r+');
   return {
     path,

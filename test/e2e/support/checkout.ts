@@ -1,4 +1,5 @@
-// What must not change in the user's checkout: files, index, stash, HEAD and other branches, as one record of hashes.
+// The parts of the user's checkout that must not change: files, index, stash, HEAD and other
+// branches, as one record of hashes.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -7,8 +7,8 @@ import { firstParents, landedTasks } from './history.ts';
 import type { Project } from './project.ts';
 
 /**
- * Every line: what, the task, and the time in nanoseconds. The time differs from task to task: 20
- * to 200 ms. Restarted behind its own commit, it has nothing left to commit.
+ * Every line: the event, the task, and the time in nanoseconds. The time differs from task to task:
+ * 20 to 200 ms. Restarted behind its own commit, it has nothing left to commit.
  */
 export const recordedAgent = `
 cat > /dev/null

@@ -1,5 +1,5 @@
-// Polls for a fact about another process that sends no notification; bounded, and reports what it
-// waited for.
+// Polls for a fact about another process that sends no notification; bounded, and names the fact if
+// it fails.
 
 import { patience } from '../../patience.ts';
 

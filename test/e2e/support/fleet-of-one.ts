@@ -13,7 +13,7 @@ await client.query('create database "' + name + '" encoding UTF8 template templa
 await client.end();
 `;
 
-/** What the environment of the project's commands gets; nothing where the tests run on SQLite. */
+/** The environment of the project's commands; empty if the tests run on SQLite. */
 export function fleetOfOne(folder: string): Readonly<Record<string, string>> {
   const server = process.env['DROVER_E2E_POSTGRES'];
   if (server === undefined) return {};

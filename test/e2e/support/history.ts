@@ -1,4 +1,4 @@
-// What the target's history says: one merge per task, in which order, with which trailers.
+// The target's history: one merge per task, in which order, with which trailers.
 
 import type { Project } from './project.ts';
 

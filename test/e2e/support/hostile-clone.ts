@@ -1,5 +1,5 @@
-// A repository that brings everything with which a clone can start programs, the marks of what ran, and the tables of
-// docs/clones.md that tests write and hold true.
+// A repository that brings everything with which a clone can start programs, the marks of programs
+// that ran, and the tables of docs/clones.md that tests write and keep true.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { WebReceiver } from '../../doubles/web-receiver.ts';
 import { makeProject, type Project } from './project.ts';
 
-/** What leaves a mark of its name when it runs, with the words of the table for it. */
+/** Programs that leave a mark of their name when they run, with the table's words for each. */
 const programs = {
   agent: 'the agent (`agent.path`)',
   claude: 'another agent (`agents.claude`)',
@@ -118,7 +118,7 @@ function files(): Record<string, string> {
   };
 }
 
-/** A fresh clone, as a person has it; `url` is where it wants its webhooks and traces. */
+/** A fresh clone, as a person has it; `url` is the target of its webhooks and traces. */
 export function hostileClone(url: string, make = makeProject): Project {
   const here = make({
     files: files(),
@@ -139,7 +139,7 @@ export function hostileClone(url: string, make = makeProject): Project {
   return here;
 }
 
-/** What has run, or was sent, until now. */
+/** The programs that ran, and the requests that were sent, until now. */
 export function marksOf(here: Project, receiver: WebReceiver): readonly string[] {
   const ran = join(here.folder, 'home', 'ran');
   const names = readdirSync(ran);

@@ -10,7 +10,7 @@ import { localClient } from '../../../server/rpc/transport/local.ts';
 import { memoryTerminal } from '../../doubles/terminal.ts';
 import type { FinishedProgram } from './run-program.ts';
 
-/** What sets a project up, looks at it or steers it. None of them waits for something that has yet to come. */
+/** Commands that set up, inspect or steer a project. None of them waits for a future event. */
 const quickCommands: ReadonlySet<string> = new Set(
   `init import add edit epic status show why log diff events snapshots pause unpause cancel approve send-back retry resolve
   answer hint reset resume-task`.split(/\s+/),

@@ -1,5 +1,6 @@
-// An agent for the kind `command` that does nothing but use Drover's tools: it starts the MCP server as its variables say, calls
-// what the test's script has for the title of its task, writes down what came back, and leaves a file as its work.
+// An agent for the kind `command` that does nothing but use Drover's tools: it starts the MCP
+// server as its variables say, makes the calls that the test's script has for the title of its
+// task, records the answers, and leaves a file as its work.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';

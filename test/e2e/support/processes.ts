@@ -1,5 +1,5 @@
-// What is alive of a test: every process that names the test's own folder in its environment, its arguments or its
-// working directory.
+// The live processes of a test: every process that names the test's own folder in its environment,
+// its arguments or its working directory.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -20,7 +20,10 @@ export function killAll(processes: readonly LivingProcess[]): void {
   }
 }
 
-/** Ends whatever names the folder, and what that starts meanwhile, until nothing is left or the rounds are over. */
+/**
+ * Ends processes that name the folder, and those that they start in the meantime, until nothing is
+ * left or the rounds are over.
+ */
 export async function killAllOf(folder: string, roundsMax: number, roundMs: number): Promise<void> {
   for (let rounds = 0; rounds < roundsMax; rounds += 1) {
     const left = processesOf(folder);

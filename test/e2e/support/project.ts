@@ -193,7 +193,7 @@ class RealProject implements Project {
     return JSON.parse(await this.expect(0, [...args, '--json'], options)) as T;
   }
 
-  /** What it prints is no subject of the test. */
+  /** Its output is not a subject of the test. */
   private async look(args: readonly string[]): Promise<string> {
     const isProcess = this.#isEachProcess && this.backendPid() === null;
     const done = isProcess ? null : await runInProcess(this.root, this.env, args);

@@ -38,7 +38,7 @@ export interface Prometheus {
   scrapingWithAlerts(text: () => string): Promise<Ask>;
 }
 
-/** Call in a suite; what it returns serves the running test. */
+/** Call in a suite; the returned function serves the running test. */
 export function usePrometheus(): () => Prometheus {
   let running: RunningPrometheus | null = null;
   setup(() => {

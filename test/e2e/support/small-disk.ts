@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 
-/** Where the tests do not run as root, the machines that run them allow it without a password. */
+/** If the tests do not run as root, their machines allow it without a password. */
 function asRoot(program: string, args: readonly string[]): void {
   if (process.getuid?.() === 0) execFileSync(program, args);
   else execFileSync('sudo', ['-n', program, ...args]);

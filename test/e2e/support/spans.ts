@@ -25,7 +25,7 @@ export function receivedSpans(posts: readonly Received[]): readonly SentSpan[] {
   return posts.filter(({ path }) => path === '/v1/traces').flatMap(({ body }) => spansIn(body));
 }
 
-/** By their ids: what arrived twice is there once. */
+/** Keyed by id: a span that arrived twice counts once. */
 export function byId(spans: readonly SentSpan[]): ReadonlyMap<string, SentSpan> {
   return new Map(spans.map((span) => [`${span.traceId}/${span.spanId}`, span]));
 }

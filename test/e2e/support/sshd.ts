@@ -14,11 +14,11 @@ export interface Sshd {
   readonly args: readonly string[];
   /** Home of logins. */
   readonly home: string;
-  /** Where its host key stands from the start. */
+  /** The file that has its host key from the start. */
   readonly knownHosts: string;
   /** The same arguments, by way of another port that leads to it. */
   through(port: number): readonly string[];
-  /** Where it listens. */
+  /** Its address. */
   readonly url: string;
   /** Of its host key, as ssh-keygen names it. */
   readonly fingerprint: string;

@@ -1,8 +1,12 @@
-// Projects of a suite: each test makes what it needs, and everything is ended after it, whatever came of it.
+// Projects of a suite: each test makes those that it needs, and everything is ended after it,
+// whatever its result.
 
 import { makeProject, type Project, type ProjectOptions } from './project.ts';
 
-/** Call in a suite; what it returns makes a project for the running test, with these options where it gives no others. */
+/**
+ * Call in a suite; the returned function makes a project for the running test, with these options
+ * unless it gives others.
+ */
 export function useProjects(shared: ProjectOptions = {}): (options?: ProjectOptions) => Project {
   let projects: Project[] = [];
   teardown(async function () {

@@ -1,6 +1,7 @@
-// Cuts the end off SQLite's write-ahead log, as if the last transactions had never reached the disk. Only what has not
-// been copied into the database file can be cut; the index says how much has. What Drover has said to be stored was
-// flushed before, so a real loss of power takes only the few commits that were still on their way.
+// Cuts the end off SQLite's write-ahead log, as if the last transactions had never reached the
+// disk. Only the part that has not been copied into the database file can be cut; the index says
+// how much has. Transactions that Drover reported as stored were flushed before, so a real loss of
+// power takes only the few commits that were still on their way.
 
 import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 

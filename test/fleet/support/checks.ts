@@ -1,4 +1,5 @@
-// What must be true of a fleet's finished epic, read from PostgreSQL and the bare repository themselves.
+// The conditions of a fleet's finished epic, read from PostgreSQL and the bare repository
+// themselves.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -52,7 +53,7 @@ export async function assertFleetDone(
   };
 }
 
-/** By machine: what the feed reports of it, in order. */
+/** Keyed by machine: its events in the feed, in order. */
 export async function machineEvents(fleet: Fleet): Promise<ReadonlyMap<string, readonly string[]>> {
   const rows = await fleet.query<{ name: string; type: string }>(
     `SELECT data::json->>'machine' AS name, substr(type, 9) AS type FROM events
@@ -213,7 +214,7 @@ function assertNothingLost(fleet: Fleet, attempts: readonly AttemptFact[]): void
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('dangling '));
   assert.deepEqual(complaints, []);
-  // What never comes back has no disk to search.
+  // A machine that never comes back has no disk to search.
   for (const machine of fleet.machines.filter(({ root }) => existsSync(root))) {
     const unnamed = machine
       .git('fsck', '--unreachable', '--no-reflogs', '--no-progress')
@@ -244,8 +245,8 @@ async function takenUp(fleet: Fleet): Promise<ReadonlyMap<string, number>> {
 }
 
 /**
- * Every task was run; more often only if its attempt was taken from a machine. Reports where the
- * landed ones ran.
+ * Every task was run; more often only if its attempt was taken from a machine. Reports the machines
+ * of the landed ones.
  */
 async function assertRunsCounted(
   fleet: Fleet,

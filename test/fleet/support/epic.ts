@@ -18,7 +18,7 @@ echo "$id $attempt $machine" >> "$ledger"
 
 /**
  * The same, but some work for longer than their machine is disconnected, and some commit before
- * they are done: what they leave on a returning machine must be stopped, and kept. On a full disk
+ * they are done: their leftovers on a returning machine must be stopped, and kept. On a full disk
  * they wait for space.
  */
 export const variedAgent = `
@@ -87,7 +87,7 @@ export interface CompletedRun {
   readonly machine: string;
 }
 
-/** What agents have done to its end, on whichever machine. */
+/** The completed runs of agents, on any machine. */
 export function completedRuns(fleet: Fleet): readonly CompletedRun[] {
   return readFileSync(join(fleet.folder, 'ledger'), 'utf8')
     .split('\n')

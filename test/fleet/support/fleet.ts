@@ -29,15 +29,17 @@ export interface FleetOptions {
   /** Content of `.drover.toml` of the repository. */
   readonly settings: string;
   readonly files?: Readonly<Record<string, string>>;
-  /** Machines are plain processes, also where namespaces are allowed. */
+  /** Machines are plain processes, even if namespaces are allowed. */
   readonly isPlain?: boolean;
   /** The machines reach the database by a road of its own: so many milliseconds there and back. */
   readonly databaseAwayMs?: number;
-  /** Hears what passes on that road. */
+  /** Receives the traffic on that road. */
   readonly onDatabaseRoad?: RoadListener;
-  /** A second server of the database, which repeats what the first one writes. */
+  /** A second server of the database, which repeats the writes of the first one. */
   readonly hasStandby?: boolean;
-  /** Machines with a disk of their own, small enough to be filled; not where they are plain processes. */
+  /**
+   * Machines with a disk of their own, small enough to be filled; not if they are plain processes.
+   */
   readonly smallDisks?: readonly string[];
 }
 
@@ -56,7 +58,7 @@ export interface Fleet {
   restartPostgres(how: 'fast' | 'kill', whileAway?: () => Promise<void>): Promise<void>;
   /** The server that takes writes is killed for good, and the standby promoted. */
   failOver(): Promise<void>;
-  /** Where machines reach the database. */
+  /** The ports at which machines reach the database. */
   readonly databasePorts: readonly number[];
   /** No byte is free on it until the returned function is called. */
   fillDisk(name: string): () => void;

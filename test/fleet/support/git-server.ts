@@ -74,7 +74,7 @@ export async function startGitServer(
     // On loopback all clients look the same: there each has a separate server, which identifies
     // itself to the hook.
     const said = addresses.length > 1 ? { FLEET_TEST_PUSHER: own } : {};
-    // Its own program: what `git daemon` starts would outlive the signal to it.
+    // Its own program: children of `git daemon` would outlive the signal to it.
     const daemon = join(git('--exec-path'), 'git-daemon');
     const started = { cwd: folder, env: { ...env, ...said }, stdio: 'ignore' } as const;
     return spawn(daemon, [...place, ...rights, base], started);

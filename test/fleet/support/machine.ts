@@ -191,7 +191,10 @@ export class Machine {
     await Promise.allSettled([...this.#running].map(({ ended }) => ended));
   }
 
-  /** What entered the host stops itself together with its program, and then does not see its end. */
+  /**
+   * A process that entered the host stops itself together with its program, and then does not see
+   * its end.
+   */
   private wakeStarters(): void {
     for (const { pid } of this.#running) {
       if (isProcessAlive(pid)) process.kill(pid, 'SIGCONT');

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { isProcessAlive, processesOf } from '../../e2e/support/processes.ts';
 
 export interface Host {
-  /** Where servers see it come from. */
+  /** The address that servers see. */
   readonly address: string;
   /** Under which it reaches the servers. */
   readonly serverAddress: string;
@@ -20,7 +20,7 @@ export interface Host {
   /** Packets are lost from now on, in both directions, without an error. */
   readonly cutOff: () => void;
   readonly reconnect: () => void;
-  /** The same for what is sent to one port; plain processes lose everything. */
+  /** The same for traffic to one port; plain processes lose everything. */
   readonly cutOffFrom: (port: number) => void;
   readonly reconnectTo: (port: number) => void;
   /** Processes that are alive on it, as this computer's numbers. */
@@ -31,7 +31,7 @@ export interface Network {
   /** Real: hosts have addresses of their own. Otherwise they are processes on the loopback, and `reason` says why. */
   readonly kind: 'namespaces' | 'processes';
   readonly reason: string;
-  /** Where the database and the git server listen, and which addresses reach them. */
+  /** The address of the database and the git server, and the addresses that reach them. */
   readonly address: string;
   readonly clients: string;
   /** All addresses under which hosts reach the servers. */
@@ -86,7 +86,7 @@ function ignoreFailure(body: () => unknown): void {
   }
 }
 
-/** What an earlier test that was killed has left: its name says whose it was. */
+/** Removes the leftovers of an earlier killed test: their name says whose they were. */
 function sweep(): void {
   const names = ip('netns', 'list').matchAll(/^drover-(\d+)-[\w-]+/gm);
   for (const [name, pid] of names) {
@@ -186,14 +186,14 @@ async function addNamespace(
     enter: () => ['nsenter', '-t', String(first.pid), '-n', '-p', '-m', '-u', '--'],
     kill: async () => {
       await kill();
-      // The computer is switched on again at once; what ran on it is not started.
+      // The computer is switched on again at once; its programs are not started.
       first = await startFirstProcess(namespace, name);
     },
     // The cable stays plugged in: no loss of carrier, no RST, no ICMP.
     cutOff: () => void ip('link', 'set', cable, 'nomaster'),
     reconnect: () => void ip('link', 'set', cable, 'master', bridge),
     cutOffFrom: (port) => {
-      // What goes this way comes back to the host that sent it, which drops it.
+      // Packets on this route come back to the host that sent them, which drops them.
       ip(...inside, 'route', 'replace', 'default', 'dev', 'lo', 'table', nowhere);
       ip(...inside, 'rule', 'add', ...toPort(port));
     },
@@ -235,7 +235,7 @@ async function startFirstProcess(namespace: string, name: string): Promise<First
   return { pid, outer, kill: () => killFirst(child, pid) };
 }
 
-/** What process 1 waits for. */
+/** The command that process 1 waits for. */
 const idleWords = ['sleep', '1000000'];
 
 function isIdle(pid: number): boolean {
@@ -263,13 +263,16 @@ export function onlyChild(pid: number): number | null {
   }
 }
 
-/** What the process is called on its own host, which counts from 1. */
+/** The number of the process on its own host, which counts from 1. */
 export function numberInside(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^NSpid:.*?(\d+)$/m.exec(status)?.[1] ?? pid);
 }
 
-/** Where namespaces are not allowed. A host that is cut off is stopped (SIGSTOP), which is less: it does not work on. */
+/**
+ * If namespaces are not allowed. A host that is cut off is stopped (SIGSTOP), which is less: it
+ * does not work on.
+ */
 function plainProcesses(reason: string): Network {
   const marks: string[] = [];
   const address = '127.0.0.1';

@@ -1,4 +1,5 @@
-// Agents that write tokens all the while, each in another way, and where the tokens are when their machine is gone.
+// Agents that write tokens all the while, each in another way, and the places of the tokens when
+// their machine is gone.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -7,7 +8,7 @@ import { join } from 'node:path';
 import { tokensOf } from '../../neighbours/tokens.ts';
 import type { Fleet } from './fleet.ts';
 
-/** Of the first six tasks in turn; a further attempt adds a line to what it finds, and ends. */
+/** The first six tasks in turn; a further attempt adds a line to the existing ones, and ends. */
 export const tokenHabits = [
   'leaves all of it uncommitted',
   'commits each of them',

@@ -1,5 +1,5 @@
-// Which mode an agent over ACP is set to: its own, the person's, or the one without a sandbox of its
-// own where Drover's sandbox holds.
+// The mode of an agent over ACP: its own, the person's, or the one without its own sandbox if
+// Drover's sandbox holds.
 
 import assert from 'node:assert/strict';
 import { modeToSet, type ModeChoice } from '../../../server/agents/acp/programs.ts';

@@ -1,4 +1,5 @@
-// What Claude Code really printed (recorded), and what Drover makes of it: the outcome by facts, the events, the usage.
+// Claude Code's real output (recorded), and Drover's reading of it: the outcome by facts, the
+// events, the usage.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// What the real `codex exec --json` (0.166.0) printed against a model API on loopback, as events and outcomes.
+// The output of the real `codex exec --json` (0.166.0) against a model API on loopback, as events
+// and outcomes.
 
 import assert from 'node:assert/strict';
 import { codexArguments } from '../../../server/agents/codex/one-way.ts';

@@ -1,4 +1,4 @@
-// What an agent inherits, name by name, and which values count as secret.
+// The variables that an agent inherits, name by name, and which values count as secret.
 
 import assert from 'node:assert/strict';
 import {

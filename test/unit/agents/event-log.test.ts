@@ -1,4 +1,4 @@
-// The event log: what is appended is read back, the bound holds, a crash loses and repeats nothing.
+// The event log: appended events are read back, the bound holds, a crash loses and repeats nothing.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,4 @@
-// Which agents `drover doctor` finds, and what it must not start to find out.
+// Which agents `drover doctor` finds, and which programs it must not start to find out.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';

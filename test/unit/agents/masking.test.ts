@@ -1,4 +1,4 @@
-// Secret values never reach what is stored.
+// Secret values are never stored.
 
 import assert from 'node:assert/strict';
 import { createMask, maskDeep } from '../../../server/agents/kit/log/masking.ts';

@@ -1,4 +1,5 @@
-// The search in a log: words of a person are found in what was said and done, wherever the log keeps it.
+// The search in a log: a person's words are found in messages and actions, wherever the log keeps
+// them.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What is found in contents, and what is not: keys by their format, random-looking assignments, and look-alikes.
+// Findings in contents, and look-alikes: keys by their format, random-looking assignments.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

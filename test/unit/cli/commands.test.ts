@@ -1,4 +1,4 @@
-// What each command asks of the backend, what it prints, and its exit code.
+// Each command's requests to the backend, its output, and its exit code.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';

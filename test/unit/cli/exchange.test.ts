@@ -1,4 +1,4 @@
-// import, export, events and log: what is read, what is written, and when it ends.
+// import, export, events and log: input, output, and when they end.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

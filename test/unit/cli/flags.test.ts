@@ -1,5 +1,5 @@
-// Flags and fields of requests hold together: every field has its flag or a reason, every flag its
-// field, and what a flag lets through the schema of the request lets through.
+// Flags and fields of requests agree: every field has its flag or a reason, every flag its field,
+// and the schema of the request accepts every value that a flag accepts.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What docs/fleet.md and its files say of settings and options is what there is.
+// The settings and options in docs/fleet.md and its files exist.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

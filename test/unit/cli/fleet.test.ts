@@ -1,4 +1,4 @@
-// worker and machines: what is asked, what is printed, how it ends.
+// worker and machines: the requests, the output, and the end.
 
 import assert from 'node:assert/strict';
 import type { WorkerNote, WorkerOptions } from '../../../server/protocol/worker-notes.ts';

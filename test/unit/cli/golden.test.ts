@@ -1,4 +1,4 @@
-// What people see at 80 columns: status, tree, live view, why, help.
+// Output for people at 80 columns: status, tree, live view, why, help.
 
 import assert from 'node:assert/strict';
 import { stripVTControlCharacters } from 'node:util';

@@ -1,4 +1,4 @@
-// One event, one line of a log: what a person reads.
+// One event, one line of a log, in its form for people.
 
 import assert from 'node:assert/strict';
 import type { EventView } from '../../../server/protocol/api.ts';

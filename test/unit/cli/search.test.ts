@@ -1,4 +1,4 @@
-// `drover search`: what it asks, until when, and what it prints.
+// `drover search`: its requests, its end, and its output.
 
 import assert from 'node:assert/strict';
 import { drover } from '../../doubles/drover.ts';

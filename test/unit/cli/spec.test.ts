@@ -1,4 +1,4 @@
-// spec: what is asked of the planner, what a person is shown and asked, and what is written when.
+// spec: the request to the planner, the questions to a person, and the files written.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What can be set is written down.
+// Every setting is documented.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

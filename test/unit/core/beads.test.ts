@@ -25,7 +25,7 @@ function read(lines: readonly string[]): SessionPlan {
   return parseBeads(lines, emptyProject);
 }
 
-/** What a store would hold after the import. */
+/** The tasks in a store after the import. */
 function tasksOf(plan: SessionPlan, updatedAt = 0): Task[] {
   return plan.tasks.map((task) => ({
     ...task,

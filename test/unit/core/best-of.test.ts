@@ -1,4 +1,4 @@
-// Several candidates for one task: when there is something to choose, and what a rule chooses.
+// Several candidates for one task: when a choice is possible, and which one a rule chooses.
 
 import assert from 'node:assert/strict';
 import {

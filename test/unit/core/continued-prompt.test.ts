@@ -1,4 +1,4 @@
-// What a prompt says of the task that it continues.
+// A prompt's section on the task that it continues.
 
 import assert from 'node:assert/strict';
 import { continuedSection } from '../../../server/core/prompt/continued-prompt.ts';

@@ -109,7 +109,7 @@ const project = fc.array(fields, { maxLength: 8 }).map((list): SessionTask[] => 
 
 const about = { exportedAt: '2026-01-01T00:00:00Z', repository: '/r', worktrees: [] };
 
-/** What a store would hold after the import. */
+/** The tasks in a store after the import. */
 function tasksOf(plan: SessionPlan): SessionTask[] {
   return plan.tasks.map((task) => {
     const state = plan.states.get(task.id);

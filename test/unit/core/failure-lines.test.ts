@@ -1,4 +1,4 @@
-// What is shown of a gate's output: against real outputs of the tools, one file each.
+// The shown part of a gate's output: against real outputs of the tools, one file each.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The kinds of refusals: what the page says of them, and what a kind of another version becomes.
+// The kinds of refusals: their meaning on the page, and the reading of a kind from another version.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Where a task runs, and whose word it is.
+// The place of a task's agent, and which setting decides.
 
 import assert from 'node:assert/strict';
 import { placeOfTask } from '../../../server/core/work/run-place.ts';

@@ -1,4 +1,4 @@
-// A model's answer to a plan: what is refused, with which sentence; the order; and what goes to import.
+// A model's answer to a plan: refusals, with their sentences; the order; and the import.
 
 import assert from 'node:assert/strict';
 import { parseImport } from '../../../server/core/exchange/import-jsonl.ts';

@@ -1,4 +1,5 @@
-// The fields of a task that say how it is done: what is written of them is read again, in a file and in columns.
+// The fields of a task that say how it is done: written fields are read again, in a file and in
+// columns.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,4 @@
-// Where traces go, as people write it, and what agents are given.
+// The address for traces, as people write it, and the agents' variables.
 
 import assert from 'node:assert/strict';
 import {

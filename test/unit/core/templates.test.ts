@@ -1,4 +1,4 @@
-// Task templates: what is read, what is refused with the known names, and how placeholders are filled.
+// Task templates: parsing, refusals with the known names, and how placeholders are filled.
 
 import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';

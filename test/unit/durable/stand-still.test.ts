@@ -1,4 +1,5 @@
-// A run that is out of touch with the others stands still where it can; whatever comes next waits for that.
+// A run that is out of touch with the others is paused if possible; any later request waits for
+// that.
 
 import assert from 'node:assert/strict';
 import { LostLease, type StandStill } from '../../../server/durable/port.ts';
@@ -8,7 +9,7 @@ const store = {} as StepStore<unknown>;
 const context = { clock: { now: () => 0, timer: () => () => {} }, crashPoint: undefined };
 const newRun = (): WorkflowRun<unknown> => new WorkflowRun(context, 'w1', store, new Map());
 
-/** Notes what it is told; `begun` lets it stand. */
+/** Records its calls; `begun` decides whether it can be paused. */
 function still(stands: boolean) {
   const told: string[] = [];
   const begun = Promise.withResolvers<void>();

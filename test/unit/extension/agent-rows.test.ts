@@ -1,4 +1,4 @@
-// The list of agents to choose from, by what `drover doctor --json` says of this machine.
+// The list of agents to choose from, by the output of `drover doctor --json` on this machine.
 
 import assert from 'node:assert/strict';
 import { agentRows } from '../../../extension/project/agent-rows.ts';

@@ -1,4 +1,4 @@
-// What is typed in the composer: paths that fit, and the task that a message becomes.
+// Text in the composer: matching paths, and the task that a message becomes.
 
 import assert from 'node:assert/strict';
 import { followUpFields } from '../../../extension/plan/follow-up.ts';

@@ -1,4 +1,4 @@
-// What a page is written with: a small board whole, of a large one what stands around a task.
+// The board in a page: a small board whole, of a large one the neighborhood of a task.
 
 import assert from 'node:assert/strict';
 import { firstBoard } from '../../../extension/webviews/first-board.ts';

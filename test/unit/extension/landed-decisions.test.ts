@@ -1,4 +1,4 @@
-// A decision of a person is answered with what it did, once, also if another window decided.
+// A person's decision is answered with its effect, once, even if another window decided.
 
 import assert from 'node:assert/strict';
 import { LandedDecisions } from '../../../extension/notices/landed-decisions.ts';

@@ -1,4 +1,5 @@
-// Notifications for a person, and when: only what waits for one, each once, several as one.
+// Notifications for a person, and when: only about items that wait for one, each once, several as
+// one.
 
 import assert from 'node:assert/strict';
 import { costLines } from '../../../extension/notices/cost-lines.ts';

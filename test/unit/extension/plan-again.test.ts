@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { planAgain } from '../../../extension/plan/plan-again.ts';
 
-/** Fails until the prompt contains a word; records what was planned and offered. */
+/** Fails until the prompt contains a word; records the planned and offered prompts. */
 function tries(answers: (string | null)[], edits: (string | null)[] | null) {
   const planned: string[] = [];
   const offered: string[] = [];

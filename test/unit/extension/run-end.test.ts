@@ -1,4 +1,4 @@
-// What is said at the end of a run, and that it is said once.
+// The message at the end of a run, sent once.
 
 import assert from 'node:assert/strict';
 import { RunEnds, runEndNotice } from '../../../extension/notices/run-end.ts';

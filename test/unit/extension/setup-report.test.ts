@@ -1,4 +1,4 @@
-// What is said of the setup, and the table behind it.
+// The message about the setup, and the table behind it.
 
 import assert from 'node:assert/strict';
 import { setupReport } from '../../../extension/project/setup-report.ts';

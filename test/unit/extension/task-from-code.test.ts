@@ -1,4 +1,4 @@
-// Tasks made of what is in an editor.
+// Tasks made from the content of an editor.
 
 import assert from 'node:assert/strict';
 import { taskPlaces } from '../../../extension/commands/target.ts';

@@ -1,4 +1,4 @@
-// The page around webviews, what comes back after a reload, and which messages are let through.
+// The page around webviews, its state after a reload, and the accepted messages.
 
 import assert from 'node:assert/strict';
 import { page, policy, subjectOf } from '../../../extension/webviews/html.ts';

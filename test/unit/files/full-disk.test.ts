@@ -1,4 +1,4 @@
-// Whether a disk takes files, by trying it: nothing stays behind, and what is not there is passed over.
+// Whether a disk takes files, by trying it: nothing stays behind, and missing folders are skipped.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';

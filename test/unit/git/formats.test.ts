@@ -1,4 +1,4 @@
-// What git prints, read by pure functions.
+// Git's output, parsed by pure functions.
 
 import assert from 'node:assert/strict';
 import { parseListed } from '../../../server/git/process/listed-config.ts';

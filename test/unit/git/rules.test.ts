@@ -1,4 +1,5 @@
-// Small decisions of the git layer: what is held, what a failure means, which names are refs.
+// Small decisions of the git layer: which files are held, the meaning of a failure, which names are
+// refs.
 
 import assert from 'node:assert/strict';
 import { gitEnvironment, networkVariables } from '../../../server/git/process/environment.ts';

@@ -1,4 +1,4 @@
-// A release: what stops it, its notes, the versions it supports, and the issue of a red night.
+// A release: its checks, its notes, the versions it supports, and the issue of a red night.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// What the bundles of the programs may leave out, and which chunks of theirs share a file.
+// The packages that the bundles of the programs may leave out, and which of their chunks share a
+// file.
 
 import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';

@@ -11,8 +11,8 @@ const root = resolve(import.meta.dirname, '..', '..', '..');
 const launcher = join(root, 'bin', 'node24.mjs');
 
 /**
- * These run on any Node from 20 on: what npm runs by itself, and tools that are not programs of
- * ours.
+ * These run on any Node from 20 on: scripts that npm itself runs, and tools that are not programs
+ * of ours.
  */
 const anyNode = new Set([
   'prepare',

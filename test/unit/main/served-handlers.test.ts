@@ -1,4 +1,4 @@
-// What happens to a request before its handler gets it: words masked, settings read again.
+// Preprocessing of a request before its handler gets it: words masked, settings read again.
 
 import assert from 'node:assert/strict';
 import { servedHandlers } from '../../../server/main/served-handlers.ts';

@@ -1,4 +1,5 @@
-// What a person's run is to use is not taken back by a reading of the files that began before it.
+// A reading of the files that started before a person's run does not undo the settings that the run
+// uses.
 
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
@@ -11,7 +12,7 @@ suite('live settings', () => {
   let root = '';
   setup(async () => {
     root = await mkdtemp(join(tmpdir(), 'drover-live-'));
-    // What a person has accepted is kept in git's folder.
+    // Accepted settings are kept in git's folder.
     await mkdir(join(root, '.git', 'objects'), { recursive: true });
     await writeFile(join(root, '.git', 'HEAD'), 'ref: refs/heads/main\n');
     await writeFile(join(root, '.drover.toml'), '[gate]\ncommand = "check"\n');

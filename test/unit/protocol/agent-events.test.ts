@@ -1,4 +1,5 @@
-// Lines of an agent's log, as versions and foreign hands have left them, become what clients can read.
+// Lines of an agent's log from other versions and other programs become lines that clients can
+// read.
 
 import assert from 'node:assert/strict';
 import { checkedLine, type AgentEvent } from '../../../server/protocol/agent-events.ts';

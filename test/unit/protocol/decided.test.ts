@@ -1,4 +1,4 @@
-// Which run a person's decision starts, where no active one carries it on.
+// The run that a person's decision starts, if no active one carries it on.
 
 import assert from 'node:assert/strict';
 import { changedBy, runAfterDecision, tasksAgain } from '../../../server/protocol/decided.ts';

@@ -1,5 +1,5 @@
-// The tools of a person's language model take what the requests behind them take: each field of a
-// tool is a field of a request, of the same type, and needed where that is needed.
+// The tools of a person's language model accept the parameters of the requests behind them: each
+// field of a tool is a field of a request, of the same type, and required if that is required.
 
 import assert from 'node:assert/strict';
 import * as z from 'zod/mini';
@@ -21,7 +21,7 @@ interface JsonSchema {
   readonly required?: readonly string[];
 }
 
-/** Where a field of a tool goes: a request and its field. */
+/** The request and field that each field of a tool becomes. */
 type Ways = Readonly<Record<string, readonly [RequestName, string]>>;
 
 const ways: { readonly [N in PersonToolName]: Ways } = {

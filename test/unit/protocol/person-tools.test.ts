@@ -1,5 +1,5 @@
-// The tools of a person's language model: what they ask of the backend, what they answer, and what they refuse in words
-// that say what to change.
+// The tools of a person's language model: their requests to the backend, their answers, and
+// refusals that name the correction.
 
 import assert from 'node:assert/strict';
 import { parseImport } from '../../../server/core/exchange/import-jsonl.ts';

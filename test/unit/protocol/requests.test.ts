@@ -1,5 +1,5 @@
-// The schemas of requests: what they let through, what a refusal says, and what a client in the
-// same process may rely on.
+// The schemas of requests: accepted parameters, the text of refusals, and the guarantees for a
+// client in the same process.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// An upload folder by folder, and what stays here: all of it counted, a bounded part shown.
+// An upload folder by folder, and the files that stay here: all counted, a bounded part shown.
 
 import assert from 'node:assert/strict';
 import { previewTree } from '../../../server/remote/preview-tree.ts';

@@ -15,7 +15,7 @@ interface Host {
   readonly configured: Readonly<Record<string, unknown>>[];
 }
 
-/** Only what these requests touch is there: the store, the clock and the settings. */
+/** Only the parts that these requests use exist: the store, the clock and the settings. */
 async function host(): Promise<Host> {
   const project = await memoryStore();
   const engine = {

@@ -1,4 +1,5 @@
-// What vscode-languageclient says over the socket: its own greeting, then our requests, then its farewell.
+// The messages of vscode-languageclient over the socket: its own greeting, then our requests, then
+// its farewell.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Pages of a real log on a disk: forwards, backwards, and with a wait for what is yet to be written.
+// Pages of a real log on a disk: forwards, backwards, and waiting for lines that are yet to be
+// written.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';

@@ -7,7 +7,7 @@ function framed(body: string): string {
   return `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** What comes through, and the error, when the bytes arrive in pieces of `size`. */
+/** The output, and the error, when the bytes arrive in pieces of `size`. */
 function pass(bytes: Buffer, size: number, max = 1000): Promise<{ out: Buffer; error: string }> {
   return new Promise((resolve) => {
     const guard = new MessageSizeGuard(max);

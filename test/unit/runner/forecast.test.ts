@@ -1,4 +1,4 @@
-// What is foretold of a run: its jobs share the cores, and wait for what they need.
+// The forecast of a run: its jobs share the cores, and wait for their prerequisites.
 
 import assert from 'node:assert/strict';
 import { forecast } from '../../runner/forecast.ts';

@@ -1,4 +1,5 @@
-// The order of the test runner's jobs, without processes: prerequisites, busy cores, and what a failure takes with it.
+// The order of the test runner's jobs, without processes: prerequisites, busy cores, and the
+// effects of a failure.
 
 import assert from 'node:assert/strict';
 import type { Job } from '../../runner/job.ts';

@@ -1,4 +1,4 @@
-// What the test runner makes of failures: which are run again, what counts as flaky, and the
+// The test runner's handling of failures: which are run again, which count as flaky, and the
 // summary.
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,5 @@
-// A job of the test runner with real processes: it ends in time, and takes with it what it has started.
+// A job of the test runner with real processes: it ends in time, together with the processes that
+// it started.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

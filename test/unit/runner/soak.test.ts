@@ -1,4 +1,4 @@
-// What a soak runs, in which order, and how a failure is repeated.
+// The jobs of a soak, their order, and how a failure is repeated.
 
 import assert from 'node:assert/strict';
 import { neededJobs, partsOf, soakJobs, soakOrder } from '../../runner/soak-plan.ts';

@@ -1,4 +1,4 @@
-// What `npm test` does about programs that are missing: install them, or stop with one command.
+// `npm test` with missing programs: it installs them, or stops with one command.
 
 import assert from 'node:assert/strict';
 import { decideSetUp, type SetUpStep } from '../../runner/system-packages.ts';

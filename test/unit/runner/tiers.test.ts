@@ -1,4 +1,5 @@
-// What the gate leaves to the soak is named in docs/testing.md, each with tests of the gate that guard the same.
+// The tests that the gate leaves to the soak are named in docs/testing.md, each with tests of the
+// gate that guard the same.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A test waits for a fact, never for a time: where time itself is what a test is about, its file is named here with the
-// reason. New lines are refused; the table may only become shorter.
+// A test waits for a fact, never for a time: if time itself is its subject, its file is named here
+// with the reason. New lines are refused; the table may only become shorter.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

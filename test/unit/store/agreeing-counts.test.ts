@@ -206,7 +206,7 @@ function partsOf(counts: OutcomeCounts): number {
   return taskOutcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
 }
 
-/** What needs a person, by the task that is counted for it. */
+/** Items that need a person, by the task that is counted for each. */
 function askingTops(board: StatusSnapshot): readonly string[] {
   const above = new Map(board.tasks.map((task) => [task.id, task.parent_id ?? task.candidate_of]));
   const ids = listNeeds(board).flatMap((need) => {

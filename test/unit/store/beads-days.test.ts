@@ -7,7 +7,7 @@ import { BeadsDays, type Issue, type TheirEdit, type Tracker } from './beads-day
 import { BeadsSide } from './beads-side.ts';
 import { memoryStore, testStartMs } from './memory-store.ts';
 
-/** What `bd` does with its issues and its file. */
+/** The effect of `bd` on its issues and its file. */
 class FakeTracker implements Tracker {
   readonly #issues = new Map<string, Issue>();
   readonly #version: '0.49.6' | '1.0.3';

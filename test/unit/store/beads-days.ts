@@ -13,7 +13,7 @@ import { moveTask, statusOf, type TestStore } from './memory-store.ts';
 
 export type Issue = Readonly<Record<string, unknown>>;
 
-/** What a person does with `bd`. */
+/** A person's actions with `bd`. */
 export type TheirEdit =
   | { readonly what: 'title' | 'description'; readonly value: string }
   | { readonly what: 'priority'; readonly value: number }

@@ -1,5 +1,5 @@
-// What Drover writes into a tracker about its own work (labels, claims, states) is removed there
-// when its cause ends, however it ends.
+// Drover's marks in a tracker about its own work (labels, claims, states) are removed there when
+// their cause ends, however it ends.
 
 import assert from 'node:assert/strict';
 import type { TaskStatus } from '../../../server/core/plan/state.ts';
@@ -71,7 +71,7 @@ suite('marks of Drover in Beads', () => {
     const whose = person === '' ? '' : `, assigned to ${person}`;
     for (const [state, { by, label }] of Object.entries(marks)) {
       for (const [end, { by: ended, leaves }] of Object.entries(ends)) {
-        // While an agent runs, its end decides; and what runs is asked to stop first.
+        // While an agent runs, its end decides; and running tasks are asked to stop first.
         if (running.includes(state) && end.endsWith('there')) continue;
         test(`of a task that is ${state}${whose}, and then ${end}`, async () => {
           side.set(issue('a', { labels: ['theirs'], ...(person !== '' && { assignee: person }) }));

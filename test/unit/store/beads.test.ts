@@ -1,5 +1,5 @@
-// Files of the real `bd` (0.49.6 and 1.0.3): what may start is what `bd ready` offers, and what was done there since the
-// last import is taken over.
+// Files of the real `bd` (0.49.6 and 1.0.3): the tasks that may start are those that `bd ready`
+// offers, and changes there since the last import are taken over.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

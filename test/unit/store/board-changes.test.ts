@@ -52,7 +52,7 @@ type Step =
   | { readonly kind: 'edit epic' | 'close epic'; readonly epic: number }
   | { readonly kind: 'import'; readonly lines: readonly (readonly number[])[] };
 
-/** Blocked is what blockers say, or a cause outside. */
+/** Blocked follows from blockers, or from an outside cause. */
 const goneTo = taskStatuses.filter((status) => status !== 'blocked');
 
 const index = fc.nat({ max: 11 });
@@ -193,7 +193,7 @@ async function apply(project: TestStore, one: Step): Promise<void> {
   });
 }
 
-/** A file of another tool may bring loops; the second one of the same records changes what is there. */
+/** A file of another tool may bring loops; a second import of its records changes those. */
 async function importLines(
   project: TestStore,
   lines: readonly (readonly number[])[],

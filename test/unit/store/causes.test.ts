@@ -1,4 +1,4 @@
-// Why each task is blocked becomes data: what older versions wrote as sentences alone is taken over.
+// The reason why each task is blocked becomes data: sentences of older versions are converted.
 
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';

@@ -1,5 +1,5 @@
-// Every column of a task and of an epic, through an export and an import into another project: what
-// a format carries is restored, and what it does not carry is listed here with the reason. A new
+// Every column of a task and of an epic, through an export and an import into another project:
+// columns that a format carries are restored, and the others are listed here with the reason. A new
 // column must be added to one of both.
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// What the feed reports of the machines of a fleet, and of who lands.
+// The feed's reports on the machines of a fleet, and on which one lands.
 
 import assert from 'node:assert/strict';
 import type { Updateable } from 'kysely';

@@ -1,4 +1,4 @@
-// Orders of a person to a machine of the fleet: what they refuse, and what they write.
+// A person's orders to a machine of the fleet: their refusals, and their writes.
 
 import assert from 'node:assert/strict';
 import { beginLander, endLander } from '../../../server/store/fleet/line-landers.ts';

@@ -1,4 +1,5 @@
-// What a machine of a fleet is told about the end of its own attempts, also if other machines went on with the task.
+// A machine's report about the end of its own attempts, even if other machines continued with the
+// task.
 
 import assert from 'node:assert/strict';
 import { machineWork } from '../../../server/store/fleet/machine-work.ts';

@@ -362,7 +362,7 @@ suite('machines', () => {
     await dies('m-b', 'left', Date.now());
     assert.match(await ask(), /, which has left: start "drover worker"/);
     for (const id of ['m-a', 'm-b']) await dies(id, 'working', Date.now() + 60_000);
-    // When released, it continues where its worktree is, although another machine could take it.
+    // When released, it continues in its worktree, although another machine could take it.
     await tablesOf(project.store.db)
       .updateTable('attempts')
       .set({ state: 'interrupted' })

@@ -1,4 +1,4 @@
-// Metrics of what waits now: tasks, questions, landings and machines.
+// Metrics of current waits: tasks, questions, landings and machines.
 
 import assert from 'node:assert/strict';
 import { readMetrics } from '../../../server/store/history/read-history.ts';

@@ -1,4 +1,5 @@
-// The past: whatever is done to a plan, the state at each earlier moment is what was seen then.
+// The past: however a plan changes, the state at each earlier time equals the state that was seen
+// then.
 
 import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';
@@ -21,7 +22,7 @@ import { sized } from '../../tier.ts';
 
 const extras = { config: () => ({}), targetBranch: 'main', shaOf: async () => null };
 
-/** The snapshot, and why each task stands where it stands. */
+/** The snapshot, and why each task is in its state. */
 async function seen(db: Db): Promise<unknown> {
   const snapshot = await readSnapshot(db, {}, extras);
   const facts = {
@@ -152,7 +153,7 @@ suite('the past', () => {
       for (const { change, state } of moments) {
         assert.deepEqual(await past(project, { change }), state, `after change ${change}`);
       }
-      // After an event stands what was seen last before the transaction of the next one.
+      // After an event, the state is the last one seen before the transaction of the next event.
       const bySeq = new Map(moments.map(({ seq, state }) => [seq, state]));
       for (const [seq, state] of bySeq) {
         assert.deepEqual(await past(project, { seq }), state, `after event ${seq}`);

@@ -1,4 +1,5 @@
-// Plans in the rows: which attempt plans, what it hands on, and what a person's word does to the plan.
+// Plans in the rows: which attempt plans, its handover, and the effect of a person's decision on
+// the plan.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,4 @@
-// Where a fleet's database is, and which connections to it are refused.
+// The address of a fleet's database, and the connections to it that are refused.
 
 import assert from 'node:assert/strict';
 import { parseDatabaseUrl } from '../../../server/store/postgres/database-url.ts';
@@ -23,7 +23,7 @@ suite('place of a fleet’s database', () => {
     });
   }
 
-  // What a URL says, and whether the connection is encrypted to a server whose certificate is
+  // The parts of a URL, and whether the connection is encrypted to a server whose certificate is
   // verified.
   for (const [options, isProtected] of [
     ['sslmode=verify-full', true],

@@ -1,4 +1,5 @@
-// Random plans: whatever is added, edited, moved and completed in whatever order, what is derived stays right.
+// Random plans: after any additions, edits, moves and completions in any order, derived values stay
+// right.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// The snapshot: keys to the letter, counts, scope, what waits, what is stuck and why.
+// The snapshot: keys to the letter, counts, scope, waiting and stuck tasks and why.
 
 import assert from 'node:assert/strict';
 import { addEpic } from '../../../server/store/plan/epics.ts';

@@ -1,4 +1,4 @@
-// What has been used, added up by part, task, epic and day.
+// Usage, added up by part, task, epic and day.
 
 import assert from 'node:assert/strict';
 import { nothingSpent } from '../../../server/core/work/budget.ts';

@@ -1,4 +1,5 @@
-// Sub-tasks share the fate of their parent, but what was finished before is never run again.
+// Sub-tasks share the fate of their parent, but those that were finished before are never run
+// again.
 
 import assert from 'node:assert/strict';
 import { claimTask } from '../../../server/store/work/claims.ts';

@@ -1,4 +1,4 @@
-// Editing tasks: fields, epics, parents and blockers, and what follows for readiness and chains.
+// Editing tasks: fields, epics, parents and blockers, and the effects on readiness and chains.
 
 import assert from 'node:assert/strict';
 import type { TaskFields } from '../../../server/protocol/task-fields.ts';

@@ -1,4 +1,4 @@
-// Moving and removing: where things stand afterwards, what is refused, and that a refusal changes nothing.
+// Moving and removing: the resulting order, refusals, and that a refusal changes nothing.
 
 import assert from 'node:assert/strict';
 import { startableTasks } from '../../../server/store/work/startable.ts';

@@ -1,4 +1,4 @@
-// Adding tasks: fields, places, blockers, chains, and what is refused.
+// Adding tasks: fields, places, blockers, chains, and refusals.
 
 import assert from 'node:assert/strict';
 import type { TaskFields } from '../../../server/protocol/task-fields.ts';

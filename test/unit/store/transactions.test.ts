@@ -31,7 +31,7 @@ suite('transactions', () => {
       for (let n = 0; n < writesMax; n += 1) {
         if (waits) await add(tx, n).returning('id').execute();
         else await add(tx, n).execute();
-        // What is only sent takes no time at all.
+        // A request without a wait takes no time at all.
         if (!waits) await setImmediate();
       }
     } catch (error) {

@@ -1,4 +1,5 @@
-// Why a ready task has not started after a run was stopped: the command that continues that run, where the run has the task.
+// Why a ready task has not started after a run was stopped: the command that continues that run, if
+// the run has the task.
 
 import assert from 'node:assert/strict';
 import { addEpic } from '../../../server/store/plan/epics.ts';

@@ -1,5 +1,5 @@
-// A year of a project under retention: each month's work is done, its epic closed and the old history removed. What is left
-// grows by the rows of the tasks themselves and by nothing else.
+// A year of a project under retention: each month's work is done, its epic closed and the old
+// history removed. The rest grows by the rows of the tasks themselves and by nothing else.
 
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
@@ -25,7 +25,7 @@ const months = 12;
 const keptMonths = 4;
 
 /**
- * What a task writes during its life: its states, an attempt, a verdict, a landing, a delivery, and
+ * The rows of a task during its life: its states, an attempt, a verdict, a landing, a delivery, and
  * its events.
  */
 async function liveOneTask(tx: Tx, { store }: OpenedStore, sources: TestSources, epic: string) {

@@ -1,4 +1,5 @@
-// Webhooks from the feed to a receiver: what is sent, signed as others check it, and sent until it has arrived.
+// Webhooks from the feed to a receiver: the requests, signed as others check them, and sent until
+// they have arrived.
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';

@@ -1,4 +1,4 @@
-// What a webview asks: one message for a turn, each answered once, none forgotten.
+// A webview's requests: one message for a turn, each answered once, none forgotten.
 
 import assert from 'node:assert/strict';
 import { replyTo } from '../../../extension/webviews/replies.ts';

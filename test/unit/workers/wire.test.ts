@@ -1,4 +1,4 @@
-// The worker contract's wire: what is written, and what is understood of what others write.
+// The worker contract's wire: our messages, and the reading of others' messages.
 
 import assert from 'node:assert/strict';
 import { execReplySchema, workerEventSchema } from '../../../server/workers/wire-schemas.ts';

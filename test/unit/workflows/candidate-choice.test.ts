@@ -1,4 +1,4 @@
-// What a person is asked about candidates can be answered: a choice with nothing to choose is withdrawn.
+// A question about candidates can always be answered: a choice with nothing to choose is withdrawn.
 
 import assert from 'node:assert/strict';
 import { openCandidates, openQuestions, taskById } from '../../../server/store/port.ts';

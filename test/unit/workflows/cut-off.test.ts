@@ -130,7 +130,7 @@ suite('an attempt that was cut off', () => {
     const engine = engineOfRun(parts as unknown as Engine, run);
     const former = Promise.withResolvers<void>();
     const held = switchboard.turns.run(id, () => former.promise);
-    // What has been given to others stops at once: only whether it waits is asked here.
+    // Reassigned work stops at once: only whether it waits is tested here.
     const next = executeTask(engine, run, { ...claim, epoch: claim.epoch - 1 });
     await tablesOf(project.store.db).selectFrom('runs').selectAll().execute();
     await new Promise((resolve) => setImmediate(resolve));
@@ -181,7 +181,10 @@ suite('an attempt that was cut off', () => {
   });
 
   let ended: number[] = [];
-  /** Its workflow, on a machine where each question to git throws; resolves with the agents that were ended. */
+  /**
+   * Its workflow, on a machine on which each call to git throws; resolves with the agents that were
+   * ended.
+   */
   async function executeWhere(claim: Claim, thrown: Error): Promise<readonly number[]> {
     ended = [];
     const git = new Proxy({}, { get: () => () => Promise.reject(thrown) });

@@ -1,4 +1,4 @@
-// What a workflow's body writes is written while its process holds the claim, and not after.
+// A workflow's body writes only while its process holds the claim.
 
 import assert from 'node:assert/strict';
 import { type DurableRun, LostLease } from '../../../server/durable/port.ts';

@@ -55,7 +55,7 @@ test('a start that a run of another machine precedes joins that run, which keeps
   });
   const answer = await handlers['run.start']({ workers: 3 });
   assert.deepEqual([answer.run?.id, answer.joined], [faster.id, true]);
-  // What was accepted is said all the same, and what is not used.
+  // Accepted settings are reported all the same, and so are unused ones.
   assert.equal(answer.warnings[0], 'accepted: the gate');
   assert.match(answer.warnings.join('\n'), /Not used: max_workers\.$/);
   await project.close();

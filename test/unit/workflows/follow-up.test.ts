@@ -1,5 +1,5 @@
-// What a follow-up continues: the finished task, and its conversation where the agent can start
-// from that.
+// The sources of a follow-up: the finished task, and its conversation if the agent can start from
+// that.
 
 import assert from 'node:assert/strict';
 import type { AgentDriver } from '../../../server/agents/port.ts';

@@ -1,5 +1,5 @@
-// A gate's folder keeps its build folders only behind work that was green and has landed: what refused work left there could
-// answer for the next one.
+// A gate's folder keeps its build folders only behind work that was green and has landed: leftovers
+// of refused work could falsify the next result.
 
 import assert from 'node:assert/strict';
 import { err, ok } from '../../../server/core/failure.ts';

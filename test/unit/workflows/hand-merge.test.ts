@@ -16,7 +16,7 @@ function engineWhere(related: boolean): Uses<'git' | 'store'> {
   return engineOf(git as unknown as GitRepository);
 }
 
-/** No line is known but the epic's, and what was dropped from it. */
+/** Only the epic's line is known, and the commits dropped from it. */
 function engineOf(git: GitRepository, dropped: readonly string[] = []): Uses<'git' | 'store'> {
   const row = { parent_branch: null, dropped: JSON.stringify(dropped) };
   const db = {

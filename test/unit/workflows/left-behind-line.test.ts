@@ -1,5 +1,6 @@
-// A line and its branch that come apart: people rewind the branch while work is about to land, or the process dies between
-// the two. Whatever landed arrives, without what people took out, and nothing that was on the line is lost.
+// A line and its branch that diverge: people rewind the branch while work is about to land, or the
+// process dies between the two. All landed work arrives, without commits that people took out, and
+// nothing that was on the line is lost.
 
 import assert from 'node:assert/strict';
 import type { Sha } from '../../../server/git/sha.ts';
@@ -230,7 +231,7 @@ suite('a line that its branch does not hold', () => {
 });
 
 /**
- * The engine of a backend that has just started, with this many checks of what landed; its clock
+ * The engine of a backend that has just started, with this many checks of the landings; its clock
  * counts those that are over.
  */
 function looking(engine: Engine, looksMax: number): Engine {

@@ -1,5 +1,5 @@
-// A line that another machine of the fleet moves: what this one has heard of the remote is a moment old, what the database
-// says is not.
+// A line that another machine of the fleet moves: this one's view of the remote is a moment old,
+// the database's is not.
 
 import { branchRef, landingRef } from '../../../server/core/work/ref-names.ts';
 import assert from 'node:assert/strict';
@@ -55,7 +55,7 @@ class RememberedRemote {
     },
   } as unknown as GitRepository;
 
-  /** What others do while the branch is moved. */
+  /** The actions of others while the branch is moved. */
   meanwhile: () => Promise<void> = async () => {};
 }
 
@@ -74,7 +74,7 @@ suite('a line that others move', () => {
       .insertInto('lines')
       .values({ branch: 'main', landed_sha: stored.landed, followed_sha: stored.followed })
       .execute();
-    // Whichever machine lands says beforehand what it is about to write.
+    // Whichever machine lands first records its next values.
     const tips = ['a', 'b', 'c', 'd', 'e', 'f'].map((sha) => ({ branch: 'main', sha, at_ms: 0 }));
     await tablesOf(project.store.db).insertInto('line_tips').values(tips).execute();
     const settings = () => ({ follow: 'auto' });

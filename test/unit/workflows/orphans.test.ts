@@ -33,7 +33,7 @@ suite('work of another release', () => {
       .execute();
   }
 
-  /** Checked by a machine of release 2; resolves with what was cancelled. */
+  /** Checked by a machine of release 2; resolves with the canceled workflows. */
   async function looked(
     queue: string,
     state: 'pending' | 'running',

@@ -36,7 +36,7 @@ suite('a task whose blocker is reset after the claim', () => {
     return made ?? assert.fail('B cannot be claimed');
   }
 
-  /** Where every commit is the tip of main, so that any base would do. */
+  /** Every commit is the tip of main, so that any base would do. */
   async function execute(): Promise<string> {
     const { store, sources } = project;
     const run = {

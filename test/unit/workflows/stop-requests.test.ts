@@ -1,4 +1,5 @@
-// A request to stop is stored, told and handed to the owner where an agent works on the task; elsewhere nothing happens.
+// A request to stop is stored, reported and passed to the owner if an agent works on the task;
+// otherwise nothing happens.
 
 import assert from 'node:assert/strict';
 import {

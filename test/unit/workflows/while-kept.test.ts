@@ -5,7 +5,7 @@ import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 import { withPeriodicSnapshots } from '../../../server/workflows/attempt/while-kept.ts';
 import { SimulatedClock } from '../../doubles/simulated-clock.ts';
 
-/** Half a minute is what a machine that never comes back may cost. */
+/** Half a minute is the most that a machine which never comes back may cost. */
 const lostMaxMs = 30_000;
 /** A snapshot and its push take up to so long on a busy machine. */
 const pushMaxMs = 10_000;

@@ -187,7 +187,7 @@ async function measureStream(): Promise<void> {
   }
 }
 
-/** Reported by the page itself as it changes: polling it would take time from what is measured. */
+/** Reported by the page itself as it changes: polling it would distort the measurement. */
 async function measureReload(bench: Workbench): Promise<void> {
   const startMs = Date.now();
   await bench.reload();

@@ -1,4 +1,5 @@
-// What a panel reports of its frames, and the floor to it: the same measure of the least that a page can draw.
+// A panel's report of its frames, and the floor for it: the same measure of the least that a page
+// can draw.
 
 import {
   type DrawnFrame,

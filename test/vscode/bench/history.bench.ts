@@ -95,7 +95,7 @@ async function measurePages({ page }: Workbench): Promise<void> {
   print(`task page: script to first paint, median of ${pages}`, median(scriptMs), 'none');
 }
 
-/** One page shows what is clicked: its panel is made for the first click alone. */
+/** One page shows the clicked item: its panel is made for the first click alone. */
 async function measureClicks(page: Page, tree: Frame): Promise<void> {
   const wholeMs: number[] = [];
   for (let index = 0; index < pages; index += 1) {
@@ -122,7 +122,7 @@ async function measureHiddenClicks(page: Page, tree: Frame): Promise<void> {
     const seen = page.waitForFunction(seenPageMs, undefined, { polling: 'raf' });
     const clickedMs = await pressed(tree, title, (each) => each.click());
     const { atMs } = await paintOf(page, title, clickedMs);
-    // A hidden page draws, too: only what can be seen counts.
+    // A hidden page draws, too: only visible content counts.
     const seenMs = await (await seen).jsonValue();
     if (index > 0) wholeMs.push(Math.max(atMs, seenMs) - clickedMs);
     await runCommand(page, 'File: New Untitled Text File');
@@ -145,8 +145,8 @@ function seenPageMs(): number {
 }
 
 /**
- * When the mouse was first pressed on a row, Unix milliseconds. Playwright checks for a while where
- * a row is before it presses: no person waits for that.
+ * When the mouse was first pressed on a row, Unix milliseconds. Playwright checks a row's position
+ * for a while before it presses: no person waits for that.
  */
 async function pressed(
   tree: Frame,

@@ -1,4 +1,5 @@
-// Hears what the extension's webviews measure of themselves, in the page, as they tell it to the extension.
+// Receives the webviews' measurements of themselves, in the page, as they report them to the
+// extension.
 
 import type { BrowserContext, Frame } from '../host/browser.ts';
 

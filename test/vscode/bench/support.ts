@@ -1,4 +1,5 @@
-// What the benches of the extension share: a window that is listened to, and how a number is printed.
+// The common part of the extension's benches: a window that is observed, and how a number is
+// printed.
 
 import { eventually } from '../../e2e/support/eventually.ts';
 import { makeProject, type Project } from '../../e2e/support/project.ts';

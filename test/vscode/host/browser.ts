@@ -25,7 +25,7 @@ const switches = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', // no name resolves in a page
 ];
 
-/** What Playwright waits by itself, on a machine that does nothing else. */
+/** Playwright's own wait, on an idle machine. */
 export const browserWaitMs = 30_000 * patience;
 
 /** Without the permissions `env.clipboard` never answers. */
@@ -36,7 +36,7 @@ export const contextOptions = {
 
 export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const { chromium: executablePath } = await ensureHost();
-  // Only now: it is part of what has just been installed.
+  // Loaded late: it is part of the new installation.
   const { chromium } = await import('playwright-core');
   return await chromium.launch({ executablePath, headless: true, args: [...switches, ...more] });
 }

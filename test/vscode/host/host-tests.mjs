@@ -35,7 +35,7 @@ if (given.tests === undefined || (given.ext === undefined && given.vsix === unde
   process.exit(2);
 }
 
-/** Where the build's own leavings go, or a folder below it that the caller stands in. */
+/** The folder for the build's own leavings, or one below it that contains the caller. */
 const out = resolve(import.meta.dirname, '../../../out');
 const artifacts = process.cwd().startsWith(out) ? process.cwd() : join(out, 'test');
 const consoleLog = join(artifacts, 'host-console.log');

@@ -152,7 +152,7 @@ function liveHost(pid: number, folder: string, port: number): LiveHost {
   return host;
 }
 
-/** What a user gets: the package, installed by VS Code itself. */
+/** The user's version: the package, installed by VS Code itself. */
 export function installVsix(vsix: string, extensionsFolder: string): string {
   const folder = temporaryFolder();
   try {
@@ -171,7 +171,7 @@ export function installVsix(vsix: string, extensionsFolder: string): string {
   }
 }
 
-/** The extension's files as they lie in a folder, put where an installed extension lies. */
+/** The extension's files in a folder, copied to the place of an installed extension. */
 export function installFolder(from: string, extensionsFolder: string): string {
   const text = readFileSync(join(from, 'package.json'), 'utf8');
   const manifest = JSON.parse(text) as { publisher: string; name: string; version: string };

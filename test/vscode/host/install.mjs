@@ -10,7 +10,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const modules = join(here, 'node_modules');
 const workbench = join(modules, 'code-server', 'lib', 'vscode');
 
-/** What no test needs: about a third of a gigabyte. */
+/** Parts that no test needs: about a third of a gigabyte. */
 const unneeded = [
   'extensions/copilot',
   'node_modules/@github',

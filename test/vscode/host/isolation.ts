@@ -1,5 +1,5 @@
-// What every process of a test's VS Code may see: a separate home, a short temporary folder, and
-// nothing of the user who runs the tests.
+// The environment of every process of a test's VS Code: a separate home, a short temporary folder,
+// and nothing of the user who runs the tests.
 
 import { mkdtempSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -79,7 +79,10 @@ function loadedBundles(): readonly string[] {
   return names.filter((name) => /^extension(?:-work)?\.cjs$/.test(name)).sort();
 }
 
-/** What is in use after all else has been thrown away, once it stays the same: the host is busy when it starts. */
+/**
+ * The memory in use after garbage collection, once it stays the same: the host is busy when it
+ * starts.
+ */
 async function usedBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

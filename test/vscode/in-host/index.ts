@@ -1,5 +1,5 @@
-// What VS Code calls in its extension host: runs the mocha files of one suite, or of several in turn, and writes down how it went. Resolved: exit
-// code 0, rejected: exit code 1.
+// Called by VS Code in its extension host: runs the mocha files of one suite, or of several in
+// turn, and records the result. Resolved: exit code 0, rejected: exit code 1.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

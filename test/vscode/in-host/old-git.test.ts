@@ -1,4 +1,4 @@
-// One clear state with a way on where git is missing or too old, and no backend.
+// One clear state with a remedy if git is missing or too old, and no backend.
 
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';

@@ -310,7 +310,9 @@ function acceptSettings(exports: ExportsWhenReady): void {
   execFileSync(server.command, args, { cwd: workspaceRoot(), env });
 }
 
-/** As VS Code's own chat calls a tool. In tests it confirms by itself what it would ask a person. */
+/**
+ * Calls a tool like VS Code's own chat. In tests it confirms its questions to a person by itself.
+ */
 async function invoke(name: PersonToolName, input: object): Promise<string> {
   const result = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined });
   const [part] = result.content;

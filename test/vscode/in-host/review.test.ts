@@ -1,4 +1,4 @@
-// A review in the real VS Code: its own multi-diff editor shows what has landed, as git has it.
+// A review in the real VS Code: its own multi-diff editor shows the landed change, as git has it.
 
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';

@@ -58,7 +58,10 @@ const { values, positionals } = parseArgs({
 const extension = resolve(values.extension);
 const cli = join(extension, 'dist/cli.js');
 
-/** What is under test: a folder for "extension development", or an installed package beside an empty one. */
+/**
+ * The extension under test: a folder for "extension development", or an installed package beside an
+ * empty one.
+ */
 function underTest(folder) {
   if (values.vsix === undefined) return { dev: extension, extensionsFolder: undefined };
   const dev = join(folder, 'empty');
@@ -176,7 +179,7 @@ async function runPlan(name) {
         // None was running.
       }
     }
-    // What is ending may still write below.
+    // Processes that are ending may still write below.
     rmSync(place.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
   return total;

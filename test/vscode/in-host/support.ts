@@ -1,4 +1,5 @@
-// What the tests in the extension host share: the extension's exports, git, and waiting for the board.
+// The common part of the tests in the extension host: the extension's exports, git, and waiting for
+// the board.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
-// A person shows what they mean: a picture from the clipboard and a selection of an editor in a description, which the
-// agent then gets.
+// A person adds context: a picture from the clipboard and a selection of an editor in a
+// description, which the agent then gets.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';

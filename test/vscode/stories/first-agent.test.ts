@@ -47,7 +47,7 @@ suite('the first agent', () => {
       await missing.innerText(),
       /Enter: Select or Install an Agent… · Or set \[agent\] path\./,
     );
-    // It is the active row: what cannot start has its remedy under Enter.
+    // It is the active row: a run that cannot start has its remedy under Enter.
     await page.keyboard.press('Enter');
     await quickPickRow(page, /Codex/).waitFor();
     await picture(page, 'look-agents');

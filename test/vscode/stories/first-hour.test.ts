@@ -1,5 +1,5 @@
-// The first hour in a long plan, with Auto Save on as this host has it by default: what fails says why, what is typed is in sight,
-// and nothing on the screen is stale.
+// The first hour in a long plan, with Auto Save on, which is this host's default: failures say why,
+// typed text is in sight, and nothing on the screen is stale.
 
 import assert from 'node:assert/strict';
 import { eventually } from '../../e2e/support/eventually.ts';

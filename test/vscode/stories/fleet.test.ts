@@ -1,5 +1,6 @@
 // A person at a desk with VS Code, and a worker on another machine of their fleet: the window shows
-// where each task runs; the worker is killed in mid-work, the desk takes its tasks, and all land.
+// the machine of each task; the worker is killed in mid-work, the desk takes its tasks, and all
+// land.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

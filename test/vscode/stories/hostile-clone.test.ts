@@ -1,5 +1,6 @@
-// A hostile clone in the real VS Code, from the first look in Restricted Mode to the run: what runs, and after which word
-// of a person's. docs/clones.md has the table; this test writes it and holds it true.
+// A hostile clone in the real VS Code, from the first look in Restricted Mode to the run: which
+// programs run, and after which consent of a person. docs/clones.md has the table; this test writes
+// it and keeps it true.
 
 import assert from 'node:assert/strict';
 import { startWebReceiver, type WebReceiver } from '../../doubles/web-receiver.ts';

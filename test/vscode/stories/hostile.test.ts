@@ -1,5 +1,5 @@
-// Hostile words in titles and in what an agent says, in the real VS Code: shown as text, nothing runs, nothing is refused by
-// the content security policy because nothing is tried.
+// Hostile words in titles and in an agent's messages, in the real VS Code: shown as text, nothing
+// runs, nothing is refused by the content security policy because nothing is tried.
 
 import assert from 'node:assert/strict';
 import { eventually } from '../../e2e/support/eventually.ts';

@@ -1,6 +1,6 @@
 // A run outlives its windows: reload, extension host killed, backend killed, a second window. Each
 // time no agent is lost, none is doubled, the panel continues at the right line, and a message
-// reports what was found again.
+// reports the agents that were found again.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -52,7 +52,7 @@ suite('a review in VS Code', () => {
     await project?.end(false);
   });
 
-  /** Runs the epic with what is open in it, until its whole change waits for a person. */
+  /** Runs the open tasks of the epic, until its whole change waits for a person. */
   const run = async (): Promise<void> => {
     await row(tree, title).click();
     await bench.page.keyboard.press('Control+Enter');

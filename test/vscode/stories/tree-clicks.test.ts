@@ -1,5 +1,5 @@
-// What clicks and keys do in the task tree of the real workbench: one page for single clicks, which a double click or an
-// edit keeps, and keys that menus name and that do their work once.
+// The effects of clicks and keys in the task tree of the real workbench: one page for single
+// clicks, which a double click or an edit keeps, and keys that menus name and that act once.
 
 import assert from 'node:assert/strict';
 import { eventually } from '../../e2e/support/eventually.ts';
@@ -169,7 +169,7 @@ suite('clicks and keys in the task tree', () => {
     await leaveTree();
     await page.keyboard.press(showTasks);
     await eventually('the tree has the keyboard', treeHasKeyboard, 15_000);
-    // What the editor of keyboard shortcuts writes.
+    // Written by the editor of keyboard shortcuts.
     bench.changeKeys([
       { key: 'ctrl+alt+shift+t', command: '-drover.showTree' },
       { key: 'f2', command: '-drover.rename' },

@@ -40,7 +40,7 @@ type PanelName = 'board' | 'grid' | 'inbox' | 'run' | 'stream' | 'tree';
 export interface OpenedPage {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the browser reported: errors of the page, and of the policy. */
+  /** The browser's reports: errors of the page, and of the policy. */
   readonly problems: readonly string[];
   /** The document of a panel, once it is there. */
   readonly panel: (name: PanelName) => Promise<Frame>;

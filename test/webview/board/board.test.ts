@@ -83,7 +83,7 @@ suite('webview: board', () => {
       / · \d+ (?:s|min|h|d)\b/,
       'says for how long it has worked',
     );
-    // What is left of a window 1,280 px wide beside VS Code's side bar.
+    // The rest of a window 1,280 px wide beside VS Code's side bar.
     await view.page.setViewportSize({ width: 920, height: 700 });
     const widthOf = async (name: string): Promise<number> =>
       (await view.page.getByRole('listbox', { name, exact: true }).boundingBox())?.width ?? 0;

@@ -1,4 +1,4 @@
-// The inbox alone in Chromium: what waits for a person, and how it is answered.
+// The inbox alone in Chromium: items that wait for a person, and how they are answered.
 
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../../server/protocol/views.ts';
@@ -106,7 +106,7 @@ suite('webview: inbox', () => {
     const box = await button.boundingBox();
     assert.ok(box !== null);
     await view.page.mouse.move(box.x + 10, box.y + 8);
-    // What a press makes of a view that does not have the focus, before the page is told of it.
+    // The effect of a press on a view without the focus, before the page is told of it.
     await view.page.evaluate(async () => {
       globalThis.dispatchEvent(new FocusEvent('focus'));
       await new Promise((drawn) => requestAnimationFrame(drawn));

@@ -28,7 +28,7 @@ export class FakeLog {
     return this.#lines.length;
   }
 
-  /** Where a line starts. */
+  /** The offset of a line. */
   offsetOf(index: number): number {
     return this.#offsets[index] ?? 0;
   }

@@ -1,4 +1,4 @@
-// What is typed for an agent: no draft any more once it was sent, and still one where it was refused.
+// Text typed for an agent: no draft any more once it was sent, and still one if it was refused.
 
 import assert from 'node:assert/strict';
 import { eventually } from '../../e2e/support/eventually.ts';

@@ -160,7 +160,7 @@ export function conversation(): LogLineView[] {
   ];
 }
 
-/** What is more than lines: a list of what is done, an answered permission, Markdown. */
+/** Entries that are more than lines: a to-do list, an answered permission, Markdown. */
 export function richConversation(): LogLineView[] {
   return [
     {

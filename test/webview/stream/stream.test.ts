@@ -124,7 +124,7 @@ suite('webview: stream', () => {
       await view.page.mouse.wheel(0, -3_000);
       await view.page.evaluate(() => new Promise(requestAnimationFrame));
       const { lines } = await scrollFacts(view.page);
-      // What is in sight is without a gap.
+      // The visible part has no gap.
       assert.ok(lines.every((line, index) => index === 0 || line === (lines[index - 1] ?? 0) + 1));
       if (lines[0] === 0) break;
     }
@@ -372,7 +372,7 @@ suite('webview: stream', () => {
 /** The first line in sight once the panel has remembered it. */
 async function stablePlace(view: OpenStream): Promise<number> {
   const first = (await scrollFacts(view.page)).lines[0] ?? 0;
-  // What a page remembers is sent nowhere.
+  // A page's memory is sent nowhere.
   await eventually('the place is remembered', () => {
     const memory = view.memory() as { place?: unknown; draft?: string } | undefined;
     return memory?.draft === 'half a thought' && memory.place !== null;

@@ -54,7 +54,7 @@ function withTexts(report: Report, text: string): Report {
   };
 }
 
-/** What an agent's log says, by where it stands. */
+/** An agent's texts in its log, by their place. */
 export interface LogTexts {
   readonly text: string;
   readonly tool: string;

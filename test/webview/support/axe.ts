@@ -1,4 +1,4 @@
-// Accessibility as axe-core sees it: no violation at all, also of what is only good practice.
+// Accessibility by axe-core: no violation at all, even of mere good practice.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ export async function checkAxe(page: Page | Frame): Promise<void> {
   assert.deepEqual(await axeViolations(page), []);
 }
 
-/** One line for each violation: the rule, what it wants, and where. */
+/** One line for each violation: the rule, its demand, and the element. */
 export async function axeViolations(page: Page | Frame): Promise<string[]> {
   await page.evaluate(source);
   const violations = await page.evaluate(runAxe, options);

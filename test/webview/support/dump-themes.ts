@@ -1,4 +1,5 @@
-// Writes themes/*.json anew: what VS Code gives a webview in each theme, read from a webview in the real workbench.
+// Writes themes/*.json again: the variables that VS Code gives a webview in each theme, read from a
+// webview in the real workbench.
 //   node test/webview/support/dump-themes.ts
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -24,7 +25,7 @@ exports.activate = () => {
   panel.webview.html = '<!DOCTYPE html><html><head></head><body><p>dump</p></body></html>';
 };`;
 
-/** The style of a webview's root element, and what its body says of the theme. */
+/** The style of a webview's root element, and its body's attributes of the theme. */
 function readTheme(): ThemeFixture {
   const { style } = document.documentElement;
   const variables = Object.fromEntries(

@@ -64,14 +64,14 @@ export class FakeHost {
   state: HostState;
   /** Everything that was asked, oldest first; `hello` and those about keys are left out. */
   readonly asked: Asked[] = [];
-  /** What had the focus last. */
+  /** The last focused rows. */
   selection: readonly string[] = [];
   readonly unanswered: string[] = [];
   /** Commands whose keys a person has removed in VS Code. */
   readonly removedKeys = new Set<string>();
-  /** What VS Code makes of keys comes behind this. */
+  /** VS Code's own reaction to keys follows this. */
   keysAfter: Promise<void> = Promise.resolve();
-  /** Refuses what a person asks by a button, and not what a page reads by itself. */
+  /** Refuses requests of a person's button, and not those that a page makes by itself. */
   refuses: ((name: string) => Refusal) | null = null;
   #commanded = Promise.resolve();
   #throughPage: () => Promise<unknown> = () => Promise.resolve();

@@ -1,11 +1,14 @@
-// What runs in the page before the webview's own script: VS Code's styles and API, and a report of
-// everything that the content security policy refuses. Each function is sent as text and must not
-// use anything outside of itself.
+// The code that runs in the page before the webview's own script: VS Code's styles and API, and a
+// report of everything that the content security policy refuses. Each function is sent as text and
+// must not use anything outside of itself.
 
 import type { ThemeFixture } from './themes.ts';
 
 export interface PageBeginning {
-  /** Goes with all that the page says: what the page of the test before said last may come late. */
+  /**
+   * Sent with each of the page's messages, because the last ones of the test before may arrive
+   * late.
+   */
   readonly visit: number;
   /** It has nothing of the test before: VS Code's storage of a page ends with it. */
   readonly isFresh: boolean;
@@ -42,7 +45,7 @@ export function beginPage({ visit, isFresh, theme, memory, reduceMotion }: PageB
     body.className = theme.bodyClass;
     body.classList.toggle('vscode-reduce-motion', reduceMotion);
     for (const [name, value] of Object.entries(theme.bodyData)) body.dataset[name] = value;
-    // Where the webview lies in the workbench the background is the editor's or the side bar's.
+    // If the webview is in the workbench, the background is the editor's or the side bar's.
     root.style.setProperty('background-color', 'var(--vscode-editor-background)');
   };
   const sheet = new CSSStyleSheet();

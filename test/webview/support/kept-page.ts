@@ -17,11 +17,11 @@ export interface Visitor {
 
 export interface KeptPage {
   readonly page: Page;
-  /** What runs before the webview's script from the next load on. */
+  /** Sets the code that runs before the webview's script from the next load on. */
   begin(beginning: Omit<PageBeginning, 'visit'>): Promise<void>;
   /** The page is for another test. */
   leave(): Promise<void>;
-  /** After a failure: what it holds is unknown. */
+  /** After a failure, its state is unknown. */
   drop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// The keybindings of the manifest, as VS Code reads them where nothing was changed.
+// The keybindings of the manifest, as VS Code reads them if nothing was changed.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

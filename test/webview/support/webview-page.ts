@@ -24,17 +24,17 @@ import { type PageServer, startPageServer } from './page-server.ts';
 import { readTheme, type ThemeName } from './themes.ts';
 
 export interface OpenOptions {
-  /** What differs from a connected webview on a small board. */
+  /** Differences from a connected webview on a small board. */
   readonly state?: Partial<HostState>;
   readonly theme?: ThemeName;
   /** The state in the page itself. */
   readonly first?: FirstState;
-  /** What the webview had kept by `memory.set` before. */
+  /** The state that the webview stored by `memory.set` before. */
   readonly memory?: unknown;
-  /** What the page was opened for when it kept that; absent: the same. */
+  /** The subject of the page when it stored that. Absent for the same one. */
   readonly memoryOf?: HostState['subject'];
   readonly viewport?: { readonly width: number; readonly height: number };
-  /** Called before the page is loaded: answers for what it asks at once. */
+  /** Called before the page is loaded: answers for its first requests. */
   readonly prepare?: (host: FakeHost) => void;
   /** Another script than the webview's own, relative to the repository's root. */
   readonly entry?: string;
@@ -43,7 +43,7 @@ export interface OpenOptions {
 export interface OpenWebview {
   readonly page: Page;
   readonly host: FakeHost;
-  /** What the webview keeps by `memory.set`. */
+  /** The state that the webview stored by `memory.set`. */
   memory(): unknown;
   /** Reloads the page, as VS Code does with a webview that was hidden: only `memory` stays. */
   reload(): Promise<void>;
@@ -135,7 +135,7 @@ export async function openWebview(
   };
 }
 
-/** The page keeps a webview's own state beside what it was opened for. */
+/** The page keeps a webview's own state beside its subject. */
 function componentOf(memory: unknown): unknown {
   return typeof memory === 'object' && memory !== null && 'component' in memory
     ? memory.component

@@ -198,7 +198,7 @@ suite('webview: page of a task', () => {
     await host.pushState({});
     await title.waitFor();
     assert.equal(await hint.inputValue(), 'print it wide');
-    // VS Code makes the same page again: it shows what it was reused for last.
+    // VS Code makes the same page again: it shows its last subject.
     await host.reuse(readme, null);
     await view.reload();
     await host.pushState({});
@@ -226,7 +226,7 @@ suite('webview: page of a task', () => {
       return (await title.count()) > 0 && (await title.inputValue()) === 'Print the whole tree';
     });
     assert.equal(await hint.inputValue(), 'print it wide');
-    // A click reuses it at once after the last key: what was typed is not lost either.
+    // A click reuses it at once after the last key: typed text is not lost either.
     await hint.fill('print it narrow');
     await host.reuse({ id: 'readme', attempt: null }, null);
     await host.reuse({ id: 'print', attempt: null }, null);

@@ -1,4 +1,4 @@
-// What a newcomer sees before the first row: what Drover does, what is missing, and each way on.
+// A newcomer's view before the first row: Drover's purpose, the missing parts, and each way on.
 
 import assert from 'node:assert/strict';
 import type { HostState } from '../../../webview/messages/messages.ts';

@@ -1,5 +1,5 @@
-// Keys of the task tree that VS Code's keybindings decide about: each acts once, on the row that it was pressed on,
-// and not at all where it was removed.
+// Keys of the task tree that VS Code's keybindings decide about: each acts once, on the row that it
+// was pressed on, and not at all if it was removed.
 
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../../server/protocol/views.ts';

@@ -1,4 +1,5 @@
-// What rows of the tree show in every theme and width: shares, counts, whole facts, and what waits for a person.
+// Rows of the tree in every theme and width: shares, counts, whole facts, and items that wait for a
+// person.
 
 import assert from 'node:assert/strict';
 import { runView } from '../../doubles/views.ts';

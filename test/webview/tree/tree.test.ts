@@ -1,4 +1,5 @@
-// The task tree alone in Chromium: what a mouse and a keyboard do to the plan, and that ten thousand tasks are no burden.
+// The task tree alone in Chromium: the effects of mouse and keyboard on the plan, and that ten
+// thousand tasks are no burden.
 
 import assert from 'node:assert/strict';
 import type { EpicView, TaskView } from '../../../server/protocol/views.ts';

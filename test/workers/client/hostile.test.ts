@@ -1,5 +1,5 @@
-// H01–H10: workers that lie, flood and stall. Whatever they do, the worktree stays as it was or gets what it may get, and the
-// instance goes.
+// H01–H10: workers that lie, flood and stall. Whatever they do, the worktree stays unchanged or
+// gets only allowed files, and the instance is destroyed.
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';

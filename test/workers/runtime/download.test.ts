@@ -36,7 +36,7 @@ suite('worker runtime: downloads', () => {
     );
     const copy = join(runtime.folder, 'copy');
     unpackInto(copy, body);
-    // `diff` compares contents, links and names; what it can't compare was left out.
+    // `diff` compares contents, links and names; files that it cannot compare were left out.
     const args = ['-r', '--no-dereference', '-x', 'pipe', '-x', 'a.sock', runtime.workspace, copy];
     assert.equal(execFileSync('diff', args, { encoding: 'utf8' }), '');
     const left = readdirSync(runtime.workspace).filter((name) => !readdirSync(copy).includes(name));

@@ -1,4 +1,5 @@
-// Commands of the worker runtime (worker contract §4, §9): how they start, what they print, how they end.
+// Commands of the worker runtime (worker contract §4, §9): how they start, their output, how they
+// end.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// docs/drover-worker.Dockerfile: what it copies is built, nothing runs as root or holds a secret, and its entry point is a runtime.
+// docs/drover-worker.Dockerfile: the files that it copies are built, nothing runs as root or holds
+// a secret, and its entry point is a runtime.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';

@@ -112,7 +112,8 @@ suite('worker runtime: event stream', () => {
       events.slice(1).map(({ id }) => id),
       Array.from({ length: 1000 }, (_, i) => 1501 + i),
     );
-    // Without a header nothing is said of what is gone; before all ids as well, unless it is the one just before.
+    // A request without a header gets no notice of missing events; one before all ids neither,
+    // unless it is the one just before.
     assert.equal((await replay(runtime, job))[0]?.id, 1501);
     assert.equal((await replay(runtime, job, '-2'))[0]?.id, 1501);
     assert.deepEqual((await replay(runtime, job, '-1'))[0], { ...notice, id: 0 });
@@ -125,7 +126,7 @@ suite('worker runtime: event stream', () => {
     // So few bytes fit into the pipe: the file tells that all of them are there to be read.
     const job = await exec(runtime, `seq ${String(count)}; touch ../printed`);
     await eventually('all is printed', () => existsSync(join(runtime.folder, 'printed')));
-    // Each answer is a turn of the runtime, in which it reads what it is willing to read.
+    // Each answer is a turn of the runtime, in which it reads as much as it wants.
     for (let turn = 0; turn < 5; turn++) await ask(runtime, '/health');
     const ids = (await replay(runtime, job)).map(({ id }) => id);
     assert.deepEqual(
@@ -171,7 +172,8 @@ suite('worker runtime: event stream', () => {
     const brisk = await follow(runtime, job);
     go(runtime);
     await brisk.event(isDone);
-    // Even a fast reader may be kept from reading for a second; it is told what it has missed.
+    // Even a fast reader may be kept from reading for a second; it gets a notice of the missing
+    // events.
     const ids = brisk.events.filter(({ data }) => data.line !== gap).map(({ id }) => id);
     const jumps = ids.filter((id, at) => id !== (ids[at - 1] ?? -1) + 1).length;
     assert.equal(brisk.events.length - ids.length, jumps);
@@ -181,7 +183,7 @@ suite('worker runtime: event stream', () => {
     assert.deepEqual(still.events.at(-1), brisk.events.at(-1));
     const notices = still.events.filter(({ data }) => data.line === gap);
     assert.ok(notices.length > 0);
-    // What the notice stands for is exactly what is missing.
+    // The notice covers exactly the missing events.
     const at = still.events.findIndex(({ data }) => data.line === gap);
     assert.equal(still.events[at]?.id, (still.events[at - 1]?.id ?? -2) + 1);
     assert.ok((still.events[at + 1]?.id ?? 0) > (still.events[at]?.id ?? 0));

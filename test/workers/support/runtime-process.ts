@@ -30,7 +30,7 @@ export function runtimeProgram(): string {
   return join(dirname(droverProgram()), 'worker-runtime.cjs');
 }
 
-/** Registers the teardown: what a test has started ends with it. */
+/** Registers the teardown: processes that a test has started end with it. */
 export function useRuntimes(): (start?: RuntimeStart) => Promise<RuntimeProcess> {
   let running: RuntimeProcess[] = [];
   teardown(async () => {

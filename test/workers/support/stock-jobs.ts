@@ -1,5 +1,5 @@
-// Whole jobs of the execution client on workers of upstream's form, in folders of their own: what came of it, what the worker was
-// asked, and that no instance is left.
+// Whole jobs of the execution client on workers of upstream's form, in folders of their own: the
+// results, the requests to the worker, and that no instance is left.
 
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const times = {
   snapshotMs: 50,
 };
 
-/** Stock runtimes as instances; what was created and destroyed is written down. */
+/** Stock runtimes as instances; creations and destructions are recorded. */
 export class StockProvisioner implements Provisioner {
   readonly kind = 'hook';
   readonly capabilities = { env: true, list: true, foreignPaths: false };

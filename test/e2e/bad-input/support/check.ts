@@ -14,7 +14,7 @@ export interface Row {
   readonly title: string;
   /** `project` when it is not said. */
   readonly base?: Base;
-  /** Makes the bad thing; what it returns undoes what the row would leave behind. */
+  /** Makes the bad input; the returned function undoes any leftovers of the row. */
   readonly prepare?: (place: Place) => void | (() => void) | Promise<void | (() => void)>;
   readonly args: readonly string[] | ((place: Place) => readonly string[]);
   readonly call?: Partial<Call> | ((place: Place) => Partial<Call>);

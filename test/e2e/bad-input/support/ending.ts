@@ -24,7 +24,7 @@ export interface EndingRow {
   readonly toml?: string;
   readonly code: number;
   readonly status: string;
-  /** In the task's last error, or in what `why` says. */
+  /** Words in the task's last error, or in the output of `why`. */
   readonly words: readonly (string | RegExp)[];
   readonly diskBytesMax?: number;
 }
@@ -72,7 +72,8 @@ async function checkIn(row: EndingRow, place: Place): Promise<void> {
   const disk = row.diskBytesMax ?? diskBytesDefault;
   assert.ok(use.diskBytes <= disk, `${use.diskBytes} bytes were used on the disk`);
   assert.ok(use.memoryBytes <= memoryBytesMax, `${use.memoryBytes} bytes of memory were used`);
-  // The backend still runs, with the shells that start its git; what the run has started does not.
+  // The backend still runs, with the shells that start its git; processes that the run started do
+  // not.
   const isOwn = /backend\.c?js|drover-git [0-9a-f]{32}$/;
   const left = (): readonly object[] =>
     processesOf(place.folder).filter(({ command }) => !isOwn.test(command));

@@ -11,7 +11,7 @@ import { patience } from '../../../patience.ts';
 /** These start a backend, and that is a process beside the bundles. */
 const startsBackend: ReadonlySet<string> = new Set(['run', 'resume', 'server', 'undo', 'plan']);
 
-/** What git and the database see of this process is what they would see of a separate one. */
+/** Git and the database see the same environment in this process as in a separate one. */
 process.env['HOME'] = '/nonexistent';
 process.env['DROVER_SANDBOX'] = 'off';
 

@@ -30,7 +30,7 @@ export interface Place {
  */
 export type Base = 'project' | 'empty' | 'repository' | 'folder';
 
-/** Ids of the plan: what each of them is, is in its name. */
+/** Ids of the plan, each named by its role. */
 const plan: readonly object[] = [
   { type: 'epic', id: 'EPIC-1', title: 'Speak French' },
   { type: 'story', id: 'A', title: 'Greet in French', epic_id: 'EPIC-1' },
@@ -52,7 +52,7 @@ const states = `
     values ('Q-OPEN', 'FAILED', 1, 'r1', 'review', 'Keep the old reader?', '["keep","remove"]', 'open', 1),
            ('Q-CLOSED', 'FAILED', 1, 'r2', 'question', 'Which one?', '["a","b"]', 'answered', 1);`;
 
-/** What is made of these goes away when the process ends. */
+/** Folders made of these are removed when the process ends. */
 const top = realpathSync(mkdtempSync(join(tmpdir(), 'drover-bad-input-')));
 // Some rows run as another user.
 chmodSync(top, 0o755);

@@ -81,7 +81,10 @@ export function backendPid(root: string): number | null {
 
 const leaveWaitMs = 30_000;
 
-/** What is alive a while after the backend's end: its own helpers end when they notice that it is gone. */
+/**
+ * Processes that are alive a while after the backend's end: its own helpers end when they notice
+ * that it is gone.
+ */
 export async function leftProcesses(folder: string): Promise<readonly FoundProcess[]> {
   const endMs = Date.now() + leaveWaitMs;
   for (;;) {

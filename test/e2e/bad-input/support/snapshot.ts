@@ -1,4 +1,5 @@
-// What a refused command must leave as it was: the content of the database, the refs, the checkout, all files around.
+// The state that a refused command must not change: the content of the database, the refs, the
+// checkout, all files around.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,10 +18,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { removeFolder } from '../../../remove-folder.ts';
 import type { Place } from './place.ts';
 
-/** Names with what they held; compared as a whole, so that a difference names itself. */
+/** Names with their values; compared as a whole, so that a difference names itself. */
 export type Snapshot = Readonly<Record<string, string>>;
 
-/** Where a running backend can be found, its lock and its words; and SQLite's own files beside a database. */
+/** A running backend's address, lock and logs; and SQLite's own files beside a database. */
 const notContent = /^\.drover\/(?:backend\.[\w.-]+|logs(?:\/.*)?)$|\.db-(?:wal|shm|journal)$/;
 
 export function snapshotOf(place: Place): Snapshot {

@@ -1,4 +1,4 @@
-// What Amp's lines become, one by one: also those that no version of it should print.
+// The events of Amp's lines, one by one: also of lines that no version should print.
 
 import assert from 'node:assert/strict';
 import { AmpTranslator, type AmpNews } from '../../../../server/agents/amp/translate.ts';

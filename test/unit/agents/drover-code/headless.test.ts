@@ -1,4 +1,5 @@
-// The pure parts of the headless way: what is printed, the result file, how both are judged. Names as in the checklist.
+// The pure parts of the headless way: the output, the result file, how both are judged. Names as in
+// the checklist.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,5 @@
-// Where a SQLForge project is found, and which names of environments are taken. Names as in the checklist.
+// The place of a SQLForge project, and the accepted names of environments. Names as in the
+// checklist.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// What issues become: epics, tasks, edges; what may not start yet; and what of their text an agent gets.
+// Issues as a plan: epics, tasks, edges; tasks that may not start yet; and the part of their text
+// that an agent gets.
 
 import assert from 'node:assert/strict';
 import {

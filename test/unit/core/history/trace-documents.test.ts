@@ -1,4 +1,5 @@
-// What the documents say on traces: the table of spans, the ClickHouse table and dashboard, the collector's configuration.
+// The documents' parts on traces: the table of spans, the ClickHouse table and dashboard, the
+// collector's configuration.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

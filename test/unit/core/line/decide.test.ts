@@ -14,7 +14,7 @@ const T = 't'.repeat(40);
 const F = 'f'.repeat(40);
 const old = '0'.repeat(40);
 
-/** L and T exist, and T is where Drover saw it last. */
+/** L and T exist, and T is at the commit at which Drover saw it last. */
 const plain: LineFacts = {
   branch: 'main',
   line: L,

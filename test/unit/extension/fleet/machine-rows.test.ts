@@ -1,4 +1,4 @@
-// The view of a fleet's machines: which rows it has, and what they say.
+// The view of a fleet's machines: its rows, and their texts.
 
 import assert from 'node:assert/strict';
 import { machineRows, formatPlaces } from '../../../../extension/fleet/machine-rows.ts';
@@ -69,7 +69,7 @@ suite('rows of machines', () => {
     );
     assert.ok(dead && left);
     assert.deepEqual(facts(dead), ['atlas', 'dead · heard 20 s ago', 'error']);
-    // Until others take it over; what it had to say of itself no longer counts.
+    // Until others take it over; its own reports no longer count.
     assert.deepEqual(
       dead.children.map(({ label }) => label),
       ['Far away'],

@@ -1,4 +1,4 @@
-// The view of remote workers: which rows it has, what they say, and when its list is out of date.
+// The view of remote workers: its rows, their texts, and when its list is out of date.
 
 import assert from 'node:assert/strict';
 import type { TreeRow } from '../../../../extension/trees/tree-row.ts';

@@ -1,4 +1,4 @@
-// Who makes the workers is written into a project's settings without touching what else they say.
+// The provisioner is written into a project's settings without touching other settings.
 
 import assert from 'node:assert/strict';
 import { getStaticTOMLValue, parseTOML } from 'toml-eslint-parser';

@@ -25,7 +25,7 @@ suite('extension: merge files', () => {
   });
 
   test('a merge editor that has just opened, and one whose choice was taken back, decide nothing', () => {
-    // VS Code writes the base over the marks, and saves it where it saves by itself.
+    // VS Code writes the base over the marks, and saves it if it saves by itself.
     assert.deepEqual(resultState('base\n', sides), undecided);
     for (const text of ['landed\n', 'mine\n', 'landed\nmine\n', 'other\n'])
       assert.deepEqual(resultState(text, sides), { kind: 'decided' }, text);

@@ -1,4 +1,5 @@
-// The pure parts of the board: columns, the graph that is shown, its layout, the part in sight, keys, what is remembered.
+// The pure parts of the board: columns, the graph that is shown, its layout, the part in sight,
+// keys, memory.
 
 import assert from 'node:assert/strict';
 import { readMemory } from '../../../../webview/board/board-memory.ts';

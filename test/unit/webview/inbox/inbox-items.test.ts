@@ -1,4 +1,4 @@
-// What waits for a person, as items: a plan is one of them, approved by the number that was read.
+// Items that wait for a person: a plan is one of them, approved by the number that was read.
 
 import assert from 'node:assert/strict';
 import {

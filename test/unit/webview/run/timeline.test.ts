@@ -1,4 +1,4 @@
-// The timeline's model: rows of workers, the critical path, round marks, and where keys lead.
+// The timeline's model: rows of workers, the critical path, round marks, and the targets of keys.
 
 import assert from 'node:assert/strict';
 import { barAt, ticksOf, timelineOf } from '../../../../webview/run/timeline-model.ts';

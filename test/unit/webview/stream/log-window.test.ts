@@ -1,4 +1,4 @@
-// What of a log is loaded: pages side by side, bounded, with keys that stay.
+// The loaded part of a log: pages without gaps, bounded, with keys that stay.
 
 import assert from 'node:assert/strict';
 import {

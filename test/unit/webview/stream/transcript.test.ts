@@ -1,4 +1,4 @@
-// Events of a log become what a person reads.
+// Events of a log become entries for people.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

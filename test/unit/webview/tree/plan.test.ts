@@ -1,4 +1,4 @@
-// What drags and keys do to a plan, and that undo takes it back: on a board whose backend is a list.
+// The effects of drags and keys on a plan, and their undo: on a board whose backend is a list.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -43,7 +43,9 @@ function boardOf(plan: Readonly<Record<string, string>>): StatusSnapshot {
   return { ...snapshotOf(tasks), epics: epics.map((id) => epicView({ id, title: id }, tasks)) };
 }
 
-/** Siblings in their order: those of each epic, and parts of each task under its name where it has any. */
+/**
+ * Siblings in their order: those of each epic, and parts of each task under its name if it has any.
+ */
 function shape(board: StatusSnapshot): Readonly<Record<string, string>> {
   const lists: Record<string, string[]> = Object.fromEntries(
     [...board.epics.map((epic) => epic.id), '-'].map((id) => [id, []]),
@@ -55,7 +57,7 @@ function shape(board: StatusSnapshot): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(lists).map(([id, list]) => [id, list.join(' ')]));
 }
 
-/** A backend that holds the plan in a list and does what the requests say. */
+/** A backend that holds the plan in a list and carries out the requests. */
 class ListBackend {
   board: StatusSnapshot;
   constructor(board: StatusSnapshot) {

@@ -1,4 +1,4 @@
-// C40: what the next start destroys, and what it never touches.
+// C40: the instances that the next start destroys, and those that it never touches.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';

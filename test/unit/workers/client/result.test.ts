@@ -1,4 +1,4 @@
-// C30–C34, C44: what a worker may send, and what of it comes into the worktree.
+// C30–C34, C44: the data that a worker may send, and the part that comes into the worktree.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-// Stages of a job that overlap, told by what was there when, and pauses that are short at first.
+// Stages of a job that overlap, identified by their traces, and pauses that are short at first.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-// C06–C12: what an upload holds, decided before any instance exists.
+// C06–C12: the content of an upload, decided before any instance exists.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,5 @@
-// Workers that a script makes: what it may print, how long it may take, and what it may leave running.
+// Workers that a script makes: its allowed output, its time limit, and the processes that it may
+// leave.
 
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';

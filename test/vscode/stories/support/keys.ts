@@ -1,4 +1,4 @@
-// The window without a mouse: the key that shows the tasks, Tab, and where the focus is.
+// The window without a mouse: the key that shows the tasks, Tab, and the place of the focus.
 
 import { eventually } from '../../../e2e/support/eventually.ts';
 import type { Frame, Page } from '../../host/browser.ts';
@@ -15,7 +15,7 @@ export async function reachTree(page: Page): Promise<Frame> {
   });
 }
 
-/** The key shows the view; from where that leaves the focus, Tab goes forth and back in it. */
+/** The key shows the view; from the focused place, Tab moves forth and back in it. */
 export async function reach(
   what: string,
   page: Page,

@@ -41,8 +41,9 @@ export async function runCommand(page: Page, title: string): Promise<void> {
 }
 
 /**
- * The palette's row of a command; throws when it does not come. A view that shows at this very moment takes the focus,
- * and with it the palette away; and the palette offers what was possible as it opened. Then it is asked again.
+ * The palette's row of a command; throws if it does not appear. A view that is just being shown
+ * takes the focus, and with it the palette away; and the palette offers the commands that were
+ * possible as it opened. Then it is opened again.
  */
 export async function offeredCommand(page: Page, title: string): Promise<Locator> {
   await page.keyboard.press('F1');

@@ -34,7 +34,7 @@ export interface WorkbenchOptions {
 export interface Workbench {
   readonly host: VsCodeHost;
   readonly page: Page;
-  /** What the content security policy refused, in any frame of any window. */
+  /** Violations of the content security policy, in any frame of any window. */
   readonly violations: readonly string[];
   /** Another window of the same person on the same folder. */
   anotherWindow(): Promise<Page>;

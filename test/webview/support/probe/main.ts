@@ -29,7 +29,7 @@ try {
 }
 document.addEventListener('keydown', ({ key }) => {
   if (key === 'b') {
-    // What the policy must refuse.
+    // Code that the policy must refuse.
     const style = document.createElement('style');
     style.textContent = 'p { color: red }';
     document.head.append(style);
