@@ -42,7 +42,6 @@ export const ownRefusalKinds = [
   'output_gone',
 
   // Changes that the state does not allow
-  'illegal',
   'epic_open',
   'run_differs',
   'elsewhere',

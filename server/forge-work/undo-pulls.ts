@@ -25,7 +25,7 @@ export async function endUndo(
         const note = `PR #${pull.number}, which reverts it, was closed and not merged`;
         await setPull(tx, pull, { state: 'closed', note });
         await setEpicWaiting(tx, pull.epic_id, { state: 'landed', note });
-        const data = { kind: 'illegal', reason: note, workflow: null };
+        const data = { kind: 'bad_state', reason: note, workflow: null };
         await engine.store.append(tx, { type: 'landing.undo_failed', epicId: pull.epic_id, data });
       });
       return true;

@@ -27,9 +27,9 @@ suite('refusals', () => {
   });
 
   test('a bad form would be found', () => {
-    const code = "throw new Refusal('illegal', `task ${id} is gone; try again`);";
+    const code = "throw new Refusal('bad_state', `task ${id} is gone; try again`);";
     assert.deepEqual(badForms(code), ['task ${id} is gone; try again']);
-    assert.deepEqual(badForms("new Refusal(\n 'illegal',\n 'It is gone',\n)"), ['It is gone']);
-    assert.deepEqual(badForms("new Refusal('illegal', 'It is gone.')"), []);
+    assert.deepEqual(badForms("new Refusal(\n 'bad_state',\n 'It is gone',\n)"), ['It is gone']);
+    assert.deepEqual(badForms("new Refusal('bad_state', 'It is gone.')"), []);
   });
 });

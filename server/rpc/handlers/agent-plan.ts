@@ -58,7 +58,7 @@ export async function addForAgent(
     }
     if (given.kind === 'follow_up' && (await candidateOf(tx, scope.taskId)) !== null) {
       throw new Refusal(
-        'illegal',
+        'bad_state',
         `${scope.taskId} is one of several candidates and may not be chosen, so it cannot add follow-up tasks. Name them in your summary instead.`,
       );
     }

@@ -36,7 +36,8 @@ export function panelEngineHandlers(
     'target.follow': async ({ branch, leave_out: leavesOut }) => {
       const run = branch === undefined ? await newestRun(engine.store.db) : null;
       const target = branch ?? run?.target_branch;
-      if (target === undefined) throw new Refusal('illegal', 'Nothing has run yet. Name a branch.');
+      if (target === undefined)
+        throw new Refusal('bad_request', 'Nothing has run yet. Name a branch.');
       return followTarget(engine, target, leavesOut === true);
     },
     'task.take_over': async ({ id }) => {
@@ -82,7 +83,7 @@ async function testBase(
     const engine = { ...deps.engine, ...start?.engine };
     const settings = engine.settings();
     if (settings.gateCommand === null)
-      throw new Refusal('illegal', 'No gate is configured. Set [gate] command in .drover.toml.');
+      throw new Refusal('bad_state', 'No gate is configured. Set [gate] command in .drover.toml.');
     const target = await chooseTarget(engine, params.target ?? settings.target);
     // It runs a command of the repository, as a run would.
     await start?.use();

@@ -59,7 +59,7 @@ async function refuseCandidate(
 ): Promise<void> {
   if ((await candidateOf(tx, taskId)) === null) return;
   throw new Refusal(
-    'illegal',
+    'bad_state',
     `${taskId} is one of several candidates, which must not influence each other, so it cannot leave notes. Use your summary instead.`,
   );
 }

@@ -76,7 +76,7 @@ async function refuseWorking(source: Tx): Promise<void> {
         ? `task ${task.id} is running`
         : `the work of task ${landing?.task_id ?? ''} waits to land`;
   throw new Refusal(
-    'illegal',
+    'bad_state',
     `The project cannot be moved while it is running: ${what}; nothing was changed. Wait until it has finished, or stop it, then try again: with Ctrl-C in "drover run", or, without a fleet, with "drover server stop --force" (it releases tasks first).`,
   );
 }
@@ -90,7 +90,7 @@ async function refuseFilled(target: Tx): Promise<void> {
       .executeTakeFirst();
     if (row === undefined) continue;
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `The database to move to holds ${table} already; nothing was changed. Name an empty one.`,
     );
   }

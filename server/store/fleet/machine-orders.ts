@@ -65,7 +65,7 @@ async function runningMachine(tx: Tx, wanted: string): Promise<MachineView> {
   }
   if (isAlive(found)) return found;
   const words = found.state === 'dead' ? 'is dead, and its tasks are reassigned' : 'has left';
-  throw new Refusal('illegal', `${found.name} ${words}: there is nothing to drain.`);
+  throw new Refusal('bad_state', `${found.name} ${words}: there is nothing to drain.`);
 }
 
 function isAlive({ state }: MachineView): boolean {
@@ -90,7 +90,7 @@ export async function orderRelease(
         ? ''
         : ` The last landing ended ${formatDuration(sources.clock.now() - ended)} ago.`;
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `No machine is landing on ${branch} now.${last} "drover machines" shows who lands where.`,
     );
   }
@@ -98,13 +98,13 @@ export async function orderRelease(
   const name = holder?.name ?? lander.machine;
   if (holder === undefined || !isAlive(holder)) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${name} stopped while it was landing on ${branch}: another machine that can land continues without a command.`,
     );
   }
   if (!machines.some(({ id, lands }) => id !== holder.id && lands)) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `No machine but ${name} can land on ${branch} now. "drover machines" shows why; start a worker that can, then repeat the command.`,
     );
   }

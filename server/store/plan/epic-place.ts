@@ -45,7 +45,7 @@ export async function removeEpic(tx: Tx, sources: StoreSources, id: string): Pro
     .executeTakeFirstOrThrow();
   if (held.n > 0) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `Epic ${id} holds ${held.n} task${held.n === 1 ? '' : 's'}; move or remove what is in it first.`,
     );
   }
@@ -56,7 +56,7 @@ export async function removeEpic(tx: Tx, sources: StoreSources, id: string): Pro
     .where('state', '!=', 'finished')
     .executeTakeFirst();
   if (run !== undefined) {
-    throw new Refusal('illegal', `Run ${run.id} is about epic ${id}; wait until it has ended.`);
+    throw new Refusal('bad_state', `Run ${run.id} is about epic ${id}; wait until it has ended.`);
   }
   await tx.deleteFrom('epics').where('id', '=', id).execute();
   await appendEvent(tx, sources, {

@@ -42,7 +42,7 @@ export async function restoreRemoved(
 ): Promise<void> {
   for (const id of [...epics.map((row) => row.id), ...tasks.map(({ row }) => row.id)]) {
     if (await isIdTaken(tx, id))
-      throw new Refusal('illegal', `${id} exists already; nothing was restored.`);
+      throw new Refusal('id_taken', `${id} exists already; nothing was restored.`);
   }
   for (const row of epics) {
     await tx.insertInto('epics').values(row).execute();
@@ -74,7 +74,7 @@ export async function restoreRemoved(
 async function insertTask(tx: Tx, row: TaskRow): Promise<void> {
   const { parent_id: parent, epic_id: epic } = row;
   if (parent !== null && !(await isIdTaken(tx, parent)))
-    throw new Refusal('illegal', `${parent}, which ${row.id} was part of, does not exist.`);
+    throw new Refusal('bad_state', `${parent}, which ${row.id} was part of, does not exist.`);
   const epicId = epic !== null && (await isIdTaken(tx, epic)) ? epic : null;
   await tx
     .insertInto('tasks')

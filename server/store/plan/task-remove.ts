@@ -61,7 +61,7 @@ async function refuseBegun(tx: Tx, row: TaskRow): Promise<void> {
     .executeTakeFirst();
   if (attempt !== undefined || !removableStatuses.has(row.status)) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${row.id} is ${row.status} and has a history, which is kept. Cancel it instead.`,
     );
   }
@@ -69,7 +69,7 @@ async function refuseBegun(tx: Tx, row: TaskRow): Promise<void> {
   const root = await taskOrRefuse(tx, await rootTaskId(tx, row.id));
   if (!ownedStatuses.has(root.status)) return;
   throw new Refusal(
-    'illegal',
+    'bad_state',
     `${row.id} is a sub-task of ${root.id}, which is running. Pause ${root.id} first.`,
   );
 }
@@ -86,7 +86,7 @@ async function refuseNeeded(tx: Tx, gone: ReadonlySet<string>): Promise<void> {
     const needed = edges.find((edge) => !gone.has(edge.task_id));
     if (needed === undefined) continue;
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${needed.task_id} waits for ${needed.blocked_by}. Remove that dependency first, or both tasks.`,
     );
   }

@@ -55,13 +55,13 @@ async function chooseByPersonIn(
   const task = of === null ? null : await taskById(tx, of);
   if (row === null || task === null || task.status !== 'blocked') {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${candidateId} can no longer be chosen. The choice was already made.`,
     );
   }
   if (candidateStanding(candidateFacts(row)) !== 'green') {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${candidateId} has not passed the gate and can't be chosen. Run "drover send-back ${candidateId} <text>" or "drover retry ${candidateId}" to give it another try.`,
     );
   }

@@ -61,7 +61,7 @@ export async function pauseTask(engine: Stopping, id: string): Promise<void> {
   // It was just started: then its agent must be stopped first.
   const now = await requireTask(engine, id);
   if (ownedStatuses.has(now.status)) return pauseOwned(engine, now);
-  throw new Refusal('illegal', cannotBecome(id, now.status, 'paused', []));
+  throw new Refusal('bad_state', cannotBecome(id, now.status, 'paused', []));
 }
 
 async function pauseOwned(engine: Stopping, row: TaskRow): Promise<void> {
@@ -69,7 +69,7 @@ async function pauseOwned(engine: Stopping, row: TaskRow): Promise<void> {
   // The choice of another candidate, or another person, may have had the last word.
   const { status } = await requireTask(engine, row.id);
   if (status === 'cancelled')
-    throw new Refusal('illegal', cannotBecome(row.id, status, 'paused', []));
+    throw new Refusal('bad_state', cannotBecome(row.id, status, 'paused', []));
 }
 
 export async function unpauseTask(engine: Stored, id: string, hint: string | null): Promise<void> {
@@ -84,7 +84,7 @@ export async function unpauseTask(engine: Stored, id: string, hint: string | nul
       data: { by: 'person' },
     });
     if (!outcome.ok)
-      throw new Refusal('illegal', cannotBecome(id, outcome.status, 'ready', ['paused']));
+      throw new Refusal('bad_state', cannotBecome(id, outcome.status, 'ready', ['paused']));
   });
 }
 
@@ -97,13 +97,13 @@ export async function cancelTask(
   if (row.status === 'cancelled') return;
   if (row.status === 'completed')
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is completed, and a landed task can't be canceled. Run "drover undo ${id}" instead.`,
     );
   if (row.parent_id === null && isHeld(row)) return stopOwned(engine, row, 'cancel', reason);
   if (ownedStatuses.has(row.status))
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is running inside ${row.parent_id}. Cancel ${row.parent_id}, or wait.`,
     );
   const cancelled = await engine.store.transaction(async (tx) => {
@@ -173,22 +173,22 @@ export async function retryTask(engine: Changing, id: string, force: boolean): P
   if (force) allowed.push('completed', 'paused');
   if (row.status === 'blocked' && row.blocked_reason !== null) allowed.push('blocked');
   if (isHeld(row))
-    throw new Refusal('illegal', `${id} is running. Run "drover cancel ${id}" first.`);
+    throw new Refusal('bad_state', `${id} is running. Run "drover cancel ${id}" first.`);
   if (!allowed.includes(row.status))
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is ${row.status} and can't be retried; ${nextAction(id, row.status)}.`,
     );
   if (await isSpentCandidate(engine.store.db, row))
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} was a candidate of a choice that is over. Run "drover retry ${row.candidate_of ?? ''} --force" to start over.`,
     );
   const begun = await engine.store.transaction(async (tx) => {
     const isFinished = !force && (await finishedAs(tx, id)) === 'uncommitted';
     return freshStart(engine, tx, row, 'task.retry', { goesOn: isFinished ? 'uncommitted' : null });
   });
-  if (!begun) throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
+  if (!begun) throw new Refusal('bad_state', `${id} was just changed by someone else. Try again.`);
 }
 
 interface FreshStart {
@@ -255,7 +255,7 @@ export async function hintTask(
   const row = await requireTask(engine, id);
   if (row.status === 'completed' || row.status === 'cancelled')
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is ${row.status}, so a hint would not reach an agent; ${nextAction(id, row.status)}.`,
     );
   await engine.store.transaction((tx) => addHint(tx, engine.store.sources, id, text));
@@ -279,7 +279,7 @@ export async function answerQuestion(
     );
   if (row.state !== 'open')
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `Question ${id} is already ${row.state}. Run "drover status" to list the open questions.`,
     );
   const choices = JSON.parse(row.choices) as string[];
@@ -300,7 +300,7 @@ export async function answerQuestion(
   );
   if (!ended)
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `Question ${id} is no longer open. Run "drover status" to list the open questions.`,
     );
   engine.switchboard.answered(id, chosen);
@@ -361,7 +361,7 @@ export async function requireRoot(engine: Stored, id: string, verb: string): Pro
   const row = await requireTask(engine, id);
   if (row.parent_id === null) return row;
   const root = await engine.store.transaction((tx) => rootTaskId(tx, id));
-  throw new Refusal('illegal', `${id} is a sub-task and can't be ${verb} alone. Name ${root}.`);
+  throw new Refusal('bad_state', `${id} is a sub-task and can't be ${verb} alone. Name ${root}.`);
 }
 
 function cannotBecome(

@@ -47,7 +47,7 @@ async function cureState(
     if (!back.ok) throw new Refusal(back.error.kind, back.error.message);
     if (back.value.kind === 'pending') {
       const remedy = `Run "git merge ${state.ref}" on ${branch}.`;
-      throw new Refusal('illegal', `${back.value.reason} ${remedy}`);
+      throw new Refusal('bad_state', `${back.value.reason} ${remedy}`);
     }
     await syncLine(engine, branch);
   }

@@ -25,13 +25,13 @@ export async function resolveTask(
   const cause = redBaseOf(row);
   if (anyway && cause === null)
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is not blocked by a failing gate, so there is nothing to start it in spite of. Resolve it without --anyway.`,
     );
   const outside = row.status === 'blocked' && row.blocked_reason !== null;
   if (!outside && row.status !== 'conflict') {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is ${row.status}. Only a task that is blocked from outside or in conflict can be resolved; ${nextAction(id, row.status)}.`,
     );
   }
@@ -43,6 +43,6 @@ export async function resolveTask(
     });
     if (isBegun && anyway && cause !== null) await waiveRedBase(tx, id, cause);
     if (isBegun) return;
-    throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
+    throw new Refusal('bad_state', `${id} was just changed by someone else. Try again.`);
   });
 }

@@ -51,10 +51,10 @@ export async function restoreTask(
   const row = await requireRoot(engine, id, 'restored');
   const chosen = chooseSnapshot(await snapshotsOf(engine.store.db, engine.git, id), id, wanted);
   if (isHeld(row)) {
-    throw new Refusal('illegal', `${id} is running. Run \`drover pause ${id}\` first.`);
+    throw new Refusal('bad_state', `${id} is running. Run \`drover pause ${id}\` first.`);
   }
   if (row.status === 'completed') {
-    throw new Refusal('illegal', `${id} is completed. Run \`drover reset ${id}\` first.`);
+    throw new Refusal('bad_state', `${id} is completed. Run \`drover reset ${id}\` first.`);
   }
   const last = await lastAttempt(engine.store.db, id);
   if (last !== null) {
@@ -76,7 +76,7 @@ export async function restoreTask(
     return true;
   });
   if (!begun) {
-    throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
+    throw new Refusal('bad_state', `${id} was just changed by someone else. Try again.`);
   }
   return chosen.number;
 }

@@ -49,7 +49,7 @@ export async function approve(
   const row = await requireTask(engine, id);
   if (row.status !== 'needs_review')
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is ${row.status}. Only what needs a review can be approved; ${nextAction(id, row.status)}.`,
     );
   if (row.review_kind === 'plan') {
@@ -72,7 +72,7 @@ export async function approve(
 
 function noIgnored(id: string): Refusal {
   const message = `${id} has no ignored files that wait for a decision. Leave --with-ignored out.`;
-  return new Refusal('illegal', message);
+  return new Refusal('bad_state', message);
 }
 
 async function treeSeen(engine: Uses<'git'>, seen: string): Promise<string> {
@@ -82,12 +82,12 @@ async function treeSeen(engine: Uses<'git'>, seen: string): Promise<string> {
 }
 
 function noPlan(id: string): Refusal {
-  return new Refusal('illegal', `No plan of ${id} waits for an approval. Leave the plan out.`);
+  return new Refusal('bad_state', `No plan of ${id} waits for an approval. Leave the plan out.`);
 }
 
 function changedSince(id: string): Refusal {
   return new Refusal(
-    'illegal',
+    'bad_state',
     `${id} has changed since you reviewed it. Review the change again, then approve it.`,
   );
 }
@@ -99,12 +99,12 @@ async function approveEpic(
   tree: string | null,
 ): Promise<void> {
   if (state !== 'needs_review' || tree === null) {
-    throw new Refusal('illegal', notForReview(id, state));
+    throw new Refusal('bad_state', notForReview(id, state));
   }
   const run = await newestRun(engine.store.db, { epicId: id });
   if (run === null)
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `Epic ${id} has never run. Run "drover run --epic ${id} --land review".`,
     );
   await engine.store.transaction(async (tx) => {
@@ -159,7 +159,7 @@ async function landIgnored(
   if (found.value === null || row.base_sha === null) {
     const place = row.worktree_path === null ? '' : ` They are in ${row.worktree_path}.`;
     const message = `The ignored files of ${row.id} are in no snapshot.${place} Copy those you want, then approve without --with-ignored.`;
-    throw new Refusal('illegal', message);
+    throw new Refusal('bad_state', message);
   }
   const made = await engine.git.withIgnored({
     commit: row.base_sha,
@@ -232,7 +232,7 @@ export async function approveTask(
     const run = await runById(tx, attempt.run_id ?? '');
     if (run === null)
       throw new Refusal(
-        'illegal',
+        'bad_state',
         `${row.id} has no run to land with. Run "drover retry ${row.id}".`,
       );
     const claim = { taskId: row.id, epoch: row.epoch, attempt: attempt.number, runId: run.id };
@@ -267,13 +267,13 @@ export async function sendBack(
   const epic = await epicById(engine.store.db, id);
   if (epic !== null) {
     if (!sentBackStates.has(epic.landing_state ?? ''))
-      throw new Refusal('illegal', notForReview(id, epic.landing_state));
+      throw new Refusal('bad_state', notForReview(id, epic.landing_state));
     return sendBackEpic(engine, id, text);
   }
   const row = await requireTask(engine, id);
   if (row.status !== 'needs_review')
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is ${row.status}. Only what needs a review can be sent back; ${nextAction(id, row.status)}.`,
     );
   if (row.review_kind === 'plan') {
@@ -282,7 +282,7 @@ export async function sendBack(
   }
   if (isHeld(row))
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is approved and about to land. Run "drover cancel ${id}" to stop it.`,
     );
   await engine.store.transaction(async (tx) => {

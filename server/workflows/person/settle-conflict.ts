@@ -61,14 +61,14 @@ export async function landPersonsMerge(
   const { row, tip } = conflict;
   if (!(await engine.git.isAncestor(onto, tip)))
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `The branch that ${id} lands on was rewritten since you merged. Merge again.`,
     );
   const settled = new Map(files.map(({ path, text }) => [path, text]));
   const merged = await mergeOf(engine, conflict, onto, settled);
   if (merged.kind === 'conflict')
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${merged.files.join(', ')} of ${id} must be merged before it can land.`,
     );
   await refuseUndecided(engine, conflict, onto, files);
@@ -94,7 +94,7 @@ export async function landPersonsMerge(
       },
     });
     if (!outcome.ok)
-      throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
+      throw new Refusal('bad_state', `${id} was just changed by someone else. Try again.`);
   });
 }
 
@@ -112,12 +112,12 @@ async function refuseUndecided(
   for (const { path, text, keepsBase } of files) {
     const fault = await faultOfFile(engine, { base, landed: onto, task: commit }, path, text);
     if (fault?.kind === 'marks')
-      throw new Refusal('illegal', `${path} of ${id} has conflict marks. Resolve them first.`);
+      throw new Refusal('bad_state', `${path} of ${id} has conflict marks. Resolve them first.`);
     if (fault === null || keepsBase) continue;
     const { undecided, conflicts } = fault;
     const still = undecided === 1 ? 'still has' : 'still have';
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${undecided} of ${conflicts} conflicts in ${path} of ${id} ${still} the lines from before both changes. Resolve them first.`,
     );
   }
@@ -127,17 +127,17 @@ async function requireConflict(engine: Uses<'git' | 'store'>, id: string): Promi
   const row = await requireRoot(engine, id, 'merged');
   if (row.status !== 'conflict')
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is ${row.status}. Only a task in conflict can be merged; ${nextAction(id, row.status)}.`,
     );
   const attempt = await lastAttempt(engine.store.db, id);
   const run = await runById(engine.store.db, attempt?.run_id ?? '');
   if (attempt === null || run === null || row.commit_sha === null)
-    throw new Refusal('illegal', `${id} has no commit to merge. Run \`drover retry ${id}\`.`);
+    throw new Refusal('bad_state', `${id} has no commit to merge. Run \`drover retry ${id}\`.`);
   const tip =
     (await engine.git.readRef(landingRef(run.line))) ??
     (await engine.git.readRef(branchRef(run.line)));
-  if (tip === null) throw new Refusal('illegal', `The branch ${run.line} does not exist.`);
+  if (tip === null) throw new Refusal('unknown_ref', `The branch ${run.line} does not exist.`);
   return { row, attempt, commit: row.commit_sha, tip };
 }
 

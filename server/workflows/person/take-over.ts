@@ -48,13 +48,13 @@ export async function takeOver(
   const canPause = ownedStatuses.has(row.status) || row.status === 'waiting';
   if (row.status !== 'paused' && !canPause) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is ${row.status}. Only a running or paused task can be taken over; ${nextAction(id, row.status)}.`,
     );
   }
   if (ownedStatuses.has(row.status) && isHandedOver(row.phase)) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} has done its work and is about to land. Wait, or cancel it first.`,
     );
   }
@@ -104,7 +104,7 @@ export async function handBackToAgent(
   const row = await requireRoot(engine, id, 'given back');
   if (row.status !== 'paused') {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is ${row.status}. Only a paused task can be returned; ${nextAction(id, row.status)}.`,
     );
   }
@@ -120,7 +120,7 @@ export async function handBackToAgent(
       data: { reason: 'given back' },
     });
     if (!outcome.ok) {
-      throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
+      throw new Refusal('bad_state', `${id} was just changed by someone else. Try again.`);
     }
   });
 }

@@ -72,7 +72,7 @@ export async function planUndo(
   const running = dependents.find(({ status }) => runningStatuses.has(status));
   if (running !== undefined) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${running.id} depends on ${id} and is ${running.status}; ${nextAction(running.id, running.status)}, then undo ${id}.`,
     );
   }
@@ -85,18 +85,18 @@ async function planTask(engine: Uses<'git' | 'settings' | 'store'>, id: string):
   const onForge = epicId === null ? null : await mergedEpic(engine, epicId);
   if (row.status === 'completed' && onForge !== null) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} was merged by ${namesOf(onForge)}, with all of ${epicId}. Run "drover undo ${epicId}", or revert ${id} by hand on the forge.`,
     );
   }
   if (row.status !== 'completed') {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${id} is ${row.status}. Only landed work can be undone; ${nextAction(id, row.status)}.`,
     );
   }
   if (landed === null || line === null) {
-    throw new Refusal('illegal', `${id} completed without a commit, so it has nothing to undo.`);
+    throw new Refusal('bad_state', `${id} completed without a commit, so it has nothing to undo.`);
   }
   const attempt = await lastAttempt(engine.store.db, row.id);
   const run = await flagsOfRun(engine.store.db, attempt?.run_id ?? null);
@@ -120,7 +120,7 @@ async function planEpic(
   const busy = rows.find((row) => isHeld(row) || row.status === 'needs_review');
   if (busy !== undefined) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${busy.id} of ${id} is ${busy.status}; ${nextAction(busy.id, busy.status)}, then undo ${id}.`,
     );
   }
@@ -128,7 +128,7 @@ async function planEpic(
   const [first] = landed;
   if (first === undefined) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `No task of ${id} has landed, so it has nothing to undo. Run "drover epic show ${id}" to list its tasks.`,
     );
   }
@@ -161,13 +161,13 @@ async function planOnForge(
   const { merged: merges, base, runId, undo, undoCount: round } = onForge;
   if (undo !== null) {
     const remedy = `Merge it or close it; "drover pr ${id}" shows it.`;
-    throw new Refusal('illegal', `PR #${undo} already reverts ${id}. ${remedy}`);
+    throw new Refusal('bad_state', `PR #${undo} already reverts ${id}. ${remedy}`);
   }
   for (const merge of merges) {
     if (await isWhole(engine, merge)) continue;
     const remedy = `Use the button "Revert" on the page of PR #${merge.number}.`;
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `PR #${merge.number} was merged as several commits, which Drover does not revert. ${remedy}`,
     );
   }
@@ -230,14 +230,14 @@ async function oneLine(
   if (lines.size > 1) {
     const places = [...lines].map(([branch, task]) => `${task} on ${branch}`).join(', ');
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `The work of ${epic.id} is on several branches (${places}). Undo its tasks one by one.`,
     );
   }
   const parent = (await readLine(engine.store.db, line))?.parent_branch ?? null;
   if (parent !== null && line === epic.branch) {
     throw new Refusal(
-      'illegal',
+      'bad_state',
       `${epic.id} has not landed on ${parent} yet. Undo its tasks one by one, or let its run finish first.`,
     );
   }

@@ -77,12 +77,12 @@ export async function sendPlanBack(
 
 /** It came with a file of another project: the plan that it waits for is not here. */
 function noPlan(id: string): Refusal {
-  return new Refusal('illegal', `${id} has no plan here. Run "drover retry ${id}" to make one.`);
+  return new Refusal('bad_state', `${id} has no plan here. Run "drover retry ${id}" to make one.`);
 }
 
 function changedSince(id: string): Refusal {
   return new Refusal(
-    'illegal',
+    'bad_state',
     `The plan of ${id} has changed since you reviewed it. Review it again with "drover show ${id}".`,
   );
 }

@@ -2,31 +2,31 @@
 
 import { tableHere, type Row } from './support/check.ts';
 
-function illegal(args: readonly string[], ...words: Row['words']): Row {
-  return { title: args.join(' '), args, code: 3, kind: 'illegal', words };
+function badState(args: readonly string[], ...words: Row['words']): Row {
+  return { title: args.join(' '), args, code: 3, kind: 'bad_state', words };
 }
 
 const rows: readonly Row[] = [
-  illegal(['pause', 'COMPLETED'], 'COMPLETED', 'completed', 'drover reset'),
-  illegal(['pause', 'SUB'], 'SUB', 'sub-task', 'PARENT'),
-  illegal(['resume-task', 'A'], 'A is ready', 'paused'),
-  illegal(['unpause', 'COMPLETED'], 'COMPLETED is completed', 'paused'),
-  illegal(['cancel', 'COMPLETED'], 'COMPLETED is completed', 'drover undo'),
-  illegal(['retry', 'A'], 'A is ready', "can't be retried", 'drover run'),
-  illegal(['retry', 'COMPLETED'], 'COMPLETED is completed', 'drover reset'),
-  illegal(['retry', 'SUB'], 'SUB', 'sub-task', 'PARENT'),
-  illegal(
+  badState(['pause', 'COMPLETED'], 'COMPLETED', 'completed', 'drover reset'),
+  badState(['pause', 'SUB'], 'SUB', 'sub-task', 'PARENT'),
+  badState(['resume-task', 'A'], 'A is ready', 'paused'),
+  badState(['unpause', 'COMPLETED'], 'COMPLETED is completed', 'paused'),
+  badState(['cancel', 'COMPLETED'], 'COMPLETED is completed', 'drover undo'),
+  badState(['retry', 'A'], 'A is ready', "can't be retried", 'drover run'),
+  badState(['retry', 'COMPLETED'], 'COMPLETED is completed', 'drover reset'),
+  badState(['retry', 'SUB'], 'SUB', 'sub-task', 'PARENT'),
+  badState(
     ['hint', 'COMPLETED', 'Look'],
     'COMPLETED is completed',
     'a hint would not reach an agent',
   ),
-  illegal(['hint', 'CANCELLED', 'Look'], 'CANCELLED is cancelled', 'drover retry'),
-  illegal(['approve', 'A'], 'A is ready', 'needs a review', 'drover run'),
-  illegal(['approve', 'EPIC-1'], 'EPIC-1', 'approval', 'drover run --epic EPIC-1 --land review'),
-  illegal(['send-back', 'A', 'No'], 'A is ready', 'needs a review', 'drover run'),
-  illegal(['send-back', 'EPIC-1', 'No'], 'EPIC-1', 'approval'),
-  illegal(['resolve', 'A', '--note', 'done'], 'A is ready', 'blocked from outside', 'conflict'),
-  illegal(['answer', 'Q-CLOSED', 'a'], 'Q-CLOSED', 'already answered', 'drover'),
+  badState(['hint', 'CANCELLED', 'Look'], 'CANCELLED is cancelled', 'drover retry'),
+  badState(['approve', 'A'], 'A is ready', 'needs a review', 'drover run'),
+  badState(['approve', 'EPIC-1'], 'EPIC-1', 'approval', 'drover run --epic EPIC-1 --land review'),
+  badState(['send-back', 'A', 'No'], 'A is ready', 'needs a review', 'drover run'),
+  badState(['send-back', 'EPIC-1', 'No'], 'EPIC-1', 'approval'),
+  badState(['resolve', 'A', '--note', 'done'], 'A is ready', 'blocked from outside', 'conflict'),
+  badState(['answer', 'Q-CLOSED', 'a'], 'Q-CLOSED', 'already answered', 'drover'),
   {
     title: 'answer Q-OPEN with what is no choice',
     args: ['answer', 'Q-OPEN', 'perhaps'],
