@@ -243,7 +243,7 @@ suite('architecture', () => {
     assert.deepEqual(outside, []);
   });
 
-  test('no panel imports another; what they share lives in webview/shared', () => {
+  test('no panel imports another; shared code is in webview/shared', () => {
     const panelOf = (file: string): string | undefined => /^webview\/([^/]+)\//.exec(file)?.[1];
     const common = ['shared', 'messages'];
     const panels = sources.filter(({ path }) => path.startsWith('webview/'));
@@ -256,7 +256,7 @@ suite('architecture', () => {
     assert.deepEqual(found, []);
   });
 
-  test('no agent driver imports another; what they share lives in server/agents/kit', () => {
+  test('no agent driver imports another; shared code is in server/agents/kit', () => {
     const found = sources.flatMap(({ path, imports }) => driverViolations(path, imports));
     assert.deepEqual(found, []);
     const codex = 'server/agents/codex/driver.ts';
@@ -314,7 +314,7 @@ suite('architecture', () => {
     );
   });
 
-  test('a query on what the store lends does not compile', () => {
+  test('a query on a handle that the store lends does not compile', () => {
     const closed: readonly [
       IsNever<Store['db']['selectFrom']>,
       IsNever<Tx['selectFrom']>,
@@ -325,7 +325,7 @@ suite('architecture', () => {
     assert.equal(closed.length, 5);
   });
 
-  test('the rooms of git lie in a few floors, and every arrow between them goes down', () => {
+  test('the rooms of git are in a few floors, and every arrow between them goes down', () => {
     const { lines, rooms, arrows, floors, upward } = measureGitHouse(sources);
     assert.deepEqual(upward, []);
     const figures = { lines, rooms: rooms.length, arrows: arrows.length, floors };
@@ -358,7 +358,7 @@ suite('architecture', () => {
     );
   });
 
-  test('every file says in its first line what it is for', () => {
+  test('every file names its purpose in its first line', () => {
     const silent = sources.filter(({ text }) => !/^(\/\/|\/\*\*|#!)/.test(text));
     assert.deepEqual(
       silent.map(({ path }) => path),
@@ -366,7 +366,7 @@ suite('architecture', () => {
     );
   });
 
-  test('where telemetry is off, a backend loads nothing of it', () => {
+  test('a backend without telemetry loads nothing of it', () => {
     const loaded = loadedBy('server/main/backend-main.ts');
     assert.ok(loaded.has('server/telemetry/export.ts'));
     const found = [...loaded].filter((file) =>
@@ -377,7 +377,7 @@ suite('architecture', () => {
     assert.deepEqual(found, []);
   });
 
-  test('no panel loads the schema of what it shows: what is checked is checked in the backend', () => {
+  test("no panel loads the schema of its data: checks are the backend's", () => {
     const mains = files.filter((file) => /^webview\/[^/]+\/main\.ts$/u.test(file));
     assert.ok(mains.length >= 6);
     const loaded = new Set(mains.flatMap((file) => [...loadedBy(file)]));
@@ -388,7 +388,7 @@ suite('architecture', () => {
     assert.deepEqual(heavy, []);
   });
 
-  test('no name says nothing', () => {
+  test('every name has a meaning', () => {
     const empty = files.filter((file) => /(manager|service|helper|util)s?\.ts$/i.test(file));
     assert.deepEqual(empty, []);
   });

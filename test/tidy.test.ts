@@ -71,7 +71,7 @@ suite('tidy', () => {
     assert.deepEqual(deadExports(sources), []);
   });
 
-  test('production says few things twice, word for word', () => {
+  test('production has few duplicates, word for word', () => {
     const repeats = repeatsIn(code);
     const list = repeats.map(({ first, second, lines }) => `${lines} lines: ${first} ~ ${second}`);
     assert.ok(repeats.length <= repeatsMax, `${repeats.length} pairs:\n${list.join('\n')}`);
@@ -182,7 +182,7 @@ suite('tidy', () => {
     assert.deepEqual(faults, []);
   });
 
-  test('what a class keeps to itself is a #field: the keyword hides nothing when it runs', () => {
+  test('private members of a class are #fields: the keyword hides nothing at run time', () => {
     // A constructor is kept to its class by nothing else, and `protected` has no field of its own.
     const keyword = /^\s+(?:declare )?private (?!constructor\b)/mu;
     const found = code.filter(({ text }) => keyword.test(text)).map(({ path }) => path);
@@ -191,7 +191,7 @@ suite('tidy', () => {
     assert.doesNotMatch('class A {\n  private constructor() {}\n}', keyword);
   });
 
-  test('what keeps a state is a class, not functions inside of one that assign its variables', () => {
+  test('code with state is a class, not functions inside of one that assign its variables', () => {
     const found = sharedLets(code).filter(({ lets }) => lets.length > sharedLetsMax);
     assert.deepEqual(
       found.map(({ at, lets }) => `${at}: ${lets.join(', ')}`),
@@ -213,7 +213,7 @@ suite('tidy', () => {
     ]);
   });
 
-  test('a function says what it takes of the engine', () => {
+  test('a function names the parts of the engine that it uses', () => {
     const workflows = code.filter(({ path }) => /^server\/(workflows|rpc\/handlers)\//u.test(path));
     const taking = workflows.flatMap(({ path, text }) =>
       [...text.matchAll(/[ ({]engine: Engine\b/gu)].map(() => path),
@@ -222,7 +222,7 @@ suite('tidy', () => {
     assert(taking.length <= wholeEngineMax, whole);
   });
 
-  test('workflows are registered in one place, which fences what they write', () => {
+  test('workflows are registered in one place, which fences their writes', () => {
     const registering = code.flatMap(({ path, text }) =>
       [...text.matchAll(/\.workflow[<(]/gu)].map(() => path),
     );

@@ -72,7 +72,7 @@ suite('ACP driver', () => {
     assert.deepEqual(host.ofType('usage')[0]?.usage.inputTokens, 12);
   });
 
-  test('a permission that is refused is named, and the turn goes on', async () => {
+  test('a refused permission is named, and the turn continues', async () => {
     const host = createRecordingHost(() => 'Reject');
     const outcome = await start('WRITE it', host);
     assert.ok(outcome.kind === 'done');
@@ -81,7 +81,7 @@ suite('ACP driver', () => {
     assert.equal(host.ofType('tool_result')[0]?.isError, true);
   });
 
-  test('stopped in the middle, then resumed: the same session, its history told to nobody', async () => {
+  test('stopped in the middle, then resumed: the same session, and its history is not sent again', async () => {
     const host = createRecordingHost();
     const stop = new AbortController();
     const first = start('SLEEP first', host, {}, stop.signal);
@@ -96,7 +96,7 @@ suite('ACP driver', () => {
     assert.ok(!second.ofType('text').some((event) => event.text.includes('replayed')));
   });
 
-  test('an agent that has forgotten is told everything', async () => {
+  test('an agent that has forgotten the task gets all of it again', async () => {
     for (const forget of ['cannot load', 'session is gone', 'was never named']) {
       await start('first', createRecordingHost());
       const env: Record<string, string> = forget === 'cannot load' ? { ACP_FORGETS: '1' } : {};
@@ -112,7 +112,7 @@ suite('ACP driver', () => {
     }
   });
 
-  test('it plans in its own mode, asks nobody, and builds in another conversation', async () => {
+  test('it plans in its own mode, asks no user, and builds in another conversation', async () => {
     const host = createRecordingHost();
     const env = { ACP_MODES: '1' };
     const plan = { env, planning: true };
@@ -179,7 +179,7 @@ suite('ACP driver', () => {
     }
   });
 
-  test('a program that does not speak the protocol says so', async () => {
+  test('a program that does not speak the protocol is reported', async () => {
     const settings = settingsOf('acp', { path: '/bin/false' });
     const deps = { processTable: createProcessTable(), baseDir: '/', version: '1' };
     const driver = createDriver(settings, deps);

@@ -85,7 +85,7 @@ suite('adopted agents', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('ended while nobody looked: its exit code and its output are on disk', async () => {
+  test('an agent that ended without a backend leaves its exit code and its output on disk', async () => {
     const agent = await startElsewhere(`echo one; ${untilLetOn}; echo two; exit 4`);
     await until(() => logged().includes('one'));
     await killBackend();
@@ -146,7 +146,7 @@ suite('adopted agents', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('its limit is of wall time from its own beginning, whoever looks: what is over is over', async () => {
+  test('its wall time limit counts from its own start, whichever backend watches', async () => {
     const agent = await startElsewhere('echo one; sleep 600');
     await until(() => logged().includes('one'));
     await killBackend();
@@ -171,7 +171,7 @@ suite('adopted agents', function () {
     assert.equal(existsSync(marker), false);
   });
 
-  test('frozen by a backend that died while it emptied the output: it goes on', async () => {
+  test('an agent frozen by a backend that died while it emptied the output continues', async () => {
     const agent = await startElsewhere(`echo one; ${untilLetOn}; echo two`);
     await until(() => logged().includes('one'));
     await killBackend();

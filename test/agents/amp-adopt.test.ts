@@ -19,7 +19,7 @@ suite('adopted Amp', function () {
 
   const logged = () => readLog(bench.run.request.logPath, { fromOffset: 0, limit: 1e6 }).events;
 
-  test('a backend dies, Amp goes on: the next one misses and repeats nothing', async () => {
+  test('a backend dies, Amp continues: the next backend misses and repeats nothing', async () => {
     const release = join(bench.run.folder, 'release');
     bench.play({
       steps: [
@@ -54,7 +54,7 @@ suite('adopted Amp', function () {
     await assertNothingLeft(bench.run.request.runId);
   });
 
-  test('ended while nobody looked: its result is on disk', async () => {
+  test('ended without a backend: its result is on disk', async () => {
     const release = join(bench.run.folder, 'release');
     const steps = [
       { do: 'text', text: 'one' },
@@ -95,7 +95,7 @@ suite('adopted Amp', function () {
     });
   }
 
-  test('told to end while nobody looked: it goes on', async () => {
+  test('asked to end without a backend: it continues', async () => {
     bench.play({ steps: [{ do: 'text', text: 'one' }, { do: 'sleep' }] }, {});
     const { backend, agent } = await startUnderBackend(bench.settings(), bench.request());
     while (!logged().some((event) => event.type === 'text')) await delay(10);

@@ -22,7 +22,7 @@ suite('amp driver', function () {
       ({ at: _at, ...event }) => event,
     );
 
-  test('the prompt comes on standard input, and every line becomes an event', async () => {
+  test('the prompt arrives on standard input, and every line becomes an event', async () => {
     bench.play({
       steps: [
         { do: 'think', text: 'hm' },
@@ -161,7 +161,7 @@ suite('amp driver', function () {
     });
   }
 
-  test('goes on in its thread, with the next message alone', async () => {
+  test('continues in its thread, with the next message alone', async () => {
     bench.play({ steps: [{ do: 'text', text: 'one' }, { do: 'die' }] }, {});
     await bench.start({ prompt: 'the task' });
     const outcome = await bench.start({ resume: true, prompt: 'go on', promptIfForgotten: 'all' });
@@ -180,7 +180,7 @@ suite('amp driver', function () {
     assert.equal(bench.host.ofType('usage').at(-1)?.usage.inputTokens, 10);
   });
 
-  test('a thread that is gone, or was never told: a new one is told the whole task', async () => {
+  test('a thread that is gone, or that never got the task: a new one gets the whole task', async () => {
     bench.play({});
     await bench.start();
     bench.forgetThreads();
@@ -238,7 +238,7 @@ suite('amp driver', function () {
     assert.equal(bench.calls()[0]?.argv.includes('--dangerously-allow-all'), false);
   });
 
-  test('stop ends the whole tree, and the session can be gone on with', async () => {
+  test('stop ends the whole tree, and the session can be resumed', async () => {
     bench.play({ steps: [{ do: 'child' }, { do: 'text', text: 'here' }, { do: 'sleep' }] }, {});
     const abort = new AbortController();
     const running = bench.start({}, {}, abort.signal);
@@ -268,7 +268,7 @@ suite('amp driver', function () {
     await assertNothingLeft(bench.run.request.runId);
   });
 
-  test('silence while a tool is at work is not its end', async () => {
+  test('silence while a tool is running is not its end', async () => {
     const release = join(bench.run.folder, 'release');
     bench.play({
       steps: [
@@ -284,7 +284,7 @@ suite('amp driver', function () {
     assert.equal((await running).kind, 'done');
   });
 
-  test('what stays after its result is ended, and the result counts', async () => {
+  test('processes that stay after its result are ended, and the result counts', async () => {
     bench.play({ steps: [{ do: 'text', text: 'ready' }], lingers: true });
     const outcome = await bench.start({}, { lingerMs: 100 });
     assert.deepEqual(outcome, { kind: 'done', summary: 'ready', deniedTools: [] });
@@ -306,7 +306,7 @@ suite('amp driver', function () {
     assert.equal(JSON.stringify(bench.host.events).includes(ampKey), false);
   });
 
-  test('a thread that nobody had read of yet is gone on with', async () => {
+  test('a thread that no backend had read yet is resumed', async () => {
     bench.play({});
     await bench.start({ sessionId: 'of-another' });
     const [thread = ''] = Object.keys(bench.threads());
@@ -316,7 +316,7 @@ suite('amp driver', function () {
     assert.deepEqual(bench.threads()[thread]?.messages, ['do it', 'go on']);
   });
 
-  test('tells its version, and what to do where it is missing', async () => {
+  test('reports its version, or the remedy if it is missing', async () => {
     const { ok, version } = await bench.driver().probe({ PATH: process.env['PATH'] ?? '' });
     assert.deepEqual([ok, version], [true, '0.0.1790142911-g7618fb']);
     const missing = bench.driver({ path: './no amp' });

@@ -92,7 +92,7 @@ suite('Claude driver when runs are cut short', function () {
     assert.equal(host.ofType('question_withdrawn').length, 1);
   });
 
-  test('killed in the middle of a tool: the same session goes on, tokens are counted', async () => {
+  test('killed in the middle of a tool: the same session continues, tokens are counted', async () => {
     bench.fake.setScript(script('claude-control'));
     host = createRecordingHost(() => permissionChoices.allow);
     const running = bench.start('SLOW please', host);
@@ -111,7 +111,7 @@ suite('Claude driver when runs are cut short', function () {
     assert.equal(new Set(bench.fake.requests.map((request) => request.session)).size, 1);
   });
 
-  test('its backend dies: what it prints until its end is told once, then the session goes on', async () => {
+  test('its backend dies: output until its end is recorded once, then the session continues', async () => {
     bench.fake.setScript({
       conversations: [
         { name: 'next', match: { prompt: 'NEXT' }, steps: [{ say: 'answer to NEXT' }] },

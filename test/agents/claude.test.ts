@@ -41,7 +41,7 @@ suite('Claude driver with the real Claude Code', function () {
     });
   });
 
-  test('says whether somebody is signed in, and asks no model', async () => {
+  test('reports whether a user is signed in, and asks no model', async () => {
     const { ANTHROPIC_API_KEY: _, ...without } = bench.environment();
     const account = async (env: Record<string, string>): Promise<boolean | undefined> =>
       (await bench.driver().account?.(env))?.isSignedIn;
@@ -50,7 +50,7 @@ suite('Claude driver with the real Claude Code', function () {
     assert.deepEqual(bench.fake.requests, []);
   });
 
-  test('with its own sandbox, strictly: where that cannot hold it refuses to start', async () => {
+  test('with its own sandbox, strictly: refuses to start if that cannot hold', async () => {
     const switches = ownSandboxArguments('claude', { network: 'model-only', write: [] });
     assert.ok(switches !== null);
     bench.fake.setScript(script('happy'));
@@ -175,7 +175,7 @@ suite('Claude driver with the real Claude Code', function () {
     assert.deepEqual([hasConversation(env, first), hasConversation(env, sessionId)], [true, true]);
   });
 
-  test('where that conversation is missing, the whole task is told, with a note', async () => {
+  test('if that conversation is missing, it gets the whole task, with a note', async () => {
     bench.fake.setScript(script('happy'));
     const outcome = await bench.start('HAPPY again', host, {
       request: { forkOf: randomUUID(), promptIfForgotten: 'HAPPY zebra' },

@@ -50,7 +50,7 @@ suite('command driver', function () {
   const printed = (stream = 'stdout'): string[] =>
     host.ofType('output').flatMap((event) => (event.stream === stream ? [event.text] : []));
 
-  test('what it prints while it plans is the plan, whole and bounded', async () => {
+  test('its output while it plans is the plan, whole and bounded', async () => {
     const planned = await start('printf "# Plan\\n\\n1. One\\n"; echo no >&2', { planning: true });
     assert.deepEqual(planned, { kind: 'done', summary: '# Plan\n\n1. One', deniedTools: [] });
   });
@@ -156,7 +156,7 @@ suite('command driver', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('what is left running after the end is ended', async () => {
+  test('processes that run on after the end are ended', async () => {
     const outcome = await start('setsid sleep 600 & echo ok');
     assert.equal(outcome.kind, 'done');
     await assertNothingLeft(run.request.runId);
@@ -194,7 +194,7 @@ suite('command driver', function () {
     assert.equal(host.processes.length, 1);
   });
 
-  test('what cannot be stored never runs', async () => {
+  test('a command whose output cannot be stored never runs', async () => {
     host.onProcess = () => Promise.reject(new Error('lease lost'));
     await assert.rejects(start('touch ran'), /lease lost/);
     assert.equal(existsSync(join(run.cwd, 'ran')), false);

@@ -113,12 +113,12 @@ suite('demo driver', function () {
     );
   });
 
-  test('fails as often as it is told', async () => {
+  test('fails as often as the directive says', async () => {
     assert.equal((await start('demo: fail 1', { attempt: 1 })).kind, 'failed');
     assert.equal((await start('demo: fail 1', { attempt: 2 })).kind, 'done');
   });
 
-  test('reaches a limit once, then goes on', async () => {
+  test('reaches a limit once, then continues', async () => {
     const prompt = 'demo: append f 1\ndemo: limit 3600000\ndemo: append f 2\ndemo: say end';
     const limited = await start(prompt);
     assert.ok(
@@ -128,14 +128,14 @@ suite('demo driver', function () {
     assert.equal(file('f'), '1\n2\n');
   });
 
-  test('killed in its middle, its session goes on behind the last step', async () => {
+  test('killed in its middle, its session continues behind the last step', async () => {
     const prompt = 'demo: append f 1\ndemo: crash\ndemo: append f 2';
     assert.equal((await start(prompt)).kind, 'failed');
     assert.equal((await start(prompt, { resume: true })).kind, 'done');
     assert.equal(file('f'), '1\n2\n');
   });
 
-  test('talks until it is let go, and resumed it counts on', async () => {
+  test('talks until it is released, and counts on when resumed', async () => {
     const go = join(run.folder, 'go');
     const prompt = `demo: say-until ${go} line {{n}}\ndemo: say over`;
     const stop = new AbortController();
@@ -162,7 +162,7 @@ suite('demo driver', function () {
     assert.deepEqual([file('one.txt'), file('two.txt')], ['1\n', '2\n']);
   });
 
-  test('stopped in its first step it still knows what to do', async () => {
+  test('stopped in its first step it still knows the task', async () => {
     let asked = 0;
     host = createRecordingHost((_question, withdrawn) => {
       asked += 1;
@@ -180,7 +180,7 @@ suite('demo driver', function () {
     assert.equal(file('a.txt'), '1\n');
   });
 
-  test('stop ends it and what it left running', async () => {
+  test('stop ends it and the processes that it left running', async () => {
     const abort = new AbortController();
     const running = start('demo: leave-running\ndemo: sleep 60000', {}, abort.signal);
     await host.waitFor('text');

@@ -34,7 +34,7 @@ suite('Drover Code driver over the bridge', function () {
     await assertNothingLeft(own.run.request.runId);
   });
 
-  test('B09 what was streamed is completed by the answer, and shown once', async () => {
+  test('B09 streamed text is completed by the answer, and shown once', async () => {
     own.play({ bridge: 'deltas' });
     const outcome = await own.start();
     assert.equal(outcome.kind === 'done' && outcome.summary, 'first second');
@@ -44,7 +44,7 @@ suite('Drover Code driver over the bridge', function () {
     );
   });
 
-  test('B13 an error of the loop is told in its words', async () => {
+  test('B13 an error of the loop is reported in its own words', async () => {
     own.play({ bridge: 'error' });
     assert.match(kindOfFailure(await own.start())[2], /api error 400: bad request/);
   });
@@ -63,14 +63,14 @@ suite('Drover Code driver over the bridge', function () {
     assert.ok(own.host.ofType('note').some((note) => /earlier one is lost/.test(note.text)));
   });
 
-  test('B17 an end in the middle is told with the end of stderr, its secrets hidden', async () => {
+  test('B17 an end in the middle is reported with the end of stderr, its secrets hidden', async () => {
     own.play({ bridge: 'crash' });
     const outcome = await own.start();
     assert.match(kindOfFailure(outcome)[2], /ended before its answer/);
     assert.ok(JSON.stringify(outcome).includes('it broke with [hidden]'));
   });
 
-  test('B18 an end before any frame for want of a key is said with its remedy', async () => {
+  test('B18 an end before any frame for want of a key is reported with its remedy', async () => {
     const outcome = await own.start({ env: { ANTHROPIC_API_KEY: '' } });
     const [kind, retryable, message] = kindOfFailure(outcome);
     assert.deepEqual([kind, retryable], ['agent_auth', false]);

@@ -35,7 +35,7 @@ suite('Drover Code and the checkout', function () {
     return { outcome: await own.start({}, { consentFolder }, undefined, host), asked };
   }
 
-  test('T01 what the checkout brings is shown, and nothing starts before consent', async () => {
+  test('T01 settings of the checkout are shown, and nothing starts before consent', async () => {
     put('.claude/settings.json', '{"mcpServers": {"x": {"command": "sh"}}, "model": "m"}');
     put('.drover/settings.json', '{"allowedTools": ["bash"]}');
     put('beads/policy.yml', 'allow: all');

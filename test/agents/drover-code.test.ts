@@ -57,7 +57,7 @@ suite('Drover Code driver', function () {
     assert.equal(call.env['DROVER_CODE_IDE_BRIDGE'], undefined);
   });
 
-  test('B22 the environment has neither tokens nor switches that nobody configured', async () => {
+  test('B22 the environment has neither tokens nor switches that the user did not configure', async () => {
     const unwanted = {
       UKC_TOKEN: 'a',
       LINEAR_API_KEY: 'b',
@@ -73,7 +73,7 @@ suite('Drover Code driver', function () {
     }
   });
 
-  test('B25 arguments, JSON lines, no input, a prompt that is no command, files beside the log', async () => {
+  test('B25 arguments, JSON lines, no input, a prompt that is not a command, files beside the log', async () => {
     const outcome = await own.start({ prompt: '\n /quit now' });
     assert.equal(outcome.kind, 'done');
     const [call] = own.realCalls();
@@ -92,7 +92,7 @@ suite('Drover Code driver', function () {
     assert.equal(existsSync(`${log}.prompt`), false);
   });
 
-  test('B26 unknown types, text that is no JSON and a cut last line do no harm', async () => {
+  test('B26 unknown types, text that is not JSON and a cut last line do no harm', async () => {
     const steps: DoubleStep[] = [
       event('text_delta', { text: 'before ' }),
       { do: 'print', text: 'no json\n{"broken\n{"type":7}\n' },
@@ -109,7 +109,7 @@ suite('Drover Code driver', function () {
     assert.equal(own.host.ofType('tool_result')[0]?.text, 'a');
   });
 
-  test('B27 success needs exit code 0 and a result file that says ok', async () => {
+  test('B27 success needs exit code 0 and a successful result file', async () => {
     own.play({ result: ok });
     assert.equal((await own.start()).kind, 'done');
     own.play({ result: null, steps: [event('done')] });
@@ -134,14 +134,14 @@ suite('Drover Code driver', function () {
     });
   }
 
-  test('B18 a missing key is said with its remedy', async () => {
+  test('B18 a missing key is reported with its remedy', async () => {
     const env = { ANTHROPIC_API_KEY: '' };
     const [kind, , message] = kindOfFailure(await own.start({ env }));
     assert.equal(kind, 'agent_auth');
     assert.match(message, /Set API Key/);
   });
 
-  test('B29 a denied call that never began is shown as denied', async () => {
+  test('B29 a denied call that never started is shown as denied', async () => {
     const denial = { id: 'x', name: 'git_push', is_error: true, output_summary: 'denied by user' };
     own.play({ steps: [event('tool_done', denial)] });
     const outcome = await own.start();
@@ -207,7 +207,7 @@ suite('Drover Code driver', function () {
     assert.equal(own.host.ofType('usage').at(-1)?.usage.inputTokens, 5);
   });
 
-  test('H08 what ignores SIGTERM is killed with its children', async () => {
+  test('H08 a process that ignores SIGTERM is killed with its children', async () => {
     const begun = event('tool_start', { id: 'a', name: 'bash' });
     own.play({ steps: [{ do: 'ignore-term' }, { do: 'child' }, begun, { do: 'sleep' }] });
     const stop = new AbortController();
@@ -284,7 +284,7 @@ suite('Drover Code driver', function () {
     await assertNothingLeft(own.run.request.runId);
   });
 
-  test('H12 a run in a worktree leaves the checkout as it was', async () => {
+  test('H12 a run in a worktree does not change the checkout', async () => {
     own.repository();
     const worktree = join(own.run.folder, 'slot');
     own.git('worktree', 'add', '-q', worktree, 'HEAD');
@@ -304,7 +304,7 @@ suite('Drover Code driver', function () {
     assert.deepEqual(after, before);
   });
 
-  test('S01 in a SQLForge project the prompt says what may be run', async () => {
+  test('S01 in a SQLForge project the prompt lists the allowed commands', async () => {
     own.repository();
     writeFileSync(join(own.run.cwd, 'sqlforge.yml'), 'default_environment: dev\n');
     await own.start({ prompt: 'add a metric' });

@@ -29,7 +29,7 @@ const ask = (headers) => new Promise((resolve) => {
 `;
 
 suite('the way out of a sandbox', () => {
-  test('reaches what is listed, and nothing else that the inside asks for', async () => {
+  test('reaches listed hosts, and no other host that the inside asks for', async () => {
     const servers = [0, 1].map(() => createServer((socket) => socket.end('x')));
     const ports = await Promise.all(
       servers.map(

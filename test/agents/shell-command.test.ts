@@ -13,7 +13,7 @@ suite('commands of the settings', function () {
   });
   teardown(() => run.remove());
 
-  test('S17: one that holds a secret is no argument of a process, and works as written', async () => {
+  test('S17: a command with a secret is not an argument of a process, and works as written', async () => {
     if (process.platform !== 'linux') return;
     const secret = 'pl4nted-in-a-command';
     const seen = join(run.folder, 'arguments');

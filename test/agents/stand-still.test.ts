@@ -19,7 +19,7 @@ setsid sh -c 'while :; do echo x >> "$0/apart"; sleep 0.02; done' "$0" &
 while :; do echo x >> "$0/own"; sleep 0.02; done`;
 const stillMs = 300;
 
-suite('an agent that stands still', function () {
+suite('an agent that is paused', function () {
   this.timeout(60_000);
   const table = createProcessTable();
   let folder = '';

@@ -38,7 +38,7 @@ export function describeProcesses(check: Check): void {
     }
   });
 
-  check('what one process may not take goes to the other', async (bench) => {
+  check('work that one process may not take is taken by the other', async (bench) => {
     const queues = { q: { perProcess: 1 } };
     const children = [bench.child({ queues }), bench.child({ queues })];
     await Promise.all(children.map((child) => child.said('launched')));
@@ -50,7 +50,7 @@ export function describeProcesses(check: Check): void {
     assert.deepEqual(new Set(ends.map(({ result }) => result)), new Set(pids));
   });
 
-  check('cancels what runs in another process, and resumes it there', async (bench) => {
+  check('cancels a workflow that runs in another process, and resumes it there', async (bench) => {
     const child = bench.child();
     await child.said('launched');
     const { durable } = await bench.open();
@@ -64,7 +64,7 @@ export function describeProcesses(check: Check): void {
     assert.equal((await durable.get('w1'))?.state, 'cancelled');
   });
 
-  check('cancels what a dead process left', async (bench) => {
+  check('cancels a workflow of a dead process', async (bench) => {
     const child = bench.child({ leaseMs: leaseThatNeverEndsMs });
     await child.said('launched');
     const { durable } = await bench.open({ leaseMs: leaseThatNeverEndsMs });

@@ -29,7 +29,7 @@ export function describeQueues(check: Check): void {
     assert.deepEqual(order, ['top', 'high 1', 'high 2', 'normal 1', 'normal 2', 'low']);
   });
 
-  check('goes on after the last step with what was handed over', async (bench) => {
+  check('continues after the last step when work was handed over', async (bench) => {
     const { durable } = await bench.open();
     const ran: string[] = [];
     let isAllowed = false;
@@ -109,7 +109,7 @@ export function describeQueues(check: Check): void {
     );
   });
 
-  check('cancels what has not begun', async (bench) => {
+  check('cancels a workflow that has not started', async (bench) => {
     const store = await bench.open();
     registerTestWorkflows(store, { folder: bench.folder });
     await store.durable.start('six', 'w1', { start: 0 }, { queue: 'q' });
@@ -120,23 +120,26 @@ export function describeQueues(check: Check): void {
     assert.deepEqual(readLog(bench.folder), []);
   });
 
-  check('cancels what runs: the signal aborts, and the body has returned', async (bench) => {
-    const store = await bench.open();
-    let hangs: () => void = () => undefined;
-    const hanging = new Promise<void>((resolve) => (hangs = resolve));
-    registerTestWorkflows(store, { folder: bench.folder, tell: () => hangs() });
-    await store.durable.launch();
-    await store.durable.start('hang', 'w1', null, { queue: 'q' });
-    await hanging;
-    await store.durable.cancel('w1');
-    assert.deepEqual(readLog(bench.folder), ['w1 first', 'w1 aborted']);
-    const info = await store.durable.wait('w1');
-    assert.deepEqual([info.state, info.result, info.error], ['cancelled', null, null]);
-    await store.durable.cancel('w1');
-    assert.deepEqual(await store.durable.get('w1'), info);
-  });
+  check(
+    'cancels a running workflow: the signal aborts, and the body has returned',
+    async (bench) => {
+      const store = await bench.open();
+      let hangs: () => void = () => undefined;
+      const hanging = new Promise<void>((resolve) => (hangs = resolve));
+      registerTestWorkflows(store, { folder: bench.folder, tell: () => hangs() });
+      await store.durable.launch();
+      await store.durable.start('hang', 'w1', null, { queue: 'q' });
+      await hanging;
+      await store.durable.cancel('w1');
+      assert.deepEqual(readLog(bench.folder), ['w1 first', 'w1 aborted']);
+      const info = await store.durable.wait('w1');
+      assert.deepEqual([info.state, info.result, info.error], ['cancelled', null, null]);
+      await store.durable.cancel('w1');
+      assert.deepEqual(await store.durable.get('w1'), info);
+    },
+  );
 
-  check('a cancel does not undo what has succeeded', async (bench) => {
+  check('a cancel does not undo a workflow that has succeeded', async (bench) => {
     const { durable } = await bench.open();
     durable.workflow('quick', async () => 'done');
     await durable.launch();

@@ -10,7 +10,7 @@ import { registerTestWorkflows } from './workflows.ts';
 const inQueue = { queue: 'q' };
 
 export function describeSteps(check: Check, takesClock: boolean): void {
-  check('stores what a workflow returns', async (bench) => {
+  check('stores the result of a workflow', async (bench) => {
     const { durable } = await bench.open();
     durable.workflow('add', async (run, input: { a: number; b: number }) => {
       const sum = await run.step('sum', async () => input.a + input.b);
@@ -42,33 +42,30 @@ export function describeSteps(check: Check, takesClock: boolean): void {
     assert.equal(await durable.get('nothing'), null);
   });
 
-  check(
-    'runs a step once under its name, with what it returned gone through JSON',
-    async (bench) => {
-      const { durable } = await bench.open();
-      let runs = 0;
-      durable.workflow('twice', async (run) => {
-        const body = async (): Promise<unknown> => {
-          runs += 1;
-          return { at: new Date(0), nothing: undefined };
-        };
-        const [first, same] = await Promise.all([run.step('one', body), run.step('one', body)]);
-        const again = await run.step('one', body);
-        const nothing = await run.step('none', async () => undefined);
-        return { first, same, again, nothing: nothing === undefined };
-      });
-      await durable.launch();
-      await durable.start('twice', 'w1', null, inQueue);
-      const at = { at: '1970-01-01T00:00:00.000Z' };
-      assert.deepEqual((await durable.wait('w1')).result, {
-        first: at,
-        same: at,
-        again: at,
-        nothing: true,
-      });
-      assert.equal(runs, 1);
-    },
-  );
+  check('runs a step once under its name, with its result passed through JSON', async (bench) => {
+    const { durable } = await bench.open();
+    let runs = 0;
+    durable.workflow('twice', async (run) => {
+      const body = async (): Promise<unknown> => {
+        runs += 1;
+        return { at: new Date(0), nothing: undefined };
+      };
+      const [first, same] = await Promise.all([run.step('one', body), run.step('one', body)]);
+      const again = await run.step('one', body);
+      const nothing = await run.step('none', async () => undefined);
+      return { first, same, again, nothing: nothing === undefined };
+    });
+    await durable.launch();
+    await durable.start('twice', 'w1', null, inQueue);
+    const at = { at: '1970-01-01T00:00:00.000Z' };
+    assert.deepEqual((await durable.wait('w1')).result, {
+      first: at,
+      same: at,
+      again: at,
+      nothing: true,
+    });
+    assert.equal(runs, 1);
+  });
 
   check('ends a workflow whose body throws as failed, with the message', async (bench) => {
     const { durable } = await bench.open();
@@ -155,7 +152,7 @@ export function describeSteps(check: Check, takesClock: boolean): void {
     assert.deepEqual(await store.notes(), ['each life', 'one life', 'each life']);
   });
 
-  check('what is cancelled can still write while it ends, but commit nothing', async (bench) => {
+  check('a canceled workflow can still write while it ends, but commit nothing', async (bench) => {
     const store = await bench.open();
     const begun = Promise.withResolvers<void>();
     let refusal: unknown;

@@ -94,7 +94,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'a process whose clock stood still finds its step refused and its signal aborted',
+    'a process whose clock was stopped finds its step refused and its signal aborted',
     onBench(async ({ clock, database, process }) => {
       const stoppedClock = new ManualClock(clock.now());
       const [stopped, other] = [process('a', stoppedClock), process('b')];
@@ -168,7 +168,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'a process that hears that its lease is lost aborts what it runs',
+    'a process that learns that its lease is lost aborts its bodies',
     onBench(async ({ clock, process }) => {
       const slowClock = new ManualClock(clock.now());
       const [slow, other] = [process('a', slowClock), process('b')];
@@ -194,7 +194,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'a process that cannot renew aborts what it runs when its lease has run out',
+    'a process that cannot renew aborts its bodies when its lease has run out',
     onBench(async ({ clock, database, process, troubles }) => {
       const durable = process('a');
       const reached = gate();
@@ -218,7 +218,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'work of a name that this process does not know waits, and holds nobody up',
+    'work of a name that this process does not know waits, and delays no other work',
     onBench(async ({ process }) => {
       const durable = process('a');
       durable.queue('q', { perProcess: 1 });
@@ -232,7 +232,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'a full disk fails no workflow: it continues when there is space and the lease has run out',
+    'a full disk fails no workflow: it continues once the disk has space and the lease has run out',
     onBench(async ({ clock, database, process, troubles }) => {
       const durable = process('a');
       let runs = 0;
@@ -275,7 +275,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'forgets the steps of what succeeded long ago, and of nothing else',
+    'forgets the steps of workflows that succeeded long ago, and of no others',
     onBench(async ({ clock, database, process }) => {
       const durable = process('a');
       durable.workflow('work', async (run, input: string) => {
@@ -305,7 +305,7 @@ suite('embedded: leases', () => {
   );
 });
 
-suite('embedded: its statements use an index, however many rows there are', () => {
+suite('embedded: its statements use an index, for any number of rows', () => {
   const statements: readonly (readonly [string, RegExp])[] = [
     [
       `select seq from workflows where state = 'pending' and queue = 'q'

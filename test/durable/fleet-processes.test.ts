@@ -212,7 +212,7 @@ suite('fleet: processes', () => {
   );
 
   test(
-    'goes on when all its connections are cut',
+    'continues when all its connections are cut',
     onFleet(async (bench) => {
       const { durable, db } = await bench.open();
       durable.workflow('echo', async (run, input) => run.step('one', async () => input));
@@ -271,7 +271,7 @@ suite('fleet: processes', () => {
   }
 
   test(
-    'closes although the database is away; what ran is taken up again',
+    'closes although the database is unreachable; its running workflows are resumed later',
     onFleet(async (bench) => {
       const server = await testPostgres();
       const first = await bench.open({ takeOverAfterMs: 5_000 });
@@ -297,7 +297,7 @@ suite('fleet: processes', () => {
   );
 
   test(
-    'takes up what DBOS itself has cancelled and resumed',
+    'resumes a workflow that DBOS itself has canceled and resumed',
     onFleet(async (bench) => {
       const { durable, db } = await bench.open();
       const ran: string[] = [];

@@ -19,7 +19,7 @@ suite('a diamond by Amp', function () {
   this.timeout(200_000);
   const project = useProjects();
 
-  test('killed, gone on with, and all six land', async () => {
+  test('killed and resumed, and all six land', async () => {
     const here = project({ env: { AMP_API_KEY: ampKey, DROVER_AGENT_TYPE: 'amp' } });
     const double = join(here.folder, 'amp');
     const program = installAmp(double);

@@ -105,7 +105,7 @@ suite('drover at', function () {
     opened = null;
   });
 
-  test('shows what was seen at the moments of a run whose backend is killed', async function () {
+  test('shows the states of a run whose backend is killed, as they were seen', async function () {
     const here = project({ agent });
     const held = join(here.folder, 'held');
     mkdirSync(held);

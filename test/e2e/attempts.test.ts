@@ -81,7 +81,7 @@ esac
     assert.deepEqual(calls(here, id), [2, 3, 3, 1]);
   });
 
-  test('H5: a conflict that it leaves as it was stays one, with the first work named', async () => {
+  test('H5: a conflict that an attempt leaves undecided stays one, with the first work named', async () => {
     const here = project({
       files: { 'shared.txt': 'nobody\n' },
       agent: `

@@ -97,7 +97,7 @@ suite('candidates side by side', function () {
     assert.equal(here.read('repo/work.txt'), 'good\n');
   });
 
-  test('a person is asked, with what there is to know, and the answer decides', async () => {
+  test('a person is asked, with the facts of the candidates, and the answer decides', async () => {
     const [here, id] = await begin(differs, '--choose', 'person');
     await here.expect(1, ['run', '--workers', '3', '--gate', gate]);
     assert.deepEqual(landedTasks(here), []);

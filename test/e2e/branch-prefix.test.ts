@@ -38,7 +38,7 @@ suite('a rule for the names of branches', function () {
       .trim()
       .split('\n');
 
-  test('is told by doctor with the setting, and with it an epic lands', async () => {
+  test('doctor names the setting, and with it an epic lands', async () => {
     const without = await withRule('# defaults\n');
     await without.expect(0, ['init']);
     const said = await without.drover(['doctor']);

@@ -217,7 +217,7 @@ suite('budgets against an agent that never ends', function () {
     },
   );
 
-  test('counted over the death of the backend: what it had used before is used', async () => {
+  test('usage counts over the death of the backend', async () => {
     const here = begin('[budget]\ntask_turns = 30\nask_at = 1\nloop_repeats = 0\n');
     const turn = { ...writes('mad'), usage: { input: 1_000, output: 200 }, delayMs: 150 };
     fake.setScript({

@@ -81,7 +81,7 @@ async function atWork(here: Project, id: string, attempt = 1): Promise<void> {
   );
 }
 
-suite('what agents leave behind', function () {
+suite('leftovers of agents', function () {
   this.timeout(180_000);
   const project = useProjects();
 
@@ -112,7 +112,7 @@ suite('what agents leave behind', function () {
     for (const attempt of [1, 2]) await assertReachable(here, 'fails', attempt);
   });
 
-  test('failed with uncommitted work alone: the task names what holds it, and no branch that is gone', async () => {
+  test('failed with uncommitted work alone: the task names the ref that holds it, and no deleted branch', async () => {
     const here = project({ agent: leavesOneFile });
     await beginPlan(here, [
       { id: 'fails', max_attempts: 2 },
@@ -141,7 +141,7 @@ suite('what agents leave behind', function () {
     for (const ref of refs) assert.equal(shown(here, `${ref}:red.txt`), 'work of red');
   });
 
-  test('paused: everything stays in its place, also ignored files, and goes on there', async () => {
+  test('paused: everything stays in its place, even ignored files, and continues there', async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, ['held']);
     const run = here.start(['run', '--json']);
@@ -171,7 +171,7 @@ suite('what agents leave behind', function () {
     await assertReachable(here, 'held', 1);
   });
 
-  test('prune without -f keeps what is dirty, with -f it keeps it under a ref', async () => {
+  test('prune without -f keeps dirty worktrees, with -f it keeps them under a ref', async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, [{ id: 'fails', max_attempts: 1 }]);
     await here.expect(1, ['run']);

@@ -67,7 +67,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
 /** Commands by which a person accepts the clone's settings, and their names in the table. */
 const words = new Set(['run', 'resume']);
 
-suite('what a hostile clone starts', function () {
+suite('programs that a hostile clone starts', function () {
   this.timeout(480_000);
   const project = useProjects({ isEachProcess: true });
   let receiver: WebReceiver;
@@ -77,7 +77,7 @@ suite('what a hostile clone starts', function () {
   });
   teardown(() => receiver.close());
 
-  test('nothing before a word of a person, and what docs/clones.md says after it', async () => {
+  test('nothing before a person consents, and the programs in docs/clones.md after it', async () => {
     const here = hostileClone(receiver.url, project);
     const clone = join(here.folder, 'repo');
     const found = new Map<string, string>();

@@ -177,7 +177,7 @@ suite('real agents confined', function () {
     });
   }
 
-  test('what docs/isolation.md says of them is what was seen', () => {
+  test('docs/isolation.md describes the observed behavior', () => {
     const unseen = agentsOfTable.filter((kind) => seen[kind] === undefined);
     assert.deepEqual(unseen, [], 'tested above: run the whole suite, without --grep');
     if (process.env['DROVER_WRITE_DOCS'] === '1') storeConfinedFacts(seen);

@@ -135,7 +135,7 @@ fi
     assert.equal(here.git('show', 'main:built.txt').trim(), 'done');
   });
 
-  test('what it can’t reach: other folders, processes, the owner’s token, the repository', async () => {
+  test('it cannot reach other folders, processes, the owner’s token, the repository', async () => {
     const here = await begin({
       agent: `
 cat > /dev/null
@@ -247,7 +247,7 @@ sleep 1000
     assert.ok(here.git('log', '--all', '--format=%s').includes('one'));
   });
 
-  test('a mode that does not hold here starts nothing, and says why', async () => {
+  test('a mode that does not hold here starts nothing, and gives the reason', async () => {
     const here = await begin({ env: { DROVER_SANDBOX: 'srt' } });
     await here.expect(0, ['add', 'a']);
     const run = await here.drover(['run']);
@@ -317,7 +317,7 @@ ${ask('other', other)}
     }
   });
 
-  test('an agent without a sandbox of its own is refused where that is wanted', async () => {
+  test('an agent without its own sandbox is refused if that is required', async () => {
     const here = await begin({ env: { DROVER_SANDBOX: 'agent' } });
     const task = await here.add('a', '--max-attempts', '1');
     assert.notEqual((await here.drover(['run'])).code, 0);

@@ -48,7 +48,7 @@ suite('a backend that dies right after a step', function () {
   }
 });
 
-suite('a backend that is told to leave', function () {
+suite('a backend that is asked to leave', function () {
   this.timeout(120_000);
   const project = useProjects();
 

@@ -1,4 +1,4 @@
-// The limit of what the worktrees take: nothing new starts at it, one command frees what is safe, and the run goes on.
+// The limit of the size of the worktrees: nothing new starts at it, one command frees what is safe, and the run goes on.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -12,7 +12,7 @@ import { useProjects } from './support/suite-projects.ts';
 /** The private folder of the worktree, inside and outside. */
 const privateFolder = 'private=$(git rev-parse --absolute-git-dir)';
 
-suite('what confined programs leave', function () {
+suite('leftovers of confined programs', function () {
   this.timeout(120_000);
   const project = useProjects();
 

@@ -25,7 +25,7 @@ suite('who takes over from an agent', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('the next attempt is that of the next in the list, and is told why', async () => {
+  test('the next attempt uses the next agent in the list, and gets the reason', async () => {
     const here = project({ agent: worksWithModel });
     await here.expect(0, ['init']);
     const id = await here.add('Write a file', '--fallback', 'command:big');
@@ -77,7 +77,7 @@ suite('who takes over from an agent', function () {
     assert.deepEqual(landedTasks(here), [id]);
   });
 
-  test('an agent that is not there is made up for, without an attempt and without a wait', async () => {
+  test('a missing agent is replaced, without using an attempt and without a wait', async () => {
     const here = project({ agent: worksWithModel });
     await here.expect(0, ['init']);
     const id = await here.add('Write a file', '--agent', 'codex', '--max-attempts', '1');
@@ -126,7 +126,7 @@ suite('who takes over from an agent', function () {
   });
 });
 
-suite('an account at its limit, and somebody who takes over', function () {
+suite('an account at its limit, and an agent that takes over', function () {
   this.timeout(180_000);
   const project = useProjects();
   let claude: string;
@@ -140,7 +140,7 @@ suite('an account at its limit, and somebody who takes over', function () {
   });
   teardown(() => fake.close());
 
-  test('the task is not parked: another agent has it at once, and what comes next goes to that one', async () => {
+  test('the task is not parked: another agent has it at once, and gets the later ones', async () => {
     const headers = { 'anthropic-ratelimit-unified-status': 'rejected' };
     fake.setScript({
       conversations: [],

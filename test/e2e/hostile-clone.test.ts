@@ -91,7 +91,7 @@ suite('clones that bring files of Drover', function () {
     assert.equal(statSync(documents).mode & 0o777, 0o755);
   });
 
-  test('S20: what Drover keeps is for its user alone', async () => {
+  test('S20: files that Drover keeps are readable by its user alone', async () => {
     const here = project();
     assert.equal(here.sh(here.root, 'umask 022; mkdir -m 755 .drover .git/drover'), 0);
     await here.expect(0, ['init']);

@@ -48,7 +48,7 @@ suite('keeping the machine awake', function () {
     return { pid: Number(pid), words: words.join(' ') };
   }
 
-  test('sleep is held off while an agent works, and let go when the backend is killed', async () => {
+  test('sleep is inhibited while an agent works, and allowed when the backend is killed', async () => {
     const { here, held, open } = begin('');
     const running = await run(here);
     const holder = await eventually('the holder', () => holderIn(held));
@@ -60,7 +60,7 @@ suite('keeping the machine awake', function () {
     await running.ended;
   });
 
-  test('it is let go when the work is over, with the backend still there', async () => {
+  test('sleep is allowed when the work is over, with the backend still running', async () => {
     const { here, held, open } = begin('');
     const running = await run(here);
     const holder = await eventually('the holder', () => holderIn(held));

@@ -115,7 +115,7 @@ suite('landing: the checkout of the user', function () {
     assert.match(here.read('repo/poem.txt'), /^ONE by t1\n/);
   });
 
-  test('an overlapping change that the user commits is merged with what waits', async () => {
+  test('an overlapping change that the user commits is merged with the waiting work', async () => {
     const here = project({ files: { 'poem.txt': poemText }, agent: changesThePoem });
     await beginPlan(here, ['t1']);
     here.write('repo/poem.txt', poemText.replace('ten', 'my ten'));

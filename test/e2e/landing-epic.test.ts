@@ -44,7 +44,7 @@ suite('landing: an epic as a whole', function () {
     assert.equal(here.git('rev-parse', 'main'), again);
   });
 
-  test('is gated on the present target: red leaves the target and says so', async () => {
+  test('is gated on the current target: a red gate leaves the target unchanged and is reported', async () => {
     const here = project({
       agent: `if [ $id = t2 ]; then read -r line < ../../go; fi; ${writesOneFile}`,
     });
@@ -144,7 +144,7 @@ suite('landing: an epic that waits for a review', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('approved: lands with what was seen, once', async () => {
+  test('approved: lands exactly the reviewed change, once', async () => {
     const here = project();
     await beginPlan(here, [epic, ...stories]);
     const base = here.git('rev-parse', 'main');
@@ -209,7 +209,7 @@ suite('landing: an epic that waits for a review', function () {
     },
   );
 
-  test('sent back: what is missing is done, and it asks again', async () => {
+  test('sent back: the missing part is done, and it asks again', async () => {
     const here = project();
     await beginPlan(here, [epic, ...stories]);
     await here.expect(2, ['run', '--epic', 'E1', '--land', 'review']);

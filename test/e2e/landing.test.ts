@@ -34,7 +34,7 @@ suite('landing: the gate', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('green alone, red together: the second goes back with what the gate said', async () => {
+  test("green alone, red together: the second goes back with the gate's output", async () => {
     const gate =
       'if [ -e a.txt ] && [ -e b.txt ] && [ ! -e both.txt ]; then echo "A AND B CLASH HERE"; exit 7; fi';
     const here = project({

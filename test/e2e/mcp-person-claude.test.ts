@@ -28,7 +28,7 @@ suite('e2e: drover mcp in Claude Code', function () {
   const project = useProjects();
   const real = useClaude();
 
-  test('it adds three tasks with dependencies, runs them and reads what came of it', async () => {
+  test('it adds three tasks with dependencies, runs them and reads the results', async () => {
     const here = project();
     const call = (name: string, input: object): { tools: { name: string; input: object }[] } => ({
       tools: [{ name: `mcp__drover__${name}`, input }],

@@ -49,7 +49,7 @@ suite('tools for agents', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('two sub-tasks and a follow-up are added, stand on the board, run and land', async () => {
+  test('two sub-tasks and a follow-up are added, appear on the board, run and land', async () => {
     const here = await begin(project, {
       'Write the parser': [
         { tool: 'list_tools' },
@@ -128,7 +128,7 @@ suite('tools for agents', function () {
     );
   });
 
-  test('a blocker gives the attempt back, and its agent goes on when the other task has landed', async () => {
+  test('a blocker releases the attempt, and its agent continues when the other task has landed', async () => {
     const here = await begin(project, {});
     const id = await here.add('Use the library', '--priority', 'high');
     const library = await here.add('Write the library');
@@ -239,7 +239,7 @@ suite('tools for agents', function () {
     });
   }
 
-  test('what the rules refuse is refused with a sentence, and nothing has changed', async () => {
+  test('the rules refuse a request with a sentence, and nothing has changed', async () => {
     const here = await begin(project, {});
     const foreign = await here.add('Somebody else’s work');
     const id = await here.add('Ask for too much', '--priority', 'high');
@@ -317,7 +317,7 @@ suite('tools for agents', function () {
     assert.equal((await here.status()).tasks.length, 22);
   });
 
-  test('a token is good for its own attempt alone, and only while that is at work', async () => {
+  test('a token is valid for its own attempt alone, and only while that runs', async () => {
     const here = await begin(project, {
       'Hold on': [{ tool: 'ask_person', args: { question: 'Go on?' }, until: '"answered"' }],
     });

@@ -66,7 +66,7 @@ suite('landing: branches of Drover beside a person', function () {
     assert.deepEqual(landedTasks(here, 'drover/epic/E1').slice(-1), ['t2']);
   });
 
-  test('a landing ref that another hand has moved is not believed, and put back it goes on', async () => {
+  test('a landing ref that someone else has moved is not trusted, and once restored the line continues', async () => {
     const here = project();
     await beginPlan(here, ['t1']);
     await here.expect(0, ['run']);

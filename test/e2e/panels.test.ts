@@ -57,7 +57,7 @@ suite('panels', function () {
     stop();
   }
 
-  test('the board follows a run by changes, and every attempt tells its steps', async () => {
+  test('the board follows a run by changes, and every attempt reports its steps', async () => {
     const settings = '[gate]\ncommand = "test -e README.md"\n[setup]\ncommand = "sleep 0.2"\n';
     const here = project({ settings });
     await beginPlan(here, [
@@ -99,7 +99,7 @@ suite('panels', function () {
     }
   });
 
-  test('a review sees what landed, file by file', async () => {
+  test('a review shows the landed change, file by file', async () => {
     const here = project({ files: { 'kept.txt': 'kept\n', 'binary.dat': 'a\0b' } });
     await beginPlan(here, [{ id: 'e', type: 'epic' }, { id: 'a', epic_id: 'e' }, 'b']);
     const client = await open(here);
@@ -130,7 +130,7 @@ suite('panels', function () {
     assert.match(await refusal(client.call('change', { id: 'b' })), /no commit to show/);
   });
 
-  test('an approval is of what was looked at', async () => {
+  test('an approval is of the reviewed change', async () => {
     const here = project();
     await beginPlan(here, [
       { id: 'e', type: 'epic' },
@@ -171,7 +171,7 @@ suite('panels', function () {
     await eventually('a has landed', () => existsSync(join(here.root, 'a.txt')));
   });
 
-  test('what a person does by hand in a task is kept, and the agent goes on from there', async () => {
+  test("a person's manual work in a task is kept, and the agent continues from there", async () => {
     const agent = `
 cat > "../../prompt-$id-$attempt-$$"
 touch "../../began-$id"
@@ -256,7 +256,7 @@ echo "work of $id" > "$id.txt"
     );
   });
 
-  test('an undo that the gate does not let through leaves everything as it is', async () => {
+  test('an undo that the gate refuses changes nothing', async () => {
     const here = project({ agent: `cat > /dev/null; echo x > "$id.txt"` });
     await beginPlan(here, ['a']);
     const client = await open(here);
@@ -285,7 +285,7 @@ echo "work of $id" > "$id.txt"
     assert.equal((await client.call('preflight', {})).can_run, false);
   });
 
-  test('the look before a run names what switched the sandbox off, and what one task is', async () => {
+  test('the checks before a run name the setting that disabled the sandbox, and the landing of one task', async () => {
     const here = project({ env: { DROVER_SANDBOX: 'off' } });
     await beginPlan(here, ['a']);
     here.write('repo/README.md', 'changed\n');
@@ -317,7 +317,7 @@ echo "work of $id" > "$id.txt"
     assert.notEqual((await here.task('a')).status, 'completed');
   });
 
-  test('the look before a run says what a run would say, and starts nothing', async () => {
+  test('the checks before a run report the same as a run, and start nothing', async () => {
     const here = project({ agent: writesOneFile, settings: '[gate]\ncommand = "true"\n' });
     await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a', 'b'] }]);
     const client = await open(here);
@@ -380,7 +380,7 @@ echo "work of $id" > "$id.txt"
     assert.equal((await look()).of('graph'), 'warning');
   });
 
-  test('the look before a run of single tasks is about them and what they wait for', async () => {
+  test('the checks before a run of single tasks are about them and their blockers', async () => {
     const here = project({ agent: writesOneFile, settings: '[gate]\ncommand = "true"\n' });
     await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a'] }, 'd']);
     const client = await open(here);

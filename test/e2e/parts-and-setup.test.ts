@@ -137,7 +137,7 @@ mkdir -p dist; echo planted > dist/x; echo planted > node_modules/.bin/tool`,
     assert.equal(here.read('setups'), 'ran\n');
   });
 
-  test('what an agent takes away of the setup is there for the next task', async () => {
+  test('setup files that an agent removes exist for the next task', async () => {
     const here = project({
       settings,
       files,
@@ -148,7 +148,7 @@ mkdir -p dist; echo planted > dist/x; echo planted > node_modules/.bin/tool`,
     assert.deepEqual(landedTasks(here), ['t1', 't2']);
   });
 
-  test('an agent is told of setup and gate, and what other tasks have changed', async () => {
+  test('an agent gets the setup, the gate, and the changes of other tasks in its prompt', async () => {
     const here = project({
       agent: `cat > "../../prompt-$id"\n[ "$id" != c ] || read -r line < ../../go\necho "work of $id" > "$id.txt"`,
       settings:
@@ -200,7 +200,7 @@ esac
     assert.deepEqual(landedTasks(here), ['t1', 't2', 't3']);
   });
 
-  test("what it changes in tracked files is not a task's work", async () => {
+  test("its changes in tracked files are not a task's work", async () => {
     const here = project({
       settings: '[setup]\ncommand = "echo $PWD >> lock; cp lock ignored-deps"\n',
       files: { ...files, 'package.json': '{}\n' },

@@ -18,7 +18,7 @@ suite('Claude Code plans first', function () {
   const project = useProjects();
   const real = useClaude();
 
-  test('nothing is written while it plans, nobody is asked, and the session goes on to build', async () => {
+  test('nothing is written while it plans, no user is asked, and the session continues to build', async () => {
     const handIn: Step = {
       tools: [{ name: 'ExitPlanMode', input: { plan: '# First plan\n\n1. A' } }],
     };

@@ -41,7 +41,7 @@ suite('planning mode', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('the plan waits for a person, is approved and built; what was written while planning never lands', async () => {
+  test('the plan waits for a person, is approved and built; files written while planning never land', async () => {
     const here = project({ agent });
     const id = await planned(here, '--accept', 'It is tested.');
     const task = await here.task(id);
@@ -143,7 +143,7 @@ suite('planning mode', function () {
     assert.equal(shown.includes(secret), false);
   });
 
-  test('paused, killed and cancelled in the middle of a plan: it is planned anew, and nothing lands', async () => {
+  test('paused, killed and canceled in the middle of a plan: it is planned again, and nothing lands', async () => {
     const here = project({ agent: `echo x >> tried.txt; read -r line < ../../go; ${agent}` });
     const barrier = makeBarrier(here.folder, 'go');
     await here.expect(0, ['init']);
@@ -222,7 +222,7 @@ suite('planning mode', function () {
     },
   );
 
-  test('the demo agent plans in a conversation that goes on', async () => {
+  test('the demo agent plans in a conversation that continues', async () => {
     const here = project({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_DEMO_STEP_MS: '1' } });
     const description = 'demo: when-planning write secret-try.txt no\ndemo: write hello.txt hello';
     const id = await planned(here, '-d', description);

@@ -10,7 +10,7 @@ suite('refs that a fetch has pruned', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('are told with the commit that they held and the command that brings it back', async () => {
+  test('are reported with their former commit and the command that restores it', async () => {
     const here = project({
       agent: 'cat > /dev/null; echo "$id" > "$id.txt"; [ "$id" = good ] || exit 1',
     });

@@ -52,7 +52,7 @@ suite('agents on workers', function () {
       .split('\n')
       .map((line) => JSON.parse(line) as LoggedEvent);
 
-  test('Claude Code: its events and usage are read, a backend dies in between, what it may not do is refused to it', async () => {
+  test('Claude Code: its events and usage are read, a backend dies in between, and forbidden actions are refused', async () => {
     const bash = {
       name: 'Bash',
       input: { command: 'sh -c "date > by-bash.txt"', description: 'x' },

@@ -133,7 +133,7 @@ suite('hosted jobs', function () {
     assert.equal(here.git('show', 'main:whole.txt'), 'whole');
   });
 
-  test('a branch that does not descend from the base is refused, and nothing of it comes', async () => {
+  test('a branch that does not descend from the base is refused, and nothing of it is imported', async () => {
     const { here, there, env } = await hosted({
       work: (clone) => {
         writeFileSync(join(clone, 'far.txt'), 'work\n');

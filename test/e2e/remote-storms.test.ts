@@ -91,7 +91,7 @@ suite('remote attempts in storms', function () {
     cloud = null;
   });
 
-  test('the network is cut and the backend killed meanwhile: each task runs once and lands', async () => {
+  test('the network is cut and the backend killed at the same time: each task runs once and lands', async () => {
     const here = project();
     const running = await startTestCloud(here);
     cloud = running;

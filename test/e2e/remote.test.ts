@@ -70,7 +70,7 @@ suite('remote attempts', function () {
   this.timeout(300_000);
   const project = useProjects();
 
-  test('C13 a preview sends nothing; a task runs on a worker without a question, lands as ever, and leaves no instance', async () => {
+  test('C13 a preview sends nothing; a task runs on a worker without a question, lands as usual, and leaves no instance', async () => {
     const here = project({
       settings: onProcess,
       agent: 'cat > /dev/null\npwd\necho "work of $id" > "$id.txt"\nrm README.md\nls -a > seen.txt',
@@ -94,7 +94,7 @@ suite('remote attempts', function () {
     assert.deepEqual(left(here), []);
   });
 
-  test('tasks with diamonds on four workers, one backend killed: all land once, with what came before', async () => {
+  test("tasks with diamonds on four workers, one backend killed: all land once, with their blockers' work", async () => {
     const here = project({ settings: onProcess });
     here.write('agent.sh', `#!/bin/sh\nid=$DROVER_TASK_ID\n${recorded(here.folder)}`);
     await beginPlan(here, diamonds());
@@ -151,7 +151,7 @@ suite('remote attempts', function () {
     assert.deepEqual(runtimes(here), []);
   });
 
-  test('a paused attempt fetches what is there, gives its worker back, and goes on with that', async () => {
+  test('a paused attempt fetches its work, releases its worker, and continues from that', async () => {
     const here = project({ settings: onProcess });
     here.write(
       'agent.sh',
@@ -171,7 +171,7 @@ suite('remote attempts', function () {
     assert.deepEqual(left(here), []);
   });
 
-  test('attempts run here and on workers at once, where the task, its label or its epic says, and why says so', async () => {
+  test('attempts run here and on workers at once, as the task, its label or its epic says, and why names the reason', async () => {
     const here = project({ settings: '[remote]\nprovisioner = "process"\nlabels = ["gpu"]\n' });
     const barrier = makeBarrier(here.folder, 'gate');
     here.write(
@@ -240,7 +240,7 @@ suite('remote attempts', function () {
     },
   );
 
-  test('C38 a failed job leaves its work on a ref of its own; it lands neither by itself nor with what comes after', async () => {
+  test('C38 a failed job leaves its work on a ref of its own; it lands neither by itself nor with later work', async () => {
     const here = project({
       settings: onProcess,
       agent:
@@ -285,7 +285,7 @@ suite('remote attempts', function () {
     },
   );
 
-  test('what cannot run on a worker is refused with its remedy, and nothing is made', async () => {
+  test('a task that cannot run on a worker is refused with its remedy, and no instance is made', async () => {
     const here = project({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_AGENT_PATH: '' } });
     await here.expect(0, ['init']);
     const id = await here.add('Far away', '--runs-on', 'remote', '--max-attempts', '1');

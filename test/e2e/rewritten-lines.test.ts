@@ -15,7 +15,7 @@ suite('landing: history that people rewrite', function () {
   this.timeout(240_000);
   const project = useProjects();
 
-  test('a commit that is amended away does not come back with the task that began on it', async () => {
+  test('a commit that is amended away does not come back with the task that started on it', async () => {
     const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1']);
@@ -132,7 +132,7 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('rev-parse', 'main'), before);
   });
 
-  test('landed work that waits is brought over without what a reset took out', async () => {
+  test('waiting landed work is moved over without the commits that a reset removed', async () => {
     const here = project({
       files: { 'poem.txt': 'one\n' },
       agent: `read -r line < ../../go; cat > /dev/null; echo "by $id" > poem.txt; echo new > "$id.txt"`,

@@ -13,7 +13,7 @@ suite('settings', function () {
   this.timeout(60_000);
   const project = useProjects();
 
-  test('init proposes what no settings decide, and no number of workers for a shared file', async () => {
+  test('init proposes values that no settings decide, and no number of workers for a shared file', async () => {
     const env = { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' };
     const files = { 'package.json': '{ "scripts": { "test": "true" } }\n' };
     const asked = async (settings?: string): Promise<readonly string[]> => {

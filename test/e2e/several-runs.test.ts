@@ -175,7 +175,7 @@ suite('several runs', function () {
       assert.equal(here.read('repo/b1.txt'), 'work of b1\n');
     });
 
-    test('is blocked where no run brings it, and released once it has arrived', async () => {
+    test('is blocked if no run brings the work, and released once it has arrived', async () => {
       const here = project({
         agent: `if [ "$id" = a2 ] && [ ! -e ../../well ]; then cat > /dev/null; exit 9; fi\n${recorded}`,
       });

@@ -10,7 +10,7 @@ suite('runs of single tasks', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('a task runs with what it depends on, and nothing else', async () => {
+  test('a task runs with its dependencies, and nothing else', async () => {
     const here = project({ agent: writesOneFile });
     await beginPlan(here, [
       'base',

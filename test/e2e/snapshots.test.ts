@@ -59,7 +59,7 @@ suite('snapshots', function () {
     assert.equal((await here.task('held')).worktree_path, null, 'it holds no slot any more');
   });
 
-  test('H1: a further attempt begins with the work of the failed one; no other task sees it', async () => {
+  test('H1: a further attempt starts with the work of the failed one; no other task sees it', async () => {
     const here = project({ agent: failsOnce });
     await beginPlan(here, [{ id: 'parts', max_attempts: 2 }, 'other']);
     await here.expect(0, ['run', '--workers', '1']);

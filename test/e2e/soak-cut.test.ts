@@ -51,7 +51,7 @@ suite('a soak that is cut off', function () {
   const nothingIsLeft = (): Promise<true> =>
     eventually('nothing is left', () => processesOf(folder).length === 0);
 
-  test('by Ctrl-C says how far it came, on the screen and in its log', async () => {
+  test('Ctrl-C makes it report its progress, on the screen and in its log', async () => {
     const soak = await startSoak();
     process.kill(-soak.pid, 'SIGINT');
     const { code, stdout } = await soak.ended;
@@ -65,7 +65,7 @@ suite('a soak that is cut off', function () {
     await nothingIsLeft();
   });
 
-  test('by a kill has said it in its log', async () => {
+  test('a killed one has reported its progress in its log', async () => {
     const soak = await startSoak();
     process.kill(soak.pid, 'SIGKILL');
     await soak.ended;

@@ -108,7 +108,7 @@ suite('a design becomes a plan', function () {
     );
   }
 
-  test('a panel is given a plan to read, and adds it as one; what it cancels is refused', async () => {
+  test('a panel gets a plan to read, and adds it as one; one that it cancels is refused', async () => {
     const here = await begin([submits(goodPlan)]);
     const client = await panelClient(here);
     try {
@@ -161,7 +161,7 @@ suite('a design becomes a plan', function () {
     assert.ok(JSON.stringify(request?.body.messages).includes('four hundred and ten'));
   });
 
-  test('the preview stands in the order of the work, within 80 columns, and a dry run writes nothing', async () => {
+  test('the preview is in the order of the work, within 80 columns, and a dry run writes nothing', async () => {
     const here = await begin([submits(goodPlan)]);
     const shown = await here.expect(0, ['spec', 'docs', '--dry-run', '--model', 'some-model']);
     assert.equal(fake.requests[0]?.model, 'some-model');
@@ -197,7 +197,7 @@ suite('a design becomes a plan', function () {
     assert.equal(here.read('repo/plan.jsonl'), text);
   });
 
-  test('a first answer that is no plan is corrected by the model', async () => {
+  test('a first answer that is not a plan is corrected by the model', async () => {
     const here = await begin([{ say: 'Sure, here is what I think.' }, submits(goodPlan)]);
     const done = await here.drover(['spec', 'docs/design.md', '--yes']);
     assert.equal(done.code, 0, done.stderr);
@@ -290,7 +290,7 @@ suite('a design becomes a plan', function () {
     );
   });
 
-  test('nobody to ask: says what to do, without a key and without an agent', async () => {
+  test('without a key and without an agent it prints the remedy', async () => {
     const here = await begin([submits(goodPlan)], { ANTHROPIC_API_KEY: '' });
     const done = await here.drover(['spec', 'docs/design.md', '--yes'], {
       env: { DROVER_AGENT_TYPE: 'claude', DROVER_AGENT_PATH: 'no-such-claude' },

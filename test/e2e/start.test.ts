@@ -11,7 +11,7 @@ suite('the start of a command', function () {
   this.timeout(120_000);
   const project = useProjects({ isEachProcess: true });
 
-  test('a look at the plan, and a change of it, start no git', async () => {
+  test('reading the plan, and changing it, start no git', async () => {
     const here = project();
     await here.expect(0, ['init']);
     here.write('bin/git', `#!/bin/sh\necho "$*" >> '${here.folder}/asked.txt'\nexit 1\n`);
@@ -27,7 +27,7 @@ suite('the start of a command', function () {
     assert.deepEqual([target?.branch, target?.sha], ['main', here.git('rev-parse', 'main').trim()]);
   });
 
-  test('what the files do not tell, git is asked', async () => {
+  test('git is asked for facts that the files do not contain', async () => {
     const here = project();
     await here.expect(0, ['init']);
     here.git('checkout', '-q', '--detach');
@@ -70,7 +70,7 @@ suite('the start of a command', function () {
     );
   });
 
-  test('what a command compiled is kept whole, and made again where it is damaged', async () => {
+  test("a command's compiled code is stored whole, and made again if it is damaged", async () => {
     const here = project();
     await here.expect(0, ['init']);
     const folder = join(here.folder, 'compiled');

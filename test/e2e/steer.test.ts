@@ -35,7 +35,7 @@ suite('steering a run', function () {
   this.timeout(180_000);
   const project = useProjects({ isEachProcess: true });
 
-  test('a follow-up is in the epic of the finished task, and knows what was asked and reported', async () => {
+  test('a follow-up is in the epic of the finished task, and knows its conversation', async () => {
     const agent = `cat > "../../prompt-$id"; echo "$id" > "$id.txt"; echo "I taught it French."`;
     const here = project({ agent });
     await beginPlan(here, [
@@ -58,7 +58,7 @@ suite('steering a run', function () {
     assert.match(prompt, /Task: And German/);
   });
 
-  test('pause ends the agent, keeps the task, lets others go on; resume-task goes on', async () => {
+  test('pause ends the agent, keeps the task, lets others continue; resume-task continues it', async () => {
     const here = project({ agent: waits });
     const held = makeBarrier(here.folder, 'go-held');
     const open = makeBarrier(here.folder, 'go-open');
@@ -102,7 +102,7 @@ suite('steering a run', function () {
     barrier.close();
   });
 
-  test('cancel ends the agent first; what depends on it is said to be stuck', async () => {
+  test('cancel ends the agent first; dependents are reported as stuck', async () => {
     const here = project({ agent: waits });
     const barrier = makeBarrier(here.folder, 'go-a');
     await beginPlan(here, ['a', { id: 'b', blocked_by: ['a'] }, 'c']);
@@ -123,7 +123,7 @@ suite('steering a run', function () {
     assert.equal(status.progress, 50, 'one of the two that are left');
   });
 
-  test('a hint reaches an agent at work, and one that is yet to begin', async () => {
+  test('a hint reaches a running agent, and one that is yet to start', async () => {
     const here = project({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_DEMO_STEP_MS: '1' } });
     await beginPlan(here, [
       { id: 'a', description: 'demo: ask Ready? | yes | no\ndemo: write a.txt {{answer}}' },
@@ -225,7 +225,7 @@ suite('steering a run', function () {
     },
   );
 
-  test('Ctrl-C pauses cleanly with 130, and resume goes on with the same run', async () => {
+  test('Ctrl-C pauses cleanly with 130, and resume continues the same run', async () => {
     const here = project({ agent: waits });
     const barriers = ['a', 'b'].map((id) => makeBarrier(here.folder, `go-${id}`));
     await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a', 'b'] }]);
@@ -258,7 +258,7 @@ suite('steering a run', function () {
     for (const barrier of barriers) barrier.close();
   });
 
-  test('who watches without a backend sees what others do, until Ctrl-C', async () => {
+  test('a watcher without a backend sees the changes of others, until Ctrl-C', async () => {
     const here = project({ agent: writesOneFile });
     await here.expect(0, ['init']);
     const events = here.start(['events', '--follow', '--json']);

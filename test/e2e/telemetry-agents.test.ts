@@ -104,7 +104,7 @@ suite('the telemetry of a real Codex', function () {
   this.timeout(240_000);
   const project = useProjects();
 
-  test('its spans stand below Drover’s, once its own settings name the collector', async () => {
+  test('its spans are below Drover’s, once its own settings name the collector', async () => {
     const codex = realAgents.find(({ kind }) => kind === 'codex') ?? assert.fail('no Codex');
     const programs = await ensureAgents();
     const fake = await startModelApi();

@@ -73,7 +73,7 @@ suite('metrics for Prometheus', function () {
   const project = useProjects();
   const prometheus = usePrometheus();
 
-  test('every query of the dashboard is answered with what a run has left', async () => {
+  test("every query of the dashboard is answered with a run's metrics", async () => {
     const here = project({ agent });
     await beginPlan(here, ['one', { id: 'two', blocked_by: ['one'] }]);
     await here.expect(0, ['run', '--gate', 'true']);

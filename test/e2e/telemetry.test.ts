@@ -56,7 +56,7 @@ suite('telemetry of a run', function () {
     );
   });
 
-  test('a collector that is not there is told by doctor alone', async () => {
+  test('a missing collector is reported by doctor alone', async () => {
     await receiver.close();
     const env = { DROVER_OTEL_ENABLED: 'true', DROVER_OTEL_ENDPOINT: receiver.url };
     const here = project({ agent, env });

@@ -25,7 +25,7 @@ suite('task templates', function () {
   this.timeout(60_000);
   const project = useProjects();
 
-  test('a template gives what is not given; sub-tasks come with it', async () => {
+  test('a template fills omitted fields; its sub-tasks are added too', async () => {
     const here = project({ settings });
     await here.expect(0, ['init']);
     const set = ['--template', 'bug', '--set', 'area=a=b {{x}}'];
@@ -69,7 +69,7 @@ suite('task templates', function () {
     [64, ['add'], /missing required argument 'title'/],
     [64, ['add', 'T', '--set', 'x'], /key=value/],
   ];
-  test('what is wrong is refused with what is known, and nothing is added', async () => {
+  test('a mistake is refused with the known names, and nothing is added', async () => {
     const here = project({ settings });
     await here.expect(0, ['init']);
     for (const [code, args, expected] of refused) {

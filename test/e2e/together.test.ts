@@ -156,7 +156,7 @@ suite('commands of different versions', function () {
     assert.deepEqual(executed(here), ['t1']);
   });
 
-  test('another protocol at work is refused in words; nothing has changed', async () => {
+  test('a backend of another protocol is refused in words; nothing has changed', async () => {
     const here = project({ agent: `read -r line < ../../go; ${recorded}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1']);

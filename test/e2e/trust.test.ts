@@ -23,7 +23,7 @@ suite('trust', function () {
       ? [...new Set(here.read('home/gate.log').trim().split('\n'))]
       : [];
 
-  test('what an agent lands is not used by the next run, until a person accepts it', async () => {
+  test('settings that an agent lands are not used by the next run until a person accepts them', async () => {
     const here = project({
       agent: `
 cat > /dev/null
@@ -76,7 +76,7 @@ fi
     assert.deepEqual(gatesOf(here), ['TRUSTED', 'SETUP', 'ATTACKER']);
   });
 
-  test('what a person writes counts with the next run, which says so once', async () => {
+  test("a person's own settings count with the next run, which reports them once", async () => {
     const here = project({ settings: 'max_workers = 2\n' });
     await beginPlan(here, ['t1', 't2', 't3']);
     await here.expect(0, ['cancel', 't2']);
@@ -95,7 +95,7 @@ fi
     await here.expect(0, ['trust']);
   });
 
-  test('a backend that continues a run by itself keeps what was accepted for it', async () => {
+  test('a backend that continues a run by itself keeps its accepted settings', async () => {
     const here = project({
       agent: `cat > /dev/null\necho "$id" > "$id.txt"\nread -r line < "$HOME/../go"\n`,
       settings: gate('TRUSTED'),

@@ -15,7 +15,7 @@ echo "$1" >> "$HOME/hook.log"
 exit 1
 `;
 
-suite('settings that nobody has accepted', function () {
+suite('settings that no user has accepted', function () {
   this.timeout(120_000);
   const project = useProjects({ isEachProcess: true });
   let receiver: WebReceiver;

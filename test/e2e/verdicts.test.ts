@@ -62,7 +62,7 @@ esac
     assert.equal((await here.task('removes')).status, 'failed');
   });
 
-  test('a build folder stays from gate to gate while what filled it lands, and goes with what is red', async () => {
+  test('a build folder stays from gate to gate while the work that filled it lands, and is removed with red work', async () => {
     const gate = `
 if test -e target/built; then echo kept >> ../../said; else mkdir -p target; echo made >> ../../said; fi
 echo x > target/built; echo x > other; test ! -e target/of-bad
@@ -100,7 +100,7 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     assert.equal(here.read('repo/made.txt'), 'old\n');
   });
 
-  test('a tree that somebody changes under the gate is tested again', async () => {
+  test('a tree that changes under the gate is tested again', async () => {
     // The first run is disturbed from outside; alone it is red.
     const here = project({ files: { 'made.txt': 'old\n' } });
     await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
@@ -150,7 +150,7 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     );
   });
 
-  test('a base with nothing to test yet is not asked: the first task makes what its gate tests', async () => {
+  test('a base with nothing to test yet is not tested: the first task makes the tested code', async () => {
     const here = project();
     await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
     await here.expect(0, ['run', '--gate', 'test -e t1.txt']);
@@ -191,7 +191,7 @@ case "$id $attempt" in "goal 1") echo draft > "$id.txt" ;; *) echo done > "$id.t
     assert.doesNotMatch(never?.last_error ?? '', /before any task/);
   });
 
-  test('a task that a person starts on a red base mends it and lands, and so does what waited for that', async () => {
+  test('a task that a person starts on a red base fixes it and lands, and so do its dependents', async () => {
     const here = project({
       files: { broken: 'x\n' },
       agent: `
@@ -210,7 +210,7 @@ case $id in mends) git rm -q broken ;; *) echo "$id" > "$id.txt" ;; esac
     assert.equal(here.read('agents'), 'mends 1\nwaits 1\n');
   });
 
-  test('what it says is told by its telling lines, wherever they stand', async () => {
+  test('its report consists of the telling lines, from anywhere in the output', async () => {
     const here = project({
       files: {
         'sum.test.mjs':

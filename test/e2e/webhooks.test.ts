@@ -73,7 +73,7 @@ suite('webhooks of a run', function () {
     assert.ok(!everything.includes('a-hidden-path') && !everything.includes(secret.slice(6)));
   });
 
-  test('test posts at once, and says what came of it', async () => {
+  test('test posts at once, and reports the result', async () => {
     const here = project({
       settings: `[webhooks]\nallow_private = true\n[webhooks.endpoints.chat]\nurl = "${receiver.url}/x"\nformat = "slack"\n`,
     });

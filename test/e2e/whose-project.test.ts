@@ -256,7 +256,7 @@ suite('whose project', function () {
     assert.equal(existsSync(join(two, '.drover')), false);
   });
 
-  test('an attempt that ends leaves the agents of another project alone, whatever its tasks are called', async () => {
+  test('an attempt that ends leaves the agents of another project alone, whatever the ids of its tasks', async () => {
     const [first, second] = [project({ agent: waits }), project({ agent: waits })];
     const barriers = [first, second].map(({ folder }) => makeBarrier(folder, 'go'));
     const runs = [];

@@ -113,7 +113,7 @@ suite('drover worker', function () {
   const machines = (here: Project): Promise<readonly MachineView[]> =>
     here.json<readonly MachineView[]>(['machines']);
 
-  test('says who it is, tells of its tasks, and drains at SIGTERM', async () => {
+  test('reports its identity and its tasks, and drains at SIGTERM', async () => {
     const { here, door } = await fleet();
     const worker = here.start(['worker', '--json', '--agents', '2', '--label', 'gpu']);
     const ready = await note(worker, 'ready');
@@ -170,7 +170,7 @@ suite('drover worker', function () {
     assert.match(await here.expect(0, ['why', third]), /"drover resume"|No machine/);
   });
 
-  test('a second signal gives back what is at work: no attempt is used, the next one goes on', async () => {
+  test('a second signal releases running tasks: no attempt is used, the next one continues', async () => {
     const { here, door } = await fleet();
     const worker = here.start(['worker', '--json']);
     await note(worker, 'ready');
@@ -216,7 +216,7 @@ suite('drover worker', function () {
     },
   );
 
-  test('says that the database is away, and goes on when it is back', async () => {
+  test('reports that the database is unreachable, and continues when it is back', async () => {
     const { here, door } = await fleet();
     here.write('repo/.drover.toml', `${here.read('repo/.drover.toml')}[nobody]\nknows = 1\n`);
     const worker = here.start(['worker', '--json']);
@@ -345,7 +345,7 @@ echo "$place" > "$DROVER_TASK_ID.txt"
     },
   );
 
-  test('refuses with one sentence what it cannot work with', async () => {
+  test('refuses unusable surroundings with one sentence', async () => {
     const { here } = await fleet();
     const refused: readonly (readonly [readonly string[], Record<string, string>, RegExp])[] = [
       [[], { DBOS_SYSTEM_DATABASE_URL: '' }, /DBOS_SYSTEM_DATABASE_URL is not set: a worker needs/],

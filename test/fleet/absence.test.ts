@@ -70,7 +70,7 @@ suite('a fleet whose database is away', function () {
   const planned = (tasks: number): readonly PlannedTask[] =>
     Array.from({ length: tasks }, (_, at) => ({ id: `F-${at}`, blockedBy: [] }));
 
-  test('its agents stand still, and go on when it is back', async () => {
+  test('its agents are paused, and continue when it is back', async () => {
     const here = await begin(['north', 'south'], 2);
     const north = here.machine('north');
     await startWorkers(here, ['north', 'south'], 1);
@@ -103,7 +103,7 @@ suite('a fleet whose database is away', function () {
     await assertFleetDone(here, planned(2));
   });
 
-  test('one that alone is cut off has stood still before another one begins its work', async () => {
+  test('one that alone is cut off has paused before another one starts its work', async () => {
     const here = await begin(['north', 'south'], 1);
     const north: Machine = here.machine('north');
     await startWorkers(here, ['north'], 1);

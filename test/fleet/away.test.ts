@@ -39,7 +39,7 @@ suite('a fleet whose lander cannot reach git', function () {
   this.timeout(300_000);
   const fleet = useFleets();
 
-  test('another machine lands everything; the first one says why it does not', async () => {
+  test('another machine lands everything; the first one reports why it does not', async () => {
     const here = await fleet({
       machines: ['north', 'south', 'desk'],
       agent: waitingAgent,

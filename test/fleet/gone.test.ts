@@ -64,7 +64,7 @@ suite('a fleet whose machines go for good', function () {
   this.timeout(400_000);
   const fleet = useFleets();
 
-  test('what an agent had made when it was paused is gone on from on another machine', async () => {
+  test("a paused agent's work is continued on another machine", async () => {
     const here = await fleet({
       machines: ['north', 'east', 'desk'],
       agent: halvesAgent,

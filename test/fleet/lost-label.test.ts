@@ -42,11 +42,11 @@ const plan = [
   { id: 'F-3', labels: ['needs:gpu'], blockedBy: ['F-1'] },
 ];
 
-suite('a fleet whose only machine with a label comes back without it', function () {
+suite('a fleet whose only machine with a label returns without it', function () {
   this.timeout(300_000);
   const fleet = useFleets();
 
-  test('its tasks and its gate wait, say why, and go on where the label is', async () => {
+  test('its tasks and its gate wait, report why, and continue on a machine with the label', async () => {
     const here = await fleet({
       machines: ['north', 'south', 'east', 'desk'],
       agent,

@@ -73,7 +73,7 @@ suite('orders to the machines of a fleet', function () {
     );
   });
 
-  test('a machine drains by an order from another one, and the last one says so', async () => {
+  test('a machine drains by an order from another one, and the last one warns', async () => {
     const here = await fleet({
       machines: ['north', 'south', 'desk'],
       agent: waitingAgent,

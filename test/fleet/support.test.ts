@@ -110,7 +110,7 @@ suite(`a fleet's machines (${how})`, function () {
     assert.equal(await nextLine(cut), first);
   });
 
-  test('die whole, with what has left its group, and start again', async () => {
+  test('die whole, including processes that left their group, and start again', async () => {
     const here = await fleet(options);
     const machine = here.machine('one');
     const script = 'setsid sleep 1000 & (sleep 1000 &) ; echo started; sleep 1000';
@@ -180,7 +180,7 @@ suite('the end of a fleet of a test', function () {
     });
   }
 
-  test('what a killed test has left is removed by the next one', async () => {
+  test('leftovers of a killed test are removed by the next one', async () => {
     const script = `
 import { makeNetwork } from ${JSON.stringify(new URL('support/network.ts', import.meta.url).href)};
 const network = await makeNetwork();

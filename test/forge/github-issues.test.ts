@@ -29,7 +29,7 @@ suite('issues of GitHub', () => {
     assert.deepEqual(fake.faults, []);
   });
 
-  test('an issue comes with everything below it and with what blocks that', async () => {
+  test('an issue is read with everything below it and with its blockers', async () => {
     fake = await startFakeGithub();
     fake.issues.push(
       issue(1, { labels: ['drover'] }),
@@ -66,7 +66,7 @@ suite('issues of GitHub', () => {
     assert.equal(fake.requests.length, 3, 'an issue without edges costs no request of its own');
   });
 
-  test('a milestone is found by its title, and an unknown one is named with those there are', async () => {
+  test('a milestone is found by its title, and an unknown one is refused with the known ones', async () => {
     fake = await startFakeGithub();
     fake.issues.push(issue(1, { milestone: '1.0' }), issue(2, { milestone: '2.0' }));
     const tracker = trackerOf(fake);
@@ -162,7 +162,7 @@ suite('issues of GitHub', () => {
     assert.match(refused.kind === 'unreadable' ? refused.why : '', /may not be read with this/u);
   });
 
-  test('a wrong token and a missing one are told apart', async () => {
+  test('a wrong token and a missing one are distinguished', async () => {
     fake = await startFakeGithub({ token: 'right' });
     fake.issues.push(issue(1));
     const query = { kind: 'numbers', numbers: [1] } as const;

@@ -16,7 +16,7 @@ import { queueRule, reviewRule } from '../doubles/fake-github/rules.ts';
 const slug = 'acme/shop';
 const nowMs = Date.UTC(2026, 10, 28);
 
-suite('what a token reads of GitHub', () => {
+suite('the facts that a token reads of GitHub', () => {
   let fake: FakeGithub;
   const start = async (options: FakeGithubOptions = {}): Promise<GithubPulls> => {
     fake = await startFakeGithub({ token: 'secret', ...options });
@@ -69,7 +69,7 @@ suite('what a token reads of GitHub', () => {
     });
   });
 
-  test('a protection that may not be read is named, and what is known of it stays', async () => {
+  test('a protection that may not be read is named, and the known facts stay', async () => {
     const here = await start();
     fake.base.protection = { approvals: 2, checks: ['unit'] };
     fake.failingQueries.push(['refUpdateRule', { body: queryErrors('FORBIDDEN') }]);
@@ -85,7 +85,7 @@ suite('what a token reads of GitHub', () => {
     assert.deepEqual(valueOf(await here.rules('main')).requiredChecks, []);
   });
 
-  test('a fine-grained token sees the jobs of Actions and the statuses, and says so', async () => {
+  test('a fine-grained token sees the jobs of Actions and the statuses, and reports that', async () => {
     const here = await start({ kind: 'fine_grained' });
     fake.checks.set(tip(), [
       { name: 'unit', state: 'failure' },

@@ -140,7 +140,7 @@ suite('import github', function () {
     { name: 'a label that no issue has', args: ['label:none', '--yes'], says: /no open issue/u },
     { name: 'a pull request', args: ['5', '--yes'], says: /#5 is a pull request/u },
     {
-      name: 'a name that is none',
+      name: 'a name that does not exist',
       args: ['1', '--repo', 'shop', '--yes'],
       says: /Write it as owner\/name/u,
     },

@@ -120,7 +120,7 @@ suite('a pull request', function () {
     pulls.fake.git.git(slug, 'merge-base', '--is-ancestor', first, 'drover/E1');
   });
 
-  test('on which someone pushed a commit takes it in, tests it and says so', async () => {
+  test('on which someone pushed a commit takes it in, tests it and reports it', async () => {
     const here = await opened();
     const theirs = pulls.fake.git.commit(slug, 'drover/E1', 'theirs.txt', 'by a person\n');
     await eventually('the commit is part of the epic', async () => {

@@ -64,7 +64,7 @@ suite('git: moves of branches', () => {
     assert.equal(fixture.git('branch', '--list', 'drover/*'), '');
   });
 
-  test('a branch of our own that somebody looks at goes forward with the files, and in no other way', async () => {
+  test('a branch of our own that is checked out goes forward with the files, and in no other way', async () => {
     const first = tipOf('main');
     const second = commitOn(first, 'two.txt');
     const beside = commitOn(first, 'beside.txt');

@@ -32,7 +32,7 @@ suite('git: markers of conflicts', () => {
     return status.unfinished;
   };
 
-  test('a slot as it was made has none, whatever its base contains', async () => {
+  test('a new slot has none, whatever its base contains', async () => {
     assert.deepEqual(await unfinished(), { operation: null, marked: [] });
     assert.equal(valueOf(await repository.status(task.path)).unfinished, undefined);
   });
@@ -55,7 +55,7 @@ suite('git: markers of conflicts', () => {
     assert.deepEqual(await unfinished(), { operation: null, marked: [] });
   });
 
-  test('half of the markers are none, and no link is followed', async () => {
+  test('half of the markers do not count, and no link is followed', async () => {
     write('half.txt', '<<<<<<< HEAD\nno end\n');
     write('awkward \n name.txt', marks('new'));
     symlinkSync(join(fixture.root, 'sample.txt'), join(task.path, '<<<<<<< link'));

@@ -26,7 +26,7 @@ suite('contents of commits', () => {
   const write = (path: string, content: string | Uint8Array): void =>
     fixture.write(join(fixture.root, path), content);
 
-  test('changed files, each with what became of it', async () => {
+  test('changed files, each with its kind of change', async () => {
     write('kept.txt', 'kept\n');
     write('old name.txt', 'a text that is long enough to be found again\n'.repeat(5));
     write('gone.txt', 'gone\n');
@@ -55,7 +55,7 @@ suite('contents of commits', () => {
     ]);
   });
 
-  test('a file as it was, and what is no file', async () => {
+  test('a file at a commit, and entries that are not files', async () => {
     write('a [b] *.txt', 'one\n');
     write('folder/x.bin', new Uint8Array([0, 1, 2]));
     const first = commit('first of two');
@@ -77,7 +77,7 @@ suite('contents of commits', () => {
     assert.equal((await repository.fileAt('HEAD', 'a', 9)).ok, false);
   });
 
-  test('a merge is taken back on top of what came later', async () => {
+  test('a merge is reverted on top of later commits', async () => {
     write('a.txt', 'one\n');
     const base = commit('base');
     fixture.git('checkout', '-qb', 'side');

@@ -91,7 +91,7 @@ suite('git: a process that stays', () => {
     assert.equal((await ask('next')).said, 'next');
   });
 
-  test('a program that is missing is told', async () => {
+  test('a missing program is reported', async () => {
     const processes = openGitProcesses({
       binary: '/nowhere/git',
       environment: fixture.environment,

@@ -32,7 +32,7 @@ suite('git: follow', () => {
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 
-  test('a branch that was moved after the look stays where it is', async () => {
+  test('a branch that was moved after the check is left alone', async () => {
     const looked = main();
     const tip = await land(looked, { 'new.txt': 'n\n' });
     const stale = await repository.follow('main', tip, 'fast-forward', tip);
@@ -68,7 +68,7 @@ suite('git: follow', () => {
     assert.equal(readFileSync(join(fixture.root, 'src', 'c.txt'), 'utf8'), 'new\n');
   });
 
-  test('waits when local changes overlap, and goes on when they are gone', async () => {
+  test('waits while local changes overlap, and continues when they are gone', async () => {
     fixture.write(join(fixture.root, 'README.md'), 'mine\n');
     const first = await land(main(), { 'README.md': 'landed\n' });
     const second = await land(first, { 'src/b.txt': 'landed\n' });
@@ -159,7 +159,7 @@ suite('git: follow', () => {
     assert.equal(readFileSync(join(fixture.root, 'plain.txt'), 'utf8'), 'mine\n');
   });
 
-  test('leaves the checkout alone when the setting says never', async () => {
+  test('leaves the checkout alone if the setting forbids it', async () => {
     const tip = await land(main(), { 'new.txt': 'n\n' });
     const outcome = await follow(tip, 'never');
     assert.match(outcome.kind === 'pending' ? outcome.reason : '', /"never"/);
@@ -235,7 +235,7 @@ suite('git: follow', () => {
     assert.equal((await follow(tip)).kind, 'followed');
   });
 
-  test('tells a target that has gone its own way from one that is ahead', async () => {
+  test('tells a target that has diverged from one that is ahead', async () => {
     const tip = await land(main(), { 'new.txt': 'n\n' });
     fixture.write(join(fixture.root, 'src', 'a.txt'), 'mine\n');
     fixture.git('commit', '-qam', 'mine');

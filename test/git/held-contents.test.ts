@@ -54,7 +54,7 @@ suite('git: held for their contents', () => {
     return commit;
   };
 
-  test('what is left uncommitted stays in the worktree, and the rest is committed', async () => {
+  test('uncommitted files stay in the worktree, and the rest is committed', async () => {
     write('config.ts', `export const t = '${key}';\n`);
     write('ok.ts', 'export const t = process.env.TOKEN;\n');
     const done = await commitLeftovers();
@@ -129,7 +129,7 @@ suite('git: held for their contents', () => {
     assert.equal(fixture.git('show', `${commit}:src/config.json`), '{}');
   });
 
-  test('a name whose secret is no longer known takes its whole folder out', async () => {
+  test('a name whose secret is no longer known excludes its whole folder', async () => {
     write(`src/${known}`, 'x\n');
     write('src/other.ts', 'export {};\n');
     write('ok.ts', 'export {};\n');
@@ -174,7 +174,7 @@ suite('git: held for their contents', () => {
     assert.equal(fixture.git('show', `${commit}:a.txt`), 'harmless');
   });
 
-  test('what the base held already holds up nobody, moved or edited', async () => {
+  test('secrets that the base contains already hold nothing, moved or edited', async () => {
     fixture.write(join(fixture.root, 'fixture.ts'), `export const t = '${key}';\n`);
     fixture.write(join(fixture.root, 'old.ts'), `export const u = '${key}x';\n`);
     fixture.git('add', '-A');

@@ -16,7 +16,7 @@ import {
   type Task,
 } from './fixture.ts';
 
-suite('git: what an attempt may not bring into the history', () => {
+suite('git: content that an attempt may not bring into the history', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;
@@ -150,7 +150,7 @@ suite('git: what an attempt may not bring into the history', () => {
         .split('\n')
         .some((line) => Number(fixture.git('cat-file', '-s', line.split(' ')[0] ?? '')) > 1e6);
 
-    test('one that a later commit removes is held, and not in what lands without it', async () => {
+    test('a file that a later commit removes is held, and is not in a landing without it', async () => {
       write('large.bin', large);
       inSlot('add', '-A');
       inSlot('commit', '-qm', 'large');

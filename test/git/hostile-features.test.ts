@@ -263,7 +263,7 @@ suite('git: features that run programs', function () {
     });
   }
 
-  test('settings that are included: not what is written into them while Drover runs', async () => {
+  test('settings that are included: without those that are written into them while Drover runs', async () => {
     const included = join(fixture.root, '.git', 'more.cfg');
     appendFileSync(join(fixture.root, '.git', 'config'), '[include]\n\tpath = more.cfg\n');
     writeFileSync(included, '[color]\n\tui = never\n');
@@ -276,7 +276,7 @@ suite('git: features that run programs', function () {
     assert.equal(hasRun(), false);
   });
 
-  test('the settings of a worktree: not what they include, nor what that says later', async () => {
+  test('the settings of a worktree: neither their includes nor later changes of those', async () => {
     fixture.git('config', 'extensions.worktreeConfig', 'true');
     repository = valueOf(await fixture.adapter().open(fixture.root));
     const own = join(fixture.root, '.git', 'worktrees', 's0', 'config.worktree');

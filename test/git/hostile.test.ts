@@ -135,7 +135,7 @@ suite('git: hostile worktrees', () => {
     assert.equal(fixture.git('cat-file', '-t', inner), 'commit');
   });
 
-  test('objects that a nested repository borrows are not fetched from where it says', async () => {
+  test('objects that a nested repository borrows are not fetched from its alternates', async () => {
     const strange = join(fixture.home, 'strange');
     mkdirSync(strange);
     fixture.gitIn(strange, 'init', '-q', '-b', 'main', '.');
@@ -178,7 +178,7 @@ suite('git: hostile worktrees', () => {
     assert.equal(readFileSync(precious, 'utf8'), 'precious\n');
   });
 
-  test('attributes that lead to a pipe make nobody wait who opens the repository', async () => {
+  test('attributes that lead to a pipe do not block opening the repository', async () => {
     const pipe = join(fixture.home, 'pipe');
     execFileSync('mkfifo', [pipe]);
     symlinkSync(pipe, join(fixture.root, '.gitattributes'));
@@ -261,7 +261,7 @@ suite('git: hostile worktrees', () => {
     assert.equal(existsSync(join(fixture.slots, '.drover-trash', 'thesis.txt')), true);
   });
 
-  test('what is overruled, key by key', () => {
+  test('overruled settings, key by key', () => {
     const trusted = new Map([
       ['filter.lfs.clean', ['git-lfs clean -- %f']],
       ['user.name', ['A']],
@@ -325,13 +325,13 @@ suite('git: hostile worktrees', () => {
     check('color.ui', ['always'], []);
   });
 
-  test('hooks of the configuration do not run where those of the folder do not', () => {
+  test('hooks of the configuration do not run if those of the folder do not', () => {
     const trusted = new Map([['hook.lint.command', ['lint']]]);
     const { args, withoutHooks } = overrulesFor(trusted, trusted);
     assert.deepEqual([args, withoutHooks], [[], ['-c', 'hook.lint.enabled=false']]);
   });
 
-  test('an address that was changed sends git nowhere: what talks to a remote is refused', () => {
+  test('an address that was changed sends git nowhere: commands that talk to a remote are refused', () => {
     const own = new Map([['remote.origin.url', ['https://host/x']]]);
     for (const key of [
       'url./tmp/evil/.insteadof',

@@ -116,7 +116,7 @@ suite('git: leftovers', () => {
     assert.equal(inSlot('status', '--porcelain'), '');
   });
 
-  test('takes names that are no text and names that look like options or patterns', async () => {
+  test('accepts names that are not text and names that look like options or patterns', async () => {
     writeFileSync(
       Buffer.concat([Buffer.from(`${task.path}/bad-`), Buffer.from([0xff, 0xfe])]),
       'x',
@@ -156,7 +156,7 @@ suite('git: leftovers', () => {
     });
   }
 
-  test('holds a change to a secret that was tracked already, but lets it be deleted', async () => {
+  test('holds a change to a secret that was tracked already, but allows deleting it', async () => {
     fixture.write(join(fixture.root, '.env'), 'old\n');
     fixture.write(join(fixture.root, 'old.pem'), 'old\n');
     fixture.git('add', '-A');
@@ -170,7 +170,7 @@ suite('git: leftovers', () => {
     assert.equal(filesOf(done.commit).includes('old.pem'), false);
   });
 
-  test('reports what the agent has committed itself', async () => {
+  test("reports the agent's own commits", async () => {
     write('.env', 'x\n');
     write('big.bin', 'x'.repeat(2 * 1024 * 1024));
     write('fine.txt', 'x\n');
@@ -206,7 +206,7 @@ suite('git: leftovers', () => {
     assert.deepEqual(filesOf('agents-own').includes('two.txt'), false);
   });
 
-  test('takes the work of an agent that detached HEAD, and keeps what only the branch held', async () => {
+  test('takes the work of an agent that detached HEAD, and keeps commits that only the branch held', async () => {
     write('on-branch.txt', '1\n');
     inSlot('add', '-A');
     inSlot('commit', '-qm', 'on the branch');
@@ -228,7 +228,7 @@ suite('git: leftovers', () => {
     assert.equal(fixture.git('rev-parse', `${rescued()[0]}^`), dropped);
   });
 
-  test('an agent that only looks at an older commit loses nothing', async () => {
+  test('an agent that only checks out an older commit loses nothing', async () => {
     write('one.txt', '1\n');
     inSlot('add', '-A');
     inSlot('commit', '-qm', 'one');
@@ -298,7 +298,7 @@ suite('git: leftovers', () => {
     );
   });
 
-  test('runs no hook and signs nothing unless it is told to', async () => {
+  test('runs no hook and signs nothing unless the settings say so', async () => {
     const hooks = join(fixture.root, '.git', 'hooks');
     mkdirSync(hooks, { recursive: true });
     for (const name of [
@@ -331,7 +331,7 @@ suite('git: leftovers', () => {
     assert.match(refused.ok ? '' : refused.error.message, /lint says no/);
   });
 
-  test('uses an identity of its own where the user has none, and the author it is given', async () => {
+  test('uses an identity of its own if the user has none, and the given author', async () => {
     fixture.git('config', '--unset', 'user.name');
     fixture.git('config', '--unset', 'user.email');
     valueOf(await repository.refresh());

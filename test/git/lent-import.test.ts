@@ -62,14 +62,14 @@ for (const format of formats)
       }
     };
 
-    test('twenty files come with their commit', async () => {
+    test('twenty files are imported with their commit', async () => {
       const made = commitFiles(20, line);
       await takeBack();
       assert.equal(tip(), made);
       assert.equal(fixture.git('show', `${made}:made/7.txt`), line(7).trimEnd());
     });
 
-    test('an empty file, bytes of every kind and a note on the commit come as they are', async () => {
+    test('an empty file, bytes of every kind and a note on the commit are imported unchanged', async () => {
       const bytes = randomBytes(70_000);
       write('empty', '');
       const made = commitFiles(1, () => bytes);
@@ -85,7 +85,7 @@ for (const format of formats)
       assert.ok(holds(tag));
     });
 
-    test('many files, and a large one, come as well', async () => {
+    test('many files, and a large one, are imported as well', async () => {
       write('large', randomBytes(3 * 1024 * 1024));
       const made = commitFiles(300, line);
       await takeBack();

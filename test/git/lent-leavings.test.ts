@@ -31,7 +31,7 @@ import {
   type Task,
 } from './fixture.ts';
 
-suite('git: what a confined program leaves beside its worktree', function () {
+suite('git: leftovers of a confined program beside its worktree', function () {
   this.timeout(60_000);
   let fixture: Fixture;
   let repository: LocalRepository;

@@ -96,7 +96,7 @@ suite('git: settings of a confined program', function () {
     assert.equal(git('config', 'blame.ignoreRevsFile'), 'revs');
   });
 
-  test('what needs keys and programs of the user’s is off, and named', async () => {
+  test('settings that need keys and programs of the user’s are off, and named', async () => {
     configure(
       `[commit]\n\tgpgSign = true\n[tag]\n\tgpgSign = true\n[gpg]\n\tprogram = /no/gpg\n[log]\n\tshowSignature = true
 [core]\n\tfsmonitor = /no/watcher\n\thooksPath = ${fixture.home}/hooks\n\tsshCommand = /no/ssh
@@ -121,7 +121,7 @@ suite('git: settings of a confined program', function () {
     ]);
   });
 
-  test('a user without such settings is told nothing', async () => {
+  test('a user without such settings gets no message', async () => {
     configure('[user]\n\tname = A\n[commit]\n\tgpgSign = false\n');
     await lend();
     assert.deepEqual(valueOf(await lentNames(repository.context)), { brought: [], off: [] });

@@ -42,7 +42,7 @@ suite('git: snapshots beside a confined program', () => {
     fixture.git('fsck', '--connectivity-only', '--no-dangling');
   };
 
-  test('hold what it has staged, and what it has changed since', async () => {
+  test('contain its staged files, and its changes since', async () => {
     write('staged.txt', 'staged\n');
     inside('add', 'staged.txt');
     write('later.txt', 'later\n');
@@ -85,7 +85,7 @@ suite('git: snapshots beside a confined program', () => {
     assertWhole();
   });
 
-  test('are refused for what is no object, and leave nothing behind', async () => {
+  test('are refused for broken objects, and leave nothing behind', async () => {
     write('a.txt', 'a\n');
     inside('add', 'a.txt');
     mkdirSync(join(lent.folder, 'objects', 'ab'), { recursive: true });

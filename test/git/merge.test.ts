@@ -56,7 +56,7 @@ suite('git: merge', () => {
     );
   });
 
-  test('work that began at the tip has its own tree, and work below it that of the tip', async () => {
+  test('work that started at the tip has its own tree, and work below it that of the tip', async () => {
     const first = commitOn('first', { 'src/a.txt': 'first\n' });
     fixture.git('branch', '-f', 'on-top', first);
     fixture.git('switch', '-q', 'on-top');
@@ -71,7 +71,7 @@ suite('git: merge', () => {
     }
   });
 
-  test('a conflict names its files and leaves everything as it was', async () => {
+  test('a conflict names its files and changes nothing', async () => {
     const ours = commitOn('ours', { 'src/ü a.txt': 'ours\n', 'README.md': 'ours\n', fine: 'x\n' });
     const theirs = commitOn('theirs', { 'src/ü a.txt': 'theirs\n', 'README.md': 'theirs\n' });
     assert.deepEqual(valueOf(await merge(ours, theirs)), {
@@ -81,7 +81,7 @@ suite('git: merge', () => {
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 
-  test('an unknown commit is no conflict', async () => {
+  test('an unknown commit is not a conflict', async () => {
     assert.equal(kindOf(await merge(base, '1'.repeat(40))), 'unknown_ref');
     assert.equal(kindOf(await merge(base, 'main')), 'unknown_ref');
   });
@@ -93,7 +93,7 @@ suite('git: merge', () => {
     assert.match(refused.ok ? '' : refused.error.message, /unrelated histories/);
   });
 
-  test('where the tip is preferred, nothing is a conflict, not even another history', async () => {
+  test('if the tip is preferred, nothing is a conflict, not even another history', async () => {
     commitOn('kept', { 'README.md': 'ours\n', 'src/a.txt': 'ours a\n' });
     const theirs = commitOn('other', { 'README.md': 'theirs\n', 'more.txt': 'more\n' });
     fixture.git('switch', '-q', 'kept');
@@ -119,7 +119,7 @@ suite('git: merge', () => {
     }
   });
 
-  test('with a base of its own, only what differs from it is brought in, on one parent', async () => {
+  test('with a base of its own, only the difference from it is merged, on one parent', async () => {
     const secret = commitOn('secret', { 'secret.txt': 'token\n', 'src/a.txt': 'secret a\n' });
     fixture.git('switch', '-q', '-c', 'work', secret);
     fixture.write(join(fixture.root, 'src', 'b.txt'), 'work\n');
@@ -192,7 +192,7 @@ suite('git: merge', () => {
     });
   }
 
-  test('beside another conflict, and where they cannot be read, issues stay a conflict', async () => {
+  test('beside another conflict, and if they cannot be read, issues stay a conflict', async () => {
     base = commitOn('begun', { [beads]: issue('a') });
     const ours = commitOn('ours', { [beads]: issue('a') + issue('b'), 'src/a.txt': 'ours\n' });
     const theirs = commitOn('theirs', {
@@ -208,7 +208,7 @@ suite('git: merge', () => {
     }
   });
 
-  test('a driver without a command leaves other files to be merged as text', async () => {
+  test('a driver without a command does not keep other files from being merged as text', async () => {
     fixture.git('config', 'merge.odd.name', 'odd');
     repository = await fixture.open();
     base = commitOn('begun', { '.gitattributes': '*.txt merge=odd\n', 'l.txt': '1\n2\n3\n4\n5\n' });

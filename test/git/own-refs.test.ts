@@ -58,7 +58,7 @@ suite('git: own refs', () => {
     assert.equal(fixture.git('fsck', '--no-dangling'), '');
   });
 
-  test('stay where someone else has moved them', async () => {
+  test('stay at the commit to which someone else has moved them', async () => {
     const repository = await fixture.open();
     const [first, second, third] = [commit(), commit(), commit()];
     valueOf((await move(repository, ref, first, null)).done);

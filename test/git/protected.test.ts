@@ -28,7 +28,7 @@ suite('git: protected files', () => {
   const write = (path: string, content: string): void =>
     fixture.write(join(task.path, path), content);
 
-  test('reports changed protected files, committed or not, but not what was changed back', async () => {
+  test('reports changed protected files, committed or not, but not reverted changes', async () => {
     fixture.write(join(fixture.root, '.gitattributes'), '* text\n');
     fixture.write(join(fixture.root, 'CLAUDE.md'), 'Be kind.\n');
     fixture.git('add', '-A');

@@ -14,7 +14,7 @@ import {
   type Fixture,
 } from './fixture.ts';
 
-suite('git: pruned meanwhile', () => {
+suite('git: pruned by someone else', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;

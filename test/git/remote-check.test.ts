@@ -140,7 +140,7 @@ suite('git: whether a remote can be shared', () => {
     });
   }
 
-  test('a name that is none', async () => {
+  test('a name that does not exist', async () => {
     for (const name of ['', '--upload-pack=x', 'a b', '/tmp/x']) {
       assert.notEqual(kindOf(await check(name)), 'ok');
     }

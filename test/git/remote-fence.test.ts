@@ -70,7 +70,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       valueOf(await one.shared.updateRef(land, next, theirs, 'drover: land', 'owner'));
     });
 
-    test('nobody who does not own the line lands on it', async () => {
+    test('only the owner of the line can land on it', async () => {
       const next = commitOn(one, base, 'next');
       const refused = await one.shared.updateRef(land, next, base, 'drover: land', 'owner');
       assert.equal(kindOf(refused), 'failed');
@@ -114,7 +114,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       }
     });
 
-    test('a machine that begins again takes its own line over', async () => {
+    test('a machine that restarts takes its own line over', async () => {
       valueOf(await one.shared.ownLine('main'));
       const reborn = await openMachine(fleet.fixture, one, 'one');
       valueOf(await reborn.shared.ownLine('main'));

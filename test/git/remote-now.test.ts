@@ -6,7 +6,7 @@ import { makeFleet } from './remote-fixture.ts';
 suite('git between machines: as of now', function () {
   this.timeout(60_000);
 
-  test('a branch that another machine has moved is seen at once where that is asked for', async () => {
+  test('a branch that another machine has moved is seen at once if requested', async () => {
     const fleet = await makeFleet('file');
     try {
       const one = await fleet.machine('one', { freshMs: 3_600_000 });

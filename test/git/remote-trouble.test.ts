@@ -57,7 +57,7 @@ for (const kind of ['file', 'server'] as const) {
       assert.equal(fleet.remoteRef(land), next);
     });
 
-    test('it happened, and somebody moved on meanwhile: stale', async () => {
+    test('it succeeded, and someone moved on since: stale', async () => {
       const two = await fleet.machine('two');
       const other = commitOn(two, base, 'other');
       two.git('push', '-q', 'origin', `${other}:refs/heads/other`);
@@ -87,7 +87,7 @@ for (const kind of ['file', 'server'] as const) {
   });
 }
 
-suite('git: a server that goes and comes', () => {
+suite('git: a server that goes and returns', () => {
   let fleet: Fleet;
   let one: Machine;
   let base: string;
@@ -120,7 +120,7 @@ suite('git: a server that goes and comes', () => {
     );
   }
 
-  test('away: nobody is told that a ref does not exist, and everything works later', async () => {
+  test('unreachable: no caller gets the answer that a ref does not exist, and everything works later', async () => {
     const next = commitOn(one, base, 'next');
     await server().stop();
     for (const ref of [land, main, 'refs/heads/drover/t-1/1', 'refs/drover/land/none']) {
@@ -148,7 +148,7 @@ suite('git: a server that goes and comes', () => {
     valueOf(await one.shared.updateRef(land, next, base, 'x'));
   });
 
-  test('back before the tries are used up: nobody notices', async () => {
+  test('reachable again before the tries are used up: no caller notices', async () => {
     const next = commitOn(one, base, 'next');
     await server().stop();
     const reader = await startingAt(2);
@@ -196,7 +196,7 @@ suite('git: a server that goes and comes', () => {
     assert.equal(fleet.remoteRef('refs/heads/drover/t-1/1'), commit);
   });
 
-  test('killed again and again under two machines: what was said to have landed has landed', async () => {
+  test('killed again and again under two machines: reported landings have landed', async () => {
     let pushes = 0;
     let restarts = Promise.resolve();
     const restart = async (): Promise<void> => {
@@ -238,7 +238,7 @@ suite('git: a server that goes and comes', () => {
   });
 });
 
-suite('git: a server that says nothing', () => {
+suite('git: a silent server', () => {
   test('is given up after a while', async () => {
     const fleet = await makeFleet('file');
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
@@ -294,7 +294,7 @@ suite('git: a worktree that was being made when its machine died', () => {
     return moved;
   }
 
-  test('keeps nobody from the remote, and its slot is made again', async () => {
+  test('does not block the remote, and its slot is made again', async () => {
     const { entry } = leaveHalfMade(60_000);
     const moved = moveElsewhere();
     assert.throws(() => one.git('fetch', 'origin', land), /bad object/);
@@ -312,7 +312,7 @@ suite('git: a worktree that was being made when its machine died', () => {
     assert.equal(one.git('-C', path, 'rev-parse', 'HEAD'), moved);
   });
 
-  test('its slot is mended also where nothing has to be fetched', async () => {
+  test('its slot is repaired even if nothing must be fetched', async () => {
     leaveHalfMade(60_000);
     const sha = one.git('rev-parse', 'main');
     const path = join(one.slots, 'slot-1');

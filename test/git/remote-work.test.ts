@@ -72,7 +72,7 @@ suite('git between machines: the work of an agent while it runs', function () {
     assert.equal(one.git('rev-parse', 'refs/stash'), stash);
   });
 
-  test('what could not be pushed is pushed when the agent has changed nothing since', async () => {
+  test('work that could not be pushed is pushed when the agent has changed nothing since', async () => {
     await begin({ againMs: 600_000 });
     write('while the remote is away\n');
     await fleet.server?.stop();

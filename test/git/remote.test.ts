@@ -99,7 +99,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       }
     });
 
-    test('what already has the new value is fine, and several refs move as one or not at all', async () => {
+    test('a ref that already has the new value is fine, and several refs move all together or not at all', async () => {
       const next = commitOn(one, base, 'next');
       valueOf(await one.shared.updateRef(land, next, null, 'x'));
       valueOf(await one.shared.updateRef(land, next, null, 'x'));
@@ -198,7 +198,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
         assert.deepEqual(followed, { kind: 'followed', sha: theirs });
       });
 
-      test('changes in the checkout of a machine stay, and hold up nobody', async () => {
+      test('changes in the checkout of a machine stay, and delay nothing', async () => {
         fleet.fixture.write(join(one.root, 'README.md'), 'mine\n');
         const task = await begin(two, 't-1');
         fleet.fixture.write(join(task.path, 'README.md'), 'theirs\n');
@@ -210,7 +210,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
         assert.equal(one.git('diff', '--stat', '--name-only'), 'README.md');
       });
 
-      test('a server that protects the branch says why it waits', async () => {
+      test('a server that protects the branch is reported as the reason', async () => {
         fleet.hook(
           'update',
           'test "$1" != refs/heads/main || { echo "main is protected" >&2; exit 1; }',
@@ -229,7 +229,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       });
     });
 
-    test('a line that was rewound elsewhere: what only this clone had is kept', async () => {
+    test('a line that was rewound elsewhere: commits that only this clone had are kept', async () => {
       const landed = commitOn(one, base, 'landed');
       valueOf(await one.shared.updateRef(land, landed, null, 'x'));
       const other = commitOn(two, base, 'other');
@@ -257,7 +257,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(readFileSync(join(path, 'left.txt'), 'utf8'), 'x\n');
     });
 
-    test('what never is committed, or is ignored, does not leave the machine', async () => {
+    test('files that are held or ignored do not leave the machine', async () => {
       const files = [
         ['.env', 'K=1'],
         ['out/x.log', 'x'],
@@ -381,7 +381,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(await one.shared.isAncestor(commit, later), false);
     });
 
-    test('a commit that no ref of the remote names is fetched, and one that is nowhere is no trouble', async () => {
+    test('a commit that no ref of the remote names is fetched, and one that does not exist is not an error', async () => {
       const commit = commitOn(one, base, 'loose');
       const nowhere = '0123456789012345678901234567890123456789';
       assert.equal(await two.shared.isAncestor(base, commit), false);

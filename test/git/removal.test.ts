@@ -247,7 +247,7 @@ suite('git: removal', () => {
     assert.equal(existsSync(join(other, 'mine.txt')), true);
   });
 
-  test('deletes folders that are read-only, and what a dead process left in the trash', async () => {
+  test("deletes folders that are read-only, and a dead process's leftovers in the trash", async () => {
     write('node_modules/mod/x.txt', 'x\n');
     chmodSync(join(task.path, 'node_modules', 'mod'), 0o500);
     fixture.write(join(fixture.slots, '.drover-trash', 'old-0123abcd', 'x'), 'x');

@@ -98,7 +98,7 @@ suite('git: commits that a person removed', () => {
     return { pending, reason: reason ?? '' };
   }
 
-  test('does not come back where the process died right after the line had moved', async () => {
+  test('does not come back if the process died right after the line had moved', async () => {
     commit('secret.txt', 'secret\n');
     await land('t1', { 't1.txt': 'work\n' }, false);
     fixture.git('reset', '-q', '--hard', 'HEAD~1');
@@ -112,7 +112,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf(head.value.head), 'README.md\nsrc/a.txt\nsrc/b.txt\nt1.txt');
   });
 
-  test('is not landed work where the process died before it recorded what the line took in', async () => {
+  test('is not landed work if the process died before it recorded the take-in', async () => {
     await sync();
     commit('secret.txt', 'secret\n');
     const dying: GitRepository = {
@@ -131,7 +131,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf('main'), 'README.md\nplain.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt');
   });
 
-  test('is not in the result branch, and a merge of that settles what waits', async () => {
+  test('is not in the result branch, and merging that resolves the waiting work', async () => {
     commit('secret.txt', 'secret\n');
     const landed = await land('t1', { 't1.txt': 'work\n' });
     // People have seen it there before, with the commit in it.
@@ -149,7 +149,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf('main').includes('secret.txt'), false);
   });
 
-  test('is not in the result branch where newer commits conflict with the work, and the merge that is advised settles it', async () => {
+  test('is not in the result branch if newer commits conflict with the work, and the advised merge resolves it', async () => {
     commit('shared.txt', 'all\n');
     commit('secret.txt', 'secret\n');
     await land('t1', { 'shared.txt': 'all\nt1\n' });
@@ -169,7 +169,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf('main').includes('secret.txt'), false);
   });
 
-  test('is not in the result branch where the work has changed it, and the pick that is advised settles it', async () => {
+  test('is not in the result branch if the work has changed it, and the advised pick resolves it', async () => {
     commit('secret.txt', 'secret\n');
     await land('t1', { 't1.txt': 'work\n' });
     await land('t2', { 'secret.txt': 'secret, and more\n', 't2.txt': 'work\n' });
@@ -356,7 +356,7 @@ suite('git: commits that a person removed', () => {
       assert.deepEqual(await reported(), []);
     });
 
-    test('stays off where the user wants that, and is not reported any more', async () => {
+    test('stays off if the user wants that, and is not reported any more', async () => {
       const done = await followTarget(engine, 'main', true);
       assert.deepEqual([done.wrong, shaOf('main')], [[], before]);
       assert.equal(await sync(), before);
@@ -371,7 +371,7 @@ suite('git: commits that a person removed', () => {
     });
   });
 
-  test('are not reported where a rebase of the user has given them other ids', async () => {
+  test('are not reported if a rebase of the user has given them other ids', async () => {
     const before = await sync();
     const landed = await land('t1', { 't1.txt': 'work\n' });
     assert.equal((await follow()).pending, 0);

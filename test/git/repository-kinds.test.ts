@@ -41,7 +41,7 @@ suite('git: kinds of repositories', () => {
     assert.equal(valueOf(await repository.commitLeftovers(leftoversOf(next))).changed, false);
   });
 
-  test('what an agent sets for its worktree alone does not reach the next task', async () => {
+  test("an agent's settings for its worktree do not reach the next task", async () => {
     const fixture = fixtureOf();
     fixture.git('config', 'extensions.worktreeConfig', 'true');
     fixture.git('config', '--worktree', 'core.abbrev', '9');
@@ -71,7 +71,7 @@ suite('git: kinds of repositories', () => {
     assert.equal(fixture.gitIn(next.path, 'status', '--porcelain'), '');
   });
 
-  test('a branch called HEAD does not hide what is checked out', async () => {
+  test('a branch called HEAD does not hide the checked-out one', async () => {
     const fixture = fixtureOf();
     fixture.git('update-ref', 'refs/heads/HEAD', 'HEAD');
     const { headBranch, headSha } = (await fixture.open()).facts;
@@ -88,7 +88,7 @@ suite('git: kinds of repositories', () => {
     assert.equal(valueOf(opened).facts.root, root);
   });
 
-  test('files of a setup that git does not ignore are no work', async () => {
+  test('files of a setup that git does not ignore are not work', async () => {
     const fixture = fixtureOf();
     fixture.write(join(fixture.root, '.gitignore'), '.venv\n');
     fixture.git('add', '-A');

@@ -43,7 +43,7 @@ suite('git: repositories', () => {
     assert.equal(new Set(opened).size, 1);
   });
 
-  test('a detached HEAD, submodules and LFS are told', async () => {
+  test('a detached HEAD, submodules and LFS are reported', async () => {
     const repository = await fixture.open();
     fixture.git('switch', '-q', '--detach');
     writeFileSync(join(fixture.root, '.gitmodules'), '');
@@ -115,7 +115,7 @@ suite('git: repositories', () => {
     assert.equal(existsSync(join(work, 'x.txt')), true);
   });
 
-  test('a git folder that lies elsewhere', async () => {
+  test('a git folder that is elsewhere', async () => {
     const apart = join(fixture.home, 'apart');
     fixture.gitIn(
       fixture.home,
@@ -209,7 +209,7 @@ for (const packed of [false, true]) {
     });
     teardown(() => fixture.remove());
 
-    test('are read, also when they move or are packed meanwhile', async () => {
+    test('are read, even if they move or are packed at the same time', async () => {
       assert.equal(await repository.readRef('refs/heads/main'), second);
       assert.equal(await repository.readRef('refs/heads/nowhere'), null);
       fixture.git('update-ref', 'refs/heads/main', first);
@@ -325,7 +325,7 @@ for (const packed of [false, true]) {
       assert.equal(kindOf(await repository.treeOf('1'.repeat(40))), 'unknown_ref');
     });
 
-    test('what lies between two commits', async () => {
+    test('the commits between two others', async () => {
       fixture.git('config', 'diff.noprefix', 'true');
       fixture.git('config', 'color.ui', 'always');
       assert.match(

@@ -165,7 +165,7 @@ suite('retention of refs and logs', () => {
     }
   });
 
-  test('in a fleet those on the remote go too, with branches and what was kept, also of a machine that is gone, and every copy', async () => {
+  test('in a fleet those on the remote are removed too, with branches and kept work, also of a lost machine, and every copy', async () => {
     const fleet = await makeFleet('file');
     const project = await memoryStore(testSources(Date.now()));
     try {

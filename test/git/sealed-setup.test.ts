@@ -85,7 +85,7 @@ suite('git: sealed setups', () => {
     });
   }
 
-  test('what a gate has installed for a candidate is copied once that has landed, and not before', async () => {
+  test("a gate's installation for a candidate is copied once that has landed, and not before", async () => {
     fixture.write(join(slots[0], 'package.json'), '{"raised":true}\n');
     fixture.gitIn(slots[0], 'commit', '-qam', 'raised');
     const candidate = fixture.gitIn(slots[0], 'rev-parse', 'HEAD');
@@ -116,7 +116,7 @@ suite('git: sealed setups', () => {
     assert.equal((await look(slots[0], { command: 'other' })).stands, false);
   });
 
-  test('what earlier attempts left in node_modules is no part of a new state; three states are kept', async () => {
+  test('leftovers of earlier attempts in node_modules are not part of a new state; three states are kept', async () => {
     for (const command of ['1', '2', '3', '4']) {
       fixture.write(join(slots[0], 'node_modules/left-over.js'), 'of an agent\n');
       await setUp(slots[0], { command }).catch((error: unknown) => {

@@ -46,14 +46,14 @@ suite('git: setup state', () => {
     valueOf(await repository.keepSetup(request(change), seen));
   };
 
-  test('an input that is a pipe or a device is no content, and is never waited for', async () => {
+  test('an input that is a pipe or a device has no content, and is never waited for', async () => {
     execFileSync('mkfifo', [join(path, 'pipe.local')]);
     symlinkSync('/dev/zero', join(path, 'zero.local'));
     for (const name of ['pipe.local', 'zero.local'])
       assert.equal((await look({ inputs: [name] })).stands, false, name);
   });
 
-  test('stands after the setup, until something it made is changed or gone', async () => {
+  test('is valid after the setup, until one of its files is changed or removed', async () => {
     assert.equal(await stands(), false);
     await setUp();
     assert.equal(await stands(), true);
@@ -70,7 +70,7 @@ suite('git: setup state', () => {
     assert.equal(await stands(), false);
   });
 
-  test('does not answer for what earlier tasks had left there', async () => {
+  test('does not vouch for leftovers of earlier tasks', async () => {
     await setUp();
     write('build.local', 'of the first task\n');
     await look({ command: 'install again' });
@@ -92,14 +92,14 @@ suite('git: setup state', () => {
     assert.equal(await stands(), false);
   });
 
-  test('a worktree that was made anew has none', async () => {
+  test('a worktree that was made again has none', async () => {
     await setUp();
     removeFolder(path);
     await startTask(fixture, repository, 's0', 't2');
     assert.equal(await stands(), false);
   });
 
-  test('what the setup changes in tracked files is taken back, what was changed before is not', async () => {
+  test("the setup's changes in tracked files are reverted, earlier changes are not", async () => {
     write('README.md', 'work\n');
     const seen = await look();
     write('package.json', '{"by": "setup"}\n');

@@ -101,7 +101,7 @@ suite('git from shells', () => {
     });
   }
 
-  test('without input there is none', async () => {
+  test('without input, standard input is empty', async () => {
     const output = await taken(requestOf(['hash-object', '--stdin']));
     assert.equal(output.stdout.toString().trim(), 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391');
   });
@@ -131,7 +131,7 @@ suite('git from shells', () => {
     }
   });
 
-  test('an output of megabytes comes whole; beyond the bound it is cut, and git is ended', async () => {
+  test('an output of megabytes arrives whole; beyond the bound it is cut, and git is ended', async () => {
     const length = 5_000_000;
     const many = shown(`head -c ${length} /dev/zero`);
     const whole = await taken({ ...many, maxOutputBytes: length });
@@ -174,7 +174,7 @@ suite('git from shells', () => {
     assert.equal((await taken(requestOf(['--version']))).code, 0);
   });
 
-  test('what does not fit into lines is left to others', () => {
+  test('calls that do not fit into lines run elsewhere', () => {
     for (const request of [
       requestOf(['log', 'two\nlines']),
       requestOf(['log', 'größer']),
@@ -188,7 +188,7 @@ suite('git from shells', () => {
     }
   });
 
-  test('they end when nothing is asked of them; what runs comes to its end', async () => {
+  test('they end when they get no calls; running commands finish', async () => {
     shells.close();
     shells = new GitShells({ idleMs: 1 });
     const request = shown('echo $PPID; sleep 0.3; echo done');
@@ -200,7 +200,7 @@ suite('git from shells', () => {
     assert.equal((await taken(requestOf(['--version']))).code, 0);
   });
 
-  test('half a request is no request', () => {
+  test('half a request is not a request', () => {
     const half = `${folder}\n.git\n.init\n.-q\n.made\n`;
     const ask = (input: string): void => {
       const options = { input, env: environment };

@@ -9,7 +9,7 @@ import { removeFolder } from '../remove-folder.ts';
 import { makeFixture, snapshotRef, valueOf, type Fixture } from './fixture.ts';
 import type { SlotOutcome, SlotRequest } from '../../server/git/slot-port.ts';
 
-suite('git: what was left in a slot', () => {
+suite('git: leftovers in a slot', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let base: string;

@@ -118,7 +118,7 @@ suite('git: a slot that passes to the next task', () => {
     });
   }
 
-  test('an ignore file that hides itself, where the next base has one', async () => {
+  test('an ignore file that hides itself, if the next base has one', async () => {
     fixture.write(join(fixture.root, 'sub/.gitignore'), '*.log\n');
     fixture.git('add', '-A');
     fixture.git('commit', '-q', '-m', 'rules');
@@ -131,7 +131,7 @@ suite('git: a slot that passes to the next task', () => {
     await assertReady(next);
   });
 
-  test('an ignore file that hides itself, where the next base has none', async () => {
+  test('an ignore file that hides itself, if the next base has none', async () => {
     write('made/.gitignore', '*\n');
     write('made/hidden.txt', 'hidden\n');
     await prepare(2);

@@ -25,7 +25,7 @@ import {
 } from './fixture.ts';
 import type { SlotOutcome } from '../../server/git/slot-port.ts';
 
-suite('git: a slot is ours, and as its base says', () => {
+suite('git: a slot is ours, and equals its base', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;
@@ -120,7 +120,7 @@ suite('git: a slot is ours, and as its base says', () => {
     });
   }
 
-  test('a slot that was seen before is proved anew each time', async () => {
+  test('a slot that was seen before is proved again each time', async () => {
     const isKnown = async (path: string): Promise<boolean> => (await repository.status(path)).ok;
     assert.equal(await isKnown(task.path), true);
     const books = join(fixture.root, '.git', 'worktrees');
@@ -140,7 +140,7 @@ suite('git: a slot is ours, and as its base says', () => {
     assert.equal(await isKnown(task.path), false);
   });
 
-  test('what an agent told git not to look at goes like everything else', async () => {
+  test('files that an agent hid from git are removed like everything else', async () => {
     inSlot('update-index', '--assume-unchanged', 'README.md');
     inSlot('update-index', '--skip-worktree', 'src/a.txt');
     write('README.md', 'unseen\n');

@@ -57,7 +57,7 @@ suite('git: changes in a slot that git shows wrongly', () => {
   const aside = (): readonly string[] =>
     readdirSync(fixture.slots).filter((name) => name.includes('.kept-'));
 
-  test('what git reports as changed right after its own checkout costs no folder', async () => {
+  test('files that git reports as changed right after its own checkout cost no folder', async () => {
     const commit = (path: string, content: string): string => {
       fixture.write(join(fixture.root, path), content);
       fixture.git('add', path);
@@ -83,7 +83,7 @@ suite('git: changes in a slot that git shows wrongly', () => {
     assert.deepEqual(aside(), []);
   });
 
-  test('a removal keeps what an agent told git not to look at', async () => {
+  test('a removal keeps files that an agent hid from git', async () => {
     await afterOneCommit();
     inSlot('update-index', '--assume-unchanged', 'src/a.txt');
     inSlot('update-index', '--skip-worktree', 'src/b.txt');

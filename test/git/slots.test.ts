@@ -112,7 +112,7 @@ suite('git: slots', () => {
     assert.doesNotMatch(config, /branch "drover/);
   });
 
-  test('a worktree deleted behind our back is made again; what was staged is kept', async () => {
+  test('a worktree deleted behind our back is made again; staged changes are kept', async () => {
     await prepare();
     write('staged.txt', 'mine\n');
     inSlot('add', '-A');
@@ -156,7 +156,7 @@ suite('git: slots', () => {
     assert.equal(inSlot('status', '--porcelain', '--ignored'), '');
   });
 
-  test('what somebody writes into a slot that is not filled yet is kept', async () => {
+  test('files written into a slot that is not filled yet are kept', async () => {
     await prepare();
     writeFileSync(join(fixture.root, '.git', 'worktrees', 's0', 'drover-creating'), '');
     rmSync(join(fixture.root, '.git', 'worktrees', 's0', 'index'));
@@ -174,7 +174,7 @@ suite('git: slots', () => {
     assert.equal(kindOf(await repository.prepareSlot(request({ path: fixture.root }))), 'failed');
   });
 
-  test('keepBranch goes on where the attempt was, work in progress and all', async () => {
+  test('keepBranch continues the attempt, uncommitted work included', async () => {
     await prepare();
     write('one.txt', '1\n');
     inSlot('add', '-A');
@@ -251,7 +251,7 @@ suite('git: slots', () => {
     });
   }
 
-  test("a gate slot is detached, and what a gate writes is nobody's work", async () => {
+  test('a gate slot is detached, and files that a gate writes are not work', async () => {
     assert.equal((await prepare({ branch: null, use: 'gate' })).created, true);
     assertReady(null);
     write('report.txt', 'x\n');
@@ -267,7 +267,7 @@ suite('git: slots', () => {
     assertReady('drover/t/1');
   });
 
-  test('an unknown commit is told from damage', async () => {
+  test('an unknown commit is distinguished from damage', async () => {
     const unknown = '1'.repeat(40);
     assert.equal(kindOf(await repository.prepareSlot(request({ sha: unknown }))), 'unknown_ref');
     await prepare();
@@ -291,7 +291,7 @@ suite('git: slots', () => {
     assertReady('drover/t/2');
   });
 
-  test('what somebody did in a clean slot is noticed', async () => {
+  test('changes made in a clean slot are noticed', async () => {
     const task = { path: fixture.slot('s0'), branch: 'drover/t/1', base };
     await prepare();
     valueOf(await repository.commitLeftovers(leftoversOf(task)));

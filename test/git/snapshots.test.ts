@@ -147,7 +147,7 @@ suite('git: snapshots', () => {
     assert.equal(inSlot('status', '--porcelain'), '');
   });
 
-  test('H1: what a failed part left is not found by the next task, and is kept', async () => {
+  test("H1: a failed part's files are not found by the next task, and are kept", async () => {
     write('part-1.txt', '1\n');
     valueOf(await repository.commitLeftovers(leftoversOf(task)));
     // Nothing that git keeps an account of is touched: neither HEAD nor the index.
@@ -167,7 +167,7 @@ suite('git: snapshots', () => {
     valueOf(await repository.prepareSlot({ ...request, sparse: null, use: 'task' }));
   };
 
-  test('H3: a snapshot is restored into another slot: HEAD, what was staged, files', async () => {
+  test('H3: a snapshot is restored into another slot: HEAD, staged changes, files', async () => {
     write('one.txt', '1\n');
     inSlot('add', '-A');
     inSlot('commit', '-qm', 'one');
@@ -189,7 +189,7 @@ suite('git: snapshots', () => {
     assert.equal(fixture.gitIn(path, 'rev-parse', 'HEAD'), last?.head);
   });
 
-  test('a snapshot is restored on top of what has landed since, or not at all', async () => {
+  test('a snapshot is restored on top of later landings, or not at all', async () => {
     write('README.md', 'one\ntwo\nthree\nfour\n');
     write('new.txt', 'new\n');
     const { commit } = await taken('failed');

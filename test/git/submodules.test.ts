@@ -152,13 +152,13 @@ suite('git: submodules', () => {
     assert.notEqual(holders(own), '');
   });
 
-  test('what nobody has changed stays checked out for the next task, and nothing is kept of it', async () => {
+  test('unchanged submodules stay checked out for the next task, and nothing is kept of them', async () => {
     await next('task-2');
     assert.equal(readFileSync(join(libs(), 'lib.txt'), 'utf8'), 'one\n');
     assert.equal(fixture.git('for-each-ref', 'refs/drover/work'), '');
   });
 
-  test('what the setup makes inside is not the agent’s', async () => {
+  test("the setup's changes inside are not the agent’s", async () => {
     const request = { path: task.path, command: 'make', inputs: [], leave: [], only: false };
     const look = valueOf(await repository.lookAtSetup(request));
     write('libs/made.txt', 'token-made\n');
@@ -172,7 +172,7 @@ suite('git: submodules', () => {
     assert.equal(valueOf(await repository.lookAtSetup(request)).stands, false);
   });
 
-  test('an older checkout does not take back what the target has raised', async () => {
+  test("an older checkout does not revert the target's newer version", async () => {
     await next('task-2');
     const newer = commitIn(upstream, 'lib.txt', 'two\n');
     withFiles(fixture.root, 'submodule', '-q', 'update', '--remote', 'libs');

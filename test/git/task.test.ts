@@ -57,7 +57,7 @@ suite('git: one task', () => {
     assert.equal(fixture.git('rev-parse', 'main'), merged.commit);
   });
 
-  test('what was touched is known, also where the agent has committed', async () => {
+  test('touched paths are known, even if the agent has committed', async () => {
     const repository = await fixture.open();
     const task = await startTask(fixture, repository, 's0', 'task-1');
     fixture.write(join(task.path, 'README.md'), 'changed\n');
@@ -75,7 +75,7 @@ suite('git: one task', () => {
     assert.deepEqual(paths, ['README.md', 'new dir/ü x.txt']);
   });
 
-  test('V6: commits that change nothing are no work, and one that does is', async () => {
+  test('V6: commits that change nothing are not work, and one that does is', async () => {
     const repository = await fixture.open();
     const task = await startTask(fixture, repository, 's0', 'task-1');
     fixture.gitIn(task.path, 'commit', '-q', '--allow-empty', '-m', 'nothing');
@@ -89,7 +89,7 @@ suite('git: one task', () => {
     assert.equal(fixture.git('rev-parse', task.branch), taken.commit, 'what it has made is kept');
   });
 
-  test('works where commits have long ids', async () => {
+  test('works if commits have long ids', async () => {
     const long = makeFixture({ init: ['--object-format=sha256'] });
     const repository = await long.open();
     const task = await startTask(long, repository, 's0', 'task-1');

@@ -88,7 +88,7 @@ suite('git: unfinished operations', () => {
     assert.deepEqual(['side.txt', 'here.txt', 'new.txt'].map(show), ['side', 'here', 'new']);
   });
 
-  test('concludes a merge whose other side the agent has dropped where both conflict', async () => {
+  test('concludes a merge whose other side the agent has dropped if both conflict', async () => {
     write('README.md', 'side\n');
     inSlot('checkout', '-q', '-b', 'side');
     inSlot('commit', '-qam', 'side');
@@ -103,7 +103,7 @@ suite('git: unfinished operations', () => {
     assert.equal(fixture.git('rev-list', '--parents', '-1', done.commit).split(' ').length, 3);
   });
 
-  test('what is changed beside a merge that git makes alone outlives a rebase over it', async () => {
+  test('changes beside a merge that git makes alone outlive a rebase over it', async () => {
     twoBranches();
     const before = inSlot('rev-parse', 'HEAD');
     inSlot('merge', '-q', '--no-commit', '--no-ff', 'side');

@@ -101,7 +101,7 @@ suite('git: states that are reported', () => {
     assert.equal(fixture.git('show', `${before}:README.md`), 'mine');
   });
 
-  test('what the user takes out or changes of a landing is no such state', async () => {
+  test("the user's own removals and changes of a landing are not such a state", async () => {
     const tip = await land({ 'one.txt': '1\n', 'two.txt': '2\n' });
     assert.equal((await follow(tip)).kind, 'followed');
     fixture.git('rm', '-q', 'one.txt');
@@ -111,7 +111,7 @@ suite('git: states that are reported', () => {
     assert.equal(await repository.lookAfter('main', from, tip), null);
   });
 
-  test('a branch that was moved back is not looked at', async () => {
+  test('a branch that was moved back is not checked', async () => {
     const tip = await land({ 'landed.txt': 'l\n' });
     assert.equal((await follow(tip)).kind, 'followed');
     fixture.git('reset', '-q', '--hard', from);

@@ -27,7 +27,7 @@ const append = (store: Store): Promise<void> =>
 suite('postgres: listening', function () {
   this.timeout(60_000);
 
-  test('is told of what another process appends', async () => {
+  test('reports events that another process appends', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(url, ({ store: hears }) =>
@@ -41,7 +41,7 @@ suite('postgres: listening', function () {
     );
   });
 
-  test('is told of nothing that was undone', async () => {
+  test('reports nothing that was rolled back', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(url, ({ store: hears }) =>
@@ -62,7 +62,7 @@ suite('postgres: listening', function () {
     );
   });
 
-  test('comes back when the server has ended the connection, and looks what it has missed', async () => {
+  test('reconnects when the server has ended the connection, and reads the missed events', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(url, ({ store: hears }) =>

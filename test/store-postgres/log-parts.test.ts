@@ -80,7 +80,7 @@ suite('postgres: parts of logs', function () {
     });
   });
 
-  test('only the machine of the attempt drops what is stored', async () => {
+  test('only the machine of the attempt drops stored parts', async () => {
     await onStore(async (store) => {
       const stored = chain('T', 0, null, 4);
       await appendParts(store.db, 'one', [stored]);
@@ -92,7 +92,7 @@ suite('postgres: parts of logs', function () {
     });
   });
 
-  test('each log is told once, with the statement that stores it, and nothing that was undone', async () => {
+  test('each log is reported once, with the statement that stores it, and nothing that was rolled back', async () => {
     await onStore(async (store, url) => {
       const client = new pg.Client({ connectionString: url });
       await client.connect();
@@ -113,7 +113,7 @@ suite('postgres: parts of logs', function () {
     });
   });
 
-  test('nobody waits for the turn to write', async () => {
+  test('no statement waits for the turn to write', async () => {
     await onStore(async (store) => {
       await store.transaction(async () => {
         await appendParts(store.db, 'one', [chain('T', 0, null)]);

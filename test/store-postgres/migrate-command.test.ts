@@ -127,7 +127,7 @@ suite('postgres: drover migrate', function () {
       assert.equal(drover(['migrate', '--to'], url).status, 0);
     }));
 
-  test('refused: no database named, none there, a backend at work', () =>
+  test('refused: no database named, no database found, a backend running', () =>
     inProject(async (folder, drover) => {
       const { create } = await testDatabases();
       const url = await create();

@@ -14,7 +14,7 @@ import { tablesOf } from '../tables.ts';
 suite('postgres: opening', function () {
   this.timeout(60_000);
 
-  test('makes the tables, once, however many come at the same time', async () => {
+  test('makes the tables, once, however many processes open it at the same time', async () => {
     const databases = await testDatabases();
     const url = await databases.create();
     await Promise.all(

@@ -135,7 +135,7 @@ suite("postgres: copies of agents' output", function () {
     assert.deepEqual(await two.texts('T'), ['new']);
   });
 
-  test('of attempts that ended long ago nothing is kept, and readers are told', async () => {
+  test('of attempts that ended long ago nothing is kept, and readers are informed', async () => {
     const now = Date.now();
     const long = now - outputKeptMs - 1;
     const ends = { old: long, half: long, new: now, open: null };
@@ -174,7 +174,7 @@ suite("postgres: copies of agents' output", function () {
     assert.equal(existsSync(join(two.logs, fileOf('old'))), false);
   });
 
-  test('what was deleted is not stored again by the next start', async () => {
+  test('deleted parts are not stored again by the next start', async () => {
     const long = Date.now() - outputKeptMs - 1;
     for (const id of ['old', 'new']) {
       await beginAttempt(one.store, id, 'one');

@@ -160,7 +160,7 @@ suite("postgres: agents' output survives", function () {
     assertSameFiles(writer, reader, 'T');
   });
 
-  test('sixteen agents of a thousand lines a second lose nothing, and nobody waits for the end', async () => {
+  test('sixteen agents of a thousand lines a second lose nothing, and no reader waits for the end', async () => {
     const writer = await open('one');
     const reader = await open('two');
     const tasks = Array.from({ length: 16 }, (_, number) => `t${number}`);

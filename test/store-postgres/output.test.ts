@@ -143,7 +143,7 @@ suite("postgres: agents' output", function () {
     await log.close();
   });
 
-  test('of a log that has dropped its middle there is no more than the log has', async () => {
+  test('of a log that has dropped its middle, no more is stored than the log has', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T', 64 * 1024);
     for (let turn = 0; turn < 100; turn += 1) {
@@ -164,7 +164,7 @@ suite("postgres: agents' output", function () {
     assert.ok(bytes < 70 * 1024, `${bytes}`);
   });
 
-  test('what a log has dropped before it could be stored is left out', async () => {
+  test('lines that a log has dropped before they could be stored are left out', async () => {
     await beginAttempt(one.store, 'T', 'one');
     let log = await openLog(one, 'T', 16 * 1024);
     const write = async (from: number, count: number): Promise<void> => {
@@ -276,7 +276,7 @@ suite("postgres: agents' output", function () {
     assert.ok(copy.includes('\n????\n'));
   });
 
-  test('what was written while nobody stored it is stored at the next start', async () => {
+  test('lines written while no process stored them are stored at the next start', async () => {
     await beginAttempt(one.store, 'T', 'one');
     await beginAttempt(one.store, 'U', 'one');
     const idle = await openMachine(url, 'one', { ships: false, logs: newFolder() });

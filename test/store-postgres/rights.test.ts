@@ -67,7 +67,7 @@ suite('postgres: rights', function () {
       await assert.rejects(run(asWorker, statement), /must be owner|permission denied/, statement);
   });
 
-  test('it cannot bring the tables to a newer schema, and is told who can', async () => {
+  test('it cannot bring the tables to a newer schema, and the message names who can', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await run(

@@ -60,7 +60,7 @@ async function demandTls(server: PostgresServer, { folder }: Certificates): Prom
 suite('postgres: encryption', function () {
   this.timeout(60_000);
 
-  test('asked for, but the server offers none', async () => {
+  test('requested, but the server offers none', async () => {
     const { createWithTables } = await testDatabases();
     const url = `${await createWithTables()}?sslmode=verify-full`;
     await assert.rejects(

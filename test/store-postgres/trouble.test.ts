@@ -67,7 +67,7 @@ suite('postgres: trouble', function () {
     });
   }
 
-  test('nobody answers', async () => {
+  test('no server answers', async () => {
     const port = await closedPort();
     await assert.rejects(
       open(`postgresql://drover:${secret}@127.0.0.1:${port}/x`),
@@ -79,7 +79,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('somebody answers, but never with a word', async () => {
+  test('a server accepts, but never answers', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const address = silent.address();
@@ -93,7 +93,7 @@ suite('postgres: trouble', function () {
     silent.close();
   });
 
-  test('the server vanishes without a word in mid-run: told in time, and the store goes on', async () => {
+  test('the server vanishes silently in mid-run: reported in time, and the store continues', async () => {
     const { server, createWithTables } = await testDatabases();
     const proxy = await stallingProxy(server.port);
     const url = (await createWithTables()).replace(`:${server.port}`, `:${proxy.port}`);
@@ -189,7 +189,7 @@ suite('postgres: trouble', function () {
   }
   test('fit', () => assert.equal(unfit(fit, words), null));
 
-  test('what is no trouble of the server is given back as it is', () => {
+  test('other errors are passed on unchanged', () => {
     const error = Object.assign(new Error('duplicate key'), { code: '23505' });
     assert.equal(postgresError(error, words), error);
     assert.equal(postgresError('text', words), 'text');
@@ -217,7 +217,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('the database is dropped in mid-run, and comes back from a backup', async () => {
+  test('the database is dropped in mid-run, and restored from a backup', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(url, async ({ store }) => {
@@ -267,7 +267,7 @@ suite('postgres: trouble', function () {
     });
   });
 
-  test('the server is killed in mid-transaction: all or nothing, and the same store goes on', async () => {
+  test('the server is killed in mid-transaction: all or nothing, and the same store continues', async () => {
     await withOwnServer(async (server) =>
       withStore(await server.createDatabase('killed'), async ({ store }) => {
         await append(store);
@@ -294,7 +294,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('a full disk: the transaction is undone, and it works again when there is space', async () => {
+  test('a full disk: the transaction is undone, and it works again once there is space', async () => {
     await onSmallDisk((disk) =>
       withOwnServer(async (server) => {
         await run(
@@ -324,7 +324,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('what is over by itself is told apart from what needs a person', () => {
+  test('errors that pass by themselves are distinguished from those that need a person', () => {
     const retryable = ['unreachable', 'lost', 'starting', 'full', 'connections', 'busy', 'slow'];
     for (const [code, name] of [
       ['53100', 'full'],

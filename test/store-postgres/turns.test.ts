@@ -141,7 +141,7 @@ suite('postgres: taking turns', function () {
       );
     }));
 
-  test('a turn that does not come in time is told, and comes later', () =>
+  test('a turn that does not arrive in time is reported, and arrives later', () =>
     onMachines(0, async (_, url) => {
       const holder = await openPostgresStore(url, testSources(), {
         idleInTransactionMaxMs: 60_000,
@@ -184,7 +184,7 @@ suite('postgres: taking turns', function () {
       );
     }));
 
-  test('a failure that the body has caught undoes the turn all the same, and the commit says why', () =>
+  test('a failure that the body has caught undoes the turn all the same, and the commit names the reason', () =>
     onMachines(1, async ([machine]) => {
       assert.ok(machine !== undefined);
       const { store } = machine;
@@ -209,7 +209,7 @@ suite('postgres: taking turns', function () {
       }
     }));
 
-  test('a write that nobody waited for undoes its turn, and the commit says why', () =>
+  test('a write that was not awaited undoes its turn, and the commit names the reason', () =>
     onMachines(1, async ([machine]) => {
       assert.ok(machine !== undefined);
       const { store } = machine;
@@ -226,7 +226,7 @@ suite('postgres: taking turns', function () {
       await appended(store, { type: 'next' });
     }));
 
-  test('a turn sees what it has written itself, also after it has asked before', () =>
+  test('a turn sees its own writes, even after it has read before', () =>
     onMachines(1, async ([machine]) => {
       assert.ok(machine !== undefined);
       const { store } = machine;

@@ -49,7 +49,7 @@ suite('sqlite: a connection', () => {
     await opened.close();
   });
 
-  test('tells how many rows were changed, and answers RETURNING', async () => {
+  test('reports how many rows were changed, and answers RETURNING', async () => {
     const opened = openSqlite<NotesTables>(':memory:');
     await createNotes(opened, 3);
     const { db } = opened;

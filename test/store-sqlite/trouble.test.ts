@@ -28,7 +28,7 @@ import {
 } from './folder.ts';
 
 suite('sqlite: trouble', () => {
-  test('a file that is no database', () =>
+  test('a file that is not a database', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       writeFileSync(path, 'These are notes of a person, not a database at all.\n'.repeat(100));
@@ -169,7 +169,7 @@ suite('sqlite: trouble', () => {
       assert.equal(await countNotes(path), 11);
     }));
 
-  test('a full disk: the transaction is undone, and it works again when there is space', () =>
+  test('a full disk: the transaction is undone, and it works again once there is space', () =>
     inFolder((folder) =>
       onTinyDisk(join(folder, 'disk'), async (disk) => {
         const path = join(disk, 'a.db');

@@ -79,7 +79,7 @@ suite('the page of drover web', function () {
     await web.stop();
   });
 
-  test('a paired device may do what its role says, and is out when it is removed', async () => {
+  test('a paired device may do what its role allows, and is disconnected when it is removed', async () => {
     const here = project({});
     await here.expect(0, ['init', '--yes']);
     await here.add('First');

@@ -101,7 +101,7 @@ suite('the walls of drover web', function () {
     return await startWeb(here);
   }
 
-  test('what other sites and guessers send gets no data, and its own page does', async () => {
+  test('requests of other sites and guessers get no data, and its own page does', async () => {
     const web = await begin();
     const entered = await enter(web);
     assert.equal(entered.status, 200);

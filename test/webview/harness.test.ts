@@ -17,7 +17,7 @@ suite('webview harness', () => {
     await view.page.getByText(words, { exact: true }).waitFor();
   };
 
-  test('answers what is asked, pushes, and keeps the memory over a reload', async () => {
+  test('answers requests, pushes, and keeps the memory over a reload', async () => {
     view = await openWebview('tree', {
       entry,
       memory: { visits: 0 },
@@ -55,7 +55,7 @@ suite('webview harness', () => {
     await assert.rejects(view.close(), /no answer for/);
   });
 
-  test('reports what the policy refuses', async () => {
+  test('reports violations of the policy', async () => {
     view = await openWebview('tree', { entry });
     await shown('9 tasks of tree');
     await view.page.keyboard.press('b');

@@ -51,7 +51,7 @@ async function isCuredOrTold(here: Project, expected: RegExp): Promise<void> {
 
 const follow = /"(drover follow main)"/u;
 
-suite('promises: what is told', function () {
+suite('promises: reported limits', function () {
   this.timeout(180_000);
   const project = useProjects();
 
@@ -92,7 +92,7 @@ suite('promises: what is told', function () {
     here.git('fsck', '--strict', '--connectivity-only');
   });
 
-  test('a rebase that began before a landing, and is given up after it', async () => {
+  test('a rebase that started before a landing, and is aborted after it', async () => {
     const here = project({ agent: `read -r line < ../../go; ${agent}` });
     const barrier = makeBarrier(here.folder, 'go');
     here.git('commit', '-q', '--allow-empty', '-m', 'mine');

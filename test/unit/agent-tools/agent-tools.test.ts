@@ -81,7 +81,7 @@ suite('tokens of agents', () => {
     assert.deepEqual([tokens.partOf(token), existsSync(tools.configPath)], [null, false]);
   });
 
-  test('where the settings give none, there is no token and no file', async () => {
+  test('without such settings, there is no token and no file', async () => {
     const tokens = new AgentToolTokens('/project', null, () => false);
     assert.equal(await tokens.open(scope, log, 'p/T-1/2/T-1'), null);
     await tokens.close(log);

@@ -15,7 +15,7 @@ const usual: ModeChoice = {
 const confined: ModeChoice = { ...usual, isConfined: true };
 
 suite('modes over ACP', () => {
-  test('Codex keeps its own sandbox exactly where Drover has none', () => {
+  test('Codex keeps its own sandbox exactly if Drover has none', () => {
     assert.deepEqual(
       [
         modeToSet('codex', usual),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { withTable } from '../../docs/agents-table.ts';
 
 suite('docs/agents.md', () => {
-  test('says what the drivers declare (npm run docs writes it)', () => {
+  test("equals the drivers' declarations (npm run docs writes it)", () => {
     const text = readFileSync(new URL('../../../docs/agents.md', import.meta.url), 'utf8');
     assert.equal(withTable(text), text);
   });

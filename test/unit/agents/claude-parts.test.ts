@@ -68,7 +68,7 @@ function kindOf(...lines: Json[]): string {
   return outcome.kind === 'failed' ? outcome.failure.kind : outcome.kind;
 }
 
-suite('what Claude Code prints', () => {
+suite('the output of Claude Code', () => {
   test('the error of a tool is shown without the tag that is meant for the model', () => {
     const translator = new Translator({
       cwd: '/',
@@ -111,7 +111,7 @@ suite('Claude outcome', () => {
     assert.equal(kindOf(errorResult({ terminal_reason: 'prompt_too_long' })), 'agent_failed');
     assert.equal(kindOf(errorResult({ stop_reason: 'refusal' })), 'agent_failed');
   });
-  test('a subscription limit says until when, in seconds or milliseconds', () => {
+  test('a subscription limit has its end, in seconds or milliseconds', () => {
     const rejected = (resetsAt: number): Json => ({
       type: 'rate_limit_event',
       rate_limit_info: { status: 'rejected', resetsAt },
@@ -233,14 +233,14 @@ suite('Claude invocation', () => {
     assert.equal(after(trusted, '--resume'), 'id');
     assert.ok(!trusted.includes('--session-id'));
   });
-  test('our own tools are named by a file, also where no others are wanted', () => {
+  test('our own tools are named by a file, even if no others are wanted', () => {
     const args = claudeArguments(settings, { ...options, toolsConfig: '/logs/1.mcp.json' });
     assert.ok(args.includes('--strict-mcp-config'));
     assert.ok(args.includes('--mcp-config=/logs/1.mcp.json'));
     assert.ok(args.includes('--allowedTools=mcp__drover'));
     assert.ok(!claudeArguments(settings, options).join(' ').includes('mcp__drover'));
   });
-  test('who plans does it in the mode for that, whatever the settings say', () => {
+  test('planning uses the planning mode, whatever the settings say', () => {
     const given = ['--permission-mode', 'acceptEdits'];
     const args = claudeArguments(
       { ...settings, permissionMode: 'bypassPermissions', args: given },
@@ -300,11 +300,11 @@ suite('Claude parts', () => {
       /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
   });
-  test('what is no list of objects is an empty one', () => {
+  test('a value that is not a list of objects is an empty one', () => {
     assert.deepEqual(objectsAt({ a: [1, { b: 2 }, null] }, 'a'), [{ b: 2 }]);
     assert.deepEqual(objectsAt({ a: 'x' }, 'a'), []);
   });
-  test('a session has one live holder; a dead one is none', () => {
+  test('a session has one live holder; a dead one does not count', () => {
     const folder = mkdtempSync(join(tmpdir(), 'drover-lock-'));
     const path = join(folder, 'sub', 's.lock');
     try {
@@ -335,7 +335,7 @@ suite('the interactive program of Claude Code', () => {
     endOrphansIn: async () => {},
   };
 
-  test('is the same program, and goes on with the session', () => {
+  test('is the same program, and continues the session', () => {
     const own = { ...settings, path: process.execPath };
     const driver = createClaudeDriver(own, { processTable, baseDir: '/', trusted: false });
     assert.deepEqual(driver.interactive?.('s1', {}), [process.execPath, '--resume', 's1']);

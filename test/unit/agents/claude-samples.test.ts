@@ -79,7 +79,7 @@ suite('recorded Claude Code runs', () => {
     checkDone('permission-denied', 'Done: hello.txt was written.', 'Write');
   });
 
-  test('those that failed, whatever their exit code and subtype say', () => {
+  test('those that failed, whatever their exit code and subtype', () => {
     checkFailed('529-exhausted', 1, 'agent_overloaded', /529/);
     checkFailed('401-exhausted', 1, 'agent_auth', /\/login/);
     checkFailed('max-turns', 1, 'agent_limit', /turns/);
@@ -88,7 +88,7 @@ suite('recorded Claude Code runs', () => {
     checkFailed('control-cancelled-permission', 1, 'agent_failed', /interrupted/);
   });
 
-  test('our own ends win over what was printed', () => {
+  test('our own ends override the output', () => {
     assert.deepEqual(outcome('sigint', 0, { why: 'stopped' }), { kind: 'stopped' });
     const stalled = outcome('sigterm', 143, { why: 'stalled', silentMs: 300_000 });
     assert.equal(stalled.kind === 'failed' && stalled.failure.kind, 'agent_stalled');
@@ -98,7 +98,7 @@ suite('recorded Claude Code runs', () => {
     assert.equal(limited.kind === 'limited' && limited.untilMs, 5_000);
   });
 
-  test('no result: stderr says why', () => {
+  test('no result: stderr explains why', () => {
     const refused = outcome('sigterm', 1, { stderrTail: 'first\nbad flag\n' });
     assert.ok(refused.kind === 'failed');
     assert.match(refused.failure.message, /exit code 1 without a result: bad flag$/);

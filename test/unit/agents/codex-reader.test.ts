@@ -87,7 +87,7 @@ suite('lines of codex exec', () => {
     assert.deepEqual(outcome, { kind: 'done', summary: 'Done.', deniedTools: [] });
   });
 
-  test('a refused key ends it at the first retry; limits, overloads and deaths are told apart', () => {
+  test('a refused key ends it at the first retry; limits, overloads and deaths are distinguished', () => {
     const message =
       'Reconnecting... 2/5 (unexpected status 401 Unauthorized: bad key, url: http://x)';
     assert.deepEqual(read([...started, { type: 'error', message }]).ends, ['auth']);

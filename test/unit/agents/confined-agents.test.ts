@@ -8,7 +8,7 @@ import {
 } from '../../docs/confined-agents.ts';
 
 suite('real agents in docs/isolation.md', () => {
-  test('the table is what the real agents did (npm run docs writes it)', () => {
+  test("the table equals the real agents' behavior (npm run docs writes it)", () => {
     const text = readFileSync(new URL('../../../docs/isolation.md', import.meta.url), 'utf8');
     assert.equal(withConfinedAgents(text), text);
   });

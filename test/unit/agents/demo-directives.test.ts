@@ -9,7 +9,7 @@ function check(prompt: string, ...expected: Directive[]): void {
 }
 
 suite('demo directives', () => {
-  test('one per line, wherever they stand', () => {
+  test('one per line, anywhere in the text', () => {
     check(
       'Do it.\n\n- demo: write a/b.txt hello  world\n> demo: nothing\nno demo: nothing here',
       { do: 'write', path: 'a/b.txt', text: 'hello  world' },

@@ -38,7 +38,7 @@ function check(
 }
 
 suite('agent environment', () => {
-  test('each kind gets its own provider and nobody else', () => {
+  test('each kind gets its own provider and no other', () => {
     const claude = ['ANTHROPIC_API_KEY', 'CLAUDE_CONFIG_DIR'];
     check('command', []);
     check('demo', []);
@@ -46,7 +46,7 @@ suite('agent environment', () => {
     check('claude', [...claude, 'CLAUDECODE'].slice(0, 2), { base: { CLAUDECODE: '1' } });
     check('codex', ['OPENAI_API_KEY']);
   });
-  test('what the settings allow or set is added, and wins', () => {
+  test('variables that the settings allow or set are added, and win', () => {
     check('command', ['MY_VAR', 'AWS_SECRET_ACCESS_KEY'], { allow: ['MY_VAR', 'AWS_*', 'ABSENT'] });
     check('command', ['EXTRA'], { extra: { EXTRA: '1' } });
     assert.equal(agentEnvironment(ours, 'command', { TERM: 'x' }, [])['TERM'], 'x');

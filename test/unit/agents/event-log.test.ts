@@ -44,7 +44,7 @@ suite('event log', () => {
     return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   }
 
-  test('reads back what was appended, with its time', async () => {
+  test('reads back appended events, with their time', async () => {
     const log = openEventLog(path, { maxBytes: 1e6, now: () => 17 });
     log.append(output('eins'));
     log.append({ type: 'exit', code: 0, signal: null });
@@ -55,7 +55,7 @@ suite('event log', () => {
     ]);
   });
 
-  test('on Linux, one that could not be written says so, and leaves no file open', async () => {
+  test('on Linux, one that could not be written reports it, and leaves no file open', async () => {
     if (process.platform !== 'linux') return;
     symlinkSync('/dev/full', path);
     const isOurs = (fd: string): boolean => {
@@ -125,7 +125,7 @@ suite('event log', () => {
     });
   }
 
-  test('read backwards, a line longer than a page comes whole, and the note of a gap comes once', async () => {
+  test('read backwards, a line longer than a page arrives whole, and the note of a gap once', async () => {
     const log = openEventLog(path, { maxBytes: 20_000 });
     log.append(output('first'));
     log.append(output('x'.repeat(3_000)));
@@ -172,7 +172,7 @@ suite('event log', () => {
     assert.equal(offset, logSize(path));
   });
 
-  test('keeps head and tail within the bound and says how many bytes are missing', async () => {
+  test('keeps head and tail within the bound and reports how many bytes are missing', async () => {
     const maxBytes = 20_000;
     const log = openEventLog(path, { maxBytes });
     const lines = Array.from({ length: 5_000 }, (_, n) => `line ${String(n).padStart(5, '0')}`);
@@ -234,7 +234,7 @@ suite('event log', () => {
     assert.ok(bytesOnDisk() < 5_000);
   });
 
-  test('after a crash: what was not marked is cut off, marks of the raw output stay', async () => {
+  test('after a crash: unmarked lines are cut off, marks of the raw output stay', async () => {
     const dead = openEventLog(path, { maxBytes: 1e6 });
     dead.append(output('one'));
     dead.mark({ stdout: 4 });
@@ -257,7 +257,7 @@ suite('event log', () => {
     assert.deepEqual(texts(), ['one']);
   });
 
-  test('after a crash in the tail the log goes on where it was', async () => {
+  test('after a crash in the tail the log continues at its end', async () => {
     const maxBytes = 8_000;
     let log = openEventLog(path, { maxBytes });
     for (let n = 0; n < 400; n++) {

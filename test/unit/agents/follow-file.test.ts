@@ -51,13 +51,13 @@ suite('follow file', () => {
     assert.deepEqual(offsets, [15, 19, 20, bytes.length]);
   });
 
-  test('begins at an offset', async () => {
+  test('starts at an offset', async () => {
     appendFileSync(path, 'old\nnew\n');
     await follow(4).finish();
     assert.deepEqual(lines, ['new']);
   });
 
-  test('sees what is appended without being asked', async () => {
+  test('notices appended data by itself', async () => {
     const seen = new Promise<void>((resolve) => {
       follower = new FileFollower({ path, fromOffset: 0, onLine: () => resolve() });
     });
@@ -65,7 +65,7 @@ suite('follow file', () => {
     await seen;
   });
 
-  test('goes on at the beginning after the file was emptied', async () => {
+  test('continues at the start after the file was emptied', async () => {
     const one = follow();
     appendFileSync(path, 'a\nb\nhal');
     await one.drain();
@@ -77,7 +77,7 @@ suite('follow file', () => {
     assert.deepEqual(offsets, [2, 4, 2, 4]);
   });
 
-  test('a line without end is cut and says so', async () => {
+  test('a line without end is cut and marked', async () => {
     appendFileSync(path, 'x'.repeat(lineBytesMax + 10));
     appendFileSync(path, '\nafter\n');
     await follow().finish();

@@ -36,7 +36,7 @@ suite('inventory of agents', () => {
     return new Map(entries.map((entry) => [entry.kind, entry]));
   };
 
-  test('every kind has an entry, and what is missing says how to get it', async () => {
+  test('every kind has an entry, and a missing one names how to get it', async () => {
     const found = await look();
     assert.deepEqual([...found.keys()], [...agentKinds]);
     assert.match(found.get('codex')?.remedy ?? '', /npm install -g/u);
@@ -45,7 +45,7 @@ suite('inventory of agents', () => {
     assert.deepEqual(found.get('demo'), { kind: 'demo', ...demo });
   });
 
-  test('version, path and login of what is found', async () => {
+  test('version, path and login of found programs', async () => {
     const codex = program('bin/codex-acp', 'echo "codex-acp 0.9.1"');
     const gemini = program('bin/gemini', 'echo 0.30.0-rc.1');
     program('bin/amp', 'exit 1');
@@ -79,7 +79,7 @@ suite('inventory of agents', () => {
     assert.equal(keyed.get('codex')?.signedIn, true);
   });
 
-  test('a program that does not report its version says what it said instead', async () => {
+  test('a program that does not report its version is shown with its output instead', async () => {
     program('bin/amp', 'echo "node: bad option" >&2; exit 9');
     program('bin/gemini', ':');
     program('bin/opencode', 'echo hello');
@@ -98,7 +98,7 @@ suite('inventory of agents', () => {
     assert.deepEqual([answer.ran, answer.reason], [false, 'it did not end within 0.2 s']);
   });
 
-  test('Claude Code itself tells whether a user is signed in', async () => {
+  test('Claude Code itself reports whether a user is signed in', async () => {
     const answer = (account: object): string =>
       `[ "$1" = --version ] && { echo 2.1.329; exit; }; read -r line; echo '${JSON.stringify({ response: { response: { account } } })}'`;
     program('bin/claude', answer({ tokenSource: 'none' }));
@@ -108,7 +108,7 @@ suite('inventory of agents', () => {
     assert.equal((await look()).get('claude')?.signedIn, true);
   });
 
-  test('what the project brings or names is found and not started', async () => {
+  test('programs that the project brings or names are found and not started', async () => {
     const mark = join(folder, 'started');
     const leaves = `touch ${mark}`;
     program('repo/tools/evil', leaves);

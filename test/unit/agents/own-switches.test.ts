@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { ownSandboxArguments, setsOwnSandbox } from '../../../server/sandbox/own-switches.ts';
 
 suite('sandboxes of agents themselves', () => {
-  test('Claude Code: it fails where its sandbox does not hold, and has no way round it', () => {
+  test('Claude Code: it fails if its sandbox does not hold, and has no way round it', () => {
     const [flag, text = ''] =
       ownSandboxArguments('claude', { network: 'none', write: ['/x'] }) ?? [];
     assert.equal(flag, '--settings');

@@ -25,7 +25,7 @@ function check(text: string, expected: object | null): void {
 }
 
 suite('process list', () => {
-  test('numbers below a process are left out while none can have been given away again', () => {
+  test('numbers below a process are left out while none can have been reused', () => {
     if (process.platform !== 'linux') return;
     // Ids may wrap around between the two reads, but not three times in a row.
     const proved = [1, 2, 3].filter(() => {
@@ -46,11 +46,11 @@ suite('process list', () => {
     check(`5 (sh) Z ${rest}`, { isZombie: true });
     check('5 (sh', null);
   });
-  test('knows itself and nobody else', () => {
+  test('knows only itself', () => {
     assert.notEqual(processStartTime(process.pid), null);
     assert.equal(processStartTime(2 ** 22 + 1), null);
   });
-  test('what began later than a process is found with it; its elders may be left out', async () => {
+  test('processes that started later than a process are found with it; its elders may be left out', async () => {
     if (process.platform === 'win32') return;
     const env = { PATH: process.env['PATH'], [runMarker]: 'list-test' };
     const first = spawn('sh', ['-c', 'read never'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
@@ -81,11 +81,11 @@ suite('process list', () => {
     }
   });
 
-  test('what goes from one program to the next is found at every moment', async () => {
+  test('work that passes from one program to the next is found at every time', async () => {
     if (process.platform !== 'linux') return;
     await findAtEveryMoment('exec "$0"', 'program-test');
   });
-  test('what gives birth and dies at once is found at every moment', async () => {
+  test('a process that forks and exits at once is found at every time', async () => {
     if (process.platform !== 'linux') return;
     await findAtEveryMoment('"$0" & exit 0', 'birth-test');
   });

@@ -35,7 +35,7 @@ suite('search in a log', () => {
     return event !== undefined && 'text' in event ? event.text : '';
   };
 
-  test('finds the first line with all words, in any case, and where it starts', async () => {
+  test('finds the first line with all words, in any case, and its offset', async () => {
     await write([text('The Cart is empty'), text('the total of the CART'), text('cart total')]);
     const found = await find('cart', 'total');
     assert.deepEqual(
@@ -46,7 +46,7 @@ suite('search in a log', () => {
     assert.equal(await find('cart', 'shop'), null);
   });
 
-  test('finds what a tool was given and what it answered', async () => {
+  test("finds a tool's input and its result", async () => {
     const input = { file_path: 'src/auth.ts', edits: [{ new_string: 'const limit = "a\\b";' }] };
     await write([
       { type: 'tool_call', id: 'call-1', name: 'Edit', title: 'Edit auth.ts', input },
@@ -57,7 +57,7 @@ suite('search in a log', () => {
     assert.equal((await find('updated'))?.type, 'tool_result');
   });
 
-  test('words are no patterns, and the form of the log is not searched', async () => {
+  test('words are not patterns, and the form of the log is not searched', async () => {
     await write([text('price (net) 3.50 $'), { type: 'exit', code: 0, signal: null }]);
     assert.notEqual(await find('(net)'), null);
     assert.notEqual(await find('3.50'), null);
@@ -84,7 +84,7 @@ suite('search in a log', () => {
     assert.equal(await find('line 1000 '.trim(), '1000'), null, 'its middle is not there');
   });
 
-  test('a line that is longer than what is read at once is searched as a whole', async () => {
+  test('a line that is longer than one read is searched as a whole', async () => {
     await write([text(`${'x '.repeat(900_000)}needle`), text('behind it: thread')]);
     const found = await find('needle');
     assert.equal(found?.offset, 0);
@@ -92,7 +92,7 @@ suite('search in a log', () => {
     assert.equal(read((await find('thread'))?.offset ?? -1), 'behind it: thread');
   });
 
-  test('a log that is not there, and lines of a foreign hand, are no hit', async () => {
+  test('a missing log, and lines of another program, do not match', async () => {
     assert.equal(await find('anything'), null);
     await write([text('fine')]);
     appendFileSync(path, 'needle without JSON\n"needle"\n{"at":1,"text":"needle"}\n');

@@ -74,7 +74,7 @@ suite('secrets in contents', () => {
     assert.deepEqual(await found(`token = "${hex(16)}"`, 'sub/yarn.lock'), []);
     assert.deepEqual(await found(`ghp_${random(36)}`, 'yarn.lock'), ['GitHub key']);
   });
-  test('where data may look like secrets, only known values count', async () => {
+  test('if data may look like secrets, only known values count', async () => {
     const value = `kn0wn-${random(10)}`;
     const allowing = secretSearch([{ name: 'A', value }], () => true);
     const whats = await allowing(Buffer.from(`ghp_${random(36)} ${value}`), 'test/a.ts');

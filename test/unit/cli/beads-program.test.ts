@@ -46,7 +46,7 @@ esac
     assert.equal(await bd.take(), problem);
   });
 
-  test('one that bd has already made is no failure', async () => {
+  test('one that bd has already made is not a failure', async () => {
     const bd = await refusing([]);
     assert.equal(await bd.take(), null);
     assert.ok(!existsSync(pending()));

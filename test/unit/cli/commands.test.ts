@@ -24,7 +24,7 @@ suite('commands', () => {
     return path;
   }
 
-  test('add and edit have an option for each field that says how a task is done', () => {
+  test('add and edit have an option for each field about how a task is done', () => {
     const host = { write: () => {}, writeError: () => {}, run: async () => {} };
     const program = buildProgram(host);
     for (const name of ['add', 'edit']) {
@@ -35,7 +35,7 @@ suite('commands', () => {
     }
   });
 
-  suite('what is asked', () => {
+  suite('requests of the commands', () => {
     function asks(args: readonly string[], name: string, params: unknown): void {
       test(args.join(' '), async () => {
         const backend = memoryBackend({
@@ -305,7 +305,7 @@ suite('commands', () => {
       assert.equal(err, 'warning: The title is short.\n');
     });
 
-    test('the description comes from a file or from standard input', async () => {
+    test('the description is read from a file or from standard input', async () => {
       const path = file('notes.md', 'Notes\n');
       const { backend } = await drover(['add', 'T', '--description-file', path]);
       assert.deepEqual(backend.calls[0]?.params, { title: 'T', description: 'Notes\n' });
@@ -338,7 +338,7 @@ suite('commands', () => {
       assert.deepEqual(needs, { status: 'data', add: 'data', events: 'data', reset: 'engine' });
     });
 
-    test('pause waits until it is real, and says so when it is not', async () => {
+    test('pause waits until the task is paused, and reports if it is not', async () => {
       let looks = 0;
       const working = taskView({ id: 'task-1', status: 'in_progress' });
       const backend = memoryBackend({
@@ -357,7 +357,7 @@ suite('commands', () => {
       assert.match(late.err, /still in_progress after 15 s/u);
     });
 
-    test('reset: what was refused decides the code', async () => {
+    test('reset: a refused task decides the code', async () => {
       const refused = [{ id: 'task-1', reason: 'Its owner is alive.' }];
       for (const [result, code] of [
         [{ reset: [], refused: [] }, 0],

@@ -44,7 +44,7 @@ suite('exchange and logs', () => {
       assert.equal(backend.calls.length, 1);
     });
 
-    test('the text and the lines that are no UTF-8 are handed over', async () => {
+    test('the text and the lines that are not UTF-8 are passed on', async () => {
       const path = file('plan.jsonl', Buffer.from([0x61, 10, 0xff, 0xfe, 10, 0x62, 10, 0xc3]));
       const backend = memoryBackend({ import: () => one });
       const { code } = await drover(['import-jsonl', path, '--dry-run', '--rename'], backend);
@@ -116,7 +116,7 @@ suite('exchange and logs', () => {
       assert.equal(readFileSync(path, 'utf8'), `${text}\n`);
     });
 
-    test('beads: the file as it is goes along, and is read again when it changes meanwhile', async () => {
+    test('beads: the current file is sent, and read again if it changes in between', async () => {
       const path = file('issues.jsonl', 'one\n');
       const presents: unknown[] = [];
       const backend = memoryBackend({
@@ -144,7 +144,7 @@ suite('exchange and logs', () => {
       assert.equal(readFileSync(fresh, 'utf8'), 'ours\n');
     });
 
-    test('a folder that is not there is refused', async () => {
+    test('a missing folder is refused', async () => {
       const backend = memoryBackend({ export: () => ({ text }) });
       const { code } = await drover(['export', '-o', join(folder, 'no', 'x')], backend);
       assert.equal(code, 3);
@@ -171,7 +171,7 @@ suite('exchange and logs', () => {
       assert.deepEqual(await seqs('--limit', '0'), []);
     });
 
-    test('events --follow ends when the wanted number has come', async () => {
+    test('events --follow ends when the wanted number is reached', async () => {
       const backend = memoryBackend();
       backend.feed.append({}, {});
       void backend.feed.listened.then(() => backend.feed.append({}, {}));
@@ -180,7 +180,7 @@ suite('exchange and logs', () => {
       assert.equal(out.trim().split('\n').length, 3);
     });
 
-    test('events --follow ends quietly when nobody reads any more', async () => {
+    test('events --follow ends quietly when its output is closed', async () => {
       const backend = memoryBackend();
       const { code, err } = await drover(['events', '--follow'], backend, (terminal) => {
         void backend.feed.listened.then(() => terminal.stdout.breakPipe());
@@ -231,7 +231,7 @@ suite('exchange and logs', () => {
       assert.equal(follow.out.match(/at 20/gu)?.length, 1);
     });
 
-    test('the log of a parent tells its sub-tasks too, in the order in which they began', async () => {
+    test('the log of a parent has its sub-tasks too, in the order in which they started', async () => {
       const begun = new Map([
         ['task-1.1', 20],
         ['task-1.1.1', 10],
@@ -276,7 +276,7 @@ suite('exchange and logs', () => {
       assert.doesNotMatch(own.out, /task-1\.2/u);
     });
 
-    test('a task that no agent has had: nothing to print, and it says so', async () => {
+    test('a task without an attempt: prints nothing, and reports that', async () => {
       const backend = memoryBackend({
         'log.read': ({ id }) => ({
           task_id: id,

@@ -77,7 +77,7 @@ suite('flags and requests', () => {
     });
   }
 
-  test('where a flag and its field are a choice, the words are the same', () => {
+  test('if a flag and its field are a choice, the words are the same', () => {
     const compared: string[] = [];
     for (const [command, { request, others = {} }] of Object.entries(commandRequests)) {
       for (const option of ownFlags(command)) {

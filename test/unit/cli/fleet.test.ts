@@ -39,7 +39,7 @@ suite('a fleet on the command line', () => {
     assert.deepEqual(JSON.parse(json.out), fleet);
   });
 
-  test('no machine: what to do about it', async () => {
+  test('no machine: prints the remedy', async () => {
     const backend = memoryBackend({ 'machines.list': () => [] });
     assert.match((await drover(['machines'], backend)).out, /one machine.*"drover worker"/u);
     assert.equal((await drover(['machines', '--json'], backend)).out, '[]\n');
@@ -116,7 +116,7 @@ suite('a fleet on the command line', () => {
     );
   });
 
-  test('worker: what is said on the command line are settings', async () => {
+  test('worker: values of the command line are settings', async () => {
     const wishes: WorkerOptions[] = [];
     await drover(['worker'], told([], wishes));
     const given = ['--agents', '0', '--label', 'gpu', '--label', 'os=linux', '--name', 'atlas'];

@@ -39,7 +39,7 @@ function stoppable(): MemoryBackend {
 }
 
 suite('run', () => {
-  test('what was given is asked for, and the environment of the caller goes along', async () => {
+  test('sends the given options, and the environment of the caller', async () => {
     const backend = memoryBackend();
     const terminal = memoryTerminal(backend.backends);
     const flags = [
@@ -166,7 +166,7 @@ suite('run', () => {
     assert.equal(eventsOf(terminal.stdout.text).length, 1);
   });
 
-  test('Ctrl-C stops the run, shows what is given back, says how to go on: 130', async () => {
+  test('Ctrl-C stops the run, shows the released tasks and how to continue: 130', async () => {
     const backend = stoppable();
     const terminal = memoryTerminal(backend.backends);
     const ended = terminal.run('run', '--json');
@@ -220,7 +220,7 @@ suite('run', () => {
       assert.doesNotMatch(terminal.stderr.text, /is stopped/u);
     });
 
-  test('a run that cannot be stopped at first is stopped once there is space', async () => {
+  test('a run that cannot be stopped at first is stopped once the disk has space', async () => {
     const backend = stoppable();
     const stop = backend.handlers['run.stop'];
     let left = 3;
@@ -304,7 +304,7 @@ suite('run', () => {
     assert.equal(opened, 4);
   });
 
-  test('a backend that never comes back: 1, and how to go on', async () => {
+  test('a backend that never returns: 1, and how to continue', async () => {
     let opened = 0;
     const backend = memoryBackend(
       {},
@@ -323,7 +323,7 @@ suite('run', () => {
     assert.ok(opened > 2 && opened < 20);
   });
 
-  test('resume with nothing to resume: 0, and it says so', async () => {
+  test('resume with nothing to resume: 0, and a message', async () => {
     const message = 'There is nothing to resume.';
     const backend = memoryBackend({ 'run.resume': () => ({ run: null, message }) });
     const terminal = memoryTerminal(backend.backends);

@@ -105,14 +105,14 @@ function fits(text: string, width = 80): void {
   for (const line of text.split('\n')) assert.ok(widthOf(line) <= width, `too wide: ${line}`);
 }
 
-suite('what people see', () => {
+suite('output for people', () => {
   test('status', () => {
     const text = statusText(busy, view);
     fits(text);
     checkGolden('status', text);
   });
 
-  test('status tells the cause and the remedy of files that are held', () => {
+  test('status shows the cause and the remedy of files that are held', () => {
     const reason = 'held back, never committed: app/ (a git repository: remove app/.git)';
     const held = { status: 'needs_review', held_files: ['app/'], verdict_reason: reason } as const;
     const textOf = (kind: TaskView['review_kind']): string => {
@@ -150,7 +150,7 @@ suite('what people see', () => {
     checkGolden('status-wide', text);
   });
 
-  test('status of a fleet: where each task is', () => {
+  test('status of a fleet: the machine of each task', () => {
     const tasks = busyTasks.map((task, at) =>
       at === 0 || at === 4
         ? { ...task, machine: at === 0 ? 'atlas' : 'hera\u001b[2J/1a2b3c4d' }
@@ -255,7 +255,7 @@ suite('what people see', () => {
     checkGolden('why', terminal.stdout.text);
   });
 
-  test('help of every command: it says what it does, and shows examples', () => {
+  test('help of every command: its effect, and examples', () => {
     const columns = process.stdout.columns;
     process.stdout.columns = 80;
     try {

@@ -50,7 +50,7 @@ suite('init in a terminal', () => {
     return made;
   };
 
-  test('Enter takes the found agent and the found gate, and says to commit the file', async () => {
+  test('Enter takes the found agent and the found gate, and advises to commit the file', async () => {
     const here = terminal(everything, ['', '']);
     assert.equal(await here.run('init'), 0);
     assert.match(
@@ -74,7 +74,7 @@ suite('init in a terminal', () => {
     assert.equal(settings(), '# A comment.\n');
   });
 
-  test('the end of the input keeps the defaults, and says so', async () => {
+  test('the end of the input keeps the defaults, and reports that', async () => {
     const here = terminal(everything, ['']);
     assert.equal(await here.run('init'), 0);
     assert.equal(settings(), '# A comment.\n');

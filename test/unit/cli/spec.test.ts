@@ -94,7 +94,7 @@ suite('spec', () => {
     return { code, terminal };
   }
 
-  test('a person sees the plan, says yes, and it is written once', async () => {
+  test('a person sees the plan, agrees, and it is written once', async () => {
     const world = backend();
     const { code, terminal } = await run(world, ['design.md'], ['y']);
     assert.equal(code, 0);
@@ -143,7 +143,7 @@ suite('spec', () => {
     assert.equal(asked[0]?.model, 'other');
   });
 
-  test('a folder stands for its text files by name; standard input has a name of its own', async () => {
+  test('a folder means its text files by name; standard input has a name of its own', async () => {
     mkdirSync(join(folder, 'docs'));
     for (const name of ['b.md', 'a.txt', 'c.png']) writeFileSync(join(folder, 'docs', name), name);
     const { code } = await run(backend(), ['docs', '-', '--dry-run'], null);

@@ -37,7 +37,7 @@ suite('command undo', () => {
     });
   };
 
-  test('lists what depends on it, then waits for the end of a long gate', async () => {
+  test('lists the dependents, then waits for the end of a long gate', async () => {
     const backend = ending('landing.undone');
     const { code, out } = await drover(['undo', 'task-1'], backend);
     assert.equal(code, 0);
@@ -50,7 +50,7 @@ suite('command undo', () => {
     );
   });
 
-  test('in the shell of an agent it says whose word it is', async () => {
+  test('in the shell of an agent it names the agent', async () => {
     const backend = memoryBackend({ undo: () => ({ ...view, state: 'undone' as const }) });
     await drover(['undo', 'task-1'], backend, ({ env }) => {
       env['DROVER_TASK_ID'] = 'task-9';

@@ -66,7 +66,7 @@ suite('watching', () => {
     );
   });
 
-  test('events --follow goes on with the next backend: nothing missing, nothing twice', async () => {
+  test('events --follow continues with the next backend: nothing missing, nothing twice', async () => {
     const { backend, die, opened } = mortalBackend();
     backend.feed.append({}, {});
     const terminal = memoryTerminal(backend.backends);
@@ -94,7 +94,7 @@ suite('watching', () => {
     assert.equal(await ended, 130);
   });
 
-  test('nobody ever answers again: 1', async () => {
+  test('no backend answers again: 1', async () => {
     let opened = 0;
     const backend = memoryBackend(
       {},

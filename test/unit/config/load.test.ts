@@ -59,7 +59,7 @@ suite('loading settings', () => {
     assert.deepEqual(shownSettings(withoutFlag)['max_workers'], { value: 6, source: 'env' });
   });
 
-  test('single agents: what a file says of one stands beside what another says of it', async () => {
+  test("single agents: one file's settings are merged with another's", async () => {
     const files = {
       project:
         '[agent]\nfallback = ["claude:opus", { agent = "codex" }]\nfallback_wait = "0"\n' +
@@ -113,7 +113,7 @@ suite('loading settings', () => {
     assert.equal(relative.settings.maxWorkers, 9);
   });
 
-  test('what cannot be read is a problem with its place', async () => {
+  test('an unreadable part is a problem with its place', async () => {
     const latin = Buffer.concat([
       Buffer.from('a = 1\n# gr'),
       Buffer.from([0xfc]),
@@ -164,7 +164,7 @@ suite('loading settings', () => {
     });
   }
 
-  test('a machine of a fleet: its own name and labels, and the host and max_workers where nothing is said', async () => {
+  test('a machine of a fleet: its own name and labels, and by default the host and max_workers', async () => {
     const plain = await load({ project: 'max_workers = 5\n' });
     const { name, ...rest } = plain.settings.fleet;
     assert.deepEqual(rest, {
@@ -206,14 +206,14 @@ suite('loading settings', () => {
     assert.equal(await at('/trees'), '/trees');
   });
 
-  test('what the gate keeps is cargo’s folder, or what is named', async () => {
+  test('the gate keeps cargo’s folder, or the named ones', async () => {
     const keepOf = async (project: string) => (await load({ project })).settings.gate.keep;
     assert.deepEqual(await keepOf(''), ['target']);
     assert.deepEqual(await keepOf('[gate]\nkeep = []'), []);
     assert.deepEqual(await keepOf('[gate]\nkeep = [".next/cache"]'), ['.next/cache']);
   });
 
-  test('what machines need for the gate', async () => {
+  test('the labels that the gate requires of machines', async () => {
     const needsOf = async (project: string) => (await load({ project })).settings.gate.needs;
     assert.deepEqual(await needsOf(''), []);
     assert.deepEqual(await needsOf('[gate]\nneeds = ["gpu", "os=linux"]'), ['gpu', 'os=linux']);
@@ -338,7 +338,7 @@ suite('.drover.toml', () => {
     }
   });
 
-  test('secrets are hidden where settings are shown', () => {
+  test('secrets are hidden in shown settings', () => {
     const loaded = resolve('[agent.env]\nMY_API_KEY = "s3cret"\nOTHER = "plain"');
     assert.deepEqual(shownSettings(loaded)['agent.env']?.value, {
       MY_API_KEY: '[hidden]',

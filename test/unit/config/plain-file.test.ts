@@ -53,7 +53,7 @@ suite('plain files', () => {
     server.close();
   });
 
-  test('a link is followed where that is asked for, to plain files alone', async () => {
+  test('a link is followed if requested, to plain files alone', async () => {
     const limits = { bytesMax: 10, links: 'follow' } as const;
     writeFileSync(join(folder, 'real'), 'text');
     symlinkSync('real', join(folder, 'link'));
@@ -64,7 +64,7 @@ suite('plain files', () => {
     assert.deepEqual(zero, { kind: 'refused', reason: { kind: 'special' } });
   });
 
-  test('settings say what is in the file’s place; a person’s own file may be a link', async () => {
+  test('settings report the kind of the file’s replacement; a person’s own file may be a link', async () => {
     const home = join(folder, 'home');
     mkdirSync(join(home, '.config', 'drover'), { recursive: true });
     writeFileSync(join(folder, 'mine.toml'), 'max_workers = 7\n');

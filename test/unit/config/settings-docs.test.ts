@@ -25,7 +25,7 @@ suite('the document of settings', () => {
     for (const name of ofGo) assert.ok(text.includes(`\`DROVER_${name}\``), name);
   });
 
-  test('names what every agent, setup and gate gets', () => {
+  test('names the variables of every agent, setup and gate', () => {
     const sources = ['server/workflows/attempt/worktree-step.ts', 'docs/agents.md'];
     const [code = '', page = ''] = sources.map((path) => readFileSync(path, 'utf8'));
     const names = code.match(/\bDROVER_[A-Z_]+(?=:)/gu) ?? [];
@@ -54,7 +54,7 @@ suite('the schema of .drover.toml', () => {
     assert.ok(found.success, JSON.stringify(found.error?.issues));
   });
 
-  test('refuses what Drover refuses', () => {
+  test('refuses the same values as Drover', () => {
     for (const toml of [
       'max_workers = 0',
       'agent = "nobody"',

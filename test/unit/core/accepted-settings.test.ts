@@ -18,7 +18,7 @@ const entriesOf = (text: string): readonly SettingEntry[] =>
 const powers = (text: string): Powers => powersOf(entriesOf(text));
 
 suite('accepted settings', () => {
-  test('what gives power, entry by entry', () => {
+  test('settings that give power, entry by entry', () => {
     const text = `
 max_workers = 3
 guidelines = "be kind"
@@ -43,7 +43,7 @@ events = "1d"
     });
   });
 
-  test('an entry of any table comes back as an entry of that table', () => {
+  test('an entry of any table is restored as an entry of that table', () => {
     const text = `[webhooks.endpoints.chat]
 url = "https://chat.example/x"
 [agents.codex]
@@ -65,7 +65,7 @@ path = "/bin/codex"
     );
   });
 
-  test('changes name what is new, other and gone', () => {
+  test('changes name new, different and removed entries', () => {
     const changes = changedPowers(
       powers('[gate]\ncommand = "a"\n[setup]\ncommand = "b"\n'),
       powers('[gate]\ncommand = "c"\n[agent.env]\nX = "1"\n'),

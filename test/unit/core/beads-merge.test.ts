@@ -26,7 +26,7 @@ suite('beads merge', () => {
     assert.equal(merge(base, both, theirs), both);
   });
 
-  test('a file without an order keeps it, and what is new comes last', () => {
+  test('a file without an order keeps it, and new issues are last', () => {
     const base = file(issue('b'), issue('a'));
     assert.equal(
       merge(
@@ -38,7 +38,7 @@ suite('beads merge', () => {
     );
   });
 
-  test('what one side has deleted stays deleted; a tombstone stays one', () => {
+  test('issues that one side has deleted stay deleted; a tombstone stays one', () => {
     const base = file(issue('a'), issue('b'));
     assert.equal(merge(base, file(issue('b')), base), file(issue('b')));
     assert.equal(
@@ -117,7 +117,7 @@ suite('beads merge', () => {
     assert.equal(merge(base, merged, theirs), merged);
   });
 
-  test('an issue that a landing has renamed is not a second one where it has its old id', () => {
+  test('an issue that a landing has renamed is not a second one for the side with its old id', () => {
     const found = (id: string, title: string): string =>
       JSON.stringify({ id, title, status: 'open', created_at: `2026-01-01T00:00:00.${title}Z` });
     const edge = { issue_id: 'bd-4', depends_on_id: 'bd-2', type: 'blocks' };
@@ -149,7 +149,7 @@ suite('beads merge', () => {
     assert.equal(merge('', file('{"n":1}'), file('{"n":2}')), file('{"n":1}', '{"n":2}'));
   });
 
-  test('what cannot be read is merged by nobody', () => {
+  test('an unreadable file is not merged', () => {
     const good = file(issue('a'));
     for (const bad of ['{"id":', '[1]', file(issue('a'), issue('a', closed))]) {
       assert.equal(merge(good, bad, good), null, bad);

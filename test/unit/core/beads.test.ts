@@ -162,7 +162,7 @@ suite('beads import', () => {
     );
   });
 
-  test('what is refused', () => {
+  test('refused lines', () => {
     const cases: readonly [readonly string[], readonly string[]][] = [
       [['{'], ['1 - json']],
       [[bd('../x')], ['1 ../x id-unsafe']],
@@ -215,7 +215,7 @@ suite('beads export', () => {
     assert.equal(merge(withoutEnd, tasksOf(plan)).text, withoutEnd);
   });
 
-  test("the older shape's lines stay too, whatever they leave out, until their task changes", () => {
+  test("the older shape's lines stay too, whatever they omit, until their task changes", () => {
     const lines = [
       '{"type":"epic","id":"E","data":{"title":"E","status":"open"}}',
       '{"type":"bead","id":"A","data":{"title":"A","status":"active","epic_id":"E"}}',

@@ -80,7 +80,7 @@ suite('choosing among candidates', () => {
     });
   }
 
-  test('every state stands somewhere', () => {
+  test('every state has a place', () => {
     const stands = taskStatuses.map((status) =>
       candidateStanding(candidates(`a:${status}`)[0] as Candidate),
     );

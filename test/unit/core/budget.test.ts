@@ -53,7 +53,7 @@ suite('budget', () => {
     );
   });
 
-  test('the words name what is used up and the remedy', () => {
+  test('the words name the exhausted budget and the remedy', () => {
     const found = { scope: 'task', kind: 'tokens', used: 81_234, limit: 100_000 } as const;
     assert.equal(
       budgetQuestion(found, 't1'),
@@ -76,7 +76,7 @@ suite('budget', () => {
   });
 });
 
-suite('counting what an agent uses', () => {
+suite("counting an agent's usage", () => {
   const totals = (inputTokens: number, outputTokens: number, costUsd: number | null = null) => ({
     inputTokens,
     outputTokens,
@@ -84,7 +84,7 @@ suite('counting what an agent uses', () => {
     costUsd,
   });
 
-  test('differences of running totals add up to the totals, however they come', () => {
+  test('differences of running totals add up to the totals, in any order', () => {
     const steps = fc.array(fc.tuple(fc.nat(1_000), fc.nat(1_000), fc.boolean()), { minLength: 1 });
     fc.assert(
       fc.property(steps, (list) => {
@@ -107,14 +107,14 @@ suite('counting what an agent uses', () => {
     );
   });
 
-  test('a session that goes on counts from its base, whatever is stored', () => {
+  test('a session that continues counts from its base, whatever is stored', () => {
     const counter = new SpendingCounter({ ...nothingSpent, tokens: 500 });
     counter.goesOnFrom(totals(200, 100));
     counter.usage(totals(250, 100));
     assert.equal(counter.takeUnstored().tokens, 50);
   });
 
-  test('an agent that says nothing of its base: totals that include what is stored, or begin anew', () => {
+  test('an agent that does not report its base: totals that include the stored usage, or restart', () => {
     const goesOn = new SpendingCounter({ ...nothingSpent, tokens: 500 });
     goesOn.usage(totals(600, 0));
     assert.equal(goesOn.takeUnstored().tokens, 100);
@@ -139,7 +139,7 @@ suite('counting what an agent uses', () => {
     }
   });
 
-  test('turns, time, and money by the list while no cost is told', () => {
+  test('turns, time, and money by the list while no cost is reported', () => {
     const counter = new SpendingCounter(nothingSpent);
     counter.model('claude-opus-4');
     counter.turn();

@@ -59,7 +59,7 @@ suite('pace of an account', () => {
   }
 });
 
-suite('what the machine has left', () => {
+suite("the machine's free resources", () => {
   const limits = {
     minFreeMemoryBytes: 256,
     minFreeDiskBytes: 1_024,
@@ -88,6 +88,6 @@ suite('what the machine has left', () => {
     });
   }
 
-  test('a disk that nobody can tell of holds nothing', () =>
+  test('a disk of unknown size holds nothing', () =>
     assert.equal(hostHold({ ...facts, freeDiskBytes: null }, limits, 1), null));
 });

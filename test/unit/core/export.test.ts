@@ -163,7 +163,7 @@ suite('session export', () => {
     assert.equal(written?.['last_error'], 'conflict: in a.ts');
   });
 
-  test('what is read, and what is refused', () => {
+  test('accepted and refused lines', () => {
     const file = (more: object, tasks: object[] | null = []) =>
       JSON.stringify({ version: '1.0', tasks, epics: null, dependencies: null, ...more });
     const task = (id: string, more: object = {}) => ({ id, title: id, status: 'ready', ...more });

@@ -109,7 +109,7 @@ suite('telling lines', () => {
   const check = (output: string, expected: readonly string[]): void =>
     assert.deepEqual(failureLines(output), expected);
 
-  test('of what no rule knows: the lines that sound like trouble, else the last ones', () => {
+  test('output that no rule knows: the lines that sound like failures, else the last ones', () => {
     check('start\nconnection refused by db:5432\nshutting down\n', [
       'connection refused by db:5432',
     ]);
@@ -128,7 +128,7 @@ suite('telling lines', () => {
     assert.equal(failureLines(many).length, 8);
   });
 
-  test('the end of an output keeps what it no longer holds', () => {
+  test('the end of an output keeps lines that it no longer holds', () => {
     assert.equal(failureEvidence(['✖ a', 'b'], 'b\nthe end'), '✖ a\n[…]\nb\nthe end');
     assert.equal(failureEvidence(['b'], 'b\nthe end'), 'b\nthe end');
   });

@@ -58,7 +58,7 @@ suite('who takes over from an agent', () => {
     });
   }
 
-  test("a task's own list comes before that of its agent, and that before the general one", () => {
+  test("a task's own list precedes its agent's, and that precedes the general one", () => {
     const choices = agentChoices(
       {
         kind: 'claude',
@@ -165,14 +165,14 @@ suite('who takes over from an agent', () => {
     });
   }
 
-  test('nobody takes over without a list', () => {
+  test('no agent takes over without a list', () => {
     assert.equal(
       agentChain(noFallback, 'demo', { agent: null, model: null, fallback: null }).length,
       1,
     );
   });
 
-  test('the prompt says what has kept the agent before from doing it', () => {
+  test('the prompt explains why the agent before did not finish', () => {
     const input: PromptInput = {
       guidelines: '',
       blockers: [],

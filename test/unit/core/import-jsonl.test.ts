@@ -124,7 +124,7 @@ suite('import of single lines', () => {
     check([story('A'), story('B'), '# x'], ['2 - json'], { badUtf8Lines: [2, 3] });
   });
 
-  test('a refused record takes along what refers to it', () => {
+  test('a refused record makes those that refer to it refused', () => {
     check(
       [
         story('A', { blocked_by: ['B'] }),
@@ -187,7 +187,7 @@ suite('import of single lines', () => {
     assert.match(plan.problems[0]?.message ?? '', /^P → Q → P \(a task runs as a whole/);
   });
 
-  test('loops through what the project holds', () => {
+  test("loops through the project's own tasks", () => {
     const first = parseImportLines([story('X'), story('Y', { blocked_by: ['X'] })], emptyProject);
     check([task('X1', { parent_id: 'X', blocked_by: ['Y'] })], ['1 X1 loop'], {}, projectOf(first));
     check(
@@ -198,7 +198,7 @@ suite('import of single lines', () => {
     );
   });
 
-  test('places of sub-tasks go on after those of the project', () => {
+  test('places of sub-tasks continue after those of the project', () => {
     const first = parseImportLines([story('P'), task('a', { story_id: 'P' })], emptyProject);
     const second = parseImportLines(
       [task('b', { story_id: 'P' }), task('a', { story_id: 'P' }), task('c', { story_id: 'P' })],
@@ -276,7 +276,7 @@ suite('import of single lines', () => {
     );
   });
 
-  test('S20: of a file that is no plan, little is read', () => {
+  test('S20: of a file that is not a plan, little is read', () => {
     const lines = Array.from({ length: 300_000 }, () => 'no record');
     assert.equal(parseImportLines(lines, emptyProject).problems.length, importProblemsMax + 1);
     assert.equal(parseBeads(lines, emptyProject).problems.length, importProblemsMax + 1);

@@ -27,7 +27,7 @@ suite('loop detector', () => {
       assert.equal(detector.take(name, {}), null);
   });
 
-  test('any round of up to four calls is found as soon as it has come often enough, and not before', () => {
+  test('any round of up to four calls is found as soon as it has repeated often enough, and not before', () => {
     const round = fc.uniqueArray(fc.string(), { minLength: 1, maxLength: loopPeriodMax });
     const repeats = fc.integer({ min: 2, max: 12 });
     const before = fc.array(
@@ -44,7 +44,7 @@ suite('loop detector', () => {
     );
   });
 
-  test('calls that never repeat are no loop, however many they are', () => {
+  test('calls that never repeat are not a loop, however many they are', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(), { minLength: 1, maxLength: 300 }), (inputs) => {
         assert.equal(foundAfter(new LoopDetector(2), inputs), null);
@@ -52,7 +52,7 @@ suite('loop detector', () => {
     );
   });
 
-  test('a person lets it go on: twice as many rounds until the next question', () => {
+  test('a person allows it to continue: twice as many rounds until the next question', () => {
     const detector = new LoopDetector(4);
     const inputs = Array.from({ length: 30 }, () => 'x');
     assert.equal(foundAfter(detector, inputs), 4);

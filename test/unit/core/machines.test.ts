@@ -8,7 +8,7 @@ import {
 } from '../../../server/core/work/machines.ts';
 
 suite('which machine can do a task', () => {
-  test('what a task needs stands in its labels', () => {
+  test("a task's labels name its requirements", () => {
     const cases: readonly [readonly string[], readonly string[]][] = [
       [[], []],
       [['bug', 'gpu'], []],
@@ -25,7 +25,7 @@ suite('which machine can do a task', () => {
     assert.equal(suits(['gpu'], ['gpu', 'os=linux']), false);
   });
 
-  test('why none takes it names the labels, the machines and what to do', () => {
+  test('the refusal names the labels, the machines and the remedy', () => {
     const machine = (name: string, more: Partial<MachineFacts> = {}): MachineFacts => ({
       name,
       labels: [],

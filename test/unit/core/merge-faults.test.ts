@@ -33,7 +33,7 @@ suite('merge faults', () => {
       assert.equal(mergeFault(oneLine, result), null, result);
   });
 
-  test('each conflict counts by itself; changes of one side alone are no conflicts', () => {
+  test('each conflict counts by itself; changes of one side alone are not conflicts', () => {
     const sides = {
       base: 'a\nb\nc\nd\ne\nf\ng\n',
       landed: 'A1\nb\nc\nD\ne\nf\nG1\n',
@@ -77,7 +77,7 @@ suite('merge faults', () => {
     assert.equal(mergeFault(added, 'one\ntwo\n'), null);
   });
 
-  test('the sides themselves are decisions, and the base is none, whatever the lines are', () => {
+  test('the sides themselves are decisions, and the base is not, whatever the lines are', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', '}'), { maxLength: 9 });
     const joined = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
     fc.assert(

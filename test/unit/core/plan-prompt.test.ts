@@ -29,7 +29,7 @@ const plain: PromptInput = {
 };
 
 suite('prompts of plans', () => {
-  test('who plans is told the task, and to write nothing', () => {
+  test('a planner gets the task, and the rule to write nothing', () => {
     const text = buildPrompt({ ...plain, plan: { kind: 'make', sentBack: null } });
     for (const words of ['GUIDE', 'WHAT', 'HINT', 'Plan how this task is to be done', 'T-1.1'])
       assert.ok(text.includes(words), words);
@@ -38,7 +38,7 @@ suite('prompts of plans', () => {
     assert.equal(sentBackPrompt({ ...plain, plan: { kind: 'make', sentBack: null } }), null);
   });
 
-  test('a plan that was sent back is told with the words, in a conversation and without one', () => {
+  test('a plan that was sent back is quoted with the feedback, in a conversation and without one', () => {
     const sentBack = { text: 'OLD ``` PLAN', comment: 'NOT SO' };
     const input: PromptInput = { ...plain, plan: { kind: 'make', sentBack } };
     const next = sentBackPrompt(input) ?? '';
@@ -51,7 +51,7 @@ suite('prompts of plans', () => {
     assert.doesNotMatch(next, /WHAT/);
   });
 
-  test('who builds is told the approved plan, fenced, and the usual rules', () => {
+  test('a builder gets the approved plan, fenced, and the usual rules', () => {
     const text = buildPrompt({ ...plain, plan: { kind: 'approved', text: '# Do\n\n1. THIS' } });
     assert.match(text, /## The Approved Plan[^]*```text\n# Do\n\n1\. THIS\n```/);
     assert.match(text, /Implement this task completely/);

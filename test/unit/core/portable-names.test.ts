@@ -36,7 +36,7 @@ suite('portable names', () => {
       assert.equal(whyNotPortable(name), null, name);
   });
 
-  test('what git itself leaves out is told apart', () => {
+  test('names that git itself leaves out are distinguished', () => {
     for (const name of ['.GIT/config', 'a/git~1', '.g\u200cit']) assert.ok(isLeftOutByGit(name));
     for (const name of ['nul', 'a:b', '.gitmodules', 'end.']) assert.ok(!isLeftOutByGit(name));
   });
@@ -54,7 +54,7 @@ suite('portable names', () => {
     clash(['\u00e9.txt'], ['e\u0301.txt'], { 'e\u0301.txt': '\u00e9.txt' });
     clash([], ['A.ts', 'a.ts'], { 'a.ts': 'A.ts' });
   });
-  test('a pair that was there before, and a renamed file, are no clash', () => {
+  test('an existing pair, and a renamed file, do not clash', () => {
     clash(['Chat.ts', 'chat.ts'], ['new.ts'], {});
     clash(['Src/a.ts', 'src/b.ts'], ['src/c.ts'], {});
     clash(['other.ts'], ['chat.ts'], {});

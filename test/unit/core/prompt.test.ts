@@ -90,7 +90,7 @@ function inOrder(text: string, parts: readonly string[]): void {
 }
 
 suite('prompt', () => {
-  test('an agent is told of what is unfinished in its directory, and of markers there', () => {
+  test('an agent learns of unfinished operations in its directory, and of markers there', () => {
     const merge = { ...present, operation: 'merge', marked: ['a.txt', 'b\nc.txt'] };
     const text = buildPrompt({ ...plain, presentWork: merge });
     assert.match(
@@ -104,7 +104,7 @@ suite('prompt', () => {
     assert.doesNotMatch(buildPrompt({ ...plain, presentWork: present }), /unfinished|marker/);
   });
 
-  test('images of the description are named with the paths where they can be read', () => {
+  test('images of the description are named with the paths at which they can be read', () => {
     const text = buildPrompt({
       ...full,
       attachments: [
@@ -122,7 +122,7 @@ suite('prompt', () => {
     assert.doesNotMatch(buildPrompt(full), /Images/u);
   });
 
-  test('says where the agent works: setup, gate, limits, and what other tasks have changed', () => {
+  test("describes the agent's environment: setup, gate, limits, and the changes of other tasks", () => {
     const surroundings = {
       branch: 'drover/T-1/1',
       base: 'a'.repeat(40),
@@ -166,7 +166,7 @@ suite('prompt', () => {
     ]);
   });
 
-  test('sections stand in one order', () => {
+  test('sections are in one order', () => {
     const text = buildPrompt(full);
     inOrder(text, [
       '=== PROJECT GUIDELINES ===',
@@ -197,7 +197,7 @@ suite('prompt', () => {
     assert.ok(!text.includes('x'.repeat(200)), 'recent summaries are short');
   });
 
-  test('what is empty is left out', () => {
+  test('empty sections are left out', () => {
     const text = buildPrompt(plain);
     for (const absent of [
       'GUIDELINES',
@@ -213,12 +213,12 @@ suite('prompt', () => {
     inOrder(text, ['Task: Add a thing', '## Rules']);
   });
 
-  test('research needs no commit, and the prompt says so', () => {
+  test('research needs no commit, and the prompt allows that', () => {
     assert.match(buildPrompt({ ...plain, task: { ...plain.task, type: 'research' } }), /research/);
     assert.doesNotMatch(buildPrompt(plain), /This is research/);
   });
 
-  test('a conflict tells both intents', () => {
+  test('a conflict shows both intents', () => {
     const lastFailure = {
       ...failure,
       kind: 'conflict',
@@ -301,13 +301,13 @@ suite('prompt', () => {
     assert.ok(text.length < 8_000);
   });
 
-  test('messages to a session that goes on', () => {
+  test('messages to a session that continues', () => {
     inOrder(resumePrompt(full), ['interrupted', '[1] HINT-ONE', 'Continue with T-1: Add a thing']);
   });
 });
 
 suite('text in prompts', () => {
-  test('cuts say what is missing and break no character', () => {
+  test('cuts report the missing part and break no character', () => {
     const cases: readonly [string, string][] = [
       [cutEnd('abcdef', 6), 'abcdef'],
       [cutEnd('abcdef', 2), 'ab\n[… 4 characters left out]'],

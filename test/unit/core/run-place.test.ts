@@ -7,7 +7,7 @@ suite('place of a task', () => {
   const rules = { runsOn: 'local', remoteLabels: ['gpu'] } as const;
   const plain = { runsOn: null, labels: ['ui'], epicRunsOn: null };
 
-  test('the task comes before its labels, these before its epic, this before the project', () => {
+  test('the task precedes its labels, these precede its epic, this precedes the project', () => {
     const cases = [
       [
         { ...plain, runsOn: 'local', labels: ['gpu'], epicRunsOn: 'remote' },

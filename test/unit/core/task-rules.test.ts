@@ -45,18 +45,18 @@ const read = (record: Readonly<Record<string, unknown>>) => {
 };
 
 suite('rules of a task', () => {
-  test('what a file says is read as it was written', () => {
+  test("a file's fields are read as they were written", () => {
     const written = writtenTaskRules(said);
     assert.deepEqual(read(written), { faults: [], rules: said });
     const firstKeys = taskRuleKeys.filter((key) => key !== 'test_command');
     assert.deepEqual(Object.keys(written), firstKeys);
   });
 
-  test('what the columns hold is read as it was written', () => {
+  test("the columns' values are read as they were written", () => {
     assert.deepEqual(taskRulesOfColumns(columnsOfTaskRules(said)), said);
   });
 
-  test('what a session file says is read as it was written', () => {
+  test("a session file's fields are read as they were written", () => {
     const { older, ours } = sessionRules(said);
     assert.deepEqual(Object.keys(older), [
       'max_attempts',
@@ -90,7 +90,7 @@ suite('rules of a task', () => {
     assert.deepEqual([fallback, plan], [[], false]);
   });
 
-  test('a request takes every field, and its columns hold what the file of it would say', () => {
+  test('a request accepts every field, and its columns have the values that its file would have', () => {
     const firstKeys = taskRuleKeys.filter((key) => key !== 'test_command');
     assert.deepEqual(
       Object.keys(taskFields).filter((key) => firstKeys.includes(key)),
@@ -122,7 +122,7 @@ suite('rules of a task', () => {
     assert.deepEqual(columnsOfCandidate(columns), { ...columns, ...own });
   });
 
-  test('what is not said is not written over what is there', () => {
+  test('omitted fields do not overwrite stored ones', () => {
     assert.deepEqual(saidColumns(nothingSaid), {});
     assert.deepEqual(saidColumns({ ...nothingSaid, plan: false }), { plan: 0 });
     assert.deepEqual(writtenTaskRules(nothingSaid), {});
@@ -131,7 +131,7 @@ suite('rules of a task', () => {
     assert.ok(!sameTaskRules(said, nothingSaid));
   });
 
-  test('a new task holds the defaults of what is not said', () => {
+  test('a new task has the defaults for omitted fields', () => {
     const columns = columnsOfTaskRules({ ...nothingSaid, maxAttempts: 2 });
     assert.deepEqual(columns, {
       agent: null,

@@ -25,7 +25,7 @@ suite('telemetry settings', () => {
       assert.equal(otlpEndpointOf(wrong), null, wrong);
   });
 
-  test('agents are given the parent of their spans, and more where that is set', () => {
+  test('agents get the parent of their spans, and more if that is set', () => {
     const of = { runId: 'run-1', taskId: 'task-1', attempt: 2 };
     const variables = (enabled: boolean, agents: boolean, kind = 'claude') => {
       const otel = { enabled, agents, endpoint: 'http://127.0.0.1:4318', sampling: null };

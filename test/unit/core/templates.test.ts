@@ -88,7 +88,7 @@ suite('task templates', () => {
     });
   }
 
-  test('no template at all says how to write one', () => {
+  test('without any template, the message shows how to write one', () => {
     const message = refusal(() => fillTemplate({}, 'bug', { title: 'T', values: {} }));
     assert.match(message, /\[templates\.<name>\] into \.drover\.toml/);
   });
@@ -105,7 +105,7 @@ suite('task templates', () => {
     [{ 'b u g': {} }, /a template's name/],
     [{ bug: { sub_tasks: Array.from({ length: 51 }, () => 'x') } }, /at most 50 sub_tasks/],
   ];
-  test('what a template may not hold is told with its place', () => {
+  test('a forbidden part of a template is reported with its place', () => {
     for (const [raw, expected] of bad) {
       const read = readTemplates(raw);
       assert.match(read.ok ? 'no error' : read.error, expected);

@@ -38,7 +38,7 @@ suite('ids', () => {
     );
   });
 
-  test('what is allowed is a part of a branch name and a file name everywhere', () => {
+  test('an allowed id is valid in a branch name and a file name everywhere', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 70 }), fc.string(), (text, more) => {
         for (const id of [text, `a${more}`, `a.${more}`]) {

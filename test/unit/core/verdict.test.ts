@@ -20,7 +20,7 @@ suite('verdict', () => {
     assert.deepEqual([judgement.verdict, shown], [verdict, next]);
   }
 
-  test('facts decide what follows', () => {
+  test('facts decide the next step', () => {
     const research = { type: 'research' };
     check({}, 'pass', 'land');
     check({ task: research }, 'pass', 'land');
@@ -31,7 +31,7 @@ suite('verdict', () => {
     check({ held: ['.env'], changed: false, task: research }, 'unknown', 'needs_review held_files');
   });
 
-  test('a change of protected files waits for a person; held files come first', () => {
+  test('a change of protected files waits for a person; held files are listed first', () => {
     const guarded = ['.drover.toml', 'a/.claude/settings.json'];
     check({ protected: guarded }, 'unknown', 'needs_review protected');
     check({ protected: guarded, held: ['.env'] }, 'unknown', 'needs_review held_files');

@@ -33,7 +33,7 @@ suite('which worktrees may go', () => {
     test(name, () => assert.equal(whyKept({ ...free, ...change }), wanted));
   }
 
-  test('what is in use goes not even by force; what merely holds work does', () => {
+  test('slots in use are not removed even by force; those that merely hold work are', () => {
     assert.deepEqual(
       (['gate', 'upkeep', 'in_progress', 'nobody', 'failed', 'ready'] as const).map(isInUse),
       [true, true, true, false, false, false],
@@ -45,7 +45,7 @@ suite('which worktrees may go', () => {
     assert.match(whyFree('cancelled'), /^its task is cancelled, and all its work/);
   });
 
-  test('what lies beside them stays', () => {
+  test('files beside them stay', () => {
     assert.match(whyBeside('.drover-setups'), /set up from these copies/);
     assert.match(whyBeside('slot-1.kept-2'), /delete it when you need them no more/);
     assert.match(whyBeside('mine'), /not a worktree of this project/);

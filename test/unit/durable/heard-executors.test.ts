@@ -35,7 +35,7 @@ suite('executors that are heard', () => {
     assert.equal(heard.isSilent('other'), true);
   });
 
-  test('after an absence of the database the others have a lifetime to come back', () => {
+  test('after the database was unreachable the others have a lifetime to return', () => {
     const heard = new HeardExecutors(lifetimeMs, tickMs);
     look(heard, 0, 10_000, () => 'before');
     heard.wasAway();

@@ -28,8 +28,8 @@ function still(stands: boolean) {
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-suite('a run that stands still', () => {
-  test('goes on where it was, and only once it stands', async () => {
+suite('a run that is paused', () => {
+  test('continues in place, and only once it is paused', async () => {
     const run = newRun();
     const { body, told, begun } = still(true);
     const over = Promise.withResolvers<string>();
@@ -71,7 +71,7 @@ suite('a run that stands still', () => {
     assert.equal(run.cause, 'lost');
   });
 
-  test('is lost where it cannot stand still, or has nothing that could', async () => {
+  test('is lost if it cannot be paused, or has nothing that could', async () => {
     const bare = newRun();
     bare.standStill();
     assert.deepEqual([bare.cause, bare.signal.aborted], ['lost', true]);
@@ -87,7 +87,7 @@ suite('a run that stands still', () => {
     assert.deepEqual(told, ['begin', 'stands']);
   });
 
-  test('that was told to go on before it failed to stand is not lost', async () => {
+  test('that was resumed before pausing failed is not lost', async () => {
     const run = newRun();
     const { body, begun } = still(false);
     void run.standingStill(body, () => new Promise(() => {}));

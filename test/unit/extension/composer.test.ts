@@ -6,7 +6,7 @@ import { rankPaths } from '../../../extension/project/rank-paths.ts';
 import { typedPath, withPath } from '../../../webview/stream/header/path-completion.ts';
 
 suite('composer', () => {
-  test('files whose name starts with the text come first, and never more than twenty', () => {
+  test('files whose name starts with the text are first, and never more than twenty', () => {
     const paths = ['docs/print.md', 'src/blueprint.ts', 'src/print.ts', 'print/readme.md', 'a.ts'];
     assert.deepEqual(rankPaths(paths, 'Print'), [
       'src/print.ts',
@@ -28,7 +28,7 @@ suite('composer', () => {
     }
   });
 
-  test('the path takes the place of what was typed, and the rest stays', () => {
+  test('the path replaces the typed text, and the rest stays', () => {
     const typed = { start: 4, typed: 'pr' };
     assert.deepEqual(withPath('See @pr', typed, 'src/print.ts'), {
       text: 'See src/print.ts ',

@@ -25,7 +25,7 @@ suite('first board of a page', () => {
     assert.equal(firstBoard(small, null), small);
   });
 
-  test("of a large board holds what a task's page shows, in its order", () => {
+  test("of a large board has the content of a task's page, in its order", () => {
     const first = firstBoard(large, 'part');
     assert.deepEqual(ids(first?.tasks), ['other-1', 'whole', 'part', 'piece', 'later']);
     assert.deepEqual(ids(first?.questions), ['q-part']);
@@ -34,7 +34,7 @@ suite('first board of a page', () => {
     assert.deepEqual([first?.seq, first?.counts], [large.seq, large.counts]);
   });
 
-  test('stays small where a task has more around it', () => {
+  test('stays small if a task has a large neighborhood', () => {
     const hub = taskView({ id: 'hub', epic_id: 'e-7', blocked_by: ids(others) });
     const epics = others.map((_, index) => epicView({ id: `e-${index}` }));
     const first = firstBoard(snapshotOf([...others, hub], { epics }), 'hub');
@@ -42,7 +42,7 @@ suite('first board of a page', () => {
     assert.deepEqual(ids(first?.epics), ['e-7']);
   });
 
-  test('is none of a large board for other panels, or for a task that is gone', () => {
+  test('is null for a large board of other panels, or for a task that is gone', () => {
     assert.equal(firstBoard(large, null), null);
     assert.equal(firstBoard(large, 'gone'), null);
   });

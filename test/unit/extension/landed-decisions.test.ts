@@ -16,8 +16,8 @@ function landed(id: string, landed_on = 'main'): TaskView {
   return { ...review(id), status: 'completed', landed_on, landed_sha: sha };
 }
 
-suite('what a decision has led to', () => {
-  test('an approved task has landed where, and as what', () => {
+suite('the effects of a decision', () => {
+  test("an approved task's landing is reported with its branch and commit", () => {
     const decisions = new LandedDecisions();
     assert.deepEqual(decisions.fresh(snapshotOf([review('a')])), []);
     const lands = { ...review('a'), phase: 'land' };
@@ -52,7 +52,7 @@ suite('what a decision has led to', () => {
     );
   });
 
-  test('a task that was sent back, a plan and what never waited are not reported', () => {
+  test('a task that was sent back, a plan and tasks that never waited are not reported', () => {
     const decisions = new LandedDecisions();
     const plan = { ...review('p'), review_kind: 'plan' };
     decisions.fresh(snapshotOf([review('a'), plan, taskView({ id: 'x', status: 'in_progress' })]));

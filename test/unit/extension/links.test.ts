@@ -11,7 +11,7 @@ suite('links', () => {
     assert.deepEqual(readLink('/inbox'), { kind: 'inbox' });
   });
 
-  test('that lead nowhere, or out of the board, are none', () => {
+  test('that lead nowhere, or out of the board, do not count', () => {
     const none = [
       '',
       '/',

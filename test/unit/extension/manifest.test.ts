@@ -306,7 +306,7 @@ suite('extension manifest', () => {
     for (const event of events) assert.match(event, /^(onContext|onSettingChanged):drover\./u);
   });
 
-  test('lets no setting that starts programs come from an untrusted workspace', () => {
+  test('no setting that starts programs can be set by an untrusted workspace', () => {
     const { restrictedConfigurations, supported } = manifest.capabilities.untrustedWorkspaces;
     assert.equal(supported, 'limited');
     for (const name of ['agent', 'agentPath', 'gate', 'apiKeyVariable']) {
@@ -314,7 +314,7 @@ suite('extension manifest', () => {
     }
   });
 
-  test('lets no workspace set what runs, what lands, where the key goes, or what is asked first', () => {
+  test('no workspace can set the agents, the landing, the place of the key, or the questions before a run', () => {
     const { properties } = contributes.configuration;
     for (const name of ['agent', 'agentPath', 'gate', 'land', 'apiKeyVariable']) {
       assert.equal(properties[`drover.${name}`]?.scope, 'machine', name);
@@ -331,7 +331,7 @@ suite('extension manifest', () => {
     ]);
   });
 
-  test('runs where the workspace is, and says that it can not work in the browser', () => {
+  test('runs in the place of the workspace, and declares that it cannot work in the browser', () => {
     assert.deepEqual(manifest.extensionKind, ['workspace']);
     assert.equal(manifest.capabilities.virtualWorkspaces.supported, false);
     assert.match(manifest.capabilities.virtualWorkspaces.description, /browser/);

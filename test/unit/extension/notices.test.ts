@@ -43,7 +43,7 @@ const calm = [
 ];
 
 suite('extension notices', () => {
-  test('tell nothing about what goes on by itself', () => {
+  test('report nothing that continues by itself', () => {
     assert.deepEqual(openNotices(snapshotOf(calm)), []);
   });
 
@@ -76,7 +76,7 @@ suite('extension notices', () => {
     });
   }
 
-  test('tell of an epic that waits for a review, and of one that cannot land', () => {
+  test('report an epic that waits for a review, and one that cannot land', () => {
     const epic = epicView({ id: 'e', landing_state: 'needs_review' });
     const [review] = openNotices(snapshotOf(calm, { epics: [epic] }));
     assert.equal(review?.text, 'The epic Title of e is done and waits for your review.');
@@ -101,7 +101,7 @@ suite('extension notices', () => {
     assert.deepEqual(titles(many), ['Open Inbox']);
   });
 
-  test('come once, and not for what was there when the window opened', () => {
+  test('appear once, and not for items from before the window opened', () => {
     const memory = new NoticeMemory();
     const review = snapshotOf([taskView({ id: 'a', status: 'needs_review' })]);
     const both = snapshotOf([
@@ -118,7 +118,7 @@ suite('extension notices', () => {
     assert.equal(memory.fresh(both).length, 2);
   });
 
-  test('know when what they are about was settled elsewhere', () => {
+  test('know when their subject was settled elsewhere', () => {
     const asks = snapshotOf(calm, { questions: [question('q', 'a', ['Yes'])] });
     const [notice] = openNotices(asks);
     assert.ok(notice !== undefined);
@@ -126,7 +126,7 @@ suite('extension notices', () => {
     assert.equal(isStillOpen(notice, snapshotOf(calm)), false);
   });
 
-  test('are told as one when there are many, and as the setting says', () => {
+  test('become one if there are many, and follow the setting', () => {
     const tasks = ['a', 'b', 'c'].map((id) => taskView({ id, status: 'failed' }));
     const failed = openNotices(snapshotOf(tasks));
     const review = openNotices(snapshotOf([taskView({ id: 'r', status: 'needs_review' })]));
@@ -141,7 +141,7 @@ suite('extension notices', () => {
 });
 
 suite('extension summary', () => {
-  test('counts agents, what waits for its turn, and what waits for a person', () => {
+  test('counts agents, tasks that wait for their turn, and items that wait for a person', () => {
     const tasks = [
       taskView({ id: 'a', status: 'in_progress' }),
       taskView({ id: 'b', status: 'waiting' }),
@@ -161,7 +161,7 @@ suite('extension summary', () => {
     assert.equal(addUp([one, one]).needYou, 2);
   });
 
-  test('counts what the inbox shows: epics and what is blocked from outside as well', () => {
+  test("counts the inbox's items: epics and tasks blocked from outside as well", () => {
     const board = snapshotOf(
       [taskView({ id: 'a', status: 'blocked', blocked_reason: 'the key' })],
       {
@@ -173,7 +173,7 @@ suite('extension summary', () => {
     assert.equal(summarise(board).needYou, 3);
   });
 
-  test('counts as waiting only what the active run is about', () => {
+  test('counts as waiting only tasks of the active run', () => {
     const tasks = [
       taskView({ id: 'a', epic_id: 'one' }),
       taskView({ id: 'b', epic_id: 'one', status: 'blocked' }),
@@ -212,7 +212,7 @@ suite('costs in the hover of the status bar', () => {
       Object.entries(values).map(([key, value]) => [key, { value, source: 'project' } as const]),
     );
 
-  test('today and each epic, with what is left of a budget', () => {
+  test('today and each epic, with the rest of a budget', () => {
     const board = snapshotOf(tasks, { epics });
     assert.deepEqual(costLines(board, 1.2), ['Today: $1.20', 'Checkout: $0.60']);
     const config = limits({ 'budget.day_usd': 5, 'budget.epic_usd': 0.5 });

@@ -9,7 +9,7 @@ import { windows } from '../../../server/platform/windows.ts';
 suite('notification of the operating system', () => {
   const away = { platform: linux, isRemote: false, isFocused: false, isWanted: true };
 
-  test('comes while the window is not in front, on the machine of the window, if it is wanted', () => {
+  test('appears while the window is not in front, on the machine of the window, if it is wanted', () => {
     assert.notEqual(notificationCommand(away, 'shop', 'a'), null);
     for (const change of [{ isFocused: true }, { isRemote: true }, { isWanted: false }]) {
       assert.equal(notificationCommand({ ...away, ...change }, 'shop', 'a'), null);

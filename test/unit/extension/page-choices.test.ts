@@ -25,7 +25,7 @@ suite('tasks whose page can be opened', () => {
     assert.equal(idsOf(), '');
   });
 
-  test('those with a stream come first', () => {
+  test('those with a stream are first', () => {
     const works = task('c', { status: 'in_progress', branch: 'drover/c' });
     const failed = task('d', { attempts: 2 });
     assert.equal(idsOf(task('a'), task('b', { status: 'blocked' }), works, failed), 'c,d,a,b');

@@ -42,14 +42,14 @@ function view(change: Partial<PreflightView> = {}): PreflightView {
 const plain = { failed: [], chosen: {}, isUnfolded: false };
 
 suite('decision before a run', () => {
-  test('the first row starts it and says where the work goes', () => {
+  test('the first row starts it and names the target of the work', () => {
     const [run] = preflightRows(view(), plain);
     assert.deepEqual(run?.action, { kind: 'run' });
     assert.equal(run?.description, '7 tasks, up to 3 at once');
     assert.equal(run?.detail, 'Why land.');
   });
 
-  test('each decision shows its value, where it comes from, and what is recommended', () => {
+  test('each decision shows its value, its source, and the recommended value', () => {
     const rows = preflightRows(view(), plain).filter(({ action }) => action?.kind === 'decide');
     assert.deepEqual(
       rows.map(({ label }) => label.replace(/^\$\([\w-]+\) /, '')),
@@ -68,7 +68,7 @@ suite('decision before a run', () => {
     assert.equal(gate?.fixes[0]?.action.kind, 'accept');
   });
 
-  test('a setting of VS Code is named as the source, and what was chosen for this run as such', () => {
+  test('a setting of VS Code is named as the source, and so is a choice for this run', () => {
     const source = { source: 'flag', recommended: null } as const;
     const decisions = view().decisions.map((each) => ({ ...each, ...source }));
     const sources = (chosen: RunChoices): readonly (string | undefined)[] =>
@@ -96,7 +96,7 @@ suite('decision before a run', () => {
     assert.deepEqual([row?.detail, row?.fixes.length], ['Enter: Run It Now', 1]);
   });
 
-  test('what has to be solved stands above the decisions, with its remedy on the row', () => {
+  test('a problem is above the decisions, with its remedy on the row', () => {
     const checks: readonly PreflightCheck[] = [
       ok,
       { name: 'checkout', outcome: 'note', message: 'Not committed.', remedy: null },
@@ -114,7 +114,7 @@ suite('decision before a run', () => {
     assert.deepEqual(checkout?.action, { kind: 'command', id: 'workbench.view.scm' });
   });
 
-  test('a missing agent has its install command behind Enter, and the row says it in one line', () => {
+  test('a missing agent has its install command behind Enter, and the row shows it in one line', () => {
     const missing: PreflightCheck = {
       name: 'agent',
       outcome: 'error',
@@ -134,7 +134,7 @@ suite('decision before a run', () => {
     assert.equal(row?.detail, 'Enter: Select or Install an Agent… · It ended.');
   });
 
-  test('after a line was typed into a terminal, the next row says what to do there, once', () => {
+  test('after a line was typed into a terminal, the next row names the next step there, once', () => {
     const missing: PreflightCheck = { ...ok, name: 'agent', outcome: 'error' };
     const toDo = 'Press Enter in the terminal to install Claude Code';
     const state = { ...plain, toDo };
@@ -147,7 +147,7 @@ suite('decision before a run', () => {
     assert.equal(JSON.stringify(rows).split(toDo).length, 2);
   });
 
-  test('a message that is too long for its row goes on below it', () => {
+  test('a message that is too long for its row continues below it', () => {
     const message = `Your checkout has changes that are not committed (${'a.ts, '.repeat(9)}). Agents don’t see them. Stash them.`;
     const checks: readonly PreflightCheck[] = [
       { name: 'checkout', outcome: 'note', message, remedy: 'Commit them.' },
@@ -160,7 +160,7 @@ suite('decision before a run', () => {
     assert.equal(row?.detail, below);
   });
 
-  test('how many agents work at once is said once', () => {
+  test('the number of parallel agents is shown once', () => {
     const workers = { ...decision('workers', 4), why: null };
     const checks: readonly PreflightCheck[] = [
       { ...ok, name: 'width', message: '7 tasks, at most 3 at once with 4 workers.' },
@@ -191,7 +191,7 @@ suite('decision before a run', () => {
     assert.deepEqual(rowOf('drover-code')?.action, { kind: 'command', id: 'drover.setApiKey' });
   });
 
-  test('what is fine is one row until it is unfolded', () => {
+  test('fine checks are one row until it is unfolded', () => {
     const folded = preflightRows(view(), plain).at(-1);
     assert.equal(folded?.label, '$(pass) 2 checks are fine');
     assert.deepEqual(folded?.action, { kind: 'unfold' });
@@ -199,7 +199,7 @@ suite('decision before a run', () => {
     assert.equal(unfolded.filter(({ label }) => label.includes('Fine.')).length, 2);
   });
 
-  test('failed tasks can be retried, also where nothing else is left', () => {
+  test('failed tasks can be retried, even if nothing else is left', () => {
     const [, retry] = preflightRows(view(), { ...plain, failed: ['a', 'b'] });
     assert.deepEqual(retry?.action, { kind: 'retryAndRun', tasks: ['a', 'b'] });
     const [only] = preflightRows(view({ tasks: 0 }), { ...plain, failed: ['a'] });
@@ -213,7 +213,7 @@ suite('decision before a run', () => {
     assert.deepEqual([land?.label, land?.action], ['$(git-merge) Land the Epic', { kind: 'run' }]);
   });
 
-  test('tasks that waited for a red branch can be tried again, also where nothing else is left', () => {
+  test('tasks that waited for a red branch can be retried, even if nothing else is left', () => {
     const state = { ...plain, behindRedBase: ['a', 'b'] };
     const [only] = preflightRows(view({ tasks: 0 }), state);
     assert.match(only?.label ?? '', /Retry 2 blocked tasks and run/);
@@ -234,7 +234,7 @@ suite('decision before a run', () => {
 suite('choices for a run', () => {
   const settings = { agent: '', gate: 'make', workers: 0, land: '' } as never;
 
-  test('go before what the settings of VS Code say; empty settings say nothing', () => {
+  test('override the settings of VS Code; empty settings have no effect', () => {
     assert.deepEqual(withSettings(settings, {}), { gate: 'make' });
     assert.deepEqual(withSettings(settings, { gate: 'npm test', workers: 4 }), {
       gate: 'npm test',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { answerTogether, replyTo } from '../../../extension/webviews/replies.ts';
 import type { Reply } from '../../../webview/messages/messages.ts';
 
-suite('replies to asks that came together', () => {
+suite('replies to asks of one batch', () => {
   const reply = (ask: number): Reply => ({ ask, ok: true, result: {} });
 
   test('one is answered by itself', async () => {
@@ -14,7 +14,7 @@ suite('replies to asks that came together', () => {
     assert.deepEqual(replies, [reply(1)]);
   });
 
-  test('those that are ready go together, a late one by itself, and nobody is answered twice', async () => {
+  test('those that are ready are sent together, a late one by itself, and no ask is answered twice', async () => {
     const late = Promise.withResolvers<Reply>();
     const posted: (readonly Reply[])[] = [];
     const { promise: first, resolve: isFirst } = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ suite('replies to asks that came together', () => {
     assert.deepEqual(posted[1], [reply(2)]);
   });
 
-  test('where nobody waits nothing is posted', async () => {
+  test('if no ask waits, nothing is posted', async () => {
     const posted: (readonly Reply[])[] = [];
     const nobody = Promise.resolve(null);
     answerTogether([nobody], (replies) => posted.push(replies));

@@ -14,7 +14,7 @@ const review = (id: string, head = 'a'.repeat(40)): { root: string; id: string; 
 });
 
 suite('titles of reviews', () => {
-  test('a title stands for one state of one review', () => {
+  test('a title belongs to one state of one review', () => {
     const titles = { 'Pay (to review)': review('t1') };
     const free = (id: string, head?: string): string =>
       freeTitle(titles, 'Pay (to review)', review(id, head));
@@ -52,7 +52,7 @@ suite('titles of reviews', () => {
     assert.ok(!isUnderReview(snapshotOf([], { epics: landed }), review('e1')));
   });
 
-  test('what another version has kept is left out', () => {
+  test('titles stored by another version are left out', () => {
     assert.deepEqual(readTitles(null), {});
     assert.deepEqual(readTitles({ a: { root: '/r', id: 't' }, b: review('t') }), {
       b: review('t'),

@@ -28,7 +28,7 @@ function onEpic(): Report {
 }
 
 suite('end of a run', () => {
-  test('says what landed where, the time and the cost', () => {
+  test('lists the landings and their branch, the time and the cost', () => {
     const notice = runEndNotice(green(), board(), run);
     assert.equal(notice?.text, 'A language: 2 landed on main (sha-prin) · 23 min · $2.00');
     assert.equal(notice?.level, 'info');
@@ -38,7 +38,7 @@ suite('end of a run', () => {
     );
   });
 
-  test('says what failed, and offers to retry it', () => {
+  test('lists the failures, and offers to retry them', () => {
     const notice = runEndNotice(smallRun(), board(), run);
     assert.match(
       notice?.text ?? '',
@@ -49,7 +49,7 @@ suite('end of a run', () => {
     assert.deepEqual(retry?.action, { kind: 'retryFailed', ids: ['check'] });
   });
 
-  test('after a retry, says how the whole epic is, and how much of it this run was about', () => {
+  test('after a retry, describes the whole epic, and the part of it that this run had', () => {
     const tasks = ['parse', 'check'].map((id) =>
       taskView({ id, epic_id: 'syntax', status: 'completed', landed_on: 'main' }),
     );
@@ -132,7 +132,7 @@ suite('end of a run', () => {
     assert.equal(runEndNotice({ ...green(), state: 'stopped' }, board(), run), null);
   });
 
-  test('an end is told once, and only where the run was seen active', () => {
+  test('an end is reported once, and only if the run was seen active', () => {
     const ends = new RunEnds();
     assert.equal(ends.ended(board()), null);
     assert.equal(ends.ended(board({ run: { ...run, active: true } })), null);

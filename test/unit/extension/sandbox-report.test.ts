@@ -25,7 +25,7 @@ suite('the check of the sandbox', () => {
     assert.match(table, /^probess {2}GETS OUT$/m);
   });
 
-  test('nothing was tried where there is no project', () => {
+  test('nothing was tried if there is no project', () => {
     const { level, sentence } = sandboxReport(JSON.stringify({ checks: [] }));
     assert.equal(level, 'warning');
     assert.match(sentence, /not tested/);

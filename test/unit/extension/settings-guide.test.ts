@@ -57,7 +57,7 @@ suite('settings from VS Code', () => {
     assert.ok(offered('[agent]\nkind = "').includes('claude'));
   });
 
-  test('a key and a table are explained where they are named, and nowhere else', () => {
+  test('a key and a table are explained at their name, and nowhere else', () => {
     const lines = ['[retention]', 'events = "90d"', '# past = "90d"', 'text = "events"'];
     assert.match(settingAt(schema, lines, 1, 'events')?.about ?? '', /How long to keep events/);
     assert.match(settingAt(schema, lines, 2, 'past')?.about ?? '', /Default: `"90d"`/);

@@ -9,7 +9,7 @@ const report = (...checks: readonly (readonly [string, boolean, string])[]) =>
   );
 
 suite('report of the setup', () => {
-  test('says that all is well, or names the first problem', () => {
+  test('reports that all is well, or names the first problem', () => {
     const well = report(['git', true, '2.43.0'], ['node', true, '24']);
     assert.deepEqual([well.level, well.sentence], ['info', 'Drover is ready: 2 checks passed.']);
     const ill = report(

@@ -48,7 +48,7 @@ suite('extension targets', () => {
     });
   }
 
-  test('an epic that has landed as a whole is what an undo means, from its menu and by selection', () => {
+  test('an undo applies to an epic that has landed as a whole, from its menu and by selection', () => {
     const epics = [
       epicView({ id: 'open' }),
       epicView({ id: 'landed', landing_state: 'landed' }),
@@ -63,7 +63,7 @@ suite('extension targets', () => {
 });
 
 suite('extension settings', () => {
-  test('fall back where somebody has written nonsense', () => {
+  test('fall back if a person has written nonsense', () => {
     assert.equal(settingValue('agent', 'rm -rf'), '');
     assert.equal(settingValue('agent', 'claude'), 'claude');
     assert.equal(settingValue('workers', -1), 0);
@@ -72,7 +72,7 @@ suite('extension settings', () => {
     assert.equal(settingValue('gate', 7), '');
   });
 
-  test('reach a run as variables, and say nothing where they are empty', () => {
+  test('reach a run as variables, and have no effect if they are empty', () => {
     const fallbacks = Object.fromEntries(
       settingNames.map((name) => [name, settingTable[name].fallback]),
     ) as unknown as ExtensionSettings;
@@ -129,7 +129,7 @@ suite('extension reconnecting', () => {
     assert.equal(reconnecting.nextDelayMs(), 0);
   });
 
-  test('does not begin anew for a connection that breaks at once', () => {
+  test('does not restart for a connection that breaks at once', () => {
     const reconnecting = new Reconnecting(() => 0);
     assert.equal(reconnecting.nextDelayMs(), 0);
     reconnecting.connected();

@@ -24,7 +24,7 @@ suite('task from code', () => {
     assert.equal(todoIn('// TODO'), '');
   });
 
-  test('a problem gives the title, and every one of them stands in the description', () => {
+  test('a problem gives the title, and every one of them is in the description', () => {
     const problems = [
       { message: "Cannot find name 'sum'.\nDid you mean", source: 'ts 2304', line: 3 },
       { message: 'Unused.', source: '', line: 3 },
@@ -37,7 +37,7 @@ suite('task from code', () => {
     assert.match(description, /```typescript\nconst total = sum\(items\)\n```$/);
   });
 
-  test('a title is made of what Markdown says, without its marks', () => {
+  test('a title is made of the text of Markdown, without its marks', () => {
     const titles = {
       '# Shop': 'Shop',
       '## Pay by card ##': 'Pay by card',
@@ -52,7 +52,7 @@ suite('task from code', () => {
     assert.equal(proposeTask({ ...place, text: '# a comment' }, []).title, '# a comment');
   });
 
-  test('epics that have landed come last among the places of a new task', () => {
+  test('epics that have landed are last among the places of a new task', () => {
     const epics = [
       epicView({ id: 'landed', landing_state: 'landed' }),
       epicView({ id: 'closed', status: 'closed' }),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { KeysOnTheirWay, pushOfKey } from '../../../extension/commands/tree-keys.ts';
 
 suite('keys of the tree', () => {
-  test('the answer comes behind a command that VS Code sends late, and behind one that is slow', async () => {
+  test('the answer follows a command that VS Code sends late, and one that is slow', async () => {
     const done: string[] = [];
     const slow = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();

@@ -45,7 +45,7 @@ suite('extension webview page', () => {
     assert.doesNotMatch(hostile, /<b>|x"/);
   });
 
-  test('escapes what stands in attributes', () => {
+  test('escapes text in attributes', () => {
     const html = page({
       ...options,
       title: '<b>"',
@@ -55,7 +55,7 @@ suite('extension webview page', () => {
     assert.doesNotMatch(html, /<img|<b>/);
   });
 
-  test('finds a subject in the state that VS Code gives back, and takes no other', () => {
+  test('finds a subject in the state that VS Code returns, and takes no other', () => {
     const state = { subject: { root: '/r', id: 'task-1', attempt: 2 }, component: { top: 3 } };
     assert.deepEqual(readSubject(subjectOf(state)), { root: '/r', id: 'task-1', attempt: 2 });
     const nothing = { root: null, id: null, attempt: null };
@@ -105,7 +105,7 @@ suite('extension webview page', () => {
     });
   }
 
-  test('lets through what is on the list, with parameters as an object', () => {
+  test('accepts listed messages, with parameters as an object', () => {
     const add = ask('backend', 'task.add');
     assert.deepEqual(readAsk({ ...add, params: 'x' }), { ...add, params: {} });
     assert.deepEqual(readAsk(ask('host', 'openGrid')), ask('host', 'openGrid'));
@@ -117,7 +117,7 @@ suite('extension webview page', () => {
     });
   });
 
-  test('knows what changes something from what only reads', () => {
+  test('distinguishes messages that change something from those that only read', () => {
     const isOne = (to: 'backend' | 'host', name: string): boolean => {
       const read = readAsk(ask(to, name));
       return read !== null && isChange(read);
@@ -128,7 +128,7 @@ suite('extension webview page', () => {
     for (const name of ['hello', 'readPlace', 'measured', 'copy']) assert.ok(!isOne('host', name));
   });
 
-  test('of several asks in a message each is looked at by itself', () => {
+  test('of several asks in a message each is checked by itself', () => {
     const message = { type: 'asks', asks: [ask('backend', 'status'), null] };
     assert.deepEqual(readMessage(message), message);
   });

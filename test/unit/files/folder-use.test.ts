@@ -31,7 +31,7 @@ suite('the space that goes with a folder', () => {
   /** Without the folders and what the file system adds. */
   const inMb = async (): Promise<number> => Math.round((await folderUse(slot)) / mb);
 
-  test('files at any depth, and nothing where there is no folder', async () => {
+  test('files at any depth, and nothing if the folder does not exist', async () => {
     write('slot/a');
     write('slot/deep/er/b');
     assert.equal(await inMb(), 2);

@@ -43,7 +43,7 @@ suite('copies of ignored files', () => {
     assert.equal(readFileSync(join(slot, 'config', 'local.json'), 'utf8'), '{}\n');
   });
 
-  test('a link that an attempt has left is replaced; what it leads to stays', async () => {
+  test('a link that an attempt has left is replaced; its target stays', async () => {
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'precious\n');
     symlinkSync(precious, join(slot, '.env.test'));

@@ -20,7 +20,7 @@ suite('troubles of a worker', () => {
     );
   });
 
-  test('are told as one line without secrets, the same one once in a minute', () => {
+  test('are reported as one line without secrets, the same one once in a minute', () => {
     for (const atMs of [1_000, 2_000, 60_999, 61_000]) {
       nowMs = atMs;
       report(new Error('No answer\n  of s3cret'), 'beating');

@@ -109,7 +109,7 @@ suite('git formats: merge-tree', () => {
         ],
       },
     ));
-  test('exit 1 without a tree is no conflict', () => {
+  test('exit 1 without a tree is not a conflict', () => {
     check(1, '', null);
     check(1, 'merge-tree: x - not something we can merge', null);
     check(128, `${sha}\0`, null);

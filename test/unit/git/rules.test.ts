@@ -163,7 +163,7 @@ suite('git rules', () => {
     check('', /no reason/);
   });
 
-  test('the environment loses what redirects git', () => {
+  test('the environment loses variables that redirect git', () => {
     const environment = gitEnvironment({
       PATH: '/bin',
       HOME: '/h',
@@ -267,7 +267,7 @@ suite('git turns', () => {
     return { opened, open };
   };
 
-  test('a semaphore lets so many in, in order, and survives a failing body', async () => {
+  test('a semaphore admits its number, in order, and survives a failing body', async () => {
     const semaphore = new Semaphore(2);
     const gates = [gate(), gate(), gate(), gate()];
     const log: string[] = [];

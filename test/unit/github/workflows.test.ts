@@ -53,7 +53,7 @@ suite('workflows of GitHub', () => {
     }
   });
 
-  test('a workflow may only read, and a job names what else it may', () => {
+  test('a workflow may only read, and a job names its other rights', () => {
     for (const { name, text } of workflows) {
       assert.match(text, /^permissions:\n {2}contents: read\n\n/mu, name);
       assert.doesNotMatch(text, /write-all|pull_request_target/u, name);

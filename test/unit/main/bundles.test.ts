@@ -11,7 +11,7 @@ const outputOf = (imports: Metafile['outputs'][string]['imports']): Metafile['ou
   return { imports, bytes: 1, inputs: {}, exports: [] };
 };
 
-suite('what bundles leave out', () => {
+suite('omissions of the bundles', () => {
   test('packages that are needed, but no module of Node, also of a later one than builds', () => {
     const imports = ['pg', 'node:fs', 'fs', 'node:made-in-a-later-node'].map((path) => {
       return { path, kind: 'import-statement', external: true } as const;
@@ -28,7 +28,7 @@ suite('parts of the bundles', () => {
     ...(entryPoint !== null && { entryPoint }),
   });
 
-  test('chunks that the same programs load share a file, those of the version stand alone', () => {
+  test('chunks that the same programs load share a file, those of the version are alone', () => {
     const parts = partsOf({
       'dist/cli-main.cjs': output('server/cli/main.ts', 'dist/chunk-VERSION.cjs'),
       'dist/backend.cjs': output('server/main/backend-main.ts', 'dist/chunk-A.cjs'),
@@ -46,7 +46,7 @@ suite('parts of the bundles', () => {
     });
   });
 
-  test('a chunk is asked for where it is', () => {
+  test('a chunk is requested from its file', () => {
     const parts = new Map([['chunk-A.cjs', 'part-x.cjs']]);
     const code = 'var a = require("./chunk-A.cjs"), b = __toESM(require("./chunk-B.cjs"));';
     assert.equal(

@@ -47,7 +47,7 @@ suite('the Node of the project', () => {
     }
   });
 
-  test('is found among the packages, gets the words, is "node" for what it starts, and its end is the end', () => {
+  test('is found among the packages, gets the words, is "node" for its children, and its end is the end', () => {
     const folder = mkdtempSync(join(tmpdir(), 'drover-node24-'));
     try {
       const platform = process.platform === 'win32' ? 'win' : process.platform;
@@ -73,7 +73,7 @@ suite('the Node of the project', () => {
     }
   });
 
-  test('runs the program itself where it called, with its own words', () => {
+  test('runs the program itself in its folder, with its own words', () => {
     const program = join('test', 'runner', 'main.ts');
     const done = spawnSync(process.execPath, [launcher, program, 'no-such-suite'], {
       cwd: root,

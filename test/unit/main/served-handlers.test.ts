@@ -41,13 +41,13 @@ suite('requests before their handlers', () => {
     ]);
   });
 
-  test('settings are read before what depends on them, once, and for nothing else', async () => {
+  test('settings are read before requests that depend on them, once, and for nothing else', async () => {
     await served['task.add']({ title: 'of hunter2' });
     await served['runs.list']({});
     assert.deepEqual(seen, ['settings', ['task.add', { title: 'of ***' }], ['runs.list', {}]]);
   });
 
-  test('where settings cannot be read, the handler is not called', async () => {
+  test('if settings cannot be read, the handler is not called', async () => {
     const broken = servedHandlers(
       handlers,
       mask,

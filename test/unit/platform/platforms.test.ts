@@ -80,7 +80,7 @@ suite('platforms', () => {
     }
   });
 
-  test('a running process has facts, and one that never was has none', () => {
+  test('a running process has facts, and one that never existed has none', () => {
     assert.equal(thisPlatform.processFacts(process.pid)?.isZombie, false);
     assert.equal(thisPlatform.processFacts(2 ** 22 + 1), null);
   });

@@ -44,7 +44,7 @@ suite('kept attachments', () => {
     );
   });
 
-  test('what is no image, or too large, is refused and nothing is written', async () => {
+  test('a file that is not an image, or too large, is refused and nothing is written', async () => {
     const script = await refusalOf(keepAttachment({ attachments }, Buffer.from('#!/bin/sh')));
     assert.deepEqual(
       [script.kind, script.message],
@@ -69,7 +69,7 @@ suite('kept attachments', () => {
     assert.deepEqual(await keptAttachments({ attachments }), []);
   });
 
-  test('a link that has the name of an image is replaced; what it leads to stays', async () => {
+  test('a link that has the name of an image is replaced; its target stays', async () => {
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'precious');
     mkdirSync(attachments);

@@ -39,7 +39,7 @@ suite('live settings', () => {
     });
   }
 
-  test('what is only offered is not in force', async () => {
+  test('offered settings are not in force', async () => {
     const environment = { HOME: root };
     const live = await LiveSettings.load(root, environment, {}, 'accepted');
     assert.equal((await live.offer(environment, {})).settings.gate.command, 'check');
@@ -47,7 +47,7 @@ suite('live settings', () => {
     assert.equal(live.accepted.gate.command, null);
   });
 
-  test('what is changed after the offer is not accepted with it', async () => {
+  test('a change after the offer is not accepted with it', async () => {
     const environment = { HOME: root };
     const live = await LiveSettings.load(root, environment, {}, 'accepted');
     const offer = await live.offer(environment, {});

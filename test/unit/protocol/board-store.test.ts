@@ -83,7 +83,7 @@ suite('extension board store', () => {
     assert.deepEqual(recorder.asked, ['snapshot']);
   });
 
-  test('reads everything anew where changes leave a gap', async () => {
+  test('reads everything again if changes leave a gap', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5), board(30, 'all new')];
     recorder.answers = [changes(20, 30, 'too late')];
@@ -105,7 +105,7 @@ suite('extension board store', () => {
     assert.deepEqual(recorder.asked, ['snapshot', 'changes 5']);
   });
 
-  test('asks for nothing where changes come along with the events', async () => {
+  test('requests nothing if changes arrive with the events', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     await recorder.store.begin(recorder.source);
@@ -118,7 +118,7 @@ suite('extension board store', () => {
     assert.deepEqual(recorder.heard, ['board 5', 'changes 7 two', 'changes 8 three']);
   });
 
-  test('asks where changes that come along leave a gap, and where a question is under way', async () => {
+  test('requests the board if arriving changes leave a gap, or a request is pending', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     recorder.answers = [changes(5, 9, 'two'), changes(9, 12, 'three')];
@@ -199,7 +199,7 @@ suite('extension board store', () => {
     assert.equal(recorder.store.board?.seq, 5);
   });
 
-  test('tells a failure once and goes on at the next event', async () => {
+  test('reports a failure once and continues at the next event', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     await recorder.store.begin(recorder.source);

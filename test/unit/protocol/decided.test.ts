@@ -82,7 +82,7 @@ suite('the run after a decision', () => {
     });
   }
 
-  test('what was decided on is a task with its epic, an epic, or unknown', () => {
+  test('the subject of a decision is a task with its epic, an epic, or unknown', () => {
     const part = task({ id: 't.1', parent_id: 't' });
     assert.deepEqual(changedBy(board([review, part]), 't.1'), about);
     assert.deepEqual(changedBy(board([review]), 'e'), { epic: 'e', ids: [] });

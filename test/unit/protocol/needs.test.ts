@@ -8,7 +8,7 @@ import type { EpicView, RunView, TaskView } from '../../../server/protocol/views
 import { inboxItems } from '../../../webview/inbox/inbox-items.ts';
 import { epicView, redBase, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 
-suite('what waits for a person', () => {
+suite('items that wait for a person', () => {
   const done = taskView({ id: 'a', epic_id: 'e', status: 'completed' });
   const cancelled = taskView({ id: 'b', epic_id: 'e', status: 'cancelled' });
   const failed = taskView({ id: 'b', epic_id: 'e', status: 'failed' });

@@ -85,7 +85,7 @@ suite('tools for a language model', () => {
     });
   }
 
-  test('a task in drover_add_tasks takes what task.add takes', () => {
+  test('a task in drover_add_tasks accepts the fields of task.add', () => {
     const { properties } = personTools.drover_add_tasks.inputSchema as JsonSchema;
     const item = properties?.['tasks']?.items ?? {};
     compare('tasks', item, newTask);

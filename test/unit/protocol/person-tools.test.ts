@@ -115,7 +115,7 @@ suite('tools of a language model', () => {
     assert.doesNotMatch(jsonl, /"type":"epic"/);
   });
 
-  test('what cannot be added says which task and which field', () => {
+  test('a refusal names the task and the field that cannot be added', () => {
     const refused = (given: unknown): string => {
       try {
         newTasks(given, board, random);
@@ -143,7 +143,7 @@ suite('tools of a language model', () => {
     );
   });
 
-  test('what the importer refuses has added nothing, and says why', async () => {
+  test('an import that is refused has added nothing, and names the reason', async () => {
     const errors = [{ line: 1, code: 'x', kind: 'x', id: null, message: 'the title is too long' }];
     const refusing = { import: { errors, warnings: [], imported: {}, differs: [] } };
     await assert.rejects(
@@ -152,7 +152,7 @@ suite('tools of a language model', () => {
     );
   });
 
-  test('a run that cannot start is not started, and its remedies are told', async () => {
+  test('a run that cannot start is not started, and its remedies are named', async () => {
     const fault = { name: 'agent', outcome: 'error', message: 'No agent.', remedy: 'Install one.' };
     const preflight = { can_run: false, checks: [fault], tasks: 1, width: 1 };
     await assert.rejects(

@@ -53,13 +53,13 @@ suite('parameters of requests', () => {
     test(`refused: ${sentence.source}`, () => assert.match(errorOf(read()), sentence));
   }
 
-  test('the page of requests says what the schemas say', () => {
+  test('the page of requests agrees with the schemas', () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/requests.md'), 'utf8');
     assert.equal(page, requestsPage(), 'run npm run docs');
     for (const name of Object.keys(requestShapes)) assert.ok(page.includes(`\`${name}\``), name);
   });
 
-  test('what is short or small passes every bound, so a command need not load the schemas', () => {
+  test('short or small values pass every bound, so a command need not load the schemas', () => {
     const short = 'a'.repeat(64);
     for (const [name, shape] of Object.entries(shapes)) {
       for (const [key, part] of Object.entries(shape)) {

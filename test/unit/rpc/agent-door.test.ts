@@ -64,7 +64,7 @@ suite('the door for agents', () => {
   const send = (name: string, params: unknown): Promise<unknown> =>
     agent.call(name as never, params as never);
 
-  test('its requests are served, without what nobody knows', async () => {
+  test('its requests are served, without unknown fields', async () => {
     const answer = await send('agent.progress', { text: 'Half is done.', more: 1 });
     assert.deepEqual([answer, asked], [{ message: 'Noted.' }, [{ text: 'Half is done.' }]]);
   });
@@ -102,7 +102,7 @@ suite('the door for agents', () => {
 
   test("an agent's newer version makes no backend leave", () => assert.equal(hasLeft, false));
 
-  test('with the token of the owner there are no requests of agents', async () => {
+  test('with the token of the owner, requests of agents do not exist', async () => {
     const address = { pid: 1, start_time: '', socket: path, token: ownersToken };
     const owner = await connectSocket(
       { ...address, version: '0.0.1', protocol: 1 },

@@ -100,7 +100,7 @@ suite('requests of agents', () => {
     assert.deepEqual(await everything(), before);
   }
 
-  test('a sub-task stands below the task, ready, while its attempt goes on', async () => {
+  test('a sub-task is below the task, ready, while its attempt continues', async () => {
     const added = await here.handlers()['agent.add']({
       kind: 'sub_task',
       title: 'Part with hunter2',
@@ -118,7 +118,7 @@ suite('requests of agents', () => {
     );
   });
 
-  test('a follow-up waits for the task and for what is named', async () => {
+  test('a follow-up waits for the task and for the named ones', async () => {
     const added = await here.handlers()['agent.add']({
       kind: 'follow_up',
       title: 'Afterwards',
@@ -184,7 +184,7 @@ suite('requests of agents', () => {
     );
   });
 
-  test('a blocker is an edge, and asks for the attempt to be given back', async () => {
+  test('a blocker is an edge, and requests that the attempt is released', async () => {
     await here.handlers()['agent.block']({ by: here.other, reason: 'No library.' });
     const row = await tablesOf(here.project.store.db)
       .selectFrom('tasks')
@@ -198,7 +198,7 @@ suite('requests of agents', () => {
     });
   });
 
-  test('what a person has asked for is not overwritten by a blocker', async () => {
+  test("a person's request is not overwritten by a blocker", async () => {
     const { store } = here.project;
     await tablesOf(store.db).updateTable('tasks').set({ stop_requested: 'cancel' }).execute();
     await here.handlers()['agent.block']({ by: here.other });
@@ -210,7 +210,7 @@ suite('requests of agents', () => {
     assert.equal(row.stop_requested, 'cancel');
   });
 
-  test('refused: a blocker that closes a loop, is the task itself, or is no use', async () => {
+  test('refused: a blocker that closes a loop, is the task itself, or has no effect', async () => {
     const { own, later, other, project } = here;
     const sub = await here.handlers()['agent.add']({ kind: 'sub_task', title: 'A part' });
     const block = (by: string): Promise<unknown> => here.handlers()['agent.block']({ by });
@@ -231,7 +231,7 @@ suite('requests of agents', () => {
     await refuses(block(other), /is cancelled and will not be done/);
   });
 
-  test('an agent sees its task and what is around it, and nothing else in full', async () => {
+  test('an agent sees its task and its neighborhood, and nothing else in full', async () => {
     const { own, other, later } = here;
     await here.handlers()['agent.add']({ kind: 'sub_task', title: 'A part' });
     const task = await here.handlers()['agent.task']({});
@@ -254,7 +254,7 @@ suite('requests of agents', () => {
     );
   });
 
-  test('the same question is asked once, and its answer is told', async () => {
+  test('the same question is asked once, and its answer is returned', async () => {
     const ask = (wait_ms: number): Promise<{ question: string; state: string; answer: unknown }> =>
       here.handlers()['agent.ask']({ text: 'Which?', choices: ['a', 'b'], wait_ms });
     const first = await ask(0);

@@ -16,7 +16,7 @@ suite('changes along with the feed', () => {
   };
   setup(() => (sent = []));
 
-  test('each batch has what is new since the one before, however slowly it is read', async () => {
+  test('each batch has the changes since the one before, however slowly it is read', async () => {
     const asked: number[] = [];
     const gates: (() => void)[] = [];
     const ends = [6, 9];
@@ -43,7 +43,7 @@ suite('changes along with the feed', () => {
     assert.deepEqual(asked, [4, 6]);
   });
 
-  test('what could not be read is not told, and comes with the next batch', async () => {
+  test('changes that could not be read are not sent, and are in the next batch', async () => {
     const answers: (() => BoardChanges)[] = [
       () => {
         throw new Error('the disk is gone');

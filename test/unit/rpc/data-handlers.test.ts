@@ -182,7 +182,7 @@ suite('data requests', () => {
     assert.equal((numbered as { id: string }).id, `${task.id}.3`);
   });
 
-  test('warn that an agent at work was told the old text', async () => {
+  test('warn that a running agent has the old text', async () => {
     const task = await handlers['task.add']({ title: 'Write it' });
     await moveTask(project, task.id, ['claimed', 'in_progress']);
     const edited = await handlers['task.edit']({ id: task.id, title: 'Write it well' });
@@ -216,7 +216,7 @@ suite('data requests', () => {
     assert.equal(snapshot.config['max_workers']?.value, 3);
   });
 
-  test('add up what was spent today, and on no other day', async () => {
+  test("add up today's spending, and no other day's", async () => {
     const { id } = await handlers['task.add']({ title: 'A' });
     const spent = { tokens: 10, usd: 0.25, turns: 1, workedMs: 5 };
     const { day } = await handlers.spending({});
@@ -317,7 +317,7 @@ suite('data requests', () => {
     assert.deepEqual([session.version, session.repository], ['1.0', '/repo']);
   });
 
-  test('say why', async () => {
+  test('explain why', async () => {
     const { id } = await handlers['task.add']({ title: 'A' });
     assert.match((await handlers.why({ id })).reasons.join(' '), /"drover run" starts it/);
     assert.deepEqual(await handlers.questions({}), []);

@@ -82,11 +82,11 @@ suite('run.start joins a run', () => {
     await here.project.close();
   }
 
-  test('a first run is told from its beginning', async () => {
+  test('a first run is reported from its start', async () => {
     await check({ state: 'active', events: ['run.started', 'task.claimed'] }, { after: 0 });
   });
 
-  test('one that goes on after a stop is not told that stop as its end', async () => {
+  test('one that continues after a stop does not get that stop as its end', async () => {
     const events = ['run.started', 'run.stopped', 'run.resumed', 'task.claimed'];
     await check({ state: 'active', events }, { after: 2 });
   });
@@ -124,7 +124,7 @@ suite('run.resume', () => {
     await check({ state: 'finished', startedMs, endedMs: testStartMs, events }, ['run-1', null]);
   });
 
-  test('has nothing to say of a run that had ended before, or that began here', async () => {
+  test('reports nothing of a run that had ended before, or that started here', async () => {
     const startedMs = testStartMs - 1_000;
     await check({ state: 'finished', startedMs, endedMs: testStartMs - 1, events }, [null, null]);
     await check({ state: 'finished', endedMs: testStartMs, events }, [null, null]);

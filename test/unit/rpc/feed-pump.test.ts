@@ -27,7 +27,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 const unexpected = (error: unknown): void => assert.fail(String(error));
 
 suite('feed pump', () => {
-  test('what is there and what comes is delivered once, in order', async () => {
+  test('existing and new events are delivered once, in order', async () => {
     const feed = memoryFeed();
     feed.append({}, {}, {});
     const seen: number[] = [];
@@ -45,7 +45,7 @@ suite('feed pump', () => {
     assert.deepEqual(seen, [2, 3, 4, 5]);
   });
 
-  test('a reader that takes nothing stops the reading; when it goes on, nothing is missing', async () => {
+  test('a reader that takes nothing stops the reading; when it continues, nothing is missing', async () => {
     const feed = memoryFeed();
     const reader = slowReader();
     const limits = { feed, after: 0, frameMs: 1, outstandingMax: 3, batch: 10 };
@@ -84,7 +84,7 @@ suite('feed pump', () => {
     assert.deepEqual(frames, [40]);
   });
 
-  test('a feed that fails ends the pump and says so', async () => {
+  test('a feed that fails ends the pump and reports it', async () => {
     const feed = { ...memoryFeed(), read: () => Promise.reject(new Error('disk')) };
     const failed = await new Promise<unknown>((resolve) => {
       new FeedPump({ feed, after: 0, frameMs: 1, deliver: async () => {}, onFailure: resolve });

@@ -119,7 +119,7 @@ suite('a language client', () => {
     assert.deepEqual(counts, [1]);
   });
 
-  test('asks, follows the feed, and is not disturbed by what we do not know', async () => {
+  test('asks, follows the feed, and is not disturbed by unknown messages', async () => {
     const { connection } = await initialized();
     await connection.sendNotification('$/setTrace', { value: 'messages' });
     await connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
@@ -181,7 +181,7 @@ suite('a language client', () => {
     });
   }
 
-  test('initialize twice is refused, and the connection goes on', async () => {
+  test('initialize twice is refused, and the connection continues', async () => {
     const { connection } = await initialized();
     await assert.rejects(
       connection.sendRequest('initialize', initializeParams),

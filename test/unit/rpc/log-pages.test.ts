@@ -87,7 +87,7 @@ suite('pages of a log', () => {
     assert.deepEqual([none.events, none.offset, none.size], [[], 0, end.size]);
   });
 
-  test('what is there is answered at once, whatever wait was allowed', async () => {
+  test('existing lines are answered at once, whatever wait was allowed', async () => {
     await begin();
     await say('one');
     const page = await read({ offset: 0, wait_ms: 30_000 });
@@ -95,7 +95,7 @@ suite('pages of a log', () => {
     assert.equal(clock.waiting, 0);
   });
 
-  test('what is written is answered as soon as it is', async () => {
+  test('new lines are answered as soon as they are written', async () => {
     await begin();
     await say('one');
     const { next_offset: offset } = await read({});
@@ -130,7 +130,7 @@ suite('pages of a log', () => {
     assert.equal((await waiting).ended, true);
   });
 
-  test('an attempt that begins meanwhile is followed', async () => {
+  test('an attempt that starts during the wait is followed', async () => {
     const waiting = read({ offset: 0, wait_ms: 30_000 });
     await untilWaiting();
     await begin();

@@ -85,7 +85,7 @@ suite('local client', () => {
     await assert.rejects(client.call('status', {}), /closed/u);
   });
 
-  test('follows, also what another process appends without a word', async () => {
+  test('follows, even if another process appends silently', async () => {
     const { client, backend } = open();
     const seen: number[] = [];
     const stop = await client.follow(

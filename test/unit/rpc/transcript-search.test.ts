@@ -104,7 +104,7 @@ suite('search in transcripts', () => {
     });
   });
 
-  test('an answer ends after a second, and the next one continues where it ended', async () => {
+  test('an answer ends after a second, and the next one continues from there', async () => {
     for (let number = 1; number <= 6; number += 1) {
       await attempt('Old', number, number * 1_000);
       await say('Old', number, `cart ${number}`);
@@ -136,7 +136,7 @@ suite('search in transcripts', () => {
     assert.deepEqual([rest.hits.map((hit) => hit.attempt), rest.next], [[1], null]);
   });
 
-  test('asks for what other machines have stored, once for what is not on this disk', async () => {
+  test("asks other machines' stored logs once, for those that are not on this disk", async () => {
     await attempt('Old', 1, 1_000);
     await attempt('New', 1, 2_000);
     await say('New', 1, 'cart here');
@@ -165,7 +165,7 @@ suite('search in transcripts', () => {
     ]);
   });
 
-  test('words and a place that say nothing are refused', async () => {
+  test('empty words and an invalid place are refused', async () => {
     assert.match((await refusalOf(search({ words: '  ' }))).message, /"words" has no word/);
     for (const after of ['', 'x', '1 2', '1 2 3 4 5\n', '-1 1 a']) {
       assert.match((await refusalOf(search({ words: 'a', after }))).message, /"after"/, after);

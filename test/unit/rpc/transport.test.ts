@@ -88,7 +88,7 @@ suite('socket transport', () => {
     assert.equal(statSync(join(folder, 'private')).mode & 0o777, 0o700);
   });
 
-  test('a socket whose folder was emptied listens anew, and keeps who is connected', async () => {
+  test('a socket whose folder was emptied listens again, and keeps its clients', async () => {
     await serve();
     const before = await client();
     await served?.heal();
@@ -102,7 +102,7 @@ suite('socket transport', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
   });
 
-  test('S20: clients that stay silent keep nobody out', async () => {
+  test('S20: silent clients keep no other client out', async () => {
     await serve();
     const silent = Array.from({ length: 80 }, () => connect(path).on('error', () => undefined));
     await Promise.all(silent.map((socket) => new Promise((done) => socket.once('connect', done))));
@@ -140,7 +140,7 @@ suite('socket transport', () => {
     assert.equal(hasLeft, false);
   });
 
-  test('S9: each request says who may make it, and what is read changes nothing', () => {
+  test('S9: each request names who may make it, and reading ones change nothing', () => {
     assert.deepEqual(Object.keys(deciders).sort(), Object.keys(requestShapes).sort());
     const changing =
       /add|edit|close|move|remove|restore|pause|cancel|retry|hint|resolve|merge|send|take|give|start|resume|stop|prune|reset|undo|approve|answer|import|plan|shutdown|leave|preflight|follow|drain|release|keep|drop|test$/u;
@@ -150,7 +150,7 @@ suite('socket transport', () => {
     assert.deepEqual(wrong, []);
   });
 
-  test('a request gets its answer, and the number of clients is told', async () => {
+  test('a request gets its answer, and the number of clients is reported', async () => {
     await serve();
     const caller = await client();
     const task = await caller.call('task.add', { title: 'Say hello' });
@@ -160,7 +160,7 @@ suite('socket transport', () => {
     assert.deepEqual(counts, [1, 0]);
   });
 
-  test('a refusal keeps its kind and sentence; another fault is no refusal', async () => {
+  test('a refusal keeps its kind and sentence; another fault is not a refusal', async () => {
     backend = memoryBackend({
       why: () => {
         throw new Refusal('unknown_id', 'There is no task x.');
@@ -205,7 +205,7 @@ suite('socket transport', () => {
     assert.deepEqual(counts, []);
   });
 
-  test('nobody there: unreachable', async () => {
+  test('no listener: unreachable', async () => {
     await assert.rejects(connectSocket(address()), (error) => {
       assert(error instanceof ConnectFailure);
       assert.equal(error.kind, 'unreachable');
@@ -285,7 +285,7 @@ suite('socket transport', () => {
     assert.deepEqual(kinds, ['snapshot', 'replay', 'replay', 'snapshot', 'snapshot']);
   });
 
-  test('when the backend goes, followers are told why and calls are rejected', async () => {
+  test('when the backend leaves, followers get the reason and calls are rejected', async () => {
     backend = memoryBackend({ why: () => new Promise(() => {}) });
     await serve();
     const caller = await client();
@@ -337,7 +337,7 @@ suite('socket transport', () => {
       });
     }
 
-    test('JSON that is no message is ignored', async () => {
+    test('JSON that is not a message is ignored', async () => {
       await serve();
       const bodies = ['null', '[]', '5', '"x"', '{}', '{"jsonrpc":"2.0"}', '{"id":1}'];
       const socket = connect(path);

@@ -22,7 +22,7 @@ suite('forecast of a run', () => {
     assert.equal(Math.round(durationMs / 1_000), 90);
   });
 
-  test('what needs another job runs behind it', () => {
+  test('a job that needs another runs behind it', () => {
     const chain = [jobNamed('a'), jobNamed('b', { after: ['a'] })];
     const { durationMs, cpuMs } = forecast(chain, expected(0.5), roomOf(2), 2);
     assert.deepEqual([durationMs, cpuMs], [120_000, 60_000]);

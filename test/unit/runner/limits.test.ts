@@ -22,7 +22,7 @@ const slow = `suite('slow', function () {
 });\n`;
 
 suite('limits of tests', () => {
-  test('grow to what the runner gives each test, and not without it', () => {
+  test("grow to the runner's limits for each test, and not without it", () => {
     const folder = mkdtempSync(join(tmpdir(), 'drover-limits-'));
     try {
       const file = join(folder, 'slow.test.mjs');

@@ -14,7 +14,7 @@ const text = [
 ].join('\n');
 
 suite('mutations', () => {
-  test('each place of code once, with what it becomes', () => {
+  test('each place of code once, with its replacement', () => {
     const changed = mutationsOf(text).map((mutation) => {
       const after = applied(text, mutation).split('\n');
       return after[lineOf(text, mutation) - 1] ?? '';
@@ -36,7 +36,7 @@ suite('mutations', () => {
     assert.equal(drawMutations([{ text }], 80, new SeededChance(1)).length, 5);
   });
 
-  test('what noticed one is named by the test', () => {
+  test('the test that noticed one is named', () => {
     const output =
       '  ✔ a\n\n  1 passing (2s)\n  1 failing\n\n  1) a suite\n       within: a test:\n     Error: x\n';
     assert.equal(failedTest(output), 'a suite: within: a test');

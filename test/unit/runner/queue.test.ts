@@ -26,7 +26,7 @@ suite('queue of test jobs', () => {
     assert.deepEqual(namesOf(queue.next()), ['short']);
   });
 
-  test('counts the way to the end: what long jobs wait for comes first', () => {
+  test('counts the way to the end: prerequisites of long jobs are first', () => {
     const jobs = [job('long'), job('short'), job('last', { after: ['short'] })];
     const queue = new JobQueue(jobs, expected(), room(0.5));
     assert.deepEqual(namesOf(queue.next()), ['short']);
@@ -74,7 +74,7 @@ suite('queue of test jobs', () => {
     assert.deepEqual(startedOn(4), ['long', 'middle', 'short', 'other']);
   });
 
-  test('a failure takes with it what needs the job, directly or through others', () => {
+  test('a failure fails the jobs that need it, directly or through others', () => {
     const jobs = [job('package', { after: ['build'] }), job('vscode', { after: ['package'] })];
     const queue = new JobQueue([job('build'), ...jobs], expected(), room(3));
     assert.deepEqual(namesOf(queue.next()), ['build']);

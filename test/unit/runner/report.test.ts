@@ -17,8 +17,8 @@ const ending: Ending = {
   isLate: false,
 };
 
-suite('second looks at failed tests', () => {
-  test('only what failed, did run, and may fail because of its neighbors', () => {
+suite('second runs of failed tests', () => {
+  test('only tests that failed, did run, and may fail because of their neighbors', () => {
     const jobs = [
       jobNamed('a'),
       jobNamed('b'),
@@ -37,7 +37,7 @@ suite('second looks at failed tests', () => {
     );
   });
 
-  test('what passes alone counts as passed, and is listed with its first failure', () => {
+  test('a test that passes alone counts as passed, and is listed with its first failure', () => {
     const first = [outcomeNamed('a', 1), outcomeNamed('b', 2), outcomeNamed('c', 0)];
     const judged = judge(first, [outcomeNamed('a', 0), outcomeNamed('b', 1)]);
     assert.deepEqual(
@@ -58,7 +58,7 @@ suite('second looks at failed tests', () => {
     assert.match(text, /\n\n6 passed, 1 failed$/);
   });
 
-  test('a note that a test wrote is told at the end, also where all is green', () => {
+  test('a note that a test wrote is printed at the end, even if all is green', () => {
     const output = '    ✔ one\nnote: seed 3 does not break it any more\n    ✔ two\n';
     const outcomes = [outcomeNamed('a', 0, { output })];
     const text = closingText({ outcomes, flaky: [] });
@@ -124,7 +124,7 @@ test('the tables have each suite and the slowest files', () => {
 });
 
 suite('jobs without kept times', () => {
-  test('are named, with what mends it', () => {
+  test('are named, with the remedy', () => {
     const jobs = [jobNamed('a'), jobNamed('b'), jobNamed('c')];
     const names = untimed(jobs, { b: [1, 1] });
     assert.deepEqual(names, ['a', 'c']);

@@ -32,7 +32,7 @@ suite('process of a test job', () => {
     assert.ok(!existsSync(folder));
   });
 
-  test('tells the CPU time of what it has waited for', async () => {
+  test('reports the CPU time of the processes that it has waited for', async () => {
     const busy = `'${process.execPath}' -e 'while (process.cpuUsage().user < 150_000);'`;
     const { running } = shell(busy);
     const { cpuMs, failures } = await running.outcome;
@@ -40,7 +40,7 @@ suite('process of a test job', () => {
     assert.ok(cpuMs >= 140, String(cpuMs));
   });
 
-  test('and of what outlives its starter', async () => {
+  test('and of those that outlive their starter', async () => {
     const busy = `'${process.execPath}' -e 'while (process.cpuUsage().user < 150_000); setTimeout(() => fs.writeFileSync(process.env.TMPDIR + "/done", ""), 0); setTimeout(() => {}, 100_000)'`;
     const cpu = new JobCpu();
     const { running } = shell(
@@ -54,7 +54,7 @@ suite('process of a test job', () => {
     assert.ok(cpuMs >= 140 || process.platform !== 'linux', String(cpuMs));
   });
 
-  test('a runner that is killed leaves nothing: jobs, what has left their group, its folder', async () => {
+  test('a runner that is killed leaves nothing: jobs, processes outside their group, its folder', async () => {
     const note = join(base, 'note');
     const job = `trap '' TERM HUP; setsid sh -c 'trap "" TERM; sleep 100' & echo "$TMPDIR" > '${note}'; sleep 100`;
     const runner = spawn(
@@ -82,7 +82,7 @@ suite('process of a test job', () => {
     );
   });
 
-  test('is ended at its limit, also what has left its process group and asks not to be ended', async () => {
+  test('is ended at its limit, with processes that left its group and ignore the signal', async () => {
     const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo up > "$TMPDIR/up"; sleep 100' & sleep 100`;
     const { folder, running } = shell(script, { limitMs: 500 });
     const outcome = await running.outcome;
@@ -100,7 +100,7 @@ suite('process of a test job', () => {
     assert.deepEqual(processesOf(folder), []);
   });
 
-  test('CPU of a tree counts once: below the shell by the shell, of the rest with what it has started', () => {
+  test('CPU of a tree counts once: below the shell by the shell, of the rest with its children', () => {
     const [shell, backend, agent, child] = [10, 20, 21, 11];
     const own = new Map([
       [shell, { parent: 1, cpuMs: 5 }],

@@ -53,7 +53,7 @@ suite('steps of an attempt', () => {
     );
   });
 
-  test('while it is at work the last one runs', () => {
+  test('while it is running the last step runs', () => {
     check([claimed], 'worktree 0- running');
     check([claimed, ['worktree.ready']], 'worktree 0-1 done, agent 1- running');
     check(
@@ -84,7 +84,7 @@ suite('steps of an attempt', () => {
     );
   });
 
-  test('what fails is said where it failed', () => {
+  test('a failure is shown at its step', () => {
     const failed: Told = ['agent.ended', { outcome: 'failed' }];
     check(
       [claimed, ['worktree.ready'], failed, ['task.retry']],
@@ -97,14 +97,14 @@ suite('steps of an attempt', () => {
     check([...landing, ['task.conflict', { kind: 'conflict' }]], `${before}, land 3-4 failed`);
   });
 
-  test('paused and gone on with', () => {
+  test('paused and resumed', () => {
     check(
       [claimed, ['worktree.ready'], ['task.paused'], ['task.resumed'], claimed, ['worktree.ready']],
       'worktree 0-1 done, agent 1-2 stopped, worktree 4-5 done, agent 5- running',
     );
   });
 
-  test('a review stands between commit and landing', () => {
+  test('a review is between commit and landing', () => {
     check(
       [
         claimed,
@@ -125,7 +125,7 @@ suite('steps of an attempt', () => {
 });
 
 suite('attempts', () => {
-  test('are told with their steps, oldest first, also for a sub-task', async () => {
+  test('are listed with their steps, oldest first, also for a sub-task', async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const ids = await addTasks(project, [

@@ -95,7 +95,7 @@ suite('marks of Drover in Beads', () => {
     }
   }
 
-  test('of a task that is removed here: its issue is closed, and no task comes back', async () => {
+  test('of a task that is removed here: its issue is closed, and no task is created again', async () => {
     side.set(issue('a', { labels: ['theirs'] }), issue('b'), issue('c'));
     await side.sync();
     await moveTask(project, 'a', ['paused']);

@@ -104,7 +104,7 @@ suite('beads sync', () => {
     assert.deepEqual([lineOf('a')['status'], lineOf('a')['labels'] ?? []], ['open', []]);
   });
 
-  test('a first import without a sync is told from a person, too: reopened and undeferred', async () => {
+  test('a first import without a sync is distinguished from a person, too: reopened and undeferred', async () => {
     set(issue('a', { status: 'closed', close_reason: 'done' }), issue('b', { status: 'deferred' }));
     await side.take(false);
     set(issue('a'), issue('b'));
@@ -161,7 +161,7 @@ suite('beads sync', () => {
     assert.equal(await titleOf('b'), 'theirs');
   });
 
-  test('an issue whose line is gone is cancelled here, and its line does not come back', async () => {
+  test('an issue whose line is gone is canceled here, and its line is not written again', async () => {
     set(issue('a'), issue('b'));
     await sync();
     set(issue('b'));
@@ -188,7 +188,7 @@ suite('beads sync', () => {
     assert.deepEqual(lineOf('b')['labels'], []);
   });
 
-  test('only the landing closes: what an agent closes is opened again when its attempt fails', async () => {
+  test('only the landing closes: an issue that an agent closes is opened again when its attempt fails', async () => {
     const closed = {
       status: 'closed',
       closed_at: at(500),
@@ -235,7 +235,7 @@ suite('beads sync', () => {
     assert.equal(lineOf('b')['close_reason'], `${landed}: I did it`);
   });
 
-  test('what a person closes while it runs stays closed with the reason until the attempt ends', async () => {
+  test('an issue that a person closes while it runs stays closed with the reason until the attempt ends', async () => {
     const closed = { status: 'closed', closed_at: at(9), close_reason: 'not needed any more' };
     set(issue('a', { assignee: 'ada' }));
     await sync();
@@ -267,7 +267,7 @@ suite('beads sync', () => {
     }
   });
 
-  test('a change of a running task waits for its end; deleted or given up, it is told to stop', async () => {
+  test('a change of a running task waits for its end; deleted or given up, it is asked to stop', async () => {
     set(issue('a'), issue('b'), issue('c'));
     await sync();
     for (const id of ['a', 'b', 'c']) await moveTask(project, id, ['claimed', 'in_progress']);

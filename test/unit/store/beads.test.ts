@@ -162,20 +162,20 @@ suite('beads', () => {
     assert.match(result.warnings[0]?.message ?? '', /drover cancel x/);
   });
 
-  test('what landed here is not opened again by a file that has not heard of it', async () => {
+  test('a landed task is not reopened by a file from before the landing', async () => {
     await bring(line('x'));
     await moveTask(project, 'x', ['claimed', 'in_progress', 'completed']);
     await bring(line('x'), { update: true });
     assert.equal(await statusOf(project, 'x'), 'completed');
   });
 
-  test('a dry run changes nothing and says what would', async () => {
+  test('a dry run changes nothing and lists the changes', async () => {
     await bring(line('x'));
     const result = await bring(line('x', closed), { update: true, dryRun: true });
     assert.deepEqual([result.differs, await statusOf(project, 'x')], [['x'], 'ready']);
   });
 
-  test('a held task says why, and its line keeps its status', async () => {
+  test('a held task has its reason, and its line keeps its status', async () => {
     const text = line('x', {
       status: 'in_progress',
       assignee: 'bob',
@@ -193,7 +193,7 @@ suite('beads', () => {
     assert.equal(JSON.parse(await exported(text)).status, 'in_progress');
   });
 
-  test('a new task writes its priority: none would be the most urgent', async () => {
+  test('a new task writes its priority: an omitted one would be the most urgent', async () => {
     await addTasks(project, [{ title: 'x', priority: 'normal' }]);
     const written = (await exported(line('y'))).trim().split('\n').at(-1) ?? '';
     assert.equal(JSON.parse(written).priority, 2);

@@ -296,7 +296,7 @@ suite('changes of the board', () => {
     await project.close();
   });
 
-  test('settings that are accepted during a read are told with the start of their run', async () => {
+  test('settings that are accepted during a read are sent with the start of their run', async () => {
     const project = await memoryStore();
     const { store } = project;
     let workers = 2;
@@ -315,7 +315,7 @@ suite('changes of the board', () => {
     await project.close();
   });
 
-  test('what holds new starts is told while a run is active', async () => {
+  test('reasons that hold new starts are sent while a run is active', async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const reason = 'The money of this day is used up.';
@@ -372,7 +372,7 @@ suite('changes of the board', () => {
     await project.close();
   });
 
-  test('what one task does to others is told, and no more', async () => {
+  test('the effects of one task on others are sent, and no more', async () => {
     const project = await memoryStore();
     const ids = await addTasks(project, [
       { title: 'A' },

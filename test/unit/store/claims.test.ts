@@ -12,7 +12,7 @@ suite('start candidates', () => {
   });
   teardown(() => project.close());
 
-  test('a task that waited for its account starts after a blocker that it was given meanwhile', async () => {
+  test('a task that waited for its account starts after a blocker that was added in between', async () => {
     const { first = '', second = '' } = await addTasks(project, [
       { title: 'first' },
       { title: 'second' },
@@ -30,7 +30,7 @@ suite('start candidates', () => {
     assert.deepEqual(await starts(), [second]);
   });
 
-  test('a waiting task is held by what its sub-tasks wait for, but never by the sub-tasks', async () => {
+  test("a waiting task is held by its sub-tasks' blockers, but never by the sub-tasks", async () => {
     const {
       outside = '',
       whole = '',

@@ -28,7 +28,7 @@ suite('epics', () => {
   const close = (): ReturnType<typeof closeEpic> =>
     project.store.transaction((tx) => closeEpic(tx, project.sources, id));
 
-  test('is edited, and says what changed', async () => {
+  test('is edited, and reports the changes', async () => {
     const row = await project.store.transaction((tx) =>
       editEpic(tx, project.sources, id, { title: 'Currencies', description: '' }),
     );

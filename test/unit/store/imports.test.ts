@@ -146,7 +146,7 @@ suite('import', () => {
     { id: 'N', type: 'story', epic_id: 'E', title: 'New', blocked_by: ['A'] },
   );
 
-  test('refuses what differs', async () => {
+  test('refuses different records', async () => {
     await give(diamond);
     const result = await give(other);
     assert.deepEqual(result.differs, ['A', 'B']);
@@ -161,7 +161,7 @@ suite('import', () => {
     assert.equal((await refusalOf(both)).kind, 'bad_request');
   });
 
-  test('updates what differs, and what follows from it', async () => {
+  test('updates different records, and applies the effects', async () => {
     await give(diamond);
     await moveTask(project, 'A', ['claimed', 'in_progress', 'failed'], { attempts: 4 });
     const result = await give(other, { update: true });
@@ -178,7 +178,7 @@ suite('import', () => {
     assert.deepEqual(row, { attempts: 4, max_attempts: 4, priority: 2 });
   });
 
-  test('does not update a task at work, nor puts something below it', async () => {
+  test('does not update a running task, nor puts something below it', async () => {
     await give(diamond);
     await moveTask(project, 'A', ['claimed', 'in_progress']);
     const below = jsonl(
@@ -211,7 +211,7 @@ suite('import', () => {
     assert.deepEqual(edges, [{ task_id: 'N', blocked_by: 'A-2' }]);
   });
 
-  test('is ready when what it waits for was completed before', async () => {
+  test('is ready if its blockers were completed before', async () => {
     await give(diamond);
     await moveTask(project, 'A', ['claimed', 'in_progress', 'completed']);
     await give(jsonl({ id: 'N', type: 'story', title: 'New', blocked_by: ['A'] }));
@@ -350,7 +350,7 @@ suite('import: sessions and Beads', () => {
     assert.match(text, /\n {2}- id: "A"\n/);
   });
 
-  test('YAML is refused by one sentence that says what is read instead', async () => {
+  test('YAML is refused by one sentence that names the supported formats', async () => {
     const { text } = await exportPlan(project.store.db, {
       format: 'yaml',
       nowMs: testStartMs,

@@ -64,7 +64,7 @@ suite('the feed reports of machines', () => {
     assert.deepEqual(await told(), ['machine.joined name-a']);
   });
 
-  test('a machine that dies and comes back is reported, but not while this one missed the database', async () => {
+  test('a machine that dies and returns is reported, but not while this one missed the database', async () => {
     await beat('a');
     await told();
     await change('a', { alive_until_ms: 1 });
@@ -91,7 +91,7 @@ suite('the feed reports of machines', () => {
     assert.deepEqual(await told(), ['machine.left name-a']);
   });
 
-  test('a machine that has left does not say any more that it cannot reach git', async () => {
+  test('a machine that has left no longer reports that it cannot reach git', async () => {
     await beat('a', 12_000);
     await change('a', { note: 'The git remote origin has not answered for 12 s.' });
     const db = tablesOf(project.store.db);

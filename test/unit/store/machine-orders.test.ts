@@ -48,7 +48,7 @@ suite('orders to machines', () => {
       data['now'],
     ]);
 
-  test('a drain names the machine by its name or its id, once, and says if it is the last', async () => {
+  test('a drain names the machine by its name or its id, once, and warns if it is the last', async () => {
     await machine('atlas');
     await machine('hera');
     const first = await drain('atlas');
@@ -79,7 +79,7 @@ suite('orders to machines', () => {
     assert.deepEqual(await events(), []);
   });
 
-  test('a release refuses while none lands there, and while no other machine can', async () => {
+  test('a release refuses if none lands there, and if no other machine can', async () => {
     await assert.rejects(release('main'), /runs on one machine/u);
     await machine('atlas');
     await machine('desk', { lands: 0 });

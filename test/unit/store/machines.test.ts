@@ -71,7 +71,7 @@ suite('machines', () => {
       .execute();
   }
 
-  test('none: no machine is told, anywhere', async () => {
+  test('none: no machine is named, anywhere', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A', labels: ['needs:gpu'] }]);
     await atWork(A, '');
     assert.deepEqual(await readMachines(project.store.db, 15_000), []);
@@ -184,7 +184,7 @@ suite('machines', () => {
     ]);
   });
 
-  test('two of one name are told apart, and one that nobody knows is told by its id', async () => {
+  test('two of one name are distinguished, and an unknown one is named by its id', async () => {
     await machine('11111111-a', { name: 'atlas' });
     await machine('22222222-b', { name: 'atlas' });
     const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);
@@ -197,7 +197,7 @@ suite('machines', () => {
     );
   });
 
-  test('one that is gone leaves its name to the one that is there; after a week only who asks is told', async () => {
+  test('one that is gone leaves its name to a present one; after a week only an explicit request lists it', async () => {
     const now = Date.now();
     const day = 24 * 3_600_000;
     await machine('11111111-a', { name: 'box', state: 'left', alive_until_ms: now - day });
@@ -211,7 +211,7 @@ suite('machines', () => {
     assert.deepEqual(await names(true), [...recent.slice(0, 2), 'old dead', ...recent.slice(2)]);
   });
 
-  test('a task is where it runs, else where its worktree is; every view says the same', async () => {
+  test('a task is on the machine that runs it, else on that of its worktree; every view agrees', async () => {
     await machine('m-a', { name: 'atlas' });
     await machine('m-b', { name: 'hera' });
     const {
@@ -236,7 +236,7 @@ suite('machines', () => {
     assert.equal((await readAttempts(project.store.db, A))[0]?.machine, 'atlas');
   });
 
-  test('one of them removes what is old for all', async () => {
+  test('one of them removes old rows for all', async () => {
     const { db } = project.store;
     assert.equal(await keepsHouse(db, 'm-2'), true);
     await machine('m-1', { state: 'left' });
@@ -261,7 +261,7 @@ suite('machines', () => {
     assert.deepEqual(left.map(({ id }) => id).sort(), ['recent', 'worked']);
   });
 
-  test('what no machine offers is known before a run', async () => {
+  test('labels that no machine offers are known before a run', async () => {
     const { db } = project.store;
     await addTasks(project, [{ title: 'Any' }]);
     const { A = '', B = '' } = await addTasks(project, [

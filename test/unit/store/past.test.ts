@@ -161,7 +161,7 @@ suite('the past', () => {
     });
   }
 
-  test('at a time: what had happened until then', async () => {
+  test('at a time: the events until then', async () => {
     await addTasks(project, [{ title: 'a' }]);
     const before = await seen(project.store.db);
     project.sources.nowMs += 60_000;
@@ -171,12 +171,12 @@ suite('the past', () => {
     assert.deepEqual(await past(project, { atMs: testStartMs + 60_000 }), after);
   });
 
-  test('ends at the last event, and says so', async () => {
+  test('ends at the last event, and reports that', async () => {
     const refusal = await refusalOf(openPast(project.store.db, { seq: 7 }));
     assert.match(refusal.message, /Event 7 has not happened yet/);
   });
 
-  test('begins where all changes are kept, and says so', async () => {
+  test('starts at the first kept change, and reports that', async () => {
     await addTasks(project, [{ title: 'a' }, { title: 'b' }]);
     await tablesOf(project.store.db).updateTable('past_start').set({ seq: 2 }).execute();
     await past(project, { seq: 2 });

@@ -69,7 +69,7 @@ suite('plans', () => {
     return (await addTasks(project, [{ title: 'A', ...fields }]))['A'] ?? assert.fail();
   }
 
-  test('who plans: what the task says, else the settings', async () => {
+  test('whether a task plans: its own value, else the settings', async () => {
     for (const [fields, plansFirst, expected] of [
       [{}, false, false],
       [{}, true, true],
@@ -81,7 +81,7 @@ suite('plans', () => {
     }
   });
 
-  test('approved, the conversation goes on, and none of the work', async () => {
+  test('approved, the conversation continues, and none of the work', async () => {
     const id = await newTask({ plan: true });
     const first = await claim(id);
     await propose(id, 'ONE');
@@ -111,7 +111,7 @@ suite('plans', () => {
     }
   });
 
-  test('left undecided it is dropped, and whoever plans next begins anew', async () => {
+  test('left undecided it is dropped, and the next planner starts over', async () => {
     const id = await newTask({ plan: true });
     await claim(id);
     await propose(id, 'ONE');
@@ -142,7 +142,7 @@ suite('plans', () => {
     assert.deepEqual([built.planning, built.attempt], [false, number + 1]);
   });
 
-  test('an attempt that began to build goes on building', async () => {
+  test('an attempt that started to build continues to build', async () => {
     const id = await newTask();
     const { attempt } = await claim(id);
     await moveTask(project, id, ['ready']);
@@ -160,7 +160,7 @@ suite('plans', () => {
     assert.equal(view.proposal?.text.length, 10_000);
   });
 
-  test('a sub-task with a wish of its own is told where to wish', async () => {
+  test('a sub-task with a rule of its own is refused with the right place', async () => {
     const { S = '' } = await addTasks(project, [
       { title: 'P' },
       { title: 'S', parent: 'P', plan: true },

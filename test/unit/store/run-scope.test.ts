@@ -25,7 +25,7 @@ const row = (id: string, epic: string | null, tasks: readonly string[] | null): 
 });
 
 suite('the scope of a run of single tasks', () => {
-  test('is what the tasks wait for, through others and for their sub-tasks, as far as it is open', async () => {
+  test("contains the tasks' blockers, through others and for their sub-tasks, as far as they are open", async () => {
     const project = await memoryStore();
     const ids = await addTasks(project, [
       { title: 'done' },

@@ -35,7 +35,7 @@ suite('snapshot', () => {
   });
   teardown(() => project.close());
 
-  test('is whole when there is nothing', async () => {
+  test('is complete when the project is empty', async () => {
     const snapshot = await readSnapshot(project.store.db, {}, extras);
     assert.deepEqual(Object.keys(snapshot), [
       'seq',
@@ -105,7 +105,7 @@ suite('snapshot', () => {
     assert.equal(unknown.kind, 'unknown_id');
   });
 
-  test('shows the last run, and the branch that holds what has landed', async () => {
+  test('shows the last run, and the branch that has the landed work', async () => {
     const land = 'task' as const;
     const run = { workers: 2, land, line: 'main', base_sha: 'b'.repeat(40), flags: '{}' };
     await tablesOf(project.store.db)
@@ -137,7 +137,7 @@ suite('snapshot', () => {
     assert.equal(after.target?.pending, 2);
   });
 
-  test('shows what runs and what it asks', async () => {
+  test('shows running tasks and their questions', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A' }]);
     await moveTask(project, A, ['claimed', 'in_progress'], { phase: 'agent' });
     await addAttempt(project, A, { agent: 'command', started_at_ms: testStartMs + 1_999 });
@@ -225,7 +225,7 @@ suite('snapshot: stuck', () => {
     });
   }
 
-  test('knows what is blocked from outside', async () => {
+  test('knows tasks that are blocked from outside', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B', blocked_by: ['A'] }]);
     await moveTask(project, A, ['claimed', 'in_progress', 'blocked'], {
       blocked_reason: 'no licence',
@@ -264,7 +264,7 @@ suite('snapshot: stuck', () => {
     );
   });
 
-  test('finds loops that came with a file', async () => {
+  test('finds loops from an imported file', async () => {
     const { A = '', B = '' } = await addTasks(project, [
       { title: 'A' },
       { title: 'B', blocked_by: ['A'] },

@@ -62,7 +62,7 @@ suite('spending', () => {
     assert.deepEqual(await spentByScope(db, 'day', '2026-01-03'), nothingSpent);
   });
 
-  test('the pace of an account stands beside its limit', async () => {
+  test('the pace of an account is beside its limit', async () => {
     const { store } = project;
     assert.equal(await paceOf(store.db, 'claude'), null);
     await tablesOf(store.db)

@@ -79,7 +79,7 @@ suite('sub-tasks', () => {
     assert.deepEqual([await statusOf(project, P), await statusOf(project, S)], ['ready', 'ready']);
   });
 
-  test('a part that is given a blocker while its parent runs comes to its turn all the same', async () => {
+  test('a part that gets a blocker while its parent runs takes its turn all the same', async () => {
     const {
       P = '',
       S = '',

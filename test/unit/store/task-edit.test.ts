@@ -75,7 +75,7 @@ suite('editTask', () => {
     assert.equal((await edit(A, { epic: two.id })).epic_id, two.id);
   });
 
-  test('says which fields changed, and nothing when none did', async () => {
+  test('reports which fields changed, and nothing if none did', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A', priority: 5 }]);
     project.sources.nowMs += 60_000;
     const row = await edit(A, { title: 'B', priority: 'normal', gate: 'make test' });
@@ -127,14 +127,14 @@ suite('editTask', () => {
     assert.equal(await everything(project), before);
   });
 
-  test('edits a task at work, but does not move it', async () => {
+  test('edits a running task, but does not move it', async () => {
     const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);
     await moveTask(project, A, ['claimed', 'in_progress']);
     assert.equal((await edit(A, { title: 'Other', add_blockers: [B] })).status, 'in_progress');
     assert.equal((await refusalOf(edit(A, { parent: B }))).kind, 'bad_state');
   });
 
-  test('moves below a parent and out again, with what is below it', async () => {
+  test('moves below a parent and out again, with its sub-tasks', async () => {
     const epic = await project.store.transaction((tx) =>
       addEpic(tx, project.sources, { title: 'E' }),
     );

@@ -114,7 +114,7 @@ suite('moving tasks', () => {
     assert.ok(events.length > 0, 'there was no room any more, and room was made');
   });
 
-  test('into an epic and out of it, with what is below', async () => {
+  test('into an epic and out of it, with its sub-tasks', async () => {
     const { store, sources } = project;
     const epic = await store.transaction((tx) => addEpic(tx, sources, { title: 'E' }));
     await move('D A', { epic: epic.id, before: 'B' });
@@ -151,7 +151,7 @@ suite('moving tasks', () => {
     assert.deepEqual([await order(), await order('D')], ['A D B', 'D1 C D2 D3']);
   });
 
-  test('sub-tasks are done in the order in which they stand', async () => {
+  test('sub-tasks are done in their order', async () => {
     await move('D3', { before: 'D1' });
     const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
@@ -228,7 +228,7 @@ suite('removing', () => {
     assert.equal(await left(), 'A ready 2, B blocked 1, D ready 1, E ready 1');
   });
 
-  test('sub-tasks go with their parent, and what waits may go together', async () => {
+  test('sub-tasks move with their parent, and dependents may move together', async () => {
     assert.deepEqual(await remove('D'), [ids['D'], ids['D1']]);
     await remove('A B');
     assert.equal(await left(), 'E ready 1');
@@ -292,7 +292,7 @@ suite('removing', () => {
     assert.equal(await rows(), before);
   });
 
-  test('a part of a task at work is refused', async () => {
+  test('a part of a running task is refused', async () => {
     for (const title of ['A', 'B']) {
       await moveTask(project, ids[title] ?? '', ['claimed', 'in_progress', 'completed']);
     }

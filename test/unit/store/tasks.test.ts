@@ -26,7 +26,7 @@ suite('addTask', () => {
   const add = (fields: NewTaskFields): ReturnType<typeof addTask> =>
     project.store.transaction((tx) => addTask(tx, project.sources, fields));
 
-  test('stores what was given', async () => {
+  test('stores the given fields', async () => {
     const row = await add({
       title: '  Write the parser ',
       description: 'In src/parse.ts.',
@@ -116,7 +116,7 @@ suite('addTask', () => {
     });
   }
 
-  test('asks for a model, and warns where its agent takes none', async () => {
+  test('requests a model, and warns if its agent takes none', async () => {
     const { id, model } = await add({ title: 'Print the tree', agent: 'claude', model: ' opus ' });
     assert.equal(model, 'opus');
     const views = [await showTask(project.store.db, id)];
@@ -132,7 +132,7 @@ suite('addTask', () => {
     );
   });
 
-  test('is blocked by what is not completed', async () => {
+  test('is blocked by incomplete tasks', async () => {
     const ids = await addTasks(project, [{ title: 'A' }, { title: 'B', blocked_by: ['A'] }]);
     await moveTask(project, ids['A'] ?? '', ['claimed', 'in_progress', 'completed']);
     const after = await add({ title: 'C', blocked_by: [ids['A'] ?? ''] });
@@ -243,7 +243,7 @@ suite('addTask: sub-tasks', () => {
     });
   }
 
-  test('lets the parent wait for what a sub-task waits for', async () => {
+  test("makes the parent wait for its sub-task's blocker", async () => {
     const ids = await addTasks(project, [
       { title: 'A' },
       { title: 'P' },

@@ -12,7 +12,7 @@ suite('stories that are kept', () => {
   });
   teardown(() => project.close());
 
-  test('only what is new is read, and they are those of a feed that is read anew', async () => {
+  test('only new events are read, and the stories equal those of the whole feed', async () => {
     const { db } = project.store;
     const told = new ToldStories();
     const { A = '' } = await addTasks(project, [{ title: 'A' }]);
@@ -27,7 +27,7 @@ suite('stories that are kept', () => {
     assert.equal(next.tasks.size, 2);
   });
 
-  test('what retention has removed is told no more', async () => {
+  test('events that retention has removed are no longer retold', async () => {
     const { db } = project.store;
     const told = new ToldStories();
     const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);

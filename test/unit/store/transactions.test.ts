@@ -64,7 +64,7 @@ suite('transactions', () => {
       assert.deepEqual(await epics(), ['E-1']);
     });
 
-  test('do what parts of a body send side by side in the order in which they sent it', async () => {
+  test("run the statements of a body's parallel parts in the order in which they were sent", async () => {
     const seen = await project.store.transaction(async (lent) => {
       const tx = lent as unknown as Kysely<StoreTables>;
       const titles = async (): Promise<string> => {

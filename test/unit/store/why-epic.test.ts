@@ -24,7 +24,7 @@ suite('why, of an epic', () => {
       gateNeeds: [],
     });
 
-  test('tells of an epic how far it is, what is left of it, and what keeps it from landing', async () => {
+  test('shows the progress of an epic, the remaining tasks, and why it does not land', async () => {
     const { store, sources } = project;
     const epic = await store.transaction((tx) => addEpic(tx, sources, { title: 'Epic' }));
     assert.deepEqual(await reasonsOf(epic.id), [

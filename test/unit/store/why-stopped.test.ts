@@ -10,7 +10,7 @@ import { tablesOf } from '../../tables.ts';
 import { addTasks, memoryStore, testStartMs } from './memory-store.ts';
 
 suite('why, after a stop', () => {
-  test('names the command that continues a stopped run, where that run has the task', async () => {
+  test('names the command that continues a stopped run, if that run has the task', async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const epic = await store.transaction((tx) => addEpic(tx, sources, { title: 'An epic' }));

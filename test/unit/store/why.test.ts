@@ -235,7 +235,7 @@ suite('why', () => {
     ]);
   });
 
-  test('says why a task runs on a remote worker, and that it waits for one', async () => {
+  test('explains why a task runs on a remote worker, and that it waits for one', async () => {
     const { A = '', B = '' } = await addTasks(project, [
       { title: 'A', labels: ['gpu'] },
       { title: 'B', labels: ['gpu'] },
@@ -284,7 +284,7 @@ suite('why', () => {
     );
   });
 
-  test('tells what holds new starts, as far as it concerns the task', async () => {
+  test('shows reasons that hold new starts, as far as they concern the task', async () => {
     const { A = '', B = '' } = await addTasks(project, [
       { title: 'A', agent: 'codex' },
       { title: 'B' },
@@ -321,7 +321,7 @@ suite('why', () => {
     );
   });
 
-  test('names who takes over, and what has kept the agent before from doing it', async () => {
+  test('names the agent that takes over, and why the one before did not finish', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A', fallback: 'command:big,codex' }]);
     agents = { ...noFallback, limitWaitMs: 1_000 };
     await run();
@@ -377,7 +377,7 @@ suite('why', () => {
     );
   });
 
-  test('goes down the blocked one where a task waits for several', async () => {
+  test('follows the blocked one if a task waits for several', async () => {
     const ids = await addTasks(project, [
       { title: 'root' },
       { title: 'middle', blocked_by: ['root'] },

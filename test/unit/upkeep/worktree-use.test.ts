@@ -7,7 +7,7 @@ import { removeFolder } from '../../remove-folder.ts';
 
 const mb = 1024 * 1024;
 
-suite('what the worktrees take', () => {
+suite('the size of the worktrees', () => {
   let folder = '';
   setup(() => {
     folder = mkdtempSync(join(tmpdir(), 'drover-pool-'));
@@ -38,7 +38,7 @@ suite('what the worktrees take', () => {
     assert.equal(await inMb(use()), 0);
   });
 
-  test('what lies beside the slots', async () => {
+  test('files beside the slots', async () => {
     for (const name of ['slot-1', '.drover-setups']) grow(name, 1);
     const slots = [{ path: join(folder, 'slot-1') }, { path: '/elsewhere/slot-2' }];
     assert.deepEqual(await besidesSlots(folder, slots), [join(folder, '.drover-setups')]);

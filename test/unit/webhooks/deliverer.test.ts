@@ -69,7 +69,7 @@ suite('webhooks', () => {
   const events = (): string[] =>
     receiver.received.map(({ body }) => (JSON.parse(body) as { event: string }).event);
 
-  test('an endpoint hears what happens after it was set, in order, and signed', async () => {
+  test('an endpoint gets events after it was set, in order, and signed', async () => {
     await addTasks(project, [{ title: 'old' }]);
     const sender = deliverer(endpointAt(`${receiver.url}/hook`, { headers: { 'x-team': 'a' } }));
     assert.deepEqual(await sender.turn(), { nextMs: null, nextHopefulMs: null });
@@ -205,7 +205,7 @@ suite('webhooks', () => {
     assert.match(String(last['content']), /"\\@everyone \\\*look\\\*" was created\.$/);
   });
 
-  test('a secret may stand in a variable of the environment', async () => {
+  test('a secret may be in a variable of the environment', async () => {
     const sender = deliverer(
       endpointAt(receiver.url, { secret: null, secretVariable: 'HOOK_WORD' }),
     );

@@ -34,7 +34,7 @@ suite('asks of a webview', () => {
     await assert.rejects(answers[0] ?? third, new AskFailure('gone', 'It is gone.'));
   });
 
-  test('a long answer comes packed, and one that cannot be read is refused', async () => {
+  test('a long answer arrives packed, and an unreadable one is refused', async () => {
     const asks = new Asks(() => {});
     const answers = [asks.to('backend')('report', {}), asks.to('backend')('report', {})];
     const result = {
@@ -47,7 +47,7 @@ suite('asks of a webview', () => {
     assert.deepEqual(await answers[0], result);
   });
 
-  test('what cannot be sent is told to whoever asked, and the next turn is sent', async () => {
+  test('a request that cannot be sent fails for its caller, and the next turn is sent', async () => {
     const posted: FromWebview[] = [];
     let refuses = true;
     const asks = new Asks((message) => {

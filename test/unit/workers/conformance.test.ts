@@ -28,7 +28,7 @@ suite('rows of the worker contract', () => {
     assert.equal(withConformance(page), page, 'run npm run docs');
   });
 
-  test('each hostile worker has a test by its name where the page says', () => {
+  test('each hostile worker has a test by its name in the listed file', () => {
     const hostile = [...page.matchAll(/^\| (H\d\d|§5\.3) \| .+ \| `(.+)` \|$/gm)];
     assert.deepEqual(
       hostile.map(([, name]) => name),

@@ -30,7 +30,7 @@ suite('wire of workers', () => {
     });
   }
 
-  test('a done event without an exit code is no event', () => {
+  test('a done event without an exit code is not an event', () => {
     assert.equal(workerEventSchema.safeParse({ done: true }).success, false);
   });
 
@@ -40,7 +40,7 @@ suite('wire of workers', () => {
     assert.equal(execReplySchema.safeParse({ job_id: 'a'.repeat(32) }).success, true);
   });
 
-  test('what the runtime announces is read as it is written; a stock runtime announces nothing', () => {
+  test("a runtime's announcement is read as it is written; a stock runtime announces nothing", () => {
     assert.deepEqual(readWorkerHeader(workerHeader()), {
       version: 1,
       features: new Set(['cancel', 'keepalive', 'partial', 'key']),

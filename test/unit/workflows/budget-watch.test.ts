@@ -61,7 +61,7 @@ suite('a loop of an agent', () => {
     await watch.end();
   });
 
-  test('goes on when a person says so, and is asked about only after twice as many rounds', async () => {
+  test('continues if a person agrees, and asks only after twice as many rounds', async () => {
     const watch = await watching(continueChoice);
     repeat(watch, repeats);
     assert.equal(await watch.mayGoOn(), true);
@@ -75,7 +75,7 @@ suite('a loop of an agent', () => {
     await watch.end();
   });
 
-  test('stays stopped when a person says so, or nobody answers', async () => {
+  test('stays stopped if a person says so, or no one answers', async () => {
     for (const answer of [stopChoice, null]) {
       const watch = await watching(answer);
       repeat(watch, repeats);
@@ -85,7 +85,7 @@ suite('a loop of an agent', () => {
     }
   });
 
-  test('is not asked about where nothing was stopped', async () => {
+  test('does not ask if nothing was stopped', async () => {
     const watch = await watching(continueChoice);
     assert.equal(await watch.mayGoOn(), false);
     assert.deepEqual(asked, []);

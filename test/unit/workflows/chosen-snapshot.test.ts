@@ -42,7 +42,7 @@ suite('a chosen snapshot', () => {
     } as unknown as Engine;
   }
 
-  test('is what it begins with, the last one that was chosen', async () => {
+  test('is its start, the last one that was chosen', async () => {
     const [desk, worker] = [machine('desk'), machine('m-2')];
     assert.equal(await restoreTask(worker, id, 2), 2);
     assert.equal(await restoreTask(desk, id, 1), 1);

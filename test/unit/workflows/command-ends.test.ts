@@ -21,7 +21,7 @@ suite('the end of a command', () => {
     check(0, '');
     check(29_999, '');
   });
-  test('a command that ended by itself is told by its exit code', () => {
+  test('a command that ended by itself is described by its exit code', () => {
     const end = { isLate: false, silentMs: 59_000, exitCode: 1, telling: ['boom'], limit };
     assert.equal(commandEnd(end), 'ended with exit code 1: boom');
   });

@@ -140,7 +140,7 @@ suite('an attempt that was cut off', () => {
     assert.deepEqual(said, ['stopped']);
   });
 
-  test('is gone on from elsewhere, with what its machine has pushed', async () => {
+  test("is continued elsewhere, from its machine's pushed work", async () => {
     await claimOn('north');
     await returned(1, 'b');
     await claimOn('south');
@@ -151,7 +151,7 @@ suite('an attempt that was cut off', () => {
     assert.deepEqual([number, continues_from], [3, `drover/${id}/1`], 'the second had no worktree');
   });
 
-  test('has not changed nothing when its snapshot tells of work: a new one goes on from that, once', async () => {
+  test('has work if its snapshot shows some: a new one continues from that, once', async () => {
     await claimOn('north');
     await returned(1, 'b');
     const claim = await claimOn('north');
@@ -231,7 +231,7 @@ suite('an attempt that was cut off', () => {
   const noSpace = 'ENOSPC: no space left on device, write';
   const full = Object.assign(new Error(noSpace), { code: 'ENOSPC' });
 
-  test('by a full disk goes on later on its machine and is not used up; its agent is ended', async () => {
+  test('by a full disk continues later on its machine and is not used up; its agent is ended', async () => {
     await addRun();
     const claim = await claimWithAgent();
     assert.deepEqual(await executeWhere(claim, full), [17]);

@@ -70,7 +70,7 @@ suite('the engine of one workflow', () => {
     assert.equal((await openQuestions(project.store.db, id)).length, 0);
   });
 
-  test('asks nothing for an agent that another process has started since, and says no more', async () => {
+  test('withdraws questions for an agent that another process has started since', async () => {
     const claim = { taskId: id, attempt: 1 } as Claim;
     const still = { runsAs: () => undefined } as unknown as AgentStill;
     const { signal } = new AbortController();
@@ -86,7 +86,7 @@ suite('the engine of one workflow', () => {
     assert.deepEqual(await openQuestions(project.store.db, id), []);
   });
 
-  test('tells the feed of what it has written', async () => {
+  test('reports its writes to the feed', async () => {
     const heard = Promise.withResolvers<void>();
     project.store.feed.onAppend(heard.resolve);
     const { store } = engine(true);
@@ -94,7 +94,7 @@ suite('the engine of one workflow', () => {
     await heard.promise;
   });
 
-  test('a lost claim is no trouble to report', () => {
+  test('a lost claim is not an error to report', () => {
     const { report } = engine(false);
     report(new LostLease('w1'), 'storing an API retry');
     assert.deepEqual(reported, []);
@@ -103,7 +103,7 @@ suite('the engine of one workflow', () => {
     assert.deepEqual(reported, [trouble]);
   });
 
-  test('folders are given back by their machine, unless another process may use them', async () => {
+  test('folders are released by their machine, unless another process may use them', async () => {
     await assert.rejects(
       engine(false).foldersOfMachine(async () => 'given back'),
       LostLease,

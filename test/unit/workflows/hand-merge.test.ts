@@ -35,7 +35,7 @@ suite('merges by hand', () => {
   const into = { branch: 'drover/epic/E', tip: 'b' };
   const blocker = { id: 't1', sha: 'landed', landedOn: 'drover/epic/E' };
 
-  test('are plain where both share a commit', async () => {
+  test('are plain if both share a commit', async () => {
     const engine = engineWhere(true);
     assert.equal(await handMerge(engine, from, into), 'merge main into drover/epic/E by hand');
     assert.equal(
@@ -44,7 +44,7 @@ suite('merges by hand', () => {
     );
   });
 
-  test('name the option that git wants where they share none', async () => {
+  test('name the option that git wants if they share none', async () => {
     const engine = engineWhere(false);
     assert.equal(
       await handMerge(engine, from, into),
@@ -56,7 +56,7 @@ suite('merges by hand', () => {
     );
   });
 
-  test('are picks where a merge brings back what was taken out; neither what was taken in nor what is there is picked', async () => {
+  test('are picks if a merge restores removed commits; neither taken-in nor present ones are picked', async () => {
     const landing = (sha: string, before: string, theirs: string): object => ({
       sha,
       parents: [before, theirs],

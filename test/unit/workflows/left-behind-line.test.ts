@@ -73,7 +73,7 @@ suite('a line that its branch does not hold', () => {
     return { first, secret, landed };
   }
 
-  test('what has landed on a branch that was rewound at that moment waits, and says so', async () => {
+  test('landed work on a branch that is rewound at that time waits, and is reported', async () => {
     const { first } = await landOnRewound();
     const followed = await followLine(engine, 'main');
     assert.equal(followed.pending, 1);

@@ -108,7 +108,7 @@ suite('runs that wait for lines', () => {
     return ids;
   }
 
-  test('where each waits for the other’s line, none waits, and both are blocked', async () => {
+  test('if each waits for the other’s line, none waits, and both are blocked', async () => {
     const ids = await crossed();
     assert.deepEqual(await looks(), { a2: false, b2: false });
     assert.deepEqual(await waits(), { A: false, B: false });
@@ -121,7 +121,7 @@ suite('runs that wait for lines', () => {
     assert.match(reason ?? '', /^the commit of its blocker .* is no longer in .*; reset /);
   });
 
-  test('where one of them has another task, the other one waits for it', async () => {
+  test('if one of them has another task, the other one waits for it', async () => {
     await crossed([{ title: 'a3', epic: epics.A }]);
     assert.deepEqual(await looks(), { a2: false, b2: false, a3: true });
     assert.deepEqual(await waits(), { A: false, B: true });

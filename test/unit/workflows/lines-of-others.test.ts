@@ -97,7 +97,7 @@ suite('a line that others move', () => {
       .select(['landed_sha', 'followed_sha'])
       .executeTakeFirst();
 
-  test('a branch that has just followed there is no rewind here', async () => {
+  test('a branch that has just followed there is not a rewind here', async () => {
     // It knows of the landing, but not of the branch that followed; the database contains both.
     const remote = new RememberedRemote(
       { [line]: 'b', [branch]: 'a' },
@@ -108,7 +108,7 @@ suite('a line that others move', () => {
     assert.deepEqual(Object.fromEntries(remote.now), { [line]: 'b', [branch]: 'b' });
   });
 
-  test('a branch that people have rewound is believed, and what had landed is kept', async () => {
+  test('a branch that people have rewound is trusted, and landed work is kept', async () => {
     const refs = { [line]: 'b', [branch]: 'a' };
     const remote = new RememberedRemote(refs, refs);
     const engine = await engineOf(remote, { landed: 'b', followed: 'b' });
@@ -116,7 +116,7 @@ suite('a line that others move', () => {
     assert.deepEqual(Object.fromEntries(remote.now), { ...refs, [line]: 'a', [rescued('b')]: 'b' });
   });
 
-  test('what it has heard is not written over what another one has written since', async () => {
+  test("this machine's older view does not overwrite another one's newer record", async () => {
     const remote = new RememberedRemote(
       { [line]: 'a', [branch]: 'a' },
       { [line]: 'b', [branch]: 'b' },
@@ -126,7 +126,7 @@ suite('a line that others move', () => {
     assert.deepEqual(await storedLine(), { landed_sha: 'b', followed_sha: 'b' });
   });
 
-  test('what lands there while the branch follows here is not written over', async () => {
+  test('landings there while the branch follows here are not overwritten', async () => {
     const refs = { [line]: 'b', [branch]: 'a' };
     const remote = new RememberedRemote(refs, refs);
     const engine = await engineOf(remote, { landed: 'a', followed: 'a' });
@@ -140,7 +140,7 @@ suite('a line that others move', () => {
     assert.equal(remote.now.get(branch), 'c');
   });
 
-  test('what has landed there is followed, also where this one has not heard of it', async () => {
+  test('landings there are followed, even if this machine has not heard of them', async () => {
     const remote = new RememberedRemote(
       { [line]: 'a', [branch]: 'a' },
       { [line]: 'b', [branch]: 'a' },

@@ -233,7 +233,7 @@ suite('finished work that was never pushed', () => {
   const landings = () =>
     tablesOf(project.store.db).selectFrom('landings').select(['commit_sha', 'state']).execute();
 
-  test('what a person approves is pushed before it is queued; refused, nothing has changed', async () => {
+  test('approved work is pushed before it is queued; refused, nothing has changed', async () => {
     await held();
     await assert.rejects(
       approve(

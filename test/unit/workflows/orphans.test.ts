@@ -90,7 +90,7 @@ suite('work of another release', () => {
 
   const exec = (): readonly string[] => [`exec/${id}/1`];
 
-  test('is left alone while a machine has that release, and is given back after', async () => {
+  test('is left alone while a machine has that release, and is released after', async () => {
     await machine('new', 2);
     await machine('old', 1);
     assert.deepEqual(await looked('agents@old', 'running', 1), []);
@@ -105,7 +105,7 @@ suite('work of another release', () => {
     assert.deepEqual(await looked('land:main', 'pending', 1), exec(), 'nobody of it lands');
   });
 
-  test('is given back by a machine that was upgraded without having drained', async () => {
+  test('is released by a machine that was upgraded without having drained', async () => {
     await machine('new', 2);
     assert.deepEqual(await looked('agents@new', 'pending', 2), []);
     assert.deepEqual(await looked('agents@new', 'pending', 1), exec());

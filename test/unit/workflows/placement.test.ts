@@ -99,7 +99,7 @@ suite('placement', () => {
     assert.equal(places.nameOf('b'), 'name of b');
   });
 
-  test('a candidate goes where its gate may run', async () => {
+  test('a candidate goes to a machine that may run its gate', async () => {
     await machine('a', 9, ['gpu']);
     await machine('b', 1, ['gpu', 'big']);
     const places = await open();
@@ -110,7 +110,7 @@ suite('placement', () => {
     assert.equal(await places.choose(candidate), null);
   });
 
-  test('nothing goes to a machine where the agent cannot be used, or that takes no agents', async () => {
+  test('nothing goes to a machine that cannot use the agent, or that takes no agents', async () => {
     await machine('a', 9);
     await machine('b', 1);
     await machine('none', 0);
@@ -120,7 +120,7 @@ suite('placement', () => {
     assert.equal(await places.choose(task('1'), new Set(['a', 'b'])), null);
   });
 
-  test('nothing goes to a machine of another release, which could not begin it', async () => {
+  test('nothing goes to a machine of another release, which could not start it', async () => {
     await machine('a', 1);
     await machine('b', 9);
     await tablesOf(project.store.db)
@@ -145,7 +145,7 @@ suite('placement', () => {
     assert.equal(await places.choose(task('2')), null);
   });
 
-  test('an attempt goes on where it has begun, and waits for it; a new one goes where it suits', async () => {
+  test('an attempt continues on its machine, and waits for it; a new one goes to a suitable one', async () => {
     await machine('a', 5, ['gpu']);
     await machine('b', 1);
     const titles = ['going', 'unbegun', 'new', 'moved', 'committed', 'refused', 'lost'];

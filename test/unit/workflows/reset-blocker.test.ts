@@ -95,7 +95,7 @@ suite('a task whose blocker is reset after the claim', () => {
     assert.equal((await claimed()).attempt, 1, 'the same attempt');
   });
 
-  test('starts at once if it has landed again meanwhile', async () => {
+  test('starts at once if it has landed again in between', async () => {
     await moveTask(project, ids['A'] ?? '', ['ready', 'claimed', 'in_progress', 'completed']);
     assert.equal(await execute(), 'failed', 'a base was chosen');
   });

@@ -58,7 +58,7 @@ suite('a run that was full', () => {
     assert.equal(await isStillFull(engine, run), false);
   });
 
-  test('looks whole where candidates exist, whose choice no free worker is needed for', async () => {
+  test('checks everything if candidates exist, whose choice needs no free worker', async () => {
     const { store } = project;
     await store.transaction(async (tx) => {
       const task = await taskById(tx, ids['C'] ?? '');

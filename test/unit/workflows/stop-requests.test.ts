@@ -86,7 +86,7 @@ suite('a request to stop', () => {
     });
   }
 
-  test('of a person says that it was one, also where no agent works on the task', async () => {
+  test('of a person is attributed to one, even if no agent works on the task', async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const { A = '' } = await addTasks(project, [{ title: 'A' }]);

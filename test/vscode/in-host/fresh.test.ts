@@ -27,7 +27,7 @@ suite('a repository without Drover', () => {
     assert.deepEqual(loadedBundles(), ['extension-work.cjs', 'extension.cjs']);
   });
 
-  test('brings the licences of what it bundles, and a bill of materials', () => {
+  test('brings the licenses of its bundled packages, and a bill of materials', () => {
     const bundle =
       Object.keys(require.cache).find((path) => basename(path) === 'extension.cjs') ?? '';
     const folder = dirname(bundle);
@@ -48,7 +48,7 @@ suite('a repository without Drover', () => {
     }
   });
 
-  test('says so, with the command that helps, and changes nothing by itself', async () => {
+  test('reports that, with the command that helps, and changes nothing by itself', async () => {
     const exports = await ready();
     await exports.until((connection) => {
       return connection.kind === 'unavailable' && connection.reason === 'not_initialised';

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { addTask, ready, untilBoard } from './support.ts';
 
 suite('a window that goes away', () => {
-  test('leaves its agents at work', async () => {
+  test('leaves its agents running', async () => {
     const exports = await ready();
     await vscode.commands.executeCommand('drover.tree.focus');
     const project = await untilBoard(exports, () => true);

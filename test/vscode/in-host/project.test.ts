@@ -47,7 +47,7 @@ suite('the extension in its host', () => {
     assert.ok(backendPid() > 0);
   });
 
-  test('checks the sandbox by the probes of doctor, and says what they came to', async () => {
+  test('checks the sandbox by the probes of doctor, and reports the results', async () => {
     await untilBoard(exports, () => true);
     await vscode.commands.executeCommand('drover.checkSandbox');
     const [told = ''] = await untilShown(exports, /attempts (?:to get|got) out/);
@@ -79,7 +79,7 @@ suite('the extension in its host', () => {
     assert.match(told, /^First epic: 2 landed on main \([0-9a-f]{8}\) · /);
   });
 
-  test('lists the run with what it landed, and a search finds its task', async () => {
+  test('lists the run with its landings, and a search finds its task', async () => {
     const project = await untilBoard(exports, () => true);
     const { runs } = await project.request('runs.list', { search: 'two' });
     const [run] = runs;
@@ -241,7 +241,7 @@ suite('the extension in its host', () => {
     }
   });
 
-  test('the selected agent is saved in the user settings, and the message says so', async () => {
+  test('the selected agent is saved in the user settings, and the message names them', async () => {
     await untilBoard(exports, () => true);
     const setting = () => vscode.workspace.getConfiguration('drover');
     const path = process.env['PATH'];
@@ -263,7 +263,7 @@ suite('the extension in its host', () => {
     }
   });
 
-  test('a link opens what it names, and one that leads nowhere says so', async () => {
+  test('a link opens its target, and an invalid one is reported', async () => {
     const project = await untilBoard(exports, () => true);
     const [task] = project.board?.tasks ?? [];
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
@@ -273,7 +273,7 @@ suite('the extension in its host', () => {
     await untilShown(exports, /task-nowhere is not on the board of a repository in this window/);
   });
 
-  test('tests the connection of remote workers, and shows what would be uploaded', async () => {
+  test('tests the connection of remote workers, and shows the files to upload', async () => {
     const uri = vscode.Uri.file(join(workspaceRoot(), '.drover.toml'));
     const before = await vscode.workspace.fs.readFile(uri);
     const remote = new TextEncoder().encode('[remote]\nprovisioner = "process"\n');
@@ -290,7 +290,7 @@ suite('the extension in its host', () => {
     }
   });
 
-  test('tells what was refused, and changes nothing', async () => {
+  test('reports a refusal, and changes nothing', async () => {
     await vscode.commands.executeCommand('drover.retryTask', 'no-such-task');
     await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
     const project = await untilBoard(exports, () => true);

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { ready, untilBoard } from './support.ts';
 
-suite('a window that comes later', () => {
-  test('finds the agents at work without being asked, and they finish', async () => {
+suite('a window that opens later', () => {
+  test('finds the running agents by itself, and they finish', async () => {
     const exports = await ready();
     const found = await untilBoard(exports, (board) => board.run?.active === true);
     assert.equal(found.board?.counts.in_progress, 3);

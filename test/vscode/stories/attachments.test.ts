@@ -77,7 +77,7 @@ suite('images and selections in a description', () => {
     );
   });
 
-  test('what is copied in an editor says where it is from', async () => {
+  test('text copied in an editor names its source', async () => {
     const { page } = bench;
     await runCommand(page, 'View: Split Editor Right');
     await page.keyboard.press('Control+P');

@@ -83,14 +83,14 @@ suite('bugs that people met', () => {
     tree = await treeOf(bench.page);
   });
 
-  test('B14: the checks before a run offer to retry what has failed', async () => {
+  test('B14: the checks before a run offer to retry failed tasks', async () => {
     await row(tree, epic).hover();
     await tree.getByRole('button', { name: `Run epic ${epic}` }).click();
     await quickPickRow(bench.page, 'Retry 1 failed task and run').waitFor();
     await bench.page.keyboard.press('Escape');
   });
 
-  test('B13: Retry starts a run where none is active', async () => {
+  test('B13: Retry starts a run if none is active', async () => {
     const inbox = await webview(bench.page, 'inbox');
     await inbox.getByRole('button', { name: 'Retry', exact: true }).click();
     await messageCame(bench.page, `A run of ${epic} has started again`);

@@ -90,7 +90,7 @@ suite('a plan of Claude Code that fails once', () => {
     await row(tree, title).waitFor();
   });
 
-  test('what the task says is on its page', async () => {
+  test("the task's description is on its page", async () => {
     await row(tree, title).dblclick();
     const stream = await webview(bench.page, 'stream');
     await stream.getByRole('tab', { name: 'Task' }).click();
@@ -115,7 +115,7 @@ suite('a plan of Claude Code that fails once', () => {
     await buttons.first().click();
   });
 
-  test('the gate fails, and its telling lines are where a person looks', async () => {
+  test('the gate fails, and its telling lines are in view', async () => {
     const { page } = bench;
     await eventually('the task has failed', async () => {
       return (await project.status()).tasks.find(({ status }) => status === 'failed');

@@ -36,7 +36,7 @@ suite('a conflict in the merge editor', () => {
     await project?.end(false);
   });
 
-  test('the inbox offers the merge, which shows what landed on its own line', async () => {
+  test('the inbox offers the merge, which shows the landed version on its own line', async () => {
     await project.expect(2, ['run', '--workers', '2']);
     const { tasks } = await project.status();
     const lost = tasks.find(({ status }) => status === 'conflict');
@@ -69,7 +69,7 @@ suite('a conflict in the merge editor', () => {
     assert.deepEqual(tasks.map(({ status }) => status).toSorted(), ['completed', 'conflict']);
   });
 
-  test('a choice that is taken back is not offered; what lands is shown before it lands', async () => {
+  test('a choice that is undone is not offered; the change is shown before it lands', async () => {
     const { page } = bench;
     await runCommand(page, 'Merge Editor: Accept All Incoming Changes from Left');
     await eventually('the choice is saved', () => /^owner-[12]/u.test(result()));

@@ -57,7 +57,7 @@ suite('the first agent', () => {
     await missing.waitFor();
   });
 
-  test('its install command is typed once, and the checks say to press Enter there', async () => {
+  test('its install command is typed once, and the checks ask to press Enter there', async () => {
     const { page } = bench;
     await page.keyboard.press('Enter');
     await quickPickRow(page, /^(?=.*Claude Code)(?=.*npm install)/s).click();
@@ -78,7 +78,7 @@ suite('the first agent', () => {
     await runCommand(page, 'Terminal: Kill All Terminals');
   });
 
-  test('Check Setup says what is missing', async () => {
+  test('Check Setup names the missing parts', async () => {
     const { page } = bench;
     await runCommand(page, 'Drover: Check Setup');
     const message = page.locator('.notification-toast', { hasText: 'Show Details' });

@@ -75,7 +75,7 @@ suite('the first hour', () => {
     await quickPickRow(page, /tasks?, up to \d+ at once/).click();
   };
 
-  test('set-up in a repository with a broken settings file says why, by mouse and by keyboard', async () => {
+  test('set-up in a repository with a broken settings file explains why, by mouse and by keyboard', async () => {
     const setUp = tree.getByRole('button', { name: 'Set Up Drover' });
     await setUp.click();
     await tree
@@ -93,7 +93,7 @@ suite('the first hour', () => {
     await picture(page, 'hour-no-tasks');
   });
 
-  test('a run with a broken settings file says why as well', async () => {
+  test('a run with a broken settings file explains why as well', async () => {
     ids = await hour.addPlan();
     await row(tree, epics.twice).waitFor();
     hour.breakSettings();
@@ -106,7 +106,7 @@ suite('the first hour', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('tasks and epics are written where the user looks, among 300 rows', async () => {
+  test('tasks and epics are written in view, among 300 rows', async () => {
     const write = async (title: string): Promise<void> => {
       await fieldInSight(tree);
       await page.keyboard.type(title);
@@ -136,7 +136,7 @@ suite('the first hour', () => {
     assert.deepEqual(new Set(inside.map(({ epic_id: epic }) => epic)), new Set(['shelf-0']));
   });
 
-  test('the selected agent is saved, and the message says where', async () => {
+  test('the selected agent is saved, and the message names the file', async () => {
     await runCommand(page, 'Drover: Select Agent');
     await quickPickRow(page, 'Claude Code').waitFor();
     // It is the last one.
@@ -149,7 +149,7 @@ suite('the first hour', () => {
     );
   });
 
-  test('the page of a task that fails twice follows its attempts, and ends without what failed', async () => {
+  test('the page of a task that fails twice follows its attempts, and ends without the failures', async () => {
     await goTo(page, tree, tasks.twice);
     await row(tree, tasks.twice).dblclick();
     const stream = await webview(page, 'stream');
@@ -197,7 +197,7 @@ suite('the first hour', () => {
     await runCommand(page, 'View: Close All Editors');
   });
 
-  test('a red main starts no agent, and its tasks say why until it is green', async () => {
+  test('a red main starts no agent, and its tasks show the reason until it is green', async () => {
     hour.commitRed(true);
     await runByMouse(epics.red);
     const unknown = quickPickRow(page, 'It is not known yet whether');

@@ -68,7 +68,7 @@ suite('the first run, with the mouse', () => {
     });
   });
 
-  test('a panel streams what an agent does', async () => {
+  test("a panel streams an agent's work", async () => {
     await row(tree, taskTitles[0]).dblclick();
     const stream = await webview(bench.page, 'stream');
     await inTranscript(stream, 'Reading the task.').waitFor();
@@ -95,7 +95,7 @@ suite('the first run, with the mouse', () => {
     assert.equal(project.git('status', '--porcelain'), '');
   });
 
-  test('the page of runs shows what the run did', async () => {
+  test("the page of runs shows the run's results", async () => {
     await runCommand(bench.page, 'Drover: Show Runs');
     const runs = await webview(bench.page, 'run');
     await runs.getByRole('heading', { name: `Run of ${epicTitles[0]}` }).waitFor();

@@ -100,7 +100,7 @@ suite('a fleet in VS Code', function () {
     await picture(bench.page, 'fleet-machines');
   });
 
-  test('shows on which machine each task runs, and what its agent prints there', async () => {
+  test("shows the machine of each task, and its agent's output there", async () => {
     tree = await treeOf(bench.page);
     await runCommand(bench.page, 'Drover: Run All Open Tasks');
     await eventually(
@@ -121,7 +121,7 @@ suite('a fleet in VS Code', function () {
     await picture(bench.page, 'fleet-watch');
   });
 
-  test('tells that a machine stopped, and lands its tasks from another one', async () => {
+  test('reports that a machine stopped, and lands its tasks from another one', async () => {
     const atlas = fleet.machine('atlas');
     await atlas.kill();
     // Nothing of a machine that is gone runs on, its agents included.

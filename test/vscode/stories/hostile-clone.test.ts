@@ -100,7 +100,7 @@ suite('a hostile clone in VS Code', function () {
     await bench.page.keyboard.press('Escape');
   });
 
-  test('what runs after Run is what docs/clones.md says', async () => {
+  test('the programs that run after Run are those in docs/clones.md', async () => {
     await accept();
     await untilMarked('agent', 'claude', 'setup', 'gate', 'remote', 'webhook', 'telemetry');
     await untilEnded();

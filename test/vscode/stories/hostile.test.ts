@@ -53,7 +53,7 @@ suite('hostile words in VS Code', () => {
     assert.deepEqual(await foreign(tree, 'drover-tree'), []);
   });
 
-  test('what an agent says and asks is text, in the panel, the tab, the inbox and the message', async () => {
+  test("an agent's messages and questions are text, in the panel, the tab, the inbox and the message", async () => {
     await bench.page.keyboard.press('Control+Alt+Shift+R');
     const shown = await message(bench.page, 'May I');
     assert.equal(await shown.locator('img, script, a[href^="command:"]').count(), 0);

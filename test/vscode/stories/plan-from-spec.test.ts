@@ -112,7 +112,7 @@ suite('a plan from a design, in VS Code', () => {
     assert.deepEqual((await project.status()).tasks, []);
   });
 
-  test('mended in the editor, it is added as it stands there', async () => {
+  test('corrected in the editor, it is added as corrected', async () => {
     const { page } = bench;
     await page.locator('.view-line', { hasText: 'no task' }).first().click();
     await page.keyboard.press('Control+Shift+K'); // deletes the line

@@ -95,7 +95,7 @@ suite('a run outlives its windows', () => {
     await other.close();
   });
 
-  test('everything has landed, and every line was said once', async function () {
+  test('everything has landed, and every line was shown once', async function () {
     this.timeout(240_000);
     writeFileSync(join(project.folder, 'enough'), '');
     await eventually(

@@ -126,7 +126,7 @@ suite('remote workers in VS Code', function () {
     );
   });
 
-  test('looks at what would be uploaded, and what stays here', async () => {
+  test('shows the files to upload, and those that stay here', async () => {
     await runCommand(bench.page, 'Drover: Preview Upload');
     await workerRow('Left out').waitFor();
     await workerRow('Names that look like secrets').waitFor();

@@ -71,7 +71,7 @@ suite('a review in VS Code', () => {
   const button = (name: string): Locator =>
     bench.page.locator(`.editor-actions a.action-label[aria-label^="${name}"]`).first();
 
-  test('what is ready waits, and is looked at in the diff editor', async () => {
+  test('finished work waits, and is reviewed in the diff editor', async () => {
     await run();
     await messageCame(bench.page, `The epic ${title} is done and waits for your review`);
     await row(tree, `${title} 1/1 completed, needs your review`).waitFor();
@@ -99,7 +99,7 @@ suite('a review in VS Code', () => {
     assert.match(landed, /^demo\/task-\w+\.md$/m);
   });
 
-  test('what comes next is written from a template, which asks for what it needs', async () => {
+  test('the next task is written from a template, which asks for its values', async () => {
     const { page } = bench;
     const answer = async (prompt: string, text: string): Promise<void> => {
       await page.locator('.quick-input-message', { hasText: prompt }).waitFor();

@@ -103,7 +103,7 @@ suite('a single task runs', () => {
     });
   });
 
-  test('a paused task says so on its row and on its page, and offers to go on', async () => {
+  test('a paused task shows that on its row and on its page, and offers to continue', async () => {
     const tree = await treeOf(bench.page);
     const id = await project.add(paused, '--description', directives('sleep 600000'));
     await row(tree, paused).click({ button: 'right' });

@@ -210,7 +210,7 @@ suite('clicks and keys in the task tree', () => {
     bench.changeKeys([]);
   });
 
-  test('where lists open by a double click, a single one only selects', async () => {
+  test('if lists open by a double click, a single one only selects', async () => {
     await runCommand(page, 'View: Close All Editors');
     bench.change({ 'workbench.list.openMode': 'doubleClick' });
     await bench.reload();

@@ -103,7 +103,7 @@ suite('when something is missing', () => {
     await tree.getByRole('button', { name: 'Try a Sample Project' }).waitFor();
   });
 
-  test('no agent: the checks before a run say so, and how to get one', async () => {
+  test('no agent: the checks before a run report it, and how to get one', async () => {
     await project.expect(0, ['init']);
     await project.add('A task');
     const env = { ...project.env, DROVER_AGENT_TYPE: 'claude' };
@@ -128,7 +128,7 @@ suite('when something is missing', () => {
     assert.equal(project.backendPid(), pid);
   });
 
-  test('a socket that somebody else has taken', async () => {
+  test('a socket that another program has taken', async () => {
     await project.expect(0, ['init']);
     await project.expect(0, ['run']); // which leaves a backend's address behind
     await eventually('a backend is at work', () => project.backendPid());

@@ -63,7 +63,7 @@ suite('webview: board', () => {
     });
   }
 
-  test('each task stands in the column of what is with it', async () => {
+  test('each task is in the column of its state', async () => {
     await open('kanban');
     const columns: readonly (readonly [string, readonly string[]])[] = [
       ['Waiting, 2', ['Check types', 'Draw icons']],
@@ -99,7 +99,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('the slider shows earlier states, which can only be looked at', async () => {
+  test('the slider shows earlier states, which are read-only', async () => {
     await open('kanban');
     const [fromMs, toMs] = [Date.UTC(2026, 0, 2, 3), Date.UTC(2026, 0, 2, 5)];
     view.host.backend('runs.list', () => ({
@@ -206,7 +206,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('the graph says what blocks what, and arrow keys go along', async () => {
+  test('the graph names the blockers, and arrow keys follow them', async () => {
     await open('graph');
     await view.page.getByRole('listbox', { name: 'Dependencies' }).focus();
     await view.host.until('the first is chosen', () => view.host.selection[0] === 'parse');

@@ -71,7 +71,7 @@ suite('webview: inbox', () => {
     await view.close();
   });
 
-  test('words are asked for where they are needed', async () => {
+  test('a text field is shown for actions that need text', async () => {
     await open();
     await item(/^Failed: Store on disk/).focus();
     await view.page.keyboard.press('2');

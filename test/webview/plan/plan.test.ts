@@ -32,7 +32,7 @@ suite('webview: plan', () => {
       .map((line) => JSON.parse(line) as PlanLine);
   };
 
-  test('issues say where they come from, and which of them are left out', async () => {
+  test('issues name their source, and which of them are left out', async () => {
     const { epics, tasks, jsonl } = smallPlan();
     const left = { id: 'gh-7', title: 'Ship it', waits_for: ['acme/api#4'] };
     const plan = { source: 'issues', repository: 'acme/shop', epics, tasks, jsonl } as const;
@@ -48,7 +48,7 @@ suite('webview: plan', () => {
     assert.equal((await added()).filter(({ id }) => id === 'gh-7').length, 0);
   });
 
-  test('the mouse leaves tasks out, edits texts and dependencies, and adds the rest', async () => {
+  test('the mouse excludes tasks, edits texts and dependencies, and adds the rest', async () => {
     await open();
     const { page, host } = view;
     host.action('pick', ({ items }) => ({
@@ -136,7 +136,7 @@ suite('webview: plan', () => {
     await view.close();
   });
 
-  test('a plan that was added says so', async () => {
+  test('a plan that was added reports that', async () => {
     view = await openWebview('plan', {
       prepare: (host) => host.action('readPlan', () => ({ plan: null })),
     });

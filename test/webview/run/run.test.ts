@@ -93,7 +93,7 @@ suite('webview: run', () => {
     });
   }
 
-  test('says what landed, what did not and why, the critical path, time and cost', async () => {
+  test('shows landings, failures and their reasons, the critical path, time and cost', async () => {
     await open();
     const { page } = view;
     await page.getByText(/finished after 23 min\. 2 tasks landed on main\./).waitFor();
@@ -214,7 +214,7 @@ suite('webview: run', () => {
     });
   }
 
-  test('what a search has found of other words is not shown', async () => {
+  test('results of an earlier search are not shown', async () => {
     const late = Promise.withResolvers<TranscriptSearch>();
     await open(smallRun(), {
       prepare: (host) => {
@@ -248,7 +248,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('no run yet, and a run that cannot be read, say so', async () => {
+  test('no run yet, and a run that cannot be read, are reported', async () => {
     await open(smallRun(), {}, 0);
     await view.page.getByText('No run has been started yet.').waitFor();
     await view.close();
@@ -286,7 +286,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('what was refused before the backend was there is asked again, and no error is shown', async () => {
+  test('requests that were refused before the backend connected are repeated, and no error is shown', async () => {
     const { board, connection } = hostState('run');
     let isThere = false;
     const refuse = (): void => {
@@ -308,7 +308,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('the bar under the pointer says what it is', async () => {
+  test('the bar under the pointer shows its text', async () => {
     await open();
     await bar(/^Check types, attempt 1/).hover();
     assert.match(

@@ -8,7 +8,7 @@ import { FakeLog } from './fake-log.ts';
 import { boardWith, openStream } from './stream-page.ts';
 
 suite('webview: stream of a blocked task', () => {
-  test('a blocked task says why, with the output of the gate and what can be done', async () => {
+  test('a blocked task explains why, with the output of the gate and the possible actions', async () => {
     const reason =
       "The gate already fails on main (bd56f7f), without any task's work: npm test ended with exit code 1: not ok 3 - broken.txt must not exist";
     const blocked = { status: 'blocked', phase: null, blocked_reason: reason } as const;

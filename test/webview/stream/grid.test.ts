@@ -60,7 +60,7 @@ suite('webview: grid', () => {
     });
   }
 
-  test('shows what is written, opens a stream by click and by Enter, arrows move', async () => {
+  test('shows new lines, opens a stream by click and by Enter, arrows move', async () => {
     await open(4);
     await tile('Task number 3').waitFor();
     logs.get('task-1')?.write(outputLine(100, 'something new'));
@@ -111,7 +111,7 @@ suite('webview: grid', () => {
     await view.close();
   });
 
-  test('an agent that ends leaves; without any there is a way on', async () => {
+  test('an agent that ends is removed; without any there is a way on', async () => {
     await open(1);
     await tile('Task number 0').waitFor();
     await view.host.pushState({ board: boardOf([]) });
@@ -122,7 +122,7 @@ suite('webview: grid', () => {
     await view.close();
   });
 
-  test('quiet agents, more than are drawn at a time, all go on telling the time', async () => {
+  test('quiet agents, more than are drawn at a time, all update their time', async () => {
     const atOnce = Math.floor(Date.now() / 1000) - 20;
     await open(40, 'Dark 2026', () => atOnce);
     await view.page.getByText('line 99').nth(39).waitFor({ state: 'attached' });
@@ -135,7 +135,7 @@ suite('webview: grid', () => {
     await view.close();
   });
 
-  test('says what it left out', async () => {
+  test('shows how much it left out', async () => {
     await open(1);
     await view.page.getByText('line 99').waitFor();
     logs.get('task-0')?.write(...outputLines(20_000, 100));

@@ -69,7 +69,7 @@ suite('webview: a hint that is being sent', () => {
     });
   }
 
-  test('goes without what was typed meanwhile', async () => {
+  test('is sent without the text typed in between', async () => {
     await field.fill(`${words}\nand soon`);
     fate.resolve({} as never);
     await eventually('only the rest is there', async () => {

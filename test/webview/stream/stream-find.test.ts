@@ -20,7 +20,7 @@ suite('webview: search in the stream', () => {
     await field().fill(words);
   }
 
-  test('finds in what is loaded, opens what is folded, and marks the words', async () => {
+  test('finds in the loaded entries, opens folded ones, and marks the words', async () => {
     view = await openStream(new FakeLog(conversation()));
     await view.page.getByRole('article', { name: /^Permission/ }).waitFor();
     await search('FAILING');
@@ -51,7 +51,7 @@ suite('webview: search in the stream', () => {
     await view.close();
   });
 
-  test('goes on through a log that is not loaded, back and forth', async () => {
+  test('continues through a log that is not loaded, back and forth', async () => {
     const lines = outputLines(30_000);
     lines[1_234] = outputLine(1_234, 'the needle');
     view = await openStream(new FakeLog(lines));
@@ -66,7 +66,7 @@ suite('webview: search in the stream', () => {
     await view.close();
   });
 
-  test('what a search in transcripts has found is shown at its place, marked', async () => {
+  test('a result of a search in transcripts is shown at its place, marked', async () => {
     const lines = outputLines(30_000);
     lines[1_234] = outputLine(1_234, 'the Needle of it');
     const log = new FakeLog(lines);
@@ -119,7 +119,7 @@ suite('webview: search in the stream', () => {
     await view.close();
   });
 
-  test('a selection is what is copied', async () => {
+  test('a copy contains the selection', async () => {
     view = await openStream(new FakeLog(conversation()), {
       prepare: (host) => host.action('copy', () => ({})),
     });

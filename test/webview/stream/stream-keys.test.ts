@@ -46,7 +46,7 @@ suite('webview: stream by keyboard', () => {
     await focusIs(/^Permission/);
   };
 
-  test('arrows move between entries, Enter opens and closes them, Tab goes on to the answers', async () => {
+  test('arrows move between entries, Enter opens and closes them, Tab moves to the answers', async () => {
     const permission = questionView({
       id: 'q-1',
       task_id: taskId,
@@ -84,7 +84,7 @@ suite('webview: stream by keyboard', () => {
     await view.close();
   });
 
-  test('the field says what becomes of the words, takes files by @, and knows what was said', async () => {
+  test('the field shows the fate of the words, takes files by @, and knows earlier messages', async () => {
     view = await openStream(new FakeLog(conversation()), {
       prepare: (host) => {
         host.backend('task.hint', () => ({}) as never);
@@ -152,7 +152,7 @@ suite('webview: stream by keyboard', () => {
     await view.close();
   });
 
-  test('the focus stays on its entry while the stream goes on', async () => {
+  test('the focus stays on its entry while the stream continues', async () => {
     view = await openStream(new FakeLog(conversation()));
     await view.page.getByRole('article', { name: /^Permission/ }).waitFor();
     await intoRows();
@@ -173,7 +173,7 @@ suite('webview: stream by keyboard', () => {
     await view.close();
   });
 
-  test('Markdown has its tables, links and colors; what an agent does is pinned, and answers fold', async () => {
+  test("Markdown has its tables, links and colors; an agent's to-do list is pinned, and answers fold", async () => {
     view = await openStream(new FakeLog(richConversation()));
     const row = (name: RegExp): ReturnType<typeof view.page.getByRole> =>
       view.page.getByRole('article', { name });

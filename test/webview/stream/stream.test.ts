@@ -71,14 +71,14 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('says in its head on which machine of a fleet the attempt ran', async () => {
+  test('shows in its head on which machine of a fleet the attempt ran', async () => {
     const answers = { attempts: [attemptView({ machine: 'atlas' })] };
     view = await openStream(new FakeLog(conversation()), answers);
     await view.page.getByTitle('Machine').getByText('atlas').waitFor();
     await view.close();
   });
 
-  test('opens at the end of a log of 100,000 lines, and says how long that took', async () => {
+  test('opens at the end of a log of 100,000 lines, and reports how long that took', async () => {
     view = await openStream(new FakeLog(outputLines(100_000)));
     await lineShown(99_999);
     await view.host.until('the opening is measured', () =>
@@ -91,7 +91,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('follows the end; who scrolls up is told how much is new', async () => {
+  test('follows the end; a user who scrolls up sees how much is new', async () => {
     view = await openStream(new FakeLog(outputLines(500)));
     await lineShown(499);
     view.log.write(...outputLines(100, 500));
@@ -151,7 +151,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('a question whose row is not loaded can be answered too; free text where nothing is offered', async () => {
+  test('a question whose row is not loaded can be answered too; free text if nothing is offered', async () => {
     const free = questionView({
       id: 'q-2',
       task_id: taskId,
@@ -243,7 +243,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('a new attempt is shown when it begins', async () => {
+  test('a new attempt is shown when it starts', async () => {
     const first = new FakeLog([{ type: 'text', text: 'the first try', at: at(0) }]);
     const second = new FakeLog([{ type: 'text', text: 'the second try', at: at(9) }]);
     second.attempt = 2;
@@ -308,7 +308,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('says which hint is still to be told, and which sub-task asks something', async () => {
+  test('shows which hint is still unsent, and which sub-task asks something', async () => {
     const board = boardWith({ status: 'paused', phase: null });
     const part = taskView({
       id: 'part',
@@ -337,7 +337,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('without a connection it says so, with a way on', async () => {
+  test('without a connection it reports that, with a way on', async () => {
     view = await openStream(new FakeLog(), {
       state: {
         connection: {
@@ -357,7 +357,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('says what is wrong, and goes on when the backend is back', async () => {
+  test('reports the problem, and continues when the backend is back', async () => {
     const log = new FakeLog(outputLines(10));
     log.failure = new Error('The backend is gone.');
     view = await openStream(log);

@@ -129,7 +129,7 @@ suite('webview: images, files and selections in a description', () => {
     await view.close();
   });
 
-  test('what is too large, no image, or only called one is refused with a sentence', async () => {
+  test('a file that is too large, not an image, or only called one is refused with a sentence', async () => {
     await write();
     const alert = view.page.getByRole('alert');
     await bring('drop', [{ name: 'big.png', type: 'image/png', size: 5 * 1024 * 1024 + 1 }]);
@@ -144,7 +144,7 @@ suite('webview: images, files and selections in a description', () => {
     await view.close();
   });
 
-  test('files of the Explorer become paths, and a refused one says why', async () => {
+  test('files of the Explorer become paths, and a refused one shows why', async () => {
     await write();
     view.host.action('attachFiles', () => ({
       texts: ['`src/print.ts`', '`src/`'],
@@ -158,7 +158,7 @@ suite('webview: images, files and selections in a description', () => {
     await view.close();
   });
 
-  test('a selection of an editor says where it is from; other text is pasted as ever', async () => {
+  test('a selection of an editor names its source; other text is pasted as usual', async () => {
     await write();
     const quoted = '`src/print.ts`, line 3:\n\n```typescript\nprint()\n```';
     view.host.action('quoteSelection', ({ text }) => ({

@@ -152,7 +152,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('is drawn at once where its panel showed another task, whose memory it leaves alone', async () => {
+  test('is drawn at once if its panel showed another task, whose memory it leaves alone', async () => {
     const state = { board: board(), subject: { id: 'print', attempt: null } };
     const { board: _now, ...around } = hostState('stream', state);
     view = await openWebview('stream', {
@@ -172,7 +172,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('is reused for another task at once, each with what was typed for it', async () => {
+  test('is reused for another task at once, each with its own typed text', async () => {
     await open();
     const { page, host } = view;
     const title = page.getByRole('textbox', { name: 'Title' });
@@ -340,7 +340,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('a model is asked for where the agent takes one, and can be removed elsewhere', async () => {
+  test('a model is asked for if the agent takes one, and can be removed otherwise', async () => {
     const model = (): ReturnType<typeof view.page.getByLabel> =>
       view.page.getByLabel('Model', { exact: true });
     await open({ agent: 'codex' });
@@ -353,7 +353,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('a refusal is said beside what was tried, and a finished task only tells', async () => {
+  test('a refusal is shown beside the field, and a finished task is read-only', async () => {
     await open();
     view.host.backend('task.edit', () => {
       throw new Error('Labels must not be longer than 100 characters.');
@@ -368,7 +368,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('history says what was changed, and the tabs go by arrow keys', async () => {
+  test('history shows the changes, and the tabs move by arrow keys', async () => {
     await open();
     const { page } = view;
     await page.getByText('History').click();

@@ -178,7 +178,7 @@ suite('webview: fields of the tree', () => {
     await view.close();
   });
 
-  test("a new task's field begins where the titles beside it do", async () => {
+  test("a new task's field starts at the same column as the titles beside it", async () => {
     await open(boardOf(numbered([{ id: 'a', title: 'A task', epic_id: 'e' }]), [['e', 'An epic']]));
     await row(/^A task/).click();
     await press('Alt+Shift+N');

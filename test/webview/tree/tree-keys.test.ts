@@ -49,7 +49,7 @@ suite('webview: keys of the tree', () => {
     await view.close();
   });
 
-  test('what is typed behind a key goes where it leads, however far the extension is', async () => {
+  test('text typed behind a key goes to its field, however slow the extension is', async () => {
     await open();
     const { host } = view;
     const far = Promise.withResolvers<void>();
@@ -93,7 +93,7 @@ suite('webview: keys of the tree', () => {
     await view.close();
   });
 
-  test('a key acts at once, and once, where VS Code does not know yet that the rows have the keyboard', async () => {
+  test('a key acts at once, and once, if VS Code does not know yet that the rows have the focus', async () => {
     const told = Promise.withResolvers<{}>();
     await open((host) => host.action('keysHere', () => told.promise));
     const { host } = view;

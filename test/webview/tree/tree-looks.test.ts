@@ -57,7 +57,7 @@ suite('webview: looks of the tree', () => {
     await view.close();
   });
 
-  test('an epic that waits for a review says so, to the eye, the ear and the menu', async () => {
+  test('an epic that waits for a review shows that, to the eye, the ear and the menu', async () => {
     const small = smallBoard();
     const epics = small.epics.map((epic) =>
       epic.id === 'server' ? { ...epic, landing_state: 'needs_review' } : epic,

@@ -45,7 +45,7 @@ suite('webview: tree', () => {
     });
   }
 
-  test('the keyboard goes everywhere and says where it is', async () => {
+  test('the keyboard reaches everything and shows its position', async () => {
     await open();
     await view.page.getByRole('tree').focus();
     const steps: readonly (readonly [string, string])[] = [
@@ -72,7 +72,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('the button of an epic runs it, and leaves alone what is selected', async () => {
+  test('the button of an epic runs it, and leaves the selection alone', async () => {
     await open();
     await row(/^Check types/).click();
     await view.host.until('a row is selected', () => view.host.selection.length > 0);
@@ -142,7 +142,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('the keyboard begins with the first row in sight', async () => {
+  test('the keyboard starts with the first row in sight', async () => {
     view = await openWebview('tree', { state: { board: largeBoard(300) } });
     await row(/^Task number 0,/).waitFor();
     await view.page.mouse.move(100, 300);
@@ -172,7 +172,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('what was typed is kept when one clicks elsewhere, and that click counts', async () => {
+  test('typed text is kept if one clicks elsewhere, and that click counts', async () => {
     await open();
     await row(/^Serve over HTTP/).click();
     await press('Alt+Shift+N');
@@ -349,7 +349,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('says why nothing new starts, for as long as that is so', async () => {
+  test('shows why nothing new starts, as long as that is so', async () => {
     view = await openWebview('tree');
     await view.page.getByRole('treeitem').first().waitFor();
     const reason = 'Claude has reached its limit; it goes on at 17:00.';
@@ -371,7 +371,7 @@ suite('webview: tree', () => {
     ['untrusted', 'drover.trustWorkspace'],
     ['not_initialised', 'drover.initialise'],
   ] as const) {
-    test(`says what is missing and the way on: ${reason}`, async () => {
+    test(`names the missing parts and the way on: ${reason}`, async () => {
       view = await openWebview('tree', {
         state: {
           board: null,

@@ -71,7 +71,7 @@ suite('execution client over a bad network', () => {
   const done = { kind: 'done', exitCode: 3, signal: null };
   const numbers = (count: number) => Array.from({ length: count }, (_, n) => String(n + 1));
 
-  test('C24 also: a cut every two kilobytes, wherever it falls: each line comes once', async () => {
+  test('C24 also: a cut every two kilobytes, wherever it falls: each line arrives once', async () => {
     // Fewer than the runtime keeps, so that no time between two connections can lose one.
     const followed = await follow(
       'for i in $(seq 30); do seq $((i*30-29)) $((i*30)); sleep 0.03; done; exit 3',
@@ -83,7 +83,7 @@ suite('execution client over a bad network', () => {
     assert.ok((network?.cuts() ?? 0) > 15);
   });
 
-  test('C21 also: what is lost while nothing is connected is counted, and nothing comes twice', async () => {
+  test('C21 also: lines lost while nothing is connected are counted, and nothing arrives twice', async () => {
     const followed = await follow('seq 60000; exit 3', 60_000);
     assert.deepEqual(await followed.end, done);
     const seen = followed.lines.map(Number);

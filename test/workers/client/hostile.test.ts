@@ -169,7 +169,7 @@ suite('hostile workers', () => {
     }
   });
 
-  test('H08 who asks for the token again gets none: redirects are not followed, 401 ends the job', async () => {
+  test('H08 a server that asks for the token again gets none: redirects are not followed, 401 ends the job', async () => {
     const asked: string[] = [];
     const thief = createServer((request: IncomingMessage, response) => {
       asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);

@@ -12,7 +12,7 @@ import { useRuntimes, type RuntimeProcess } from '../support/runtime-process.ts'
 suite('worker runtime: downloads', () => {
   const start = useRuntimes();
 
-  test('R20 everything that can be sent comes back, sockets and pipes are left out', async () => {
+  test('R20 everything that can be sent is returned, sockets and pipes are left out', async () => {
     const runtime = await start();
     const listen = `require('node:net').createServer().listen('a.sock', () => process.kill(process.pid, 'SIGKILL'))`;
     const make = [
@@ -64,7 +64,7 @@ suite('worker runtime: downloads', () => {
     });
   }
 
-  test('R20 also: names and targets of any bytes come back as they are', async () => {
+  test('R20 also: names and targets of any bytes are returned unchanged', async () => {
     const runtime = await start();
     const make = [
       `odd="$(printf 'caf\\351')"; echo 1 > "$odd"; echo 2 > "$(printf 'caf\\350')"`,
@@ -101,7 +101,7 @@ suite('worker runtime: downloads', () => {
     await assert.rejects(whole);
   });
 
-  test('a client that goes away in the middle of a download leaves the runtime at its work', async () => {
+  test('a client that disconnects in the middle of a download does not stop the runtime', async () => {
     const runtime = await start();
     await runToEnd(runtime, 'head -c 30000000 /dev/urandom > big; seq 9 > small');
     for (let round = 0; round < 3; round++) {

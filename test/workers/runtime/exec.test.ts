@@ -89,7 +89,7 @@ suite('worker runtime: commands', () => {
     }
   });
 
-  test('R11 also: line ends, empty lines, a last line without an end, and bytes that are no text', async () => {
+  test('R11 also: line ends, empty lines, a last line without an end, and bytes that are not text', async () => {
     const runtime = await start();
     const text = String.raw`a\r\n\n\r\nb\rc\n<&>\xe2\x80\xa8\n\xff\xc3(\n\xe6\xbc\xa2 last`;
     const events = await runToEnd(
@@ -107,7 +107,7 @@ suite('worker runtime: commands', () => {
     ]);
   });
 
-  test('R12 long lines come in chunks, and nothing blocks', async () => {
+  test('R12 long lines arrive in chunks, and nothing blocks', async () => {
     const runtime = await start();
     const program = `
       const characters = '漢'.repeat(349_525) + 'x';
@@ -124,7 +124,7 @@ suite('worker runtime: commands', () => {
     assert.deepEqual(done(events), { done: true, exit_code: 0 });
   });
 
-  test('R13 a command that a signal ended says which', async () => {
+  test('R13 a command that a signal ended names it', async () => {
     const runtime = await start();
     const killed = await runToEnd(runtime, 'echo before; kill -KILL $$');
     assert.deepEqual(done(killed), { done: true, exit_code: -1, signal: 'KILL' });
@@ -133,7 +133,7 @@ suite('worker runtime: commands', () => {
     assert.deepEqual(done(ended), { done: true, exit_code: -1, signal: 'TERM' });
   });
 
-  test('a command that cannot start says why, and ends', async () => {
+  test('a command that cannot start reports why, and ends', async () => {
     const runtime = await start();
     const tooLong = await runToEnd(runtime, `: ${'x'.repeat(200_000)}`);
     assert.match(linesOf(tooLong, 'stderr')[0] ?? '', /could not be started: .*E2BIG/);
@@ -161,7 +161,7 @@ suite('worker runtime: commands', () => {
     assert.ok(ms > 1900 && ms < 20_000, String(ms));
   });
 
-  test('R21 also: what the command has printed before its end is not lost, however much it is', async () => {
+  test('R21 also: output of the command before its end is not lost, however much it is', async () => {
     const runtime = await start();
     const waits = 'until [ -e ../go ]; do sleep 0.02; done';
     const stream = await follow(

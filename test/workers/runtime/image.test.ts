@@ -52,7 +52,7 @@ suite('image of a worker', () => {
     assert.deepEqual(all('USER'), ['node']);
   });
 
-  test('what it copies is in the build, and the pages name the file', () => {
+  test('the files that it copies are in the build, and the pages name the file', () => {
     for (const copied of all('COPY')) {
       const [from = '', to = ''] = copied.split(' ');
       assert.ok(existsSync(join(dirname(droverProgram()), basename(from))), from);

@@ -84,7 +84,7 @@ suite('worker runtime: event stream', () => {
     }
   });
 
-  test('R15 also: beyond the newest event of a running job only new ones come', async () => {
+  test('R15 also: beyond the newest event of a running job only new ones arrive', async () => {
     const runtime = await start();
     const job = await exec(runtime, `echo early; ${untilGo}; echo late`);
     const early = await follow(runtime, job);
@@ -120,7 +120,7 @@ suite('worker runtime: event stream', () => {
     assert.equal((await replay(runtime, job, '1500'))[0]?.id, 1501);
   });
 
-  test('R16 also: what a command prints before its first reader comes is kept for it', async () => {
+  test("R16 also: output before a command's first reader is kept for it", async () => {
     const runtime = await start({ env: { DROVER_WORKER_STALLED_MS: '30000' } });
     const count = 3000;
     // So few bytes fit into the pipe: the file tells that all of them are there to be read.
@@ -164,7 +164,7 @@ suite('worker runtime: event stream', () => {
     );
   });
 
-  test('R16 also: a reader that stands still holds nothing up, and gets the end when it reads again', async () => {
+  test('R16 also: a reader that stops delays nothing, and gets the end when it reads again', async () => {
     const runtime = await start();
     const job = await exec(runtime, `${untilGo}; seq 100000 | sed 's/$/ ${'x'.repeat(200)}/'`);
     const still = await follow(runtime, job);
@@ -189,7 +189,7 @@ suite('worker runtime: event stream', () => {
     assert.ok((still.events[at + 1]?.id ?? 0) > (still.events[at]?.id ?? 0));
   });
 
-  test('R17 every reader gets the end, whenever it comes', async function () {
+  test('R17 every reader gets the end, whenever it connects', async function () {
     this.timeout(600_000);
     const runtime = await start();
     const readersPerJob = 20;

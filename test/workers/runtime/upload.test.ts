@@ -204,7 +204,7 @@ suite('worker runtime: uploads', () => {
     assert.equal((await upload(runtime, exact)).status, 200);
   });
 
-  test('R08 nothing else is taken while a job runs or an upload comes', async () => {
+  test('R08 nothing else is accepted while a job runs or an upload arrives', async () => {
     const runtime = await start();
     await uploadOld(runtime);
     const archive = systemTarGz({ 'new.txt': 'new' });
@@ -245,7 +245,7 @@ suite('worker runtime: uploads', () => {
     assert.equal((await runToEnd(runtime, 'cat new.txt')).length, 2);
   });
 
-  test('an upload that is cut off leaves the old tree, and the next one is taken', async () => {
+  test('an upload that is cut off leaves the old tree, and the next one is accepted', async () => {
     const runtime = await start();
     await uploadOld(runtime);
     const archive = systemTarGz({ 'new.txt': 'new' });

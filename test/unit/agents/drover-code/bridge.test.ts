@@ -53,7 +53,7 @@ suite('Drover Code bridge: frames', () => {
     }
   });
 
-  test('B04 stray text is told and passed; too much of it is a clear failure', () => {
+  test('B04 stray text is reported and skipped; too much of it is a clear failure', () => {
     for (const stray of ['panic: x\n', 'no end of line', 'A: 1\n\n', 'Content-Length: -5\r\n']) {
       const bytes = Buffer.concat([Buffer.from(stray), frame({ id: 1 })]);
       const events = new FrameReader().push(bytes);
@@ -194,7 +194,7 @@ suite('Drover Code bridge: conversation', () => {
     assert.deepEqual(sent, []);
   });
 
-  test('B13 an error is told with its words, and the next prompt goes out', async () => {
+  test('B13 an error is reported in its words, and the next prompt is sent', async () => {
     const { client, reply, sentSo } = connect();
     const [first, second] = [client.execute('one'), client.execute('two')];
     reply({ id: (await sentSo(1)).id, error: { code: -32_603, message: 'api error 400' } });
@@ -227,7 +227,7 @@ suite('Drover Code bridge: conversation', () => {
     assert.equal(logged.length, 2);
   });
 
-  test('B17 all that waits is told when the process has ended', async () => {
+  test('B17 all waiting calls fail when the process has ended', async () => {
     const { client, sentSo } = connect();
     const all = [client.execute('one'), client.execute('two'), client.ping()];
     await sentSo(2);

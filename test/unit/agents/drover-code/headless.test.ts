@@ -96,7 +96,7 @@ suite('Drover Code headless: pure parts', () => {
     for (const text of ['/quit', ' \n\t/x']) assert.doesNotMatch(promptText(text), /^\s*\//);
   });
 
-  test('B22 what a person configured stays; what would change the answers never does', () => {
+  test("B22 a person's configuration stays; settings that would change the answers never do", () => {
     const env = { DROVER_CODE_HEADLESS: 'no', DROVER_CODE_HEADLESS_PLAIN: '1' };
     const request = { env, timeoutMs: 90_500 } as unknown as AgentRequest;
     const settings = settingsOf('drover-code', { env, model: 'm', permissionMode: 'unikernel' });
@@ -118,7 +118,7 @@ suite('Drover Code headless: pure parts', () => {
     assert.equal(denied.kind === 'failed' && denied.failure.retryable, false);
   });
 
-  test('what is printed may be anything at all', () => {
+  test('the output may be anything at all', () => {
     const translator = new HeadlessTranslator(noFacts.usage);
     const lines = [
       'null',

@@ -92,7 +92,7 @@ suite('sqlforge apply', () => {
     });
   }
 
-  test('S02 a default that is no name is refused with the way on', async () => {
+  test('S02 an invalid default name is refused with the remedy', async () => {
     writeFileSync(join(folder, 'project', 'sqlforge.yml'), 'default_environment: dev; rm -rf /\n');
     const { code, terminal } = await run([], ['dev']);
     assert.equal(code, 3);
@@ -100,7 +100,7 @@ suite('sqlforge apply', () => {
     assert.deepEqual(calls(), []);
   });
 
-  test('says what is missing', async () => {
+  test('names the missing parts', async () => {
     rmSync(join(folder, 'bin', 'sqlforge'));
     assert.match((await run([], ['dev'])).terminal.stderr.text, /sqlforge was not found/);
     rmSync(join(folder, 'project', 'sqlforge.yml'));

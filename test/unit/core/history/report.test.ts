@@ -91,7 +91,7 @@ suite('report', () => {
     assert.deepEqual(report.critical_path[1]?.after, { kind: 'slot', task_id: 'a' });
   });
 
-  test('a claim at once is no wait for a slot, however long ago the task was added', () => {
+  test('a claim at once is not a wait for a slot, however long ago the task was added', () => {
     const report = reportOf([
       added(0, 'a'),
       added(0, 'b'),
@@ -106,7 +106,7 @@ suite('report', () => {
     );
   });
 
-  test('retries say their cause, and money is counted by model', () => {
+  test('retries name their cause, and money is counted by model', () => {
     const report = reportOf(chain);
     assert.deepEqual(report.retries, [
       {
@@ -224,7 +224,7 @@ suite('report', () => {
     );
   });
 
-  test('a run that goes on ends now', () => {
+  test('an active run ends now', () => {
     const report = reportOf([added(0, 'a'), start], 130_000);
     assert.deepEqual(
       [report.state, report.duration_ms, report.time.queued],

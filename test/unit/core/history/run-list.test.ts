@@ -15,7 +15,7 @@ const lines: readonly Line[] = [
 ];
 
 suite('history of runs', () => {
-  test('each run says what landed, what failed, its time and its cost', () => {
+  test('each run lists its landings, its failures, its time and its cost', () => {
     const { runs, found } = runsOf(lines);
     assert.equal(found, 1);
     const [run] = runs;
@@ -27,7 +27,7 @@ suite('history of runs', () => {
     assert.equal(run?.ended_at_ms, 132_000);
   });
 
-  test('a run of single tasks says how many it was started for', () => {
+  test('a run of single tasks has the number that it was started for', () => {
     assert.equal(runsOf(lines).runs[0]?.tasks, null);
     const chosen = lines.map((line): Line => {
       return line[1] === 'run.started'
@@ -43,7 +43,7 @@ suite('history of runs', () => {
     assert.equal(runs[0]?.ended_at_ms, null);
   });
 
-  test('a search finds every word in tasks, errors, agents and epics, and says where', () => {
+  test('a search finds every word in tasks, errors, agents and epics, and names the place', () => {
     assert.equal(runsOf(lines, 'title of A').runs[0]?.match, 'Title of a');
     assert.equal(runsOf(lines, 'CLAUDE').found, 1);
     assert.equal(runsOf(lines, 'sha-a').runs[0]?.match, 'sha-a');

@@ -130,7 +130,7 @@ suite('spans', () => {
     assert.match(errorOf(lost, 'a') ?? '', /./);
   });
 
-  test('gates are those of its tasks, or of none, that ended while the run was under way', () => {
+  test('gates are those of its tasks, or of none, that ended during the run', () => {
     const gate = (atMs: number, tasks: readonly string[]): Line => [
       atMs,
       'gate.passed',
@@ -150,7 +150,7 @@ suite('spans', () => {
     assert.deepEqual(endsOf(new Set(['a'])), []);
   });
 
-  test('what still runs is left out until it has ended', () => {
+  test('running parts are left out until they have ended', () => {
     const half = chain.slice(0, 10);
     const names = spans(half).map((span) => span.name);
     assert.ok(!names.includes('drover.workflow.run'), names.join(' '));
@@ -170,7 +170,7 @@ suite('spans', () => {
     });
   }
 
-  test('what waits when its run ends has waited until then', () => {
+  test('parts that wait when their run ends have waited until then', () => {
     const all = spans(left);
     const [b] = namedIn(all, 'drover.task.execute', 'b');
     const [wait] = namedIn(all, 'drover.wait.person', 'b');
@@ -224,7 +224,7 @@ suite('metrics', () => {
     for (const line of lines) assert.ok(text.split('\n').includes(line), `${line}\n${text}`);
   }
 
-  test('counters say what the feed says', () => {
+  test('counters agree with the feed', () => {
     assertLines([
       'drover_tasks_completed_total{project="shop"} 2',
       'drover_tasks_claimed_total{project="shop",agent_type="claude"} 3',
@@ -240,7 +240,7 @@ suite('metrics', () => {
     ]);
   });
 
-  test('gauges say what waits, and how the machines are', () => {
+  test('gauges report the waits, and the state of the machines', () => {
     assertLines([
       'drover_tasks_waiting{project="shop",state="failed"} 1',
       'drover_tasks_waiting{project="shop",state="needs_review"} 2',

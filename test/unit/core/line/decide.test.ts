@@ -213,7 +213,7 @@ suite('line: all facts together', () => {
     ...new Set(every.filter(filter).map((facts) => decide(facts).kind)),
   ];
 
-  test('no branch moves where people removed something', () => {
+  test('no branch moves if people removed something', () => {
     const found = kinds(({ holdsFollowed, relation }) => !holdsFollowed && relation !== 'same');
     assert.deepEqual(found.toSorted(), ['adopt', 'hold', 'replay']);
   });

@@ -27,7 +27,7 @@ const rowsOf = (...workers: readonly WorkerView[]): readonly TreeRow[] =>
   });
 
 suite('rows of remote workers', () => {
-  test('say the task, the attempt, the age and the cost so far', () => {
+  test('show the task, the attempt, the age and the cost so far', () => {
     const [row, problem] = rowsOf(worker());
     assert.equal(row?.label, 'Far away');
     assert.equal(row?.description, '12 min · $0.25 · attempt 2');
@@ -61,13 +61,13 @@ suite('rows of remote workers', () => {
     assert.match(test?.description ?? '', /^connection test · 12 min/);
   });
 
-  test('give way to what a person can do in VS Code where settings are not accepted', () => {
+  test('are replaced by the possible actions in VS Code if settings are not accepted', () => {
     const message = 'remote.host is not accepted yet. Review and accept it with "drover trust".';
     assert.match(wordsOfFailure({ kind: 'unaccepted', message }), /Test Connection shows them/);
     assert.equal(wordsOfFailure({ kind: 'git_failed', message: 'No git.' }), 'No git.');
   });
 
-  test('are out of date where the board and the leases differ', () => {
+  test('are out of date if the board and the leases differ', () => {
     const list = (...workers: readonly WorkerView[]) => ({
       provisioner: 'ssh',
       workers,
@@ -116,7 +116,7 @@ function told(rows: readonly TreeRow[], depth = 0): readonly string[] {
 }
 
 suite('rows of an upload', () => {
-  test('are a tree of folders, the largest files, and what stays here with the reason', () => {
+  test('are a tree of folders, the largest files, and the files that stay here with the reason', () => {
     assert.deepEqual(told(uploadRows(preview)), [
       'Uploaded 4 files, 4 KB',
       '  b 3 files, 4 KB',
@@ -136,7 +136,7 @@ suite('rows of an upload', () => {
     ]);
   });
 
-  test('have ids of their own, and say why nothing would be uploaded', () => {
+  test('have ids of their own, and explain why nothing would be uploaded', () => {
     const ids = (rows: readonly TreeRow[]): readonly string[] =>
       rows.flatMap(({ id, children }) => [id, ...ids(children)]);
     const all = ids(uploadRows(preview));

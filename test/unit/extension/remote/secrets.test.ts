@@ -28,7 +28,7 @@ suite('keys of remote workers', () => {
     assert.equal(secrets.kept.size, 0);
   });
 
-  test('are no variable that could change what is run', async () => {
+  test('are not variables that could change which program runs', async () => {
     const secrets = storage();
     await storeRemoteKey(secrets, '/a', { variable: 'PATH', key: '/evil' });
     assert.deepEqual(await remoteVariables(secrets, '/a'), {});

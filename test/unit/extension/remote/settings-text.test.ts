@@ -29,7 +29,7 @@ suite('settings of remote workers', () => {
     );
   });
 
-  test('take the place of what was there, and leave the rest of the table', () => {
+  test('replace the former ones, and leave the rest of the table', () => {
     const text =
       'runs_on = "local"\n[remote]\nmax = 2\nprovisioner = "process"\nssh_args = [\n  "-v",\n]\n[gate]\ncommand = "true"\n';
     assert.deepEqual(parse(withRemote(text, ssh) ?? ''), {
@@ -44,7 +44,7 @@ suite('settings of remote workers', () => {
     assert.ok(!/[^\r]\n/.test(windows));
   });
 
-  test('are left to a person in forms that are no plain lines', () => {
+  test('are left to a person in forms that are not plain lines', () => {
     for (const text of [
       'remote.max = 2\n',
       'remote = { max = 2 }\n',

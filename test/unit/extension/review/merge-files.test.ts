@@ -15,7 +15,7 @@ const sides = { base: 'base\n', landed: 'landed\n', task: 'mine\n' };
 const undecided = { kind: 'undecided', undecided: 1, conflicts: 1 };
 
 suite('extension: merge files', () => {
-  test('a result begins with both sides between marks, and is open while a mark is in it', () => {
+  test('a result starts with both sides between marks, and is open while a mark is in it', () => {
     const text = emptyResult('landed\n', 'mine');
     assert.equal(text, '<<<<<<< landed\nlanded\n=======\nmine\n>>>>>>> this task\n');
     assert.deepEqual(resultState(text, sides), { kind: 'marked' });
@@ -31,7 +31,7 @@ suite('extension: merge files', () => {
       assert.deepEqual(resultState(text, sides), { kind: 'decided' }, text);
   });
 
-  test('an empty result takes a file out only where one side has', () => {
+  test('an empty result deletes a file only if one side has', () => {
     assert.equal(resultText('', sides), '');
     assert.equal(resultText('', { ...sides, landed: null }), null);
     assert.deepEqual(resultState('', { ...sides, landed: null }), { kind: 'decided' });
@@ -39,7 +39,7 @@ suite('extension: merge files', () => {
     assert.deepEqual(resultState('', added), undecided, 'both sides added the file');
   });
 
-  test('a person reads what lands before it lands', () => {
+  test('a person reads the change before it lands', () => {
     assert.equal(landingWords('a.md', 'landed\nmine\n', sides), '+1 −0 in a.md');
     assert.equal(landingWords('a.md', 'landed\n', sides), 'no change in a.md');
     assert.equal(landingWords('a.md', '', { ...sides, task: null }), '+0 −1 in a.md');
@@ -51,7 +51,7 @@ suite('extension: merge files', () => {
     assert.deepEqual(storedName('task-1/..', '../a/./b.ts'), ['task-1___', 'a', 'b.ts']);
   });
 
-  test('what another version has kept is left out', () => {
+  test('merges stored by another version are left out', () => {
     assert.deepEqual(readMerges([null, { task: 'a' }, 'x']), []);
     assert.deepEqual(readMerges({}), []);
   });

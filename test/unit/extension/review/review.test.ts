@@ -64,7 +64,7 @@ suite('review: addresses', () => {
     });
   }
 
-  test('are refused where they are no JSON, or of another scheme', () => {
+  test('are refused if they are not JSON, or of another scheme', () => {
     assert.equal(readUri({ scheme: 'drover-git', path: '/a', query: 'a=b' }), null);
     assert.equal(readUri({ scheme: 'drover-git', path: '/a', query: 'null' }), null);
     const parts = toUriParts({ root, sha, path: 'a', review: 't', side: 'base' }, 'a');
@@ -90,7 +90,7 @@ suite('review: changes', () => {
     size: null,
   };
 
-  test('stand with their base left and what would land right', () => {
+  test('have their base left and the version that would land right', () => {
     const pairs = filePairs(root, change).map(({ original, modified }) => [
       original === null ? null : readUri(original),
       modified === null ? null : readUri(modified),
@@ -107,7 +107,7 @@ suite('review: changes', () => {
     assert.equal(reviewTitle(change), 'Print (to review)');
   });
 
-  test('in conflict stand beside what has landed', () => {
+  test('in conflict are beside the landed version', () => {
     const task = taskView({ id: 't', commit_sha: head, conflict_files: ['a.ts', 'b.ts'] });
     const pairs = conflictPairs(root, task, sha);
     assert.deepEqual(
@@ -168,7 +168,7 @@ suite('review: comments', () => {
     assert.equal(text.split('\n').filter((line) => line.startsWith('> ')).length, 13);
   });
 
-  test('come back after a reload, without what is damaged', () => {
+  test('return after a reload, without damaged ones', () => {
     const good = draft({});
     const kept = [good, { ...good, startLine: -1 }, { ...good, text: 7 }, null, 'x'];
     assert.deepEqual(readDrafts(JSON.parse(JSON.stringify(kept))), [good]);

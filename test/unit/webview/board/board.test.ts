@@ -32,7 +32,7 @@ suite('board: columns', () => {
     );
   });
 
-  test('say on a card what is with its task', () => {
+  test('show the state of a task on its card', () => {
     const { waiting, asks } = columnsOf(smallBoard(), null);
     const { working } = columnsOf({ ...smallBoard(), questions: [] }, null);
     const nowMs = (1_700_000_000 + 75) * 1000;
@@ -53,7 +53,7 @@ suite('board: columns', () => {
     assert.equal(asks.map((card) => cardFacts(card, nowMs)[0])[0], 'asks you');
   });
 
-  test('bring to a person what is blocked from outside', () => {
+  test('bring tasks that are blocked from outside to a person', () => {
     const tasks = numbered([{ id: 'a', status: 'blocked', blocked_reason: 'the licence' }]);
     const { asks } = columnsOf(boardOf(tasks), null);
     assert.deepEqual(asks.map(cardReason), ['the licence']);
@@ -77,13 +77,13 @@ suite('board: graph', () => {
     assert.deepEqual([...reachable('check', graph.blockers)], ['print', 'parse']);
   });
 
-  test('hides what is completed and says how much', () => {
+  test('hides completed tasks and shows how many', () => {
     const graph = graphOf(smallBoard(), { epic: 'syntax', hidesCompleted: true });
     assert.deepEqual([...graph.tasks.keys()], ['print', 'check']);
     assert.equal(graph.completedHidden, 1);
   });
 
-  test('shows what holds up an epic from outside of it', () => {
+  test('shows blockers of an epic from outside of it', () => {
     const tasks = numbered([
       { id: 'a', epic_id: 'one' },
       { id: 'b', epic_id: 'two', status: 'blocked', blocked_by: ['a'] },
@@ -98,7 +98,7 @@ suite('board: graph', () => {
     assert.deepEqual([...graph.outside], ['a']);
   });
 
-  test('counts dependencies of parts for their task, and lets them not be taken away there', () => {
+  test('counts dependencies of parts for their task, and forbids removing them there', () => {
     const tasks = numbered([
       { id: 'a' },
       { id: 'b' },
@@ -156,7 +156,7 @@ suite('board: layout', () => {
     });
   }
 
-  test('stands a loop that there should not be', () => {
+  test('shows an unexpected loop', () => {
     const edges = [
       { blocker: 'a', dependent: 'b' },
       { blocker: 'b', dependent: 'a' },
@@ -172,7 +172,7 @@ suite('board: viewport', () => {
   const screen = { width: 800, height: 600 };
   const graph = { width: 2_000, height: 1_000 };
 
-  test('zooms about a point, which stays where it is', () => {
+  test('zooms about a point, which keeps its position', () => {
     const at = { x: 300, y: 200 };
     const view = zoomAt({ scale: 1, x: 10, y: 20 }, 2, at);
     assert.deepEqual(view, { scale: 2, x: -280, y: -160 });
@@ -219,7 +219,7 @@ suite('board: keys and memory', () => {
     });
   }
 
-  test('forgets what is damaged', () => {
+  test('forgets damaged state', () => {
     assert.deepEqual(readMemory('x'), { mode: 'kanban', hidesCompleted: false });
     assert.deepEqual(readMemory({ mode: 'graph', epic: 7, hidesCompleted: 1 }), {
       mode: 'graph',

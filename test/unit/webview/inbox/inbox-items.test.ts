@@ -155,7 +155,7 @@ suite('inbox items', () => {
     assert.deepEqual([item?.kind, item?.seen], ['review', undefined]);
   });
 
-  test('landed work that waits, and what a checkout lacks of it, say why and have a button', () => {
+  test('landed work that waits, and the problems of a checkout, have a reason and a button', () => {
     const old = {
       checkout: '/c',
       from: 'a'.repeat(40),

@@ -54,7 +54,7 @@ suite('a plan before it is added', () => {
     ]);
   });
 
-  test('keeps the order through what is left out, and no empty epic', () => {
+  test('keeps the order through omitted tasks, and no empty epic', () => {
     const text = planLines(plan, choose(freshDraft, ['redirect', 'page', 'license'], false));
     assert.deepEqual(
       linesOf(text).map(({ id }) => id),
@@ -91,7 +91,7 @@ suite('a plan before it is added', () => {
     assert.deepEqual(offered('expiry'), ['storage', 'page', 'license']);
   });
 
-  test('is read again as it was kept, and what is none is left out', () => {
+  test('is read again as it was stored, and invalid parts are left out', () => {
     const draft = changeTask(choose(freshDraft, ['page'], false), 'storage', { title: 'Store' });
     assert.deepEqual(readDraft(JSON.parse(JSON.stringify(draft))), draft);
     assert.deepEqual(readDraft({ out: [1], epics: { a: 2 }, tasks: { b: { title: 3 } } }), {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { runTitle } from '../../../../webview/run/run-words.ts';
 
 suite('words of a run', () => {
-  test('its name says whether it was for everything, an epic or chosen tasks', () => {
+  test('its name shows whether it was for everything, an epic or chosen tasks', () => {
     const title = (epic_title: string | null, tasks: number | null): string =>
       runTitle({ epic_title, tasks });
     assert.equal(title(null, null), 'All open tasks');

@@ -8,7 +8,7 @@ import { largeRun, smallRun } from '../../../doubles/reports.ts';
 suite('shapes of a timeline', () => {
   const countOf = (d = ''): number => d.split('M').length - 1;
 
-  test('a bar lies where its attempt ran, in its row', () => {
+  test('a bar is at the time of its attempt, in its row', () => {
     const timeline = timelineOf(smallRun());
     assert.ok(timeline !== null);
     const scale = 1_000 / timeline.lengthMs;

@@ -52,7 +52,7 @@ suite('ansi', () => {
     test(name, () => assert.equal(shown(text), expected));
   }
 
-  test('what was overwritten can be shown', () => {
+  test('overwritten text can be shown', () => {
     assert.equal(shown('rm -rf /\rls', true), 'rm -rf /|[sign]␍|ls');
   });
 

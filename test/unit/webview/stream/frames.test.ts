@@ -14,7 +14,7 @@ suite('frames', () => {
     return { dueMs: refreshMs - waitMs, refreshMs, doneMs: refreshMs + workMs };
   };
 
-  test('worst and median work; dropped are refreshes that passed meanwhile and before', () => {
+  test('worst and median work; dropped are refreshes that passed during the work and before', () => {
     const inTime = [frame(20, 16), frame(40, 3), frame(60, 9, -5)];
     assert.deepEqual(reportOf(inTime, 20), { worstMs: 16, medianMs: 4, dropped: 0, frames: 3 });
     const late = [frame(120, 50), frame(240, 4, 45)];
@@ -23,7 +23,7 @@ suite('frames', () => {
     assert.deepEqual(reportOf(ahead, 20), { worstMs: 40, medianMs: 40, dropped: 1, frames: 2 });
   });
 
-  test('a report a second; a rest is no slow frame', () => {
+  test('a report a second; a rest is not a slow frame', () => {
     const reports: FrameReport[] = [];
     const meter = new FrameMeter((report) => reports.push(report), 20);
     for (let ms = 0; ms <= 1_000; ms += 20) meter.frame(frame(ms, 5));
@@ -33,7 +33,7 @@ suite('frames', () => {
     assert.deepEqual(reports[1], { worstMs: 60, medianMs: 60, dropped: 33, frames: 11 });
   });
 
-  test('a short burst is told when the stream has rested, once', () => {
+  test('a short burst is reported when the stream has rested, once', () => {
     const reports: FrameReport[] = [];
     const meter = new FrameMeter((report) => reports.push(report), 20);
     meter.rest();
@@ -44,7 +44,7 @@ suite('frames', () => {
     assert.deepEqual(reports, [{ worstMs: 5, medianMs: 5, dropped: 0, frames: 3 }]);
   });
 
-  test('a hidden window is no slow frame', () => {
+  test('a hidden window is not a slow frame', () => {
     const reports: FrameReport[] = [];
     const meter = new FrameMeter((report) => reports.push(report), 20);
     meter.frame(frame(20, 5));

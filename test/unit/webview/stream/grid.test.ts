@@ -31,7 +31,7 @@ suite('grid: live agents', () => {
     );
   });
 
-  test('agents that ask come first, and the tenth task comes after the ninth', () => {
+  test('agents that ask are first, and the tenth task follows the ninth', () => {
     const tasks = Array.from({ length: 12 }, (_, at) =>
       taskView({
         id: `t${at + 1}`,
@@ -50,14 +50,14 @@ suite('grid: live agents', () => {
     );
   });
 
-  test('not more than can be looked at', () => {
+  test('not more than fit on the page', () => {
     const tasks = Array.from({ length: 200 }, (_, index) =>
       taskView({ id: `t${index}`, status: 'in_progress' }),
     );
     assert.equal(liveAgents(snapshotOf(tasks)).length, tilesMax);
   });
 
-  test('of many that are late a part is drawn at a time, and nobody is passed over for ever', () => {
+  test('of many late tiles a part is drawn at a time, and each gets its turn', () => {
     const tiles = Array.from({ length: 64 }, (_, at) => ({ at, drawnMs: 0 }));
     for (let tick = 1; tick <= 8; tick += 1) {
       const next = nextLate(tiles, tiles.length);
@@ -148,7 +148,7 @@ suite('grid: feed of a tile', () => {
     };
   }
 
-  test('begins at the end and follows', async () => {
+  test('starts at the end and follows', async () => {
     const log = new FakeLog(outputLines(10_000));
     const { feed, until } = feedOf(log);
     void feed.run();
@@ -160,7 +160,7 @@ suite('grid: feed of a tile', () => {
     feed.stop();
   });
 
-  test('goes on at the end when it is behind, and says about how much it left out', async () => {
+  test('continues at the end when it is behind, and reports about how much it left out', async () => {
     const log = new FakeLog(outputLines(10));
     const { feed, until } = feedOf(log);
     void feed.run();
@@ -187,7 +187,7 @@ suite('grid: feed of a tile', () => {
     feed.stop();
   });
 
-  test('goes on when the backend is back, and ends with the attempt', async () => {
+  test('continues when the backend is back, and ends with the attempt', async () => {
     const log = new FakeLog(outputLines(10));
     log.failure = new Error('gone');
     const { feed, until } = feedOf(log);

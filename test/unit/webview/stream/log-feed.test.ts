@@ -89,7 +89,7 @@ suite('log feed', () => {
     assert.ok(opened.feed.hasOlder);
   });
 
-  test('what was asked for ahead is not asked for again, unless it failed', async () => {
+  test('a page that was requested ahead is not requested again, unless it failed', async () => {
     for (const fails of [false, true]) {
       const log = new FakeLog(outputLines(1_000));
       const { events, ...page } = await log.read({ id: 'task', before: endOfLog, limit: 300 });
@@ -106,7 +106,7 @@ suite('log feed', () => {
     }
   });
 
-  test('follows what is written, with one poll at a time', async () => {
+  test('follows new lines, with one poll at a time', async () => {
     const log = new FakeLog(outputLines(10));
     const opened = await open(log);
     for (let index = 10; index < 200; index += 1) log.write(outputLine(index));
@@ -125,7 +125,7 @@ suite('log feed', () => {
     assert.equal(await opened.feed.readOlder(), false);
   });
 
-  test('keeps to its bound when a person reads far above, and comes back to the end', async () => {
+  test('keeps to its bound when a person reads far above, and returns to the end', async () => {
     const opened = await open(new FakeLog(outputLines(60_000)));
     opened.side = 'back';
     while (opened.feed.hasOlder) {
@@ -142,7 +142,7 @@ suite('log feed', () => {
     assert.equal(lastText(opened), 'line 59999');
   });
 
-  test('counts what arrives while the end is not loaded, and jumps to it', async () => {
+  test('counts arriving lines while the end is not loaded, and jumps to it', async () => {
     const log = new FakeLog(outputLines(60_000));
     const opened = await open(log);
     opened.side = 'back';
@@ -175,7 +175,7 @@ suite('log feed', () => {
     await opened.until('the new line is counted', () => opened.feed.unseenEvents === 1);
   });
 
-  test('goes on when the backend is back', async () => {
+  test('continues when the backend is back', async () => {
     const log = new FakeLog(outputLines(10));
     log.failure = new Error('no backend');
     const opened = await open(log);
@@ -208,7 +208,7 @@ suite('log feed', () => {
     await opened.until('the next line', () => lastText(opened) === 'line 11');
   });
 
-  test('ends with the attempt, and goes on when it does', async () => {
+  test('ends with the attempt, and continues when it does', async () => {
     const log = new FakeLog(outputLines(10));
     const opened = await open(log);
     log.end();
@@ -219,7 +219,7 @@ suite('log feed', () => {
     await opened.until('the line', () => lastText(opened) === 'line 10');
   });
 
-  test('begins again at the end when a crash has cut the log', async () => {
+  test('restarts at the end when a crash has cut the log', async () => {
     const log = new FakeLog(outputLines(1_000));
     const opened = await open(log);
     log.cut(10);

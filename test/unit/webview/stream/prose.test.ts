@@ -128,7 +128,7 @@ suite('changed words', () => {
   });
 });
 
-suite('list of what an agent does', () => {
+suite("the agent's to-do list", () => {
   const call = (todos: unknown): LogLineView =>
     ({
       type: 'tool_call',
@@ -139,7 +139,7 @@ suite('list of what an agent does', () => {
       at: 1,
     }) as LogLineView;
 
-  test('is the newest that was said, by a tool or as a plan', () => {
+  test('is the newest one, from a tool or a plan', () => {
     const todos = [
       { content: 'Read', status: 'completed' },
       { content: 'Write', status: 'in_progress' },
@@ -161,7 +161,7 @@ suite('list of what an agent does', () => {
     assert.deepEqual(lastTodos([call([]), note]), items);
   });
 
-  test('is none where nothing is one', () => {
+  test('is null if no line has one', () => {
     assert.equal(
       lastTodos([call('x'), call(null), { type: 'note', level: 'info', text: 'Plan', at: 1 }]),
       null,
@@ -183,7 +183,7 @@ suite('prose', () => {
     assert.deepEqual(proseBlocks('```\nopen').map(outline), ['code (open)']);
   });
 
-  test('tables, quotes, lists of what is to do, and emphasis', () => {
+  test('tables, quotes, task lists, and emphasis', () => {
     const text = '|a|b|\n|-|-:|\n|`x`|**y**|\n\n> q *it* ~~s~~\n\n- [x] done\n- [ ] open\n\n---\n';
     assert.deepEqual(proseBlocks(text).map(outline), [
       'table(a,b;code(x),bold(y))',
@@ -217,7 +217,7 @@ suite('prose', () => {
     }
   });
 
-  test('what no person writes takes no time to speak of', () => {
+  test('extreme text takes no noticeable time', () => {
     const texts = ['>', '[', '*a', '_a', '`a', '![', '<a ', 'a/', '~a', '(a', '- ', '|-'].map(
       (part) => part.repeat(Math.ceil(7_000 / part.length)),
     );

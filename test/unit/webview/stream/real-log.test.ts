@@ -111,7 +111,7 @@ suite('log feed on real files', () => {
     assert.equal(jumps.length, 1);
   });
 
-  test('follows while segments come and go', async () => {
+  test('follows while segments appear and disappear', async () => {
     await open(64 * 1024, 100);
     for (let from = 100; from < 3_000; from += 100) {
       await write(from, from + 100);

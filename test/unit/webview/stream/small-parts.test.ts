@@ -52,7 +52,7 @@ suite('following the end', () => {
     movedPx,
   });
 
-  test('who scrolls up is left in peace and told of what is new', () => {
+  test('a user who scrolls up is left alone and sees how much is new', () => {
     const away = follow(following, scrolled(300, -100));
     assert.equal(away.isFollowing, false);
     const told = follow(follow(away, { type: 'arrived', count: 3 }), { type: 'arrived', count: 2 });
@@ -90,7 +90,7 @@ suite('differences of lines', () => {
     test(name, () => assert.deepEqual(shown(before, after), expected));
   }
 
-  test('what is too large to compare is all removed and all added', () => {
+  test('a change that is too large to compare is all removed and all added', () => {
     const many = (word: string): string =>
       Array.from({ length: 2_000 }, (_, index) => `${word}${index}`).join('\n');
     const lines = diffLines(many('a'), many('b'));
@@ -183,7 +183,7 @@ suite('head of a stream', () => {
     assert.equal(exitText({ ...exit, stopped: true }, true), 'Paused');
   });
 
-  test('what is offered for each status', () => {
+  test('the actions offered for each status', () => {
     const offered = taskStatuses.map((status) => {
       const task = taskView({
         id: 't',
@@ -270,7 +270,7 @@ suite('questions and their rows', () => {
     assert.deepEqual(bound(entries, question('q', '1')), [[[1, 'q']], []]);
   });
 
-  test('one whose row is not loaded stands alone; others are not ours', () => {
+  test('one whose row is not loaded is alone; others are not ours', () => {
     const review = questionView({ id: 'r', task_id: 't', kind: 'review', text: 'Review' });
     const other = questionView({ id: 'o', task_id: 'x', text: 'May I?' });
     assert.deepEqual(bound([], question('q', '1'), review, other), [[], ['q']]);
@@ -295,7 +295,7 @@ suite('long texts', () => {
 suite('search', () => {
   const query = { text: 'Error', matchesCase: false };
 
-  test('in what is shown, not in what colours it', () => {
+  test('in the shown text, not in its color codes', () => {
     const entries = entriesOf(
       { text: 'no' },
       { text: 'an \u001b[31mer\u001b[0mror' },
@@ -325,7 +325,7 @@ suite('search', () => {
 });
 
 suite('memory', () => {
-  test('what comes back is checked', () => {
+  test('restored state is checked', () => {
     for (const broken of [undefined, null, 7, 'x', [], { place: 1, folds: 'no', attempt: -1 }]) {
       assert.deepEqual(readMemory(broken), emptyMemory);
     }

@@ -45,7 +45,7 @@ suite('transcript', () => {
     assert.equal(call.body.result.atMs - call.atMs - call.body.result.waitedMs, 1_200);
   });
 
-  test('a result joins its call, whatever came between', () => {
+  test('a result joins its call, whatever is in between', () => {
     const entries = entriesOf(
       { type: 'tool_call', id: 'a', name: 'Bash', title: 'Bash ls', input: { command: 'ls' } },
       { type: 'tool_call', id: 'b', name: 'Read', title: 'Read x', input: { file_path: 'x' } },
@@ -65,7 +65,7 @@ suite('transcript', () => {
     ]);
   });
 
-  test('a result without its call stands alone', () => {
+  test('a result without its call is alone', () => {
     const entries = entriesOf({ type: 'tool_result', id: 'x', isError: false, text: 'late' });
     assert.deepEqual(kinds(entries), ['result']);
   });
@@ -90,7 +90,7 @@ suite('transcript', () => {
     );
   });
 
-  test('a block that grows says so', () => {
+  test('a block that grows shows that', () => {
     const transcript = new Transcript(0);
     transcript.append([line(output('1'))], true);
     const [entry] = transcript.entries;
@@ -125,7 +125,7 @@ suite('transcript', () => {
     ]);
   });
 
-  test('what is not known is a note, what is broken harms nobody', () => {
+  test('an unknown event is a note, a broken one does no harm', () => {
     const entries = entriesOf(
       { type: 'from_the_future', text: 'hello' },
       { type: 'text', text: 7 },
@@ -149,7 +149,7 @@ suite('transcript', () => {
     for (const entry of entries) assert.equal(typeof entryLabel(entry), 'string');
   });
 
-  test('what is used is remembered, and is no entry', () => {
+  test('usage is remembered, and is not an entry', () => {
     const transcript = new Transcript(0);
     const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 100, costUsd: 0.1 };
     transcript.append([line({ type: 'usage', usage })], true);

@@ -42,7 +42,7 @@ suite('visible text', () => {
     );
   });
 
-  test('signs are told apart from the same letters as text', () => {
+  test('signs are distinguished from the same letters as text', () => {
     assert.deepEqual(visiblePieces('U+202E\u202e'), [
       { text: 'U+202E', isSign: false },
       { text: 'U+202E', isSign: true },

@@ -78,7 +78,7 @@ suite('rows of the tree', () => {
     );
   });
 
-  test('a task that is at work leaves the rows of all others as they are', () => {
+  test('a running task does not change the rows of all others', () => {
     const state = stateWith([], '');
     const board = begin();
     state.update(board);

@@ -215,7 +215,7 @@ suite('tree: plan', () => {
     );
   });
 
-  test('what is taken back while it is on its way is taken back, and not what was done before', async () => {
+  test('an edit that is undone while it is being sent is the one undone, and not the one before', async () => {
     const history = new EditHistory();
     const host = {} as Host;
     const asked: string[] = [];
@@ -234,7 +234,7 @@ suite('tree: plan', () => {
     assert.deepEqual(asked, ['one', 'two', 'not two']);
   });
 
-  test('a refused edit is told to whoever made it, and holds up nobody', async () => {
+  test('a refused edit is reported to its maker, and delays nothing', async () => {
     const history = new EditHistory();
     const host = {} as Host;
     const refused: Edit = {
@@ -314,7 +314,7 @@ suite('tree: dependencies, copies and archived epics', () => {
     assert.equal(dropQuestion(keptDependents(board, ['p']))?.text, '“r” waits for “q”.');
   });
 
-  test('a copy says what its task says, and nothing of what became of it', async () => {
+  test('a copy has the texts of its task, and nothing of its outcome', async () => {
     const told: (readonly [string, unknown])[] = [];
     const host = {
       backend: async (name: string, params: unknown) => {
@@ -348,7 +348,7 @@ suite('tree: dependencies, copies and archived epics', () => {
     assert.deepEqual(titles({ text: 'b' }), ['one', 'b']);
   });
 
-  test('the pointer is told the whole title, what a task waits for by title, and its failure', () => {
+  test("the pointer shows the whole title, a task's blockers by title, and its failure", () => {
     const tasks = board.tasks.map((task) =>
       task.id === 'b' ? { ...task, waits_for: ['a'], last_error: 'the gate is red' } : task,
     );

@@ -77,7 +77,7 @@ suite('stream of a job', () => {
     assert.equal(streams.length, 2);
   });
 
-  test('C20 also: a runtime that never tells done ends without a status', async () => {
+  test('C20 also: a runtime that never sends done ends without a status', async () => {
     const { end, lines } = await followed(tenLines, { losesDone: true });
     assert.deepEqual(end, { kind: 'no_status' });
     assert.deepEqual(lines, ten);
@@ -121,7 +121,7 @@ suite('stream of a job', () => {
     assert.equal(streams.length, 1);
   });
 
-  test('§5.3 a legacy runtime drops done and forgets the job with its reader: that is told apart from a job that is lost', async () => {
+  test('§5.3 a legacy runtime drops done and forgets the job with its reader: that is distinguished from a lost job', async () => {
     const { end, lines } = await followed(tenLines, { isLegacy: true });
     assert.deepEqual(lines, ten);
     assert.ok(end.kind === 'lost');
@@ -215,7 +215,7 @@ suite('stream of a job', () => {
     ]);
   });
 
-  test('an event that is cut anywhere, CRLF included, comes out whole', () => {
+  test('an event that is cut anywhere, CRLF included, is read whole', () => {
     const bytes = Buffer.from('id: 1\r\ndata: ä\r\n\r\nid: 2\r\ndata: b\r\n\r\n');
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       const parser = new EventParser();

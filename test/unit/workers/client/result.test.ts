@@ -97,7 +97,7 @@ suite('result of a worker', () => {
     return refused;
   }
 
-  test('files that are new and changed come, with their mode; what is as it was is not written', async () => {
+  test('new and changed files arrive, with their mode; unchanged ones are not written', async () => {
     write('a.txt', 'a');
     write('b.txt', 'b');
     const entries: Entry[] = [
@@ -137,7 +137,7 @@ suite('result of a worker', () => {
     assert.equal(read('stays.txt'), 's');
   });
 
-  test('C30 where the manifest misses a file, or is missing, nothing is removed', async () => {
+  test('C30 if the manifest misses a file, or is missing, nothing is removed', async () => {
     write('a.txt', 'a');
     const sent = { 'a.txt': sentFile('a') };
     const lists = [
@@ -204,7 +204,7 @@ suite('result of a worker', () => {
     assert.deepEqual(readdirSync(join(root, '.git')), ['HEAD']);
   });
 
-  test('C31 also: nothing is written through a link that stands in the worktree', async () => {
+  test('C31 also: nothing is written through a link in the worktree', async () => {
     mkdirSync(join(folder, 'outside'));
     symlinkSync(join(folder, 'outside'), join(root, 'door'));
     const imported = await brought(plain({ 'door/deep/x': 'x' }));
@@ -230,7 +230,7 @@ suite('result of a worker', () => {
     assert.match(refused, /too many entries/);
   });
 
-  test('C33 secrets, ignored files and what was never uploaded stay byte for byte as they are', async () => {
+  test('C33 secrets, ignored files and files that were never uploaded stay byte for byte the same', async () => {
     const mine = ['.env', 'node_modules/m', 'out.log', 'local.txt'];
     for (const path of mine) write(path, `mine\0${path}`);
     // A complete result that has none of them, and one that has others by their names.

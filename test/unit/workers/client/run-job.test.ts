@@ -11,7 +11,7 @@ suite('job on a worker', () => {
   const jobs = useStockJobs();
   const { ran, slot } = jobs;
 
-  test('the work comes back whole, with its exit code, and the instance goes', async () => {
+  test('the work arrives whole, with its exit code, and the instance is destroyed', async () => {
     const { outcome, provisioner, lines } = await ran();
     assert.deepEqual(outcome, { kind: 'ran', exitCode: 3, signal: null });
     assert.deepEqual(slot(), ['a.txt', 'c.txt']);
@@ -151,7 +151,7 @@ suite('job on a worker', () => {
     assert.deepEqual(outcome, { kind: 'ran', exitCode: 3, signal: null });
   });
 
-  test('C29 a stopped job is asked to end, what it has made is fetched, the instance goes', async () => {
+  test('C29 a stopped job is asked to end, its work is fetched, the instance is destroyed', async () => {
     const stop = new AbortController();
     const { outcome, provisioner } = await ran({
       script: 'echo made > c.txt; rm b.txt; echo begun; exec sleep 30',
@@ -178,7 +178,7 @@ suite('job on a worker', () => {
     assert.deepEqual(readdirSync(join(jobs.folder, 'leases')), []);
   });
 
-  test('C01 an instance that could not be made is destroyed, unless it is certain that there is none', async () => {
+  test('C01 an instance that could not be made is destroyed, unless it certainly does not exist', async () => {
     for (const isCertain of [false, true]) {
       const { outcome, provisioner } = await ran({
         prepare: (made) => {
@@ -229,7 +229,7 @@ suite('job on a worker', () => {
     for (const text of provisioner.leasesSeen) assert.ok(!text.includes(token));
   });
 
-  test('C45 a job canceled before the creation answers waits for it and destroys what was made', async () => {
+  test('C45 a job canceled before the creation answers waits for it and destroys the instance', async () => {
     const stop = new AbortController();
     const { outcome, provisioner } = await ran({
       stop: stop.signal,

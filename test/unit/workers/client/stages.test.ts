@@ -29,7 +29,7 @@ suite('stages of a job', () => {
     assert.deepEqual(lines, ['a'], 'the worker has the file as it was before');
   });
 
-  test('a worker is being destroyed while its result comes into the worktree', async () => {
+  test('a worker is being destroyed while its result is written into the worktree', async () => {
     let before: readonly string[] = [];
     const { outcome } = await ran({
       prepare: (made) => {

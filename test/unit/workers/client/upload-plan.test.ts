@@ -58,7 +58,7 @@ suite('upload plan', () => {
     assert.deepEqual(plan.value.notices, [notice]);
   });
 
-  test('C08 dependency folders count only where git does not track them; .git never travels', () => {
+  test('C08 dependency folders count only if git does not track them; .git never travels', () => {
     const tracked = ['dist/x.js', 'bin/run'].map((path) => write(path));
     const untracked = ['a/node_modules/m.js', 'target/t', '.venv/v', 'b/__pycache__/c', 'new.txt'];
     assert.deepEqual(
@@ -67,7 +67,7 @@ suite('upload plan', () => {
     );
   });
 
-  test('what stays here is told with its reason, a folder of dependencies once', () => {
+  test('files that stay here are listed with their reason, a folder of dependencies once', () => {
     const tracked = ['.env', 'big.bin', 'a.txt'].map((path) => write(path));
     const untracked = ['a/node_modules/x/m.js', 'a/node_modules/y/n.js', 'dist/x'].map((path) =>
       write(path),
@@ -93,7 +93,7 @@ suite('upload plan', () => {
     assert.equal(plan.value.notices.length, 3);
   });
 
-  test('C07 what .droverignore names is left out, a secret stays out whatever it says', () => {
+  test('C07 files that .droverignore names are left out, a secret stays out whatever it says', () => {
     const tracked = ['a.txt', 'big.bin', 'secret.pem'].map((path) => write(path));
     assert.deepEqual(paths({ tracked, droverIgnored: new Set(['big.bin']) }), ['a.txt']);
   });

@@ -75,7 +75,7 @@ suite('docker provisioner', () => {
     assert.equal(await provisioner.isGone?.(ref), true);
   });
 
-  test('no image, no engine, and a container that does not start are told with their reason', async () => {
+  test('no image, no engine, and a container that does not start are reported with their reason', async () => {
     const { provisioner } = await open({ startStatus: 500 });
     const unknown = await provisioner.create({ ...spec, image: 'nowhere' }, signal);
     assert.ok(!unknown.ok && unknown.error.isCertain);

@@ -42,7 +42,7 @@ suite('hook provisioner', () => {
     return made.error.message;
   }
 
-  test('gets what an instance needs as JSON, and may give it a token of its own', async () => {
+  test("gets an instance's needs as JSON, and may give it a token of its own", async () => {
     const made = await hook(
       `[ $1 = create ] || exit 0; cat > '${folder}/asked'; echo '{"id":"i-1","url":"https://w.example","token":"own"}'`,
     ).create(spec, signal);
@@ -68,7 +68,7 @@ suite('hook provisioner', () => {
     assert.match(message, /did not end within 0\.3 s\.$/);
   });
 
-  test('whose words are no instance is refused with what it should print', async () => {
+  test('whose output is not an instance is refused with the expected form', async () => {
     assert.match(await refused(hook('echo ready')), /create printed no JSON: ready\.$/);
     assert.match(await refused(hook('echo "{}"')), /create must print \{"id"/);
     const plain = hook(`echo '{"id":"i","url":"http://10.0.0.1"}'`);
@@ -76,7 +76,7 @@ suite('hook provisioner', () => {
     assert.match(await refused(hook('echo no quota >&2; exit 7')), /exit code 7: no quota\.$/);
   });
 
-  test('lists and destroys by name and id, and a failure of it is told', async () => {
+  test('lists and destroys by name and id, and a failure of it is reported', async () => {
     const listed = await hook(`cat > /dev/null; echo '[{"name":"a","id":"1"},{"name":"b"}]'`).list(
       'me',
     );

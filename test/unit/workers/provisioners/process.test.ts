@@ -18,7 +18,7 @@ suite('process provisioner', () => {
   });
   teardown(() => removeFolder(folder));
 
-  test('what is searched for at the end is not older than the runtime', async () => {
+  test('processes searched for at the end are not older than the runtime', async () => {
     const ended: ({ readonly pid: number; readonly startTime: string } | null)[] = [];
     const provisioner = createProcessProvisioner({
       folder,

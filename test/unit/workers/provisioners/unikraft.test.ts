@@ -75,7 +75,7 @@ suite('unikraft provisioner', () => {
     assert.ok(!('tags' in (running.instances.get(made.value.id)?.body ?? {})));
   });
 
-  test('C02 an address that the instance does not tell is asked of its service, under either name; without one there is no guess', async () => {
+  test('C02 an address that the instance does not report is asked of its service, under either name; without one there is no guess', async () => {
     for (const groupsName of ['service_groups', 'services'] as const) {
       const { platform: running, provisioner } = await open({ domains: 'service', groupsName });
       const made = await provisioner.create(spec, signal);
@@ -100,7 +100,7 @@ suite('unikraft provisioner', () => {
     assert.deepEqual([...running.instances.keys()], ['other']);
   });
 
-  test('C39 the fifth try to delete works; where it fails too, the lease stays and the instance is named', async () => {
+  test('C39 the fifth try to delete works; if it fails too, the lease stays and the instance is named', async () => {
     for (const deleteFailures of [4, 5]) {
       const { platform: running, provisioner } = await open({ deleteFailures });
       const made = await provisioner.create(spec, signal);
