@@ -100,7 +100,7 @@ function lookAgainRow({ toDo = null }: PreflightState): PreflightRow {
 
 const settingsRow: PreflightRow = {
   label: '$(discard) Use the settings for everything',
-  description: 'Forgets what was chosen for this run',
+  description: 'Discards your choices for this run',
   action: { kind: 'useSettings' },
   fixes: [],
 };

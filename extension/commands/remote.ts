@@ -180,7 +180,7 @@ async function destroy(
   { name, isRunning, title }: WorkerOfRow,
 ): Promise<void> {
   const detail = isRunning
-    ? 'What the agent made since the last snapshot is lost. The attempt starts again on another worker.'
+    ? 'The work of the agent since the last snapshot is lost. The attempt starts again on another worker.'
     : 'No task runs on it.';
   const what = title === null ? name : `of "${plainText(title, 80)}"`;
   if (!(await context.messages.confirm(`Destroy the worker ${what}?`, detail, 'Destroy'))) return;

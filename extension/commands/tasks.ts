@@ -142,7 +142,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     if (task === null) return;
     const note = await vscode.window.showInputBox({
       title: 'Send the Conflict Back to the Agent',
-      prompt: 'How the two changes belong together. The agent starts from what has landed.',
+      prompt: 'How the two changes belong together. The agent starts from the landed work.',
     });
     if (note === undefined) return;
     await project.request('task.resolve', { id: task.id, note });

@@ -152,7 +152,7 @@ function taskNotice(task: TaskView): readonly Notice[] {
         {
           key,
           level: 'warning',
-          text: `${task.title} conflicts with what has landed (${formatCount(task.conflict_files.length, 'file')}).`,
+          text: `${task.title} conflicts with landed work (${formatCount(task.conflict_files.length, 'file')}).`,
           buttons: [{ title: 'Merge in Editor', action: { kind: 'merge', task: task.id } }, stream],
           isBlocking: true,
         },

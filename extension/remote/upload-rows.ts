@@ -73,7 +73,7 @@ function leftOutRow({ left_out: all, left_out_more: more }: RemotePreview): Tree
   const rest = more === 0 ? [] : [moreRow('left', more)];
   const count = String(all.length + more);
   const row = group('left out', 'Left out', 'circle-slash', [...groups, ...rest], count);
-  const tooltip = 'What stays here, beside what git itself ignores.';
+  const tooltip = 'Files that stay here, besides those that git ignores.';
   return { ...row, tooltip, isOpen: all.length > 0 };
 }
 

@@ -54,8 +54,7 @@ const warningColor = 'list.warningForeground';
 const stateTexts: { readonly [S in WorkerView['state']]: string } = {
   running: 'A task runs on it.',
   left: 'An orphan: the process that followed it has ended. A running backend destroys it within ten minutes.',
-  unknown:
-    'An orphan: nothing in this clone knows what it was made for. It is never destroyed by itself.',
+  unknown: 'An orphan: no task of this clone uses it. Drover never destroys it automatically.',
 };
 
 function workerRow(worker: WorkerView, { list, tasks, costs, nowMs }: WorkerFacts): TreeRow {

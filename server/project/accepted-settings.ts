@@ -132,7 +132,7 @@ export async function acceptAll(root: string, judged: JudgedSettings): Promise<v
 
 export function heldSentence({ name, by }: HeldSetting): string {
   const who =
-    by === null ? 'was changed since it was accepted' : `was changed by what ${by} has landed`;
+    by === null ? 'was changed since it was accepted' : `was changed by the landing of ${by}`;
   return `${name} in ${projectFileName} ${who}; the accepted value stays in use. Review it with "drover trust".`;
 }
 

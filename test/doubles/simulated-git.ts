@@ -358,7 +358,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     if (current === tip) return { kind: 'followed', sha: tip };
     if (current !== undefined && !objects.isAncestor(current, tip)) {
       if (objects.isAncestor(tip, current)) return { kind: 'followed', sha: current };
-      return `${branchName(ref)} has commits that are not part of what has landed yet.`;
+      return `${branchName(ref)} has commits that are not part of the landed work yet.`;
     }
     if (checkout.branch !== ref || current === undefined) return null;
     if (mode === 'never') return 'checkout.follow is "never".';

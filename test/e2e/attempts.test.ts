@@ -103,7 +103,7 @@ echo "$id" > shared.txt
     assert.deepEqual(task.conflict_files, ['shared.txt']);
     assert.equal(task.commit_sha, here.git('rev-parse', 'drover/second/1'));
     const why = await here.expect(0, ['why', 'second']);
-    assert.match(why, /in conflict with what has landed in shared\.txt/);
+    assert.match(why, /in conflict with landed work in shared\.txt/);
     assert.match(why, /changed nothing/);
     assert.match(await here.expect(0, ['diff', 'second']), /^\+second$/m);
     await here.expect(3, ['approve', 'second']);

@@ -168,7 +168,7 @@ else echo "$id" >> shared.txt; fi
     const prompt = await here.expect(0, ['log', second, '--attempt', '2', '--prompt']);
     assert.match(prompt, /shared\.txt/);
     assert.match(prompt, /Your intent: [ab]: Name the (first|second) owner/);
-    assert.match(prompt, /Landed meanwhile: [ab]: Name the (first|second) owner/);
+    assert.match(prompt, /Landed in the meantime: [ab]: Name the (first|second) owner/);
   });
 
   test('not cured: state conflict, exit code 2, the work still there, resolved by a person', async () => {
@@ -261,7 +261,7 @@ echo "$id" > shared.txt
     const resolved = await here.drover(['resolve', 'second', '--note', 'Leave marks']);
     assert.match(
       resolved.stderr,
-      /The next attempt of second merges shared\.txt with what has landed/,
+      /The next attempt of second merges shared\.txt with the landed work/,
     );
     await here.expect(2, ['run']);
     const marked = await here.task('second');
@@ -273,7 +273,7 @@ echo "$id" > shared.txt
     const task = await here.task('second');
     assert.deepEqual([task.status, task.review_kind], ['needs_review', 'unmerged']);
     assert.match(task.verdict_reason ?? '', /lines from before both changes in shared\.txt/);
-    assert.match(await here.expect(0, ['why', 'second']), /would revert what has landed/);
+    assert.match(await here.expect(0, ['why', 'second']), /would revert landed work/);
     assert.deepEqual(landedTasks(here), ['first'], 'nothing has landed unseen');
     const approved = await here.drover(['approve', 'second']);
     assert.match(approved.stderr, /Landing \+2 −1: own\.txt, shared\.txt/);

@@ -241,7 +241,7 @@ suite('git: follow', () => {
     fixture.git('commit', '-qam', 'mine');
     const outcome = await follow(tip);
     assert.equal(outcome.kind === 'pending' && outcome.commits, 1);
-    assert.match(outcome.kind === 'pending' ? outcome.reason : '', /not part of what has landed/);
+    assert.match(outcome.kind === 'pending' ? outcome.reason : '', /not part of the landed work/);
     fixture.git('merge', '-q', '--no-edit', tip);
     assert.deepEqual(await follow(tip), { kind: 'followed', sha: main() });
   });

@@ -184,7 +184,7 @@ function taskItem(need: TaskNeed, task: TaskView): InboxItem {
       };
     case 'conflict': {
       const files = task.conflict_files.join(', ');
-      const text = `Its work conflicts with what has landed: ${files === '' ? 'see its log' : files}`;
+      const text = `Its work conflicts with landed work: ${files === '' ? 'see its log' : files}`;
       return { ...base, kind: 'conflict', text, actions: conflictActions };
     }
     case 'failed': {

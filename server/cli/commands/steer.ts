@@ -151,7 +151,7 @@ function landedSentences(item: TaskView | EpicView): readonly string[] {
 
 function mergeLine({ id, conflict_files: files }: TaskView): string {
   const what = files.map(plainLine).join(', ') || 'its work';
-  return `The next attempt of ${id} merges ${what} with what has landed. Nothing lands that leaves a conflict undecided.`;
+  return `The next attempt of ${id} merges ${what} with the landed work. It cannot land while a conflict is undecided.`;
 }
 
 /** Most names in the line about a landing. */

@@ -19,7 +19,7 @@ export function defineRunCommands(program: Command, host: ProgramHost): void {
     .option('--agent <kind>', 'Agent for tasks that name none (codex, or claude:opus with a model)')
     .option('-e, --epic <id>', 'Run only the tasks of this epic')
     .addOption(
-      new Option('--task <id>', 'Run only this task and what it depends on (repeatable)')
+      new Option('--task <id>', 'Run only this task and its blockers (repeatable)')
         .argParser(collect)
         .conflicts('epic'),
     )

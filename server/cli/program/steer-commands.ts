@@ -38,7 +38,7 @@ export function defineSteerCommands(program: Command, host: ProgramHost): void {
     'undo epic-7h2k9d3f',
   ]);
   undo
-    .option('--dry-run', 'Only list what it reverts and what depends on it')
+    .option('--dry-run', 'Only list the commits that it reverts and the tasks that depend on it')
     .action((id: string, options: { dryRun?: boolean }) =>
       steer(undo, (to) => (context) => to.undo(context, id, options)),
     );
@@ -82,7 +82,7 @@ function defineFollow(
   const follow = define(
     program,
     'follow [branch]',
-    'Update the target branch and its checkout to what has landed',
+    'Update the target branch and its checkout to the landed work',
     ['follow', 'follow main', 'follow main --leave-out'],
   );
   follow

@@ -6,7 +6,7 @@ export type SpanWords = Readonly<Record<string, string>>;
 
 export const spanKinds = {
   'drover.workflow.run': 'A run, from its start to its end. The root of the trace.',
-  'drover.task.execute': 'A task in this run: with what it waited for, until it landed.',
+  'drover.task.execute': 'A task in this run, including its waits, until it landed.',
   'drover.worktree.setup': 'From a claim to the start of the agent.',
   'drover.agent.execute': "An attempt's agent. `TRACEPARENT` of the agent names this span.",
   'drover.landing': 'From the end of the agent until the task has landed, with the gate.',
@@ -35,7 +35,7 @@ export const spanAttributes = {
   'drover.agent.model': 'The model that the agent was asked for.',
   'drover.blocker.task_id': 'The task that was waited for last.',
   'drover.wait.kind':
-    'What was waited for: `blocked`, `queued`, `retry`, `quota`, `review`, `question`, `conflict`, `paused`.',
+    'The cause of the wait: `blocked`, `queued`, `retry`, `quota`, `review`, `question`, `conflict`, `paused`.',
   'drover.wait.on': 'Ids of blockers, or the words of the review or the question.',
   'drover.gate.passed': 'Whether the gate passed.',
   'drover.gate.flaky': 'Whether it failed first and then passed on the same tree.',

@@ -326,7 +326,7 @@ function conflictLines(
   }
   lines.push(`Your intent: ${task.id}: ${toSingleLine(task.title)}`);
   for (const other of others.slice(0, limits.landedMeanwhile)) {
-    lines.push(`Landed meanwhile: ${other.id}: ${toSingleLine(other.title)}`);
+    lines.push(`Landed in the meantime: ${other.id}: ${toSingleLine(other.title)}`);
     if (other.summary.trim() !== '') lines.push(fenced(cutEnd(other.summary.trim(), 1_000)));
   }
   lines.push(...leftOut(others.length, limits.landedMeanwhile));

@@ -30,7 +30,7 @@ export const commandSettingTable = {
     value: { type: 'network', choices: commandNetworks },
     fallback: null,
     inFile: true,
-    doc: 'Network access of the gate in a sandbox: `open`, `none`, or a list of hosts. Without it, `[sandbox] network` counts, where `model-only` means `none`.',
+    doc: 'Network access of the gate in a sandbox: `open`, `none`, or a list of hosts. If unset, `[sandbox] network` applies, and `model-only` means `none`.',
     readBy: 'main (confinement)',
   },
   'gate.keep': {
@@ -80,7 +80,7 @@ export const commandSettingTable = {
     value: { type: 'network', choices: commandNetworks },
     fallback: null,
     inFile: true,
-    doc: 'Network access of the setup in a sandbox: `open`, `none`, or a list of hosts. Without it, `[sandbox] network` counts, where `model-only` means `none`.',
+    doc: 'Network access of the setup in a sandbox: `open`, `none`, or a list of hosts. If unset, `[sandbox] network` applies, and `model-only` means `none`.',
     readBy: 'main (confinement)',
   },
   'setup.copy': {

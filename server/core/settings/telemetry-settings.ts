@@ -25,7 +25,7 @@ export const telemetrySettingTable = {
     fallback: null,
     env: 'DROVER_OTEL_SAMPLING',
     inFile: true,
-    doc: 'Share of the runs whose traces are sent. Without it all, but one in ten where `DROVER_ENV` (else `ENVIRONMENT`) is `production`.',
+    doc: 'Share of the runs whose traces are sent. Default: all, or one in ten if `DROVER_ENV` (else `ENVIRONMENT`) is `production`.',
     readBy: reader,
   },
   'telemetry.agents': {

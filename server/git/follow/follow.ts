@@ -80,7 +80,7 @@ async function followOnce(
   };
   if (current !== null && !(await isAncestor(context, current, tip))) {
     if (await isAncestor(context, tip, current)) return followed(current);
-    return pending(`${name} has commits that are not part of what has landed yet.`);
+    return pending(`${name} has commits that are not part of the landed work yet.`);
   }
   const { owners, busy } = await branchHolders(context, ref);
   const obstacle = obstacleOf(name, busy) ?? obstacleAt(context, ref, owners, mode);

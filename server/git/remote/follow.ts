@@ -65,7 +65,7 @@ async function followRemote(
     if (theirs !== null && !(await isAncestor(context, theirs, tip))) {
       if (await isAncestor(context, tip, theirs)) return ok({ kind: 'followed', sha: theirs });
       return pending(
-        `${branchName(ref)} on ${remote.name} has commits that are not part of what has landed yet.`,
+        `${branchName(ref)} on ${remote.name} has commits that are not part of the landed work yet.`,
       );
     }
     const pushed = await pushChanges(deps, [{ ref, next: tip, old: theirs }], true);

@@ -83,7 +83,7 @@ function refusalText(path: string, located: GitOutput): string {
   const cure = /unknown repository extension|repo version|ref storage/i.test(located.stderr)
     ? 'Install a newer git, or remove that extension from the configuration of the repository.'
     : file === null
-      ? 'Run "git status" there and cure what it reports.'
+      ? 'Run "git status" there and fix the problems that it reports.'
       : `Correct that line of ${file.groups?.['file'] ?? 'the configuration'}.`;
   return `${message.replace(/[.\s]*$/, '')}. ${cure}`;
 }

@@ -132,7 +132,7 @@ async function saveEverything(
   if (skipped.length > 0 && !force) {
     const names = skipped.slice(0, 5).join(', ');
     return err(
-      gitFailure('failed', `${worktree.path} holds what cannot be kept in a commit: ${names}.`),
+      gitFailure('failed', `${worktree.path} has files that cannot be kept in a commit: ${names}.`),
     );
   }
   return ok(ref);

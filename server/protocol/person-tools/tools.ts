@@ -111,7 +111,7 @@ export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
     title: 'Run an epic',
     description: 'Starts agents on the tasks of an epic, or on all open tasks',
     modelDescription:
-      'Starts a run: agents work on the open tasks of an epic in parallel, each in its own worktree; tested work lands on the target branch of the local repository and nothing is pushed. Checks first, and refuses with the remedy where a run cannot start. Returns once the run has started; use drover_read_board to follow it.',
+      'Starts a run: agents work on the open tasks of an epic in parallel, each in its own worktree; tested work lands on the target branch of the local repository and nothing is pushed. Checks first, and refuses with the remedy if a run cannot start. Returns once the run has started; use drover_read_board to follow it.',
     inputSchema: objectOf({ epic: epicField }),
     isReadOnly: false,
   },
@@ -119,11 +119,11 @@ export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
     title: 'Answer a question',
     description: "Answers an agent's question",
     modelDescription:
-      'Answers an open question of a working agent by its id (drover_read_board lists them). "answer" must be one of its choices where it has choices. A permission lets the agent do something: answer it only as the person told you.',
+      'Answers an open question of a working agent by its id (drover_read_board lists them). "answer" must be one of its choices if it has any. A permission lets the agent do something: answer it only as the person told you.',
     inputSchema: objectOf(
       {
         id: { type: 'string', description: 'Id of the question.' },
-        answer: { type: 'string', description: 'One of its choices, or words where it has none.' },
+        answer: { type: 'string', description: 'One of its choices, or text if it has none.' },
       },
       ['id', 'answer'],
     ),

@@ -76,7 +76,7 @@ export function unacceptedSettings(deps: DataHandlerDeps): Pick<StatusSnapshot, 
 }
 
 function unacceptedSentence({ setting, by }: UnacceptedView): string {
-  const who = by === null ? 'changed' : `changed by what ${by} has landed`;
+  const who = by === null ? 'changed' : `changed by the landing of ${by}`;
   return `The setting ${setting} in .drover.toml was ${who}; the accepted value stays in use. Review it with "drover trust".`;
 }
 

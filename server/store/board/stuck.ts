@@ -18,7 +18,7 @@ export function holdsOthers(task: Held): string | null {
     case 'cancelled':
       return `is cancelled; run "drover retry ${id}", or remove it as a blocker`;
     case 'conflict':
-      return `is in conflict with what has landed; use "drover retry ${id}"`;
+      return `is in conflict with landed work; use "drover retry ${id}"`;
     case 'needs_review':
       return `waits for a review; use "drover approve ${id}" or "drover send-back ${id}"`;
     case 'paused':

@@ -115,7 +115,7 @@ async function limitedAccount(db: Db, facts: NextAgentFacts & WhyFacts): Promise
   const instead =
     others.length === 0 || limitWaitMs === null || until - facts.nowMs <= limitWaitMs
       ? ''
-      : ` ${others.join(' or ')} takes over where its own account is free.`;
+      : ` ${others.join(' or ')} takes over if its own account is free.`;
   return [
     `The account of ${agent} is out of quota until ${timeText(until, facts.nowMs)}; nothing new starts on it before.${instead}`,
   ];

@@ -247,7 +247,7 @@ function whyReview(row: TaskRow, facts: WhyFacts): string[] {
       ];
     case 'unmerged':
       return [
-        `${id} needs a review: it ${row.verdict_reason ?? 'leaves lines unmerged'}. Landing it as it is would revert what has landed, land the marks, or bring back the commit.`,
+        `${id} needs a review: it ${row.verdict_reason ?? 'leaves lines unmerged'}. Landing it as it is would revert landed work, land the marks, or bring back the commit.`,
         decide,
       ];
     case 'no_changes':
@@ -302,7 +302,7 @@ function whyConflict(row: TaskRow, facts: WhyFacts): string[] {
   const files = textList(row.conflict_files);
   const where = files.length === 0 ? '' : ` in ${files.join(', ')}`;
   return [
-    `${row.id} is in conflict with what has landed${where}; its own further attempts have not cured it.`,
+    `${row.id} is in conflict with landed work${where}; its own further attempts have not resolved it.`,
     ...lastError(row),
     ...keptWork(row, facts),
     `Use "drover retry ${row.id}" to give it to its agent once more, or merge its branch by hand.`,

@@ -32,7 +32,7 @@ export async function makePlan(attempt: AttemptAtWork): Promise<string> {
   const text = boundedPlan(engine.mask(done.summary));
   await run.commit('plan_proposed', (tx) =>
     text === ''
-      ? recordFailure(engine, tx, claim, failure('agent_failed', 'the agent ended without a plan'))
+      ? recordFailure(engine, tx, claim, failure('agent_failed', 'The agent ended without a plan.'))
       : waitForDecision(engine, tx, claim, text),
   );
   return 'planned';

@@ -114,7 +114,7 @@ async function conflictLeft(
   const before = since.filter(({ number }) => number < claim.attempt);
   const worked = before.findLast(({ commit_sha: commit }) => commit !== null);
   if (worked?.failure_kind !== 'conflict') return null;
-  const message = `${worked.error ?? 'the work conflicts with what has landed'}; a further attempt changed nothing`;
+  const message = `${worked.error ?? 'The work conflicts with landed work.'} A further attempt changed nothing.`;
   const files = JSON.parse(task.conflict_files) as string[];
   return { reason: failure('conflict', message), files };
 }

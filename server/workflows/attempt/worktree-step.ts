@@ -350,7 +350,7 @@ async function runSetup(
     case 'ready':
       return null;
     case 'aborted':
-      return failure('setup_failed', 'the setup was stopped before its end');
+      return failure('setup_failed', 'The setup was stopped before its end.');
     case 'failed':
       return end.failure;
   }

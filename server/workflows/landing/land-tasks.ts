@@ -146,7 +146,7 @@ class Landing {
     const ended = new Set<number>();
     const end = (row: LandingRow): void => void ended.add(row.position);
     for (const [index, { row, files }] of batch.conflicts.entries()) {
-      const message = `the work conflicts with what has landed meanwhile in ${files.join(', ')}`;
+      const message = `The work conflicts with landed work in ${files.join(', ')}.`;
       await this.#return([row], `${path}.c${index}`, failure('conflict', message), files);
       end(row);
     }
@@ -244,7 +244,7 @@ class Landing {
     stop: AbortSignal,
   ): Promise<LandingBatch> {
     if (this.#rebuilds > rebuildsMax) {
-      const reason = failure('interrupted', 'the landing was interrupted too often');
+      const reason = failure('interrupted', 'The landing was interrupted too often.');
       return { ...nothingBuilt, problem: reason };
     }
     const owned = await this.#own();
@@ -280,7 +280,7 @@ class Landing {
     const reason =
       moved.kind === 'failed'
         ? moved.reason
-        : failure('git_failed', 'the landing ref moves too often');
+        : failure('git_failed', 'The landing ref moves too often.');
     const rows = batch.merged.map((item) => item.row);
     await this.#return(rows, path, reason);
     return true;

@@ -113,7 +113,7 @@ export async function whyUnmergeable(
   if ((await baseOfRow(engine, row, head)) !== null) return null;
   return failure(
     'agent_failed',
-    `the work of ${row.task_id} is on an unrelated history, without the commit that it started from; it cannot be merged`,
+    `The work of ${row.task_id} is on an unrelated history, without the commit that it started from, so it cannot be merged.`,
   );
 }
 

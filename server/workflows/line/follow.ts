@@ -41,7 +41,7 @@ export async function followLine(
         const done = await followSettled(engine, branch, settled.value, obstacle);
         if (done !== null) return done;
         if (looks >= looksMax)
-          return waitFor(engine, branch, `${branch} moves too often to follow what has landed.`);
+          return waitFor(engine, branch, `${branch} moves too often to follow the landed work.`);
       }
     },
     (trouble) => waitFor(engine, branch, trouble.message),
@@ -66,7 +66,7 @@ async function followSettled(
     case 'follow':
       return moveBranch(engine, branch, settled, obstacle);
     case 'merge': {
-      const reason = `${branch} has commits that are not part of what has landed yet.`;
+      const reason = `${branch} has commits that are not part of the landed work yet.`;
       const pending = { pending: work.length, reason: obstacle ?? reason };
       return finish(engine, branch, settled, step.tip, pending);
     }

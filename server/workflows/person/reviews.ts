@@ -121,7 +121,7 @@ async function approveEpic(
 function notForReview(id: string, state: string | null): string {
   const remedy =
     state === 'landed'
-      ? `drover diff ${id} shows what has landed`
+      ? `drover diff ${id} shows the landed change`
       : `drover run --epic ${id} --land review brings it there`;
   return `epic ${id} does not wait for an approval (${state ?? 'nothing has landed on it yet'}); ${remedy}`;
 }

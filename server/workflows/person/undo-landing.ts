@@ -136,7 +136,7 @@ export async function runUndo(
     case 'held':
       return sendUndo(engine, run, input, end);
     case 'moving': {
-      const moving = failure('git_failed', `${input.line} moves too often; try again`);
+      const moving = failure('git_failed', `${input.line} moves too often. Try again.`);
       return giveUp(engine, run, input, moving, end.round);
     }
   }
@@ -222,7 +222,7 @@ async function takeBack(
   if (!merged.ok) return { ok: false, error: merged.error.message };
   if (merged.value.kind === 'merged') return { ok: true, value: merged.value };
   const files = merged.value.files.join(', ');
-  const error = `what landed after ${input.id} has changed the same lines in ${files}; revert ${landed.slice(0, 12)} by hand`;
+  const error = `Later landings have changed the same lines as ${input.id} in ${files}. Revert ${landed.slice(0, 12)} by hand.`;
   return { ok: false, error };
 }
 

@@ -230,7 +230,7 @@ suite('prompt', () => {
     inOrder(buildPrompt({ ...full, lastFailure }), [
       '- src/a.ts',
       'Your intent: T-1: Add a thing',
-      'Landed meanwhile: O-1: Other',
+      'Landed in the meantime: O-1: Other',
       'OTHER-INTENT',
       'git show cccccccccccc',
     ]);

@@ -56,7 +56,7 @@ suite('extension notices', () => {
     [{ status: 'needs_review' }, 'Title of t waits for your review.', ['Review', 'Show']],
     [
       { status: 'conflict', conflict_files: ['a', 'b'] },
-      'Title of t conflicts with what has landed (2 files).',
+      'Title of t conflicts with landed work (2 files).',
       ['Merge in Editor', 'Show'],
     ],
     [

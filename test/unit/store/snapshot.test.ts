@@ -200,7 +200,7 @@ suite('snapshot: stuck', () => {
     [
       'in conflict',
       ['claimed', 'in_progress', 'conflict'],
-      'A is in conflict with what has landed; use "drover retry A".',
+      'A is in conflict with landed work; use "drover retry A".',
     ],
     [
       'to review',

@@ -110,7 +110,7 @@ suite('why', () => {
       'in conflict',
       ['claimed', 'in_progress', 'conflict'],
       { conflict_files: '["a.txt","b.txt"]', branch: 'drover/A/1' },
-      [/what has landed in a\.txt, b\.txt;/, /kept: drover\/A\/1/, /"drover retry A"/],
+      [/landed work in a\.txt, b\.txt;/, /kept: drover\/A\/1/, /"drover retry A"/],
     ],
     [
       'held files',
@@ -341,7 +341,7 @@ suite('why', () => {
       .execute();
     assert.match(
       (await ask(A)).join(' '),
-      /account of command is out of quota until .* before\. codex takes over where its own account is free/,
+      /account of command is out of quota until .* before\. codex takes over if its own account is free/,
     );
     agents = noFallback;
     assert.doesNotMatch((await ask(A)).join(' '), /codex takes over/);

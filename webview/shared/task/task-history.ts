@@ -24,7 +24,7 @@ const words: Readonly<Record<string, string>> = {
   'task.needs_review': 'Waits for a review',
   'task.approved': 'Approved',
   'task.sent_back': 'Sent back to the agent',
-  'task.conflict': 'Conflict with what has landed',
+  'task.conflict': 'Conflict with landed work',
   'task.taken_over': 'Taken over by hand',
   'task.returned': 'Returned to the queue',
   'task.landed': 'Landed',

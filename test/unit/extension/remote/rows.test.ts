@@ -56,7 +56,7 @@ suite('rows of remote workers', () => {
     assert.equal(left?.description, 'orphan · 12 min · $0.25 · attempt 2');
     assert.match(left?.tooltip ?? '', /has ended/);
     assert.equal(unknown?.description, 'orphan');
-    assert.match(unknown?.tooltip ?? '', /never destroyed by itself/);
+    assert.match(unknown?.tooltip ?? '', /never destroys it automatically/);
     assert.deepEqual([left?.icon, unknown?.icon], ['warning', 'warning']);
     assert.match(test?.description ?? '', /^connection test · 12 min/);
   });
