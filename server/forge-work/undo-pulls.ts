@@ -1,4 +1,4 @@
-// What becomes of a pull request that takes an epic's work back.
+// The outcome of a pull request that reverts an epic's work.
 
 import type { PullCore } from '../core/forge/pull-facts.ts';
 import type { GitRemote } from '../forge/git-remote.ts';

@@ -16,7 +16,7 @@ export type Answer<T> =
   | {
       readonly kind: 'facts';
       readonly value: T;
-      /** What of it could not be read, as a clause; absent if all of it was. */
+      /** The part that could not be read, as a clause; absent if all was read. */
       readonly missing?: string;
     }
   | Unreadable

@@ -69,7 +69,7 @@ export interface PullView {
   readonly base: string;
   /** The commit that Drover pushed last. */
   readonly head: string;
-  /** What it waits for, or how it ended. */
+  /** The reason that it waits, or how it ended. */
   readonly note: string | null;
   /** Facts that could not be read last time. */
   readonly unread: readonly { readonly fact: string; readonly why: string }[];

@@ -289,7 +289,7 @@ export interface WorktreeView {
 
 export interface WorktreeSizes {
   readonly worktrees: readonly WorktreeView[];
-  /** What lies beside them, and stays. */
+  /** Files beside them, which stay. */
   readonly others: readonly {
     readonly path: string;
     readonly size_bytes: number;
@@ -297,7 +297,7 @@ export interface WorktreeSizes {
     readonly why: string;
   }[];
   readonly total_bytes: number;
-  /** What "worktree prune" would free. */
+  /** Bytes that "worktree prune" would free. */
   readonly frees_bytes: number;
   /** `[worktree] disk_limit`; null = none. */
   readonly limit_bytes: number | null;

@@ -1,4 +1,4 @@
-// What the worktrees of this machine take on its disk, for the limit of them: known at any time,
+// The disk space of this machine's worktrees, for their limit: known at any time,
 // and measured in the background at a low cost.
 
 import { readdir } from 'node:fs/promises';

@@ -209,7 +209,7 @@ suite('remote attempts', function () {
   });
 
   soakTest(
-    'C35 a checkout that is dirty and moved meanwhile stays as it is, and the work is on a ref from the base',
+    'C35 a checkout that is dirty and moved during the job stays as it is, and the work is on a ref from the base',
     async () => {
       const here = project({ settings: onProcess, files: { 'mine.txt': 'one\n' } });
       const barrier = makeBarrier(here.folder, 'gate');

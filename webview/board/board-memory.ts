@@ -4,7 +4,7 @@ export type BoardMode = 'kanban' | 'graph';
 
 export interface BoardMemory {
   readonly mode: BoardMode;
-  /** The epic that was chosen on the board; undefined: the one it was opened for. */
+  /** The epic chosen on the board. Absent for the one it was opened for. */
   readonly epic?: string | null;
   readonly hidesCompleted: boolean;
 }

@@ -31,7 +31,7 @@ export interface Annotation {
   readonly text: string;
 }
 
-/** What a branch asks of a pull request. */
+/** The rules of a branch for pull requests. */
 export interface BranchRules {
   /** Names of checks that must be green. */
   readonly requiredChecks: readonly string[];

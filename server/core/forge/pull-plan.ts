@@ -22,7 +22,7 @@ export interface PullRequestPlan {
   readonly undoes?: readonly ForgeMerge[];
 }
 
-/** What a pull request of an epic became. */
+/** The merge of an epic's pull request. */
 export interface ForgeMerge {
   readonly number: number;
   /** On the base. */

@@ -1,5 +1,5 @@
-// What finished work means. Facts decide: the changed files, the held files, and the kind of task.
-// Words in free text are never read as a verdict.
+// The meaning of finished work. Facts decide: the changed files, the held files, and the kind of
+// task. Words in free text are never read as a verdict.
 
 import { expectsCommit, type ReviewKind, type Verdict } from './task.ts';
 

@@ -27,7 +27,7 @@ export interface PromptInput {
   readonly blockers: readonly (FinishedTask & { readonly landedSha: string | null })[];
   /** Newest first; never the task itself, a blocker, or a task of another epic. */
   readonly recent: readonly (FinishedTask & { readonly ageMs: number })[];
-  /** Absent: none. */
+  /** Absent if there are none. */
   readonly notes?: readonly PromptNote[];
   readonly hints: readonly string[];
   readonly task: Named & {

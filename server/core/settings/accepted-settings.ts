@@ -84,7 +84,7 @@ export type Powers = Readonly<Record<string, unknown>>;
 
 export interface PowerChange {
   readonly name: string;
-  /** Undefined: not in the file. */
+  /** Undefined if it is not in the file. */
   readonly accepted: unknown;
   readonly present: unknown;
 }

@@ -1,4 +1,4 @@
-// Where the next attempt of a task runs: here or on a remote worker, and which setting decides.
+// The place of a task's next attempt: here or on a remote worker, and which setting decides.
 
 import type { RunPlace } from '../settings/remote-settings.ts';
 

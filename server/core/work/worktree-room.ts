@@ -3,7 +3,7 @@
 import { formatBytes, formatCount } from '../format.ts';
 import type { TaskStatus } from '../plan/state.ts';
 
-/** What uses a worktree: a gate, Drover's own upkeep, or a task in this state. */
+/** The user of a worktree: a gate, Drover's own upkeep, or a task in this state. */
 export type WorktreeHolder = 'nobody' | 'gate' | 'upkeep' | TaskStatus;
 
 export interface WorktreeFacts {

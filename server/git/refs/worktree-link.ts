@@ -104,7 +104,7 @@ function findMetadata(context: RepositoryContext, path: string): string | null {
   return linkedWorktree(context, path)?.gitDir ?? null;
 }
 
-/** Where entries were found last. Checking that entry first avoids reading all of them. */
+/** The last place of each entry. Checking that entry first avoids reading all of them. */
 const lastFound = new Map<string, string>();
 const lastFoundMax = 1_000;
 

@@ -74,7 +74,7 @@ export interface ForgeIssueTable extends ForgeKey {
   number: number;
   /** Of the task or epic. */
   item_id: string;
-  /** What was planned last to be written to the issue, as JSON; null = nothing yet. */
+  /** The last text planned for the issue, as JSON; null = nothing yet. */
   reported: Defaulted<string | null>;
 }
 

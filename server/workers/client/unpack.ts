@@ -35,7 +35,7 @@ export const resultCaps: ResultCaps = {
 
 export interface ResultFile {
   /**
-   * Where its content is stored, below the scratch folder. Null if it is unchanged since it was
+   * The path of its content, below the scratch folder. Null if it is unchanged since it was
    * sent.
    */
   readonly stored: string | null;

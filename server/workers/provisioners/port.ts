@@ -80,7 +80,7 @@ export interface HostKey {
   readonly fingerprint: string;
   /** Another key of this host is known: this one is never accepted. */
   readonly isChanged: boolean;
-  /** Where that other key is stored. Null if unknown or not reported. */
+  /** The file of that other key. Null if unknown or not reported. */
   readonly knownAt: string | null;
 }
 

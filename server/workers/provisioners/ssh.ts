@@ -165,7 +165,7 @@ function hostKeysOf(options: SshOptions, ssh: RunSsh, onAccepted: () => void): H
   };
 }
 
-/** What a person can do about a refused key. Returns null if only ssh's own message helps. */
+/** The remedy for a refused key. Returns null if only ssh's own message helps. */
 async function refusalOf(hostKeys: HostKeys): Promise<string | null> {
   const key = await hostKeys.refused();
   if (!key.ok) return key.error;

@@ -148,7 +148,7 @@ async function endUnpublished(
   await beginAnew(engine, tx, claim, `${words}. A new attempt begins.`);
 }
 
-/** Where to find finished work that neither this clone nor the remote has. */
+/** The place of finished work that neither this clone nor the remote has. */
 export async function wordsOfMissing(
   tx: Reads,
   { taskId, attempt, commit }: { taskId: string; attempt: number; commit: Sha },

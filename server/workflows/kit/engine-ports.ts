@@ -196,7 +196,7 @@ export interface EngineDeps {
   readonly mask: (text: string) => string;
   /** The host's free resources; null = unknown, and nothing is held for it. */
   readonly host: () => HostFacts | null;
-  /** What the worktrees of this machine take on its disk (bytes). */
+  /** The disk space of this machine's worktrees (bytes). */
   readonly worktreeBytes: () => Promise<number>;
   /** `pid:start` of this process, for people. */
   readonly owner: string;

@@ -45,7 +45,7 @@ export async function planPullRequest(
   await planRequests(tx, epicId, requestsOf(plan, tip), engine.clock.now());
 }
 
-/** Adds what the settings of the run say. */
+/** Adds the values from the settings of the run. */
 async function planOf(
   engine: Uses<'settings' | 'store'>,
   tx: Tx,
