@@ -86,7 +86,7 @@ interface Pairs {
 }
 
 interface RunOptions {
-  /** Of one run. */
+  /** Number of tasks in one run. */
   readonly tasks: number;
   readonly pairs: number;
   readonly before: () => void;

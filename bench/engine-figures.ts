@@ -15,7 +15,7 @@ export interface EngineRun {
   /** Retries, failures, conflicts, reviews. */
   readonly troubles: number;
   readonly msPerTask: number;
-  /** Of the whole process tree. */
+  /** CPU time of the whole process tree. */
   readonly cpuMsPerTask: number;
   readonly backendCpuMsPerTask: number;
   readonly gitPerTask: number;

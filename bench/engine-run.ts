@@ -134,7 +134,7 @@ async function measuredRun(engine: Engine, tasks: number, name: string): Promise
   };
 }
 
-/** From the claim of each task to the worktree that is ready for its agent. */
+/** Measured from the claim of each task to the worktree that is ready for its agent. */
 function readyWaits(events: readonly EventView[]): ReadyWait[] {
   const claimed = new Map<string | null, number>();
   const waits: ReadyWait[] = [];
@@ -147,7 +147,9 @@ function readyWaits(events: readonly EventView[]): ReadyWait[] {
   return waits;
 }
 
-/** From a task that has landed to the preparation of the worktree of the one it blocked. */
+/**
+ * Measured from a task that has landed to the preparation of the worktree of the one it blocked.
+ */
 function dispatchWaits(events: readonly EventView[]): number[] {
   const waits: number[] = [];
   let landedMs: number | null = null;

@@ -75,7 +75,7 @@ async function bare(): Promise<void> {
     name: 'bare',
     systemDatabaseUrl: values.url,
     logLevel: 'error',
-    // Without one DBOS takes its own version, which a bundle has not beside it.
+    // Without one DBOS takes its own version, which is not beside a bundle.
     applicationVersion: 'bench',
   });
   await DBOS.launch();

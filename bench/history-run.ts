@@ -28,9 +28,9 @@ export interface HistoryRun {
   readonly oldEvents: number;
   readonly pruned: number;
   readonly pruneMs: number;
-  /** Of a transition while retention is running. */
+  /** Time of a transition while retention is running. */
   readonly stepP99Ms: number;
-  /** Of a transition before that. */
+  /** Time of a transition before that. */
   readonly idleP99Ms: number;
   readonly stepMaxMs: number;
 }

@@ -11,7 +11,7 @@ import { elapsedMs, openSlot, type Slot, valueOf } from './slots.ts';
 const { values } = parseArgs({
   options: {
     folder: { type: 'string', default: '' },
-    /** Of the commit. */
+    /** Number of files in the commit. */
     changes: { type: 'string', default: '20' },
     /** Imports that are not counted: a backend has long been warm. */
     warm: { type: 'string', default: '5' },

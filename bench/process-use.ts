@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from '
 import { join } from 'node:path';
 
 export interface ProcessUse {
-  /** Of the process, its living descendants and everything they have waited for. */
+  /** CPU time of the process, its living descendants and everything they have waited for. */
   readonly cpuMs: number;
   readonly rssMb: number;
 }

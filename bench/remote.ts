@@ -89,7 +89,7 @@ class Chain {
     this.#env = env;
   }
 
-  /** From each claim to the task's end. */
+  /** Measured from each claim to the task's end. */
   async run(areRemote: readonly boolean[]): Promise<readonly number[]> {
     const { client } = this.#backend;
     const ids: string[] = [];

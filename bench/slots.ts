@@ -19,7 +19,7 @@ export async function openSlot(folder: string, files: number, use: 'task' | 'gat
   const copy = copyOf(folder, repositoryOf(folder, files));
   git(copy.repository, 'checkout', '-q', 'main');
   const environment = { PATH: process.env['PATH'] ?? '', HOME: copy.home };
-  // As a backend does it.
+  // Starts git like a backend.
   const { run } = new GitShells();
   const repository = valueOf(
     await openGitAdapter({ environment, elsewhere: run }).open(copy.repository),

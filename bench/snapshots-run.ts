@@ -32,7 +32,7 @@ export interface GateFolderRun {
 const { values } = parseArgs({
   options: {
     folder: { type: 'string', default: '' },
-    /** Of the repository. */
+    /** Number of files in the repository. */
     files: { type: 'string', default: '2000' },
     changes: { type: 'string', default: '20' },
     /** Measures a gate's folder with so many ignored files; without it, snapshots. */
@@ -100,7 +100,7 @@ async function gateFolder(ignored: number): Promise<GateFolderRun> {
   return { stands, left };
 }
 
-/** As a gate does it before its command runs. */
+/** Prepares the slot like a gate before its command runs. */
 async function makeReady(slot: Slot): Promise<void> {
   await prepare(slot, 'gate');
   const look = valueOf(await slot.repository.lookAtSetup(setupOf(slot)));

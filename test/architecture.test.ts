@@ -7,7 +7,10 @@ import { measureGitHouse } from './git-house.ts';
 import { readSources, root } from './source-files.ts';
 import type { Store, Tx } from '../server/store/port.ts';
 
-/** Of `server/git`. They may only fall: `node bin/node24.mjs test/git-house.ts` prints the figures. */
+/**
+ * The bounds of `server/git`. They may only fall: `node bin/node24.mjs test/git-house.ts` prints
+ * the figures.
+ */
 const gitMost = { lines: 14613, rooms: 10, arrows: 27, floors: 6 };
 
 const projectRooms = ['server/project', 'server/core', 'server/protocol', 'server/store'];
@@ -203,7 +206,7 @@ function violations(file: string, text: string, exempt = entries): string[] {
   return found;
 }
 
-/** The room of a driver, if the file is in one; the kit, secrets and plans are none. */
+/** The room of a driver, if the file is in one; the kit, secrets and plans do not count. */
 function driverOf(file: string): string | null {
   const room = /^server\/agents\/([^/]+)\//u.exec(file)?.[1] ?? null;
   return room === null || ['kit', 'secrets', 'plan'].includes(room) ? null : room;

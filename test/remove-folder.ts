@@ -13,7 +13,7 @@ export function unmountBelow(folder: string): void {
     .split('\n')
     .map((line) => line.split(' ')[1] ?? '')
     .filter((at) => at.startsWith(`${folder}/`));
-  // Lazy: a process that is being killed may still stand in it.
+  // Lazy, because a process that is being killed may still be in it.
   for (const at of mounted.toReversed()) execFileSync('umount', ['--lazy', at]);
 }
 

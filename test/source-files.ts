@@ -113,7 +113,7 @@ const handedOn = /^export (?:type )?\{[^}]*\} from '[^']+';$/gmu;
 export function deadExports(files: readonly SourceFile[]): readonly string[] {
   const filesWith = new Map<string, number>();
   for (const { text } of files) {
-    // A port that hands a name on is no use of it.
+    // A port that re-exports a name does not use it.
     for (const word of wordsOf(text.replaceAll(handedOn, '')))
       filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
   }

@@ -26,7 +26,7 @@ export function timedWaits(source: string): readonly TimedWait[] {
   });
 }
 
-/** The line itself begins a loop, or stands in one, as its indentation says. */
+/** The line itself starts a loop, or is in one, by its indentation. */
 function isInLoop(lines: readonly string[], index: number): boolean {
   const indentOf = (text: string): number => text.length - text.trimStart().length;
   let indent = indentOf(lines[index] ?? '') + 1;

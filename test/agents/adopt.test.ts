@@ -112,7 +112,8 @@ suite('adopted agents', function () {
     const running = createCommandDriver(settings, deps).run(run.request, host, stop.signal);
     await host.waitFor('output', (event) => event.text === 'one');
     letOn();
-    // Nothing else happens in this process meanwhile, as in one that the machine gives no time.
+    // Nothing else happens in this process during that time, as in one that the machine gives no
+    // time.
     const hung = new Int32Array(new SharedArrayBuffer(4));
     while (!existsSync(runFiles(run.request.logPath).exit)) Atomics.wait(hung, 0, 0, 10);
     stop.abort();
@@ -150,7 +151,7 @@ suite('adopted agents', function () {
     const agent = await startElsewhere('echo one; sleep 600');
     await until(() => logged().includes('one'));
     await killBackend();
-    // As after a machine that slept meanwhile.
+    // Simulates a machine that slept in between.
     run = { ...run, request: { ...run.request, timeoutMs: 1 } };
     const outcome = await adopt(agent);
     assert.equal(outcome?.kind === 'failed' && outcome.failure.kind, 'timeout');

@@ -40,7 +40,7 @@ export class AmpBench {
   readonly folder = join(this.run.folder, 'double');
   readonly program = installAmp(this.folder);
 
-  /** One script per process; the last one stands for all that follow. */
+  /** One script per process; the last one is used for all later ones. */
   play(...scripts: AmpScript[]): void {
     writeFileSync(join(this.folder, 'script.json'), JSON.stringify(scripts));
   }

@@ -85,7 +85,7 @@ const allOfMemory: Readonly<Record<string, string>> = {
 };
 
 const isRoot = process.getuid?.() === 0;
-/** Yama lets only root look into processes that are no children. */
+/** Yama lets only root look into processes that are not children. */
 const mayTrace = isRoot || readOr('/proc/sys/kernel/yama/ptrace_scope', '0').trim() === '0';
 export const memory = mayTrace ? allOfMemory : {};
 

@@ -143,7 +143,7 @@ export interface Wall {
   readonly probes: Words;
   /** The arguments of bubblewrap without this wall alone. */
   readonly removed: (args: readonly string[]) => readonly string[];
-  /** Without a sandbox root alone gets through: the system stops everybody else. */
+  /** Without a sandbox only root gets through: the system stops all other users. */
   readonly isRoots: boolean;
   /** They need a terminal, as descriptor 3. */
   readonly hasTerminal?: boolean;
@@ -250,7 +250,7 @@ function replaced(args: readonly string[], from: string, to: string): string[] {
   return args.map((arg) => (arg === from ? to : arg));
 }
 
-/** Without the read-only mounts over the places that are meant. */
+/** Drops the read-only mounts over these places. */
 function withoutMount(args: readonly string[], isMeant: (to: string) => boolean): string[] {
   const starts = args.flatMap((arg, at) =>
     /^--ro-bind(-try)?$/u.test(arg) && isMeant(args[at + 2] ?? '') ? [at] : [],
@@ -268,7 +268,7 @@ function withDevices(args: readonly string[]): string[] {
   return [...args.slice(0, at), '--dev-bind', '/dev', '/dev', ...args.slice(at + 2)];
 }
 
-/** As root of its own namespace of users. */
+/** Runs as root of its own namespace of users. */
 function privileged(args: readonly string[]): string[] {
   const kept = replaced(args, '--cap-drop', '--cap-add').filter(
     (arg) => arg !== '--disable-userns',

@@ -1,4 +1,4 @@
-// An agent that has to stand still: all of its processes do, for as long as they have to.
+// An agent that must be paused: all of its processes are, for as long as necessary.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -54,7 +54,7 @@ interface TracePanel {
   readonly title: string;
   readonly unit: string;
   readonly type: 'timeseries' | 'table';
-  /** Values and, for a series, its name; beside them stands the time. */
+  /** Values and, for a series, its name; the time is beside them. */
   readonly select: string;
   readonly span: SpanName | readonly SpanName[];
   readonly group?: string;

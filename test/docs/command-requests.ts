@@ -5,7 +5,7 @@ import type { RequestName } from '../../server/protocol/api.ts';
 
 export interface CommandRequest {
   readonly request: RequestName;
-  /** The command's words without its own name; a word `FILE` or `IMAGE` stands for a file. */
+  /** The command's words without its own name; a word `FILE` or `IMAGE` means a file. */
   readonly lines: readonly (readonly string[])[];
   /** Flags that give no field of the request, and their effect. */
   readonly others?: Readonly<Record<string, string>>;

@@ -8,7 +8,7 @@ import { openSqlite } from '../../server/store/sqlite/open.ts';
 import { keepPast } from '../../server/store/sqlite/past-triggers.ts';
 import { createStore } from '../../server/store/store.ts';
 
-/** As SQLite keeps it. */
+/** The database as SQLite stores it. */
 let made: Promise<Uint8Array> | null = null;
 
 async function emptyImage(): Promise<Uint8Array> {

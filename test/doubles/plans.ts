@@ -27,7 +27,7 @@ export function plannedTask(id: string, change: Partial<PlannedTask> = {}): Plan
   };
 }
 
-/** With the lines that an import takes. */
+/** Adds the lines that an import takes. */
 export function planOf(epics: SpecPlanView['epics'], tasks: readonly PlannedTask[]): SpecPlanView {
   const records: readonly object[] = [
     ...epics.map(({ id, title }) => ({ id, type: 'epic', title })),

@@ -7,7 +7,7 @@ export class SeededChance {
     this.#state = seed | 0;
   }
 
-  /** From 0 up to 1 (mulberry32). */
+  /** Between 0 and 1, without 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -33,7 +33,7 @@ export class SeededChance {
     return list[this.below(list.length)] as T;
   }
 
-  /** Picks a key by the weight that stands beside it. */
+  /** Picks a key by its weight. */
   weighted<K extends string>(weights: { readonly [key in K]: number }): K {
     const entries = Object.entries(weights) as [K, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);

@@ -48,7 +48,7 @@ export class SimulatedClock implements Clock {
     this.#nowMs += byMs;
   }
 
-  /** Takes the next event; false when there is none. */
+  /** Takes the next event; false if there is none. */
   step(): boolean {
     for (;;) {
       const event = this.#queue.shift();

@@ -19,7 +19,10 @@ import type { AgentWorld, SimulatedAgent } from './simulated-agents.ts';
 
 const graceMs = 2_000;
 
-/** As the real kinds differ: with and without a memory, with and without a way to be followed by another backend. */
+/**
+ * Kinds that differ like the real ones: with and without a memory, with and without a way to be
+ * followed by another backend.
+ */
 export const capabilitiesOf: { readonly [kind: string]: AgentCapabilities } = {
   claude: { resume: true, questions: true, hints: true, cost: true, adopt: false },
   command: { resume: false, questions: false, hints: false, cost: false, adopt: true },

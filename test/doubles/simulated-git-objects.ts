@@ -26,7 +26,7 @@ export class GitObjects {
     return sha;
   }
 
-  /** As in git the second of its making is part of a commit's name. */
+  /** Like in git, the second of its creation is part of a commit's name. */
   writeCommit(commit: Omit<SimulatedCommit, 'sha'>, nowMs: number): Sha {
     const sha = digest(`commit ${JSON.stringify(commit)} ${Math.floor(nowMs / 1000)}`);
     if (!this.#commits.has(sha)) this.#commits.set(sha, { ...commit, sha });
@@ -73,7 +73,7 @@ export class GitObjects {
     return this.has(descendant) && this.ancestors(descendant).has(ancestor);
   }
 
-  /** From the tip along the first parents, the tip first. */
+  /** Walks from the tip along the first parents, the tip first. */
   firstParents(tip: Sha): SimulatedCommit[] {
     const line: SimulatedCommit[] = [];
     let next: Sha | undefined = tip;

@@ -46,7 +46,7 @@ export interface StockOptions {
   readonly evicts?: readonly [from: number, to: number];
   /** §5.3, 4: nothing is numbered, `done` is dropped, and the job is forgotten when a reader leaves. */
   readonly isLegacy?: boolean;
-  /** Answers in its own way; false: as stock does. */
+  /** Answers in its own way. Returns false to answer like stock. */
   readonly answers?: (route: string, request: IncomingMessage, response: ServerResponse) => boolean;
 }
 

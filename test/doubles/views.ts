@@ -155,7 +155,7 @@ export function snapshotOf(
   };
 }
 
-/** As it blocks a task whose branch fails the gate by itself. */
+/** The cause of a task whose branch fails the gate by itself. */
 export const redBase = {
   kind: 'red_base',
   line: 'main',

@@ -1,4 +1,5 @@
-// Random histories of several processes on one store, some of which die or stand still; a failing seed is in the title.
+// Random histories of several processes on one store, some of which die or are paused; a failing
+// seed is in the title.
 
 import assert from 'node:assert/strict';
 import type { Transaction } from 'kysely';
@@ -42,7 +43,7 @@ class World {
     this.random = chance(seed);
   }
 
-  /** The clock as a process sees it: a dead one, and one that stands still, hears of nothing. */
+  /** The clock as a process sees it: a dead or paused one receives nothing. */
   clockOf(id: string): Clock {
     return {
       now: () => this.clock.now(),
@@ -53,7 +54,7 @@ class World {
     };
   }
 
-  /** A step's body: takes some seconds, and never returns in a process that has died meanwhile. */
+  /** A step's body: takes some seconds, and never returns in a process that has died since. */
   async work(id: string, workflow: string, step: string): Promise<string> {
     const name = `${workflow} ${step}`;
     if (this.stored.has(name)) this.broken.push(`${name} is run again`);

@@ -124,7 +124,7 @@ suite('fleet: processes', () => {
       durable.workflow('note', async (run) => {
         tries += 1;
         if (tries === 1) {
-          // As a takeover does it while this process is not looking.
+          // Takes over like another process while this one is not looking.
           await sql`
             update dbos.workflow_status set status = 'ENQUEUED', owner_xid = null
             where workflow_uuid = ${run.workflowId}`.execute(db);
@@ -153,7 +153,7 @@ suite('fleet: processes', () => {
     onFleet(async (bench) => {
       const named = { connectionString: bench.url, application_name: 'the store' };
       const pool = new pg.Pool({ ...named, max: 2 });
-      // As the store's own: a connection that says goodbye may be ended by the server, whose database is dropped, first.
+      // Like the store's own: the server, whose database is dropped, may end a closing connection.
       pool.on('error', () => undefined);
       pool.on('connect', (client) => client.on('error', () => undefined));
       const bodiesDb = new Kysely<FleetTestTables>({ dialect: new PostgresDialect({ pool }) });

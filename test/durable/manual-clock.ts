@@ -1,4 +1,4 @@
-// A clock that stands still until a test moves it.
+// A clock that stops until a test moves it.
 
 import type { Clock } from '../../server/durable/port.ts';
 

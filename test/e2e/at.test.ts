@@ -31,7 +31,7 @@ echo "work of $id" > "$id.txt"
 const killsMax = 2;
 const tasksMax = sized(8, 48);
 const momentsMin = sized(40, 200);
-/** Of the moments, those that the command itself is asked for, in all three views. */
+/** The times for which the command itself is called, in all three views. */
 const askedMax = sized(1, 12);
 
 const lookEveryMs = 6;

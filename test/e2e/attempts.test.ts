@@ -133,7 +133,7 @@ git config extensions.unheardOf true
     const held = await here.task('t1');
     assert.equal(held.status, 'blocked');
     assert.match(held.blocked_reason ?? '', /unheardof.*agent has finished/isu);
-    // Not cured yet: the work goes on waiting.
+    // Not resolved yet: the work keeps waiting.
     const config = join(here.root, '.git', 'config');
     const broken = readFileSync(config, 'utf8');
     writeFileSync(config, broken.replace(/^\s*unheardOf.*$/imu, ''));

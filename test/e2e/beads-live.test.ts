@@ -52,7 +52,7 @@ class RealTracker implements Tracker {
     try {
       this.#bd(...wordsOf(id, edit));
     } catch (error) {
-      // An edit that bd refuses is none.
+      // An edit that bd refuses does not count.
       assert.ok(error instanceof Error && 'status' in error && error.status === 1, String(error));
     }
     return Promise.resolve();

@@ -242,7 +242,8 @@ suite('budgets against an agent that never ends', function () {
     const done = await first.ended;
     assert.equal(done.code, 1, `${done.stdout.slice(-3000)}\n${done.stderr}`);
     assert.match((await here.task('mad')).last_error ?? '', /is used up: 3\d turns of 30 turns/);
-    // Some requests are no turns (titles), and a turn whose line was not read before the death is not counted.
+    // Some requests are not turns (titles), and a turn whose line was not read before the death is
+    // not counted.
     assert.ok(fake.requests.length < 40, `${fake.requests.length} requests`); // not 10 and 30 more
     assert.equal(await keptWork(here), 'work of mad');
   });

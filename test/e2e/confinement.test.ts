@@ -276,7 +276,7 @@ command = '''( ${all} ) > "$PWD/seen-by-gate" 2>&1; cat seen-by-gate; grep -q "g
       const said = here.git('show', 'main:seen.txt');
       assert.equal(said.trim(), 'agent reached\ngate held\nother held');
       assert.equal((await here.status()).sandbox?.network, `localhost:${agents}`);
-      // Without the wall all three are reached.
+      // If the wall is removed, all three are reached.
       const open = await begin({ agent: script, env: { DROVER_SANDBOX: 'off' } });
       await open.expect(0, ['add', 'a']);
       await open.expect(0, ['run']);

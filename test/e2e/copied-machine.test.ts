@@ -47,7 +47,7 @@ suite('a copied machine', function () {
     again.signal('SIGKILL');
     await again.ended;
 
-    // The copy takes the place of an original that is silent: the number alone is no reason to refuse.
+    // The copy takes the place of a silent original: the number alone is not a reason to refuse.
     rmSync(join(here.root, '.drover', 'machine'));
     const moved = here.start(['worker', '--json'], { cwd: copy });
     await moved.line((line) => line.includes('"ready"'));

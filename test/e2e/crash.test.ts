@@ -20,7 +20,7 @@ import { useProjects } from './support/suite-projects.ts';
 const seed = testSeed;
 const killsWanted = sized(10, 50);
 const roundsMax = 20;
-/** Of the backend together with its agents. */
+/** Kills the backend together with its agents. */
 const wholeKills = 10;
 /**
  * Events between two kills at the most, and the wait after the last of them, so that it falls

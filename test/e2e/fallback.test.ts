@@ -13,7 +13,7 @@ import { panelClient } from './support/panel-client.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { soakTest } from '../tier.ts';
 
-/** Without a model it fails; with one it does its work, and keeps its prompt. */
+/** Fails without a model; with one it does its work, and keeps its prompt. */
 const worksWithModel = `
 cat > "../../prompt-$id-$attempt.txt"
 echo "$attempt \${DROVER_AGENT_MODEL:-none}" >> ../../ran.txt

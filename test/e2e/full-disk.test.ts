@@ -1,5 +1,6 @@
-// A disk that is full when a setup, an agent or a gate fails: nobody's work, so no attempt is used up. It is the disk that
-// decides: words about one prove nothing, as anything can print them.
+// A disk that is full when a setup, an agent or a gate fails: not the task's fault, so no attempt
+// is used up. The disk itself decides: a program's output does not prove it, as anything can print
+// that.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';

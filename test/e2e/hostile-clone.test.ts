@@ -41,7 +41,7 @@ suite('clones that bring files of Drover', function () {
     const clone = cloned(here);
     assert.ok(existsSync(join(clone, '.drover', 'drover.db')));
     await refusals(here, clone, 'status, init, add x, run, resume, pause t2');
-    // As an editor starts it in a trusted window.
+    // Started like by an editor in a trusted window.
     const backend = join(import.meta.dirname, '..', '..', 'dist', 'backend.cjs');
     const started = spawnSync(process.execPath, ['--no-warnings', backend, clone], {
       env: { ...here.env },

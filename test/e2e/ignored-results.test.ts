@@ -45,7 +45,7 @@ echo x > node_modules/tool/index.js
     assert.deepEqual(landedTasks(here), ['t1']);
     assert.equal(here.git('show', 'main:dist/report.pdf'), 'report of t1');
     assert.equal(here.git('show', 'main:sums.csv'), '1,2');
-    // Without them, the other task is done, and its snapshot still has them.
+    // The other task is done without them, and its snapshot still has them.
     await here.expect(0, ['approve', 't2']);
     assert.deepEqual(landedTasks(here), ['t1']);
     assert.equal(here.git('show', 'refs/drover/work/t2/1-ignored:dist/report.pdf'), 'report of t2');

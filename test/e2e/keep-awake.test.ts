@@ -1,5 +1,5 @@
-// The machine stays awake for as long as an agent works, and may sleep after it: also when the backend
-// is killed. A double of systemd-inhibit stands for logind, which test machines lack.
+// The machine stays awake for as long as an agent works, and may sleep after it: also when the
+// backend is killed. A double of systemd-inhibit replaces logind, which test machines lack.
 
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

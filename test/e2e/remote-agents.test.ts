@@ -186,7 +186,7 @@ suite('agents on workers', function () {
     const told = await events(here, 'far');
     assert.equal(told.filter(({ type }) => type === 'tool_call').length, 1);
     assert.equal(told.findLast(({ type }) => type === 'usage')?.usage?.inputTokens, 70);
-    // The caps of one run are no reason for another try: exit code 4, with its result file.
+    // The caps of one run are not a reason for another try: exit code 4, with its result file.
     play({ exit: 4, result: { schema_version: 1, ok: false, error: 'token cap reached' } });
     const later = await here.add('Later');
     await here.expect(1, ['run'], { env });

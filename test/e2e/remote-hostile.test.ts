@@ -19,7 +19,7 @@ const archives: readonly (readonly Entry[])[] = [
     { name: '.env', content: 'THEIRS=1\n' },
     { name: 'out', type: 'symlink', linkname: '../../../..' },
     { name: 'fine.txt', content: 'fine\n' },
-    // Without README.md, and with a list that proves nothing.
+    // Omits README.md, and has a list that proves nothing.
     { name: '.drover-job/manifest.sha256', content: `${'0'.repeat(64)}  ./fine.txt\n` },
   ],
   [

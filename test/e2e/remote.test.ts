@@ -109,7 +109,7 @@ suite('remote attempts', function () {
     const ids = diamonds().map(({ id }) => id);
     assert.deepEqual(here.read('executions').trim().split('\n').toSorted(), ids.toSorted());
     assert.deepEqual(landedTasks(here).toSorted(), ids.toSorted());
-    // As a local run leaves it: a file of each task, and the order of the dependencies.
+    // Like after a local run: a file of each task, and the order of the dependencies.
     for (const id of ids) assert.equal(here.git('show', `main:${id}.txt`), `work of ${id}`);
     const chain = here.git('show', 'main:all-before-T-8').split('\n');
     for (const id of ids.slice(0, 8)) assert.ok(chain.includes(`work of ${id}`));

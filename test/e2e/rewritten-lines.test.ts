@@ -108,7 +108,7 @@ suite('landing: history that people rewrite', function () {
     const before = here.git('rev-parse', 'main');
     await here.expect(0, ['run']);
     const landed = here.git('rev-parse', 'main');
-    // As a rebase does that had read the branch just before the landing.
+    // Like a rebase that had read the branch just before the landing.
     const putBack = (): void => {
       here.git('update-ref', '-m', 'rebase (abort): updating HEAD', 'HEAD', before);
       here.git('read-tree', '--reset', '-u', before);
@@ -165,8 +165,8 @@ suite('landing: history that people rewrite', function () {
       await eventually('the amended one is taken in', () => isIn(amended));
       assert.equal(isIn(theirs), false, 'what was amended away is out of the line');
     }
-    // Until the poem is clean nothing lands, so the reset is not refused for a branch that moves
-    // meanwhile, and is not said again over a landing.
+    // Until the poem is clean nothing lands, so the reset is not refused for a branch that moves in
+    // between, and is not repeated over a landing.
     const inCheckout = (command: string): Promise<true> =>
       eventually(`git is free: ${command}`, () => here.sh(here.root, command) === 0);
     await inCheckout(`git reset -q --keep ${first}`);

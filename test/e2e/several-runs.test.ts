@@ -156,7 +156,7 @@ suite('several runs', function () {
       const barrier = makeBarrier(here.folder, 'go');
       await beginPlan(here, plan);
       const first = here.start(['run', '--epic', 'EA', '--json']);
-      // A run whose task waits for an epic that nobody runs ends at once.
+      // A run whose task waits for an epic without a run ends at once.
       const status = async (): Promise<string> => (await here.task('a2')).status;
       await eventually('the first run works', async () => (await status()) === 'in_progress');
       const second = here.start(['run', '--epic', 'EB', '--json']);

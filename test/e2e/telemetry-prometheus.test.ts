@@ -30,7 +30,7 @@ echo "work of $id" > "$id.txt"
 interface Cause {
   readonly alert: string;
   readonly series: string;
-  /** As promtool writes samples, one a minute. */
+  /** Samples in promtool's format, one a minute. */
   readonly values: string;
   /** Other series that the rule reads. */
   readonly beside?: string;

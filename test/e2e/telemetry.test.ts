@@ -1,5 +1,5 @@
-// Traces of a real run, sent as they end: a backend that is killed while it sends leaves no gap, and agents stand below the
-// span that is sent of them.
+// Traces of a real run, sent as they end: a backend that is killed while it sends leaves no gap,
+// and agents are below their own task's span.
 
 import assert from 'node:assert/strict';
 import { startWebReceiver, type WebReceiver } from '../doubles/web-receiver.ts';

@@ -41,7 +41,7 @@ function programIn(folder: string): Program {
   return { node, cli: join(folder, 'dist', 'cli.js') };
 }
 
-/** Nobody's on a usual machine. */
+/** Ids that a usual machine does not use. */
 const [aliceId, bobId] = [61_001, 61_002];
 
 const agent = `#!/bin/sh
@@ -133,7 +133,7 @@ suite('two users of one machine', function () {
     return done.text;
   }
 
-  /** With its agent at work. */
+  /** With a running agent. */
   async function beginRun(user: User): Promise<{ readonly pid: number; readonly socket: string }> {
     expect(user, ['init']);
     expect(user, ['add', 'A task']);

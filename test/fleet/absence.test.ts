@@ -32,7 +32,7 @@ const settings = `
 [fleet]
 take_over_after = "${takeOverAfterMs / 1000}s"
 ${gateSettings}`;
-/** An agent that says nothing for so long stands still. */
+/** An agent that is silent for this long is paused. */
 const stillMs = 1_500;
 
 suite('a fleet whose database is away', function () {

@@ -35,7 +35,7 @@ const workers = ['north', 'east', 'south'];
 const doneMaxMs = 180_000;
 /** The most that a machine which never comes back may cost. */
 const lostMaxMs = 30_000;
-/** From the start of its agents to the death of a machine. */
+/** Measured from the start of its agents to the death of a machine. */
 const aliveMs = { atLeast: 35_000, atMost: 65_000 };
 
 /** Its first run leaves half of the work and stays; one that finds that half makes the rest of it. */

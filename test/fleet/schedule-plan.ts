@@ -34,7 +34,7 @@ export type Action =
       readonly machine: string;
       readonly step: 'verified' | 'merged';
     }
-  /** From the beginning: its clock is ten minutes ahead. */
+  /** Its clock is ten minutes ahead from the start. */
   | { readonly kind: 'clock'; readonly machine: string };
 
 export interface Schedule {

@@ -298,7 +298,7 @@ class Stage {
     this.done.push(`started again: ${name}`);
   }
 
-  /** False: the run is over before. */
+  /** Returns false if the run is over before. */
   async #reached(moment: Moment): Promise<boolean> {
     const text = 'SELECT count(*)::int AS n FROM events WHERE type = $1';
     while (!this.#isOver) {

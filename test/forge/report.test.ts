@@ -1,5 +1,5 @@
-// How work stands is written to the issues that it was imported from: one comment each, by the real
-// command and backend.
+// The state of the work is written to the issues that it was imported from: one comment each, by
+// the real command and backend.
 
 import assert from 'node:assert/strict';
 import { type FakeGithub, startFakeGithub } from '../doubles/fake-github/fake-github.ts';

@@ -22,7 +22,7 @@ suite('git: durability', () => {
   setup(async () => {
     fixture = makeFixture();
     log = join(fixture.home, 'trace');
-    // As a user may have it, for speed.
+    // A setting that users have for speed.
     fixture.git('config', 'core.fsync', 'none');
     fixture.git('config', '--global', 'trace2.eventTarget', log);
     repository = await fixture.open();

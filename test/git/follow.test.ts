@@ -183,7 +183,7 @@ suite('git: follow', () => {
     const old = main();
     const tip = await land(old, { 'new.txt': 'n\n' });
     fixture.git('merge', '-q', '--ff-only', tip);
-    // As it dies: no log mentions a way back.
+    // The branch dies: no log mentions a way back.
     fixture.write(join(fixture.root, '.git', 'refs', 'heads', 'main'), `${old}\n`);
     assert.equal((await follow(tip)).kind, 'followed');
     assert.equal(fixture.git('status', '--porcelain'), '');

@@ -5,7 +5,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LentGit } from '../../server/git/local-port.ts';
 
-/** Without the sandbox, which mounts the lent folder in place of the shared one: for git that is its `commondir`. */
+/**
+ * Runs without the sandbox, which mounts the lent folder in place of the shared one: for git that
+ * is its `commondir`.
+ */
 export function gitInside(
   path: string,
   lent: LentGit,

@@ -37,7 +37,7 @@ suite('git: snapshots beside a confined program', () => {
   };
   const file = (commit: string, path: string): string => fixture.git('show', `${commit}:${path}`);
   const write = (path: string, text: string): void => fixture.write(join(task.path, path), text);
-  /** As it is for everybody else, the lent folder left out. */
+  /** The repository for all others, without the lent folder. */
   const assertWhole = (): void => {
     fixture.git('fsck', '--connectivity-only', '--no-dangling');
   };

@@ -172,7 +172,7 @@ suite('git: merge', () => {
         fixture.git('config', `merge.beads.${key}`, value);
       }
       repository = await fixture.open();
-      // As those of a checkout count; the one here stands at another commit.
+      // Counted like those of a checkout; the one here is at another commit.
       const rules = join(fixture.root, '.git', 'info', 'attributes');
       if (attributes !== null) fixture.write(rules, attributes);
       base = commitOn('begun', { [beads]: issue('a') + issue('b') });

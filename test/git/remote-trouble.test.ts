@@ -271,7 +271,7 @@ suite('git: a worktree that was being made when its machine died', () => {
   });
   teardown(() => fleet.remove());
 
-  /** As `git worktree add` leaves it when it is killed before it has written the commit. */
+  /** Leaves the entry of a `git worktree add` that was killed before it wrote the commit. */
   function leaveHalfMade(ageMs: number): { readonly entry: string; readonly folder: string } {
     const folder = join(one.slots, 'slot-1');
     const entry = join(one.root, '.git', 'worktrees', 'slot-1');

@@ -3,7 +3,7 @@
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 
 export interface Mutation {
-  /** Of the file's text. */
+  /** Position in the file's text. */
   readonly at: number;
   readonly from: string;
   readonly to: string;

@@ -31,7 +31,7 @@ const processMocha = [...mocha, '--timeout', '900000'];
 /** It asks npm for the installed packages, and the copy has those by a link. */
 const unlinked = ['--ignore', 'test/unit/licences.test.ts'];
 
-/** Of the gate. */
+/** The suites of the gate. */
 export const gateSuites: readonly Suite[] = [
   {
     name: 'unit',
@@ -98,7 +98,10 @@ export async function runSuite({ args, isSoak }: Suite, copy: string): Promise<V
   };
 }
 
-/** Of mocha's words: `1) suite`, and below it the names of the suites within and the test, up to a colon. Or the compiler's. */
+/**
+ * Parses mocha's output: `1) suite`, and below it the names of the suites within and the test, up
+ * to a colon. Or the compiler's.
+ */
 export function failedTest(output: string): string {
   const [typeError] = /\berror TS\d+: .*/.exec(output) ?? [];
   if (typeError !== undefined) return typeError;

@@ -84,7 +84,7 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
 /**
  * The agent of every task. It records in its ledger its writes, its start, and any unexpected
  * finding. The acts of an attempt, if any, are a separate file. Failed writes are not recorded,
- * because nobody can lose them.
+ * because they cannot be lost.
  */
 export const agentBody = `
 here=$(pwd)

@@ -9,7 +9,7 @@ import type { Often } from './schedule.ts';
 
 interface Change {
   readonly file: string;
-  /** Stands in the file once. */
+  /** Occurs in the file once. */
   readonly find: string;
   readonly replace: string;
 }

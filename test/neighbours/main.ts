@@ -22,7 +22,7 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
     story: { type: 'boolean', default: false },
     fault: { type: 'string' },
-    /** Of another build, which a rebuild of this one leaves alone. */
+    /** A program of another build, which a rebuild of this one leaves alone. */
     program: { type: 'string' },
   },
 });

@@ -128,7 +128,7 @@ export class Play {
     return processesOf(this.stage.folder).filter(({ what }) => what.includes('agent.sh'));
   }
 
-  /** Of the program itself, quick commands need no process; a copy with a fault does. */
+  /** Quick commands of the program itself need no process; a copy with a fault does. */
   #expect(args: readonly string[]): Promise<string> {
     return this.project.expect(0, args, this.#program === undefined ? undefined : this.#with());
   }
@@ -309,7 +309,7 @@ export class Play {
     }
   }
 
-  /** As the landing's note says: picked, or merged in a worktree of their own. */
+  /** Follows the landing's note: picked, or merged in a worktree of their own. */
   #settleEpic(note: string): void {
     const { stage } = this;
     const picks = pickAdvice.exec(note)?.groups?.['commits'];
@@ -348,7 +348,7 @@ function settling(task: TaskView): readonly (readonly string[])[] {
   }
 }
 
-/** With the options that the advice names. */
+/** Includes the options that the advice names. */
 function branchesToMerge(tasks: readonly TaskView[]): ReadonlyMap<string, readonly string[]> {
   const advice =
     /; merge (?<branch>\S+) into main(?: \(git merge (?<option>\S+) [^)]*\))?, then drover resolve \S+$/;

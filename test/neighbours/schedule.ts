@@ -18,7 +18,7 @@ export interface PlannedTask {
 }
 
 interface Timed {
-  /** Stands beside it in reports, and takes it out of the schedule by `--without`. */
+  /** Shown beside it in reports; `--without` removes it from the schedule. */
   readonly number: number;
   /**
    * Starts when this many agents have been started (or none is left to start), and this much later.

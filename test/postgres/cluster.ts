@@ -23,7 +23,7 @@ export function makeCluster(options: ClusterOptions): string {
   const data = join(options.folder, 'data');
   const key = createHash('sha256').update(`${versionOf()} ${options.password}`).digest('hex');
   const ready = join(prepared, key.slice(0, 16));
-  // Without `cp -a`, its owner and rights cannot be kept.
+  // Its owner and rights cannot be kept without `cp -a`.
   const isCopied = process.platform !== 'win32';
   if (isCopied && existsSync(ready)) {
     copy(ready, data);

@@ -55,7 +55,7 @@ export interface PostgresServer {
    * on this one confirms a commit when the other one has it too.
    */
   readonly startStandby: () => Promise<PostgresServer>;
-  /** Of a standby: it takes writes from now on. */
+  /** For a standby: it accepts writes from now on. */
   readonly promote: () => Promise<void>;
 }
 

@@ -150,7 +150,7 @@ function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** Makes a repository of these trees, one commit for each: a history that is nobody's. */
+/** Makes a repository of these trees, one commit for each: an artificial history. */
 export function writeHistory(
   folder: string,
   trees: readonly Readonly<Record<string, string>>[],

@@ -11,7 +11,7 @@ export interface Forecast {
 interface Running {
   readonly job: Job;
   readonly cores: number;
-  /** With the machine for itself. */
+  /** Time that is left if the machine is otherwise idle. */
   leftMs: number;
 }
 

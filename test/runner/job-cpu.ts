@@ -71,7 +71,10 @@ export class JobCpu {
   }
 }
 
-/** Milliseconds of each process whose parent is none of the job's, with all below it; those of the shell are waited for. */
+/**
+ * Milliseconds of each process whose parent does not belong to the job, with all below it; those of
+ * the shell are waited for.
+ */
 export function leftIn(own: ReadonlyMap<number, Seen>, shell: number): ReadonlyMap<number, number> {
   const left = new Map<number, number>();
   for (const [pid, { cpuMs }] of own) {
@@ -106,6 +109,6 @@ function readOrNothing(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // ended meanwhile, or not ours
+    return ''; // ended in between, or not ours
   }
 }

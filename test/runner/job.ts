@@ -24,7 +24,7 @@ export interface Job {
   readonly counting: Counting;
   /** The job's processes are killed after this time. */
   readonly limitMs: number;
-  /** True: a failure is run a second time, alone. See `retries.ts`. */
+  /** If true, a failure is run a second time, alone. See `retries.ts`. */
   readonly isRetried: boolean;
 }
 
@@ -46,9 +46,9 @@ export interface Outcome {
   readonly passed: number;
   readonly failures: readonly Failure[];
   readonly durationMs: number;
-  /** Of the job's processes, also of those that outlive their starter. */
+  /** CPU time of the job's processes, including those that outlive their starter. */
   readonly cpuMs: number;
-  /** Of a job with several files: each file's own share. */
+  /** Each file's own share in a job with several files. */
   readonly files: readonly FileTimes[];
   /** A job that it needs has failed: it did not run. */
   readonly isBlocked: boolean;

@@ -14,7 +14,7 @@ export interface Ending {
   readonly isLate: boolean;
 }
 
-/** Of a failure's words so many characters are kept. */
+/** Characters that are kept of a failure's text. */
 const failureCharsMax = 1_500;
 
 export function outcomeOf(job: Job, ending: Ending): Outcome {

@@ -13,7 +13,7 @@ export interface Room {
   /** Busy cores. */
   readonly cores: number;
   readonly jobs: number;
-  /** Of those, with deadlines. */
+  /** The number of those with deadlines. */
   readonly timed: number;
 }
 
@@ -126,7 +126,7 @@ export class JobQueue {
   }
 }
 
-/** Of each job: its own time and that of the longest row of jobs that wait for it. */
+/** The length of each job: its own time and that of the longest row of jobs that wait for it. */
 function lengthsToTheEnd(
   jobs: readonly Job[],
   expectedMs: (job: Job) => number,

@@ -15,7 +15,7 @@ export function jobLine(outcome: Outcome, atMs: number): string {
   return `${clock(atMs)} ${state} ${name} (${counts.join(', ')}; ${times})`;
 }
 
-/** Of jobs without kept times; empty: there are none. */
+/** Names jobs without kept times; empty if there are none. */
 export function untimedText(names: readonly string[]): string {
   if (names.length === 0) return '';
   return `No times are kept of ${names.length} jobs, whose place in the queue is a guess: ${names.join(', ')}. A whole run with --keep-times stores them.`;

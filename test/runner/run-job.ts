@@ -161,6 +161,6 @@ function removeIfPossible(folder: string): void {
   try {
     removeFolder(folder);
   } catch {
-    // Files that cannot be removed are no failure of the test; the runner's folder is removed at its end.
+    // Files that cannot be removed do not fail the test; the runner's folder is removed at its end.
   }
 }

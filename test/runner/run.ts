@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly expected: Expected;
   /** Shows the output of a job even if it passed. */
   readonly isVerbose: boolean;
-  /** Of tests, as a factor. */
+  /** Patience of tests, as a factor. */
   readonly patience?: number;
 }
 
@@ -111,12 +111,12 @@ export class Run {
     await Promise.all([...this.#running].map((running) => running.end()));
   }
 
-  /** Of the signal that has cut it off; 0: none has. */
+  /** The code of the signal that has stopped it; 0 if none has. */
   get stopCode(): number {
     return this.#stopCode;
   }
 
-  /** To be called at the end: all jobs have ended, or are ended now. */
+  /** Called at the end: all jobs have ended, or are ended now. */
   async close(): Promise<void> {
     clearInterval(this.#ticking);
     this.#cpu.close();

@@ -144,7 +144,7 @@ const repeated = [
   schedulesFile,
 ];
 
-/** Beside their random tests these have planted faults, and scripts. */
+/** These have planted faults and scripts beside their random tests. */
 const hasFaults: ReadonlySet<string> = new Set(['simulation', 'neighbours']);
 
 function suiteJobs(gate: readonly Job[], seed: number): readonly SoakJob[] {

@@ -48,7 +48,7 @@ class Soak {
   readonly #goals = new Map<string, string>();
   readonly #passed: string[] = [];
   readonly #begun: string;
-  /** False: something that others need first has failed. */
+  /** False if a prerequisite of others has failed. */
   isReady = true;
 
   constructor(begun: string, jobs: readonly SoakJob[]) {

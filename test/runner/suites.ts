@@ -10,7 +10,7 @@ const bin = (name: string): string => join(root, 'node_modules', '.bin', name);
 const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 const dist = join(root, 'dist');
 const minuteMs = 60_000;
-/** A file's own limits for its tests are no shorter. */
+/** A file's own limits for its tests are at least this long. */
 const ownLimitMsMin = 4 * minuteMs;
 
 interface Suite {

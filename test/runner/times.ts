@@ -6,12 +6,12 @@ import { isGreen, type Job, type Outcome } from './job.ts';
 import type { Expected } from './queue.ts';
 import { root } from './run-job.ts';
 
-/** Of a job: seconds from start to end, and seconds of CPU. */
+/** The times of a job: seconds from start to end, and seconds of CPU. */
 type KeptTimes = Readonly<Record<string, readonly [seconds: number, cpuSeconds: number]>>;
 
 const keptFile = join(import.meta.dirname, 'times.json');
 const lastRunFile = join(root, 'out', 'test', 'last-run.json');
-/** Of a job that no run has timed yet. */
+/** The times of a job that no run has timed yet. */
 const unknown = [20, 10] as const;
 /**
  * Cores of one job: a waiting one still computes at times, and a computing one waits for its

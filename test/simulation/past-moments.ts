@@ -16,7 +16,7 @@ type Row = Readonly<Record<string, unknown>>;
 interface Moment {
   /** The last change that had happened. */
   readonly change: number;
-  /** As JSON, by table. */
+  /** The tables as JSON. */
   readonly tables: ReadonlyMap<string, string>;
 }
 

@@ -22,7 +22,7 @@ export interface TaskFacts {
   readonly review_kind: string | null;
 }
 
-/** After this time an answer says that it takes longer, and the request stands. */
+/** After this time an answer says that it takes longer, and the request continues. */
 const patienceMs = 15_000;
 
 export class Requests {
@@ -118,7 +118,7 @@ export class Requests {
     this.#stop('cancel', 'cancelled', id, (engine, task) => cancelTask(engine, task, 'no'));
   }
 
-  /** A stop that was answered has been carried out, unless something else was asked meanwhile. */
+  /** A stop that was answered has been carried out, unless another request was made since. */
   #stop(
     name: string,
     wanted: string,

@@ -20,7 +20,7 @@ export interface SeedOutcome {
   /** `[invariant] what was seen`, or null when all went well. */
   readonly violation: string | null;
   readonly invariant: Invariant | null;
-  /** Of the whole event feed with its times: the same seed has to give the same one. */
+  /** Hash of the whole event feed with its times: the same seed must give the same one. */
   readonly feedHash: string;
   readonly events: number;
   /** How often each type of event came, so that a simulation that has gone blind is noticed. */

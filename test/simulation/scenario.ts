@@ -85,7 +85,7 @@ function withGates(drawn: Scenario, chance: SeededChance): Scenario {
 const crossedShare = 5;
 
 /**
- * With tasks that need landings on the line of another run: in a second epic, and as a sub-task of
+ * Adds tasks that need landings on the line of another run: in a second epic, and as a sub-task of
  * one that is in none, for which the first epic waits.
  */
 export function crossed(drawn: Scenario): Scenario {

@@ -123,7 +123,7 @@ export async function withStore<T>(
 export const appended = (store: Store, event: NewEvent): Promise<number> =>
   store.transaction((tx) => appendedIn(store, tx, event));
 
-/** As above, within one: it has its turn when this resolves. */
+/** Like above, inside a transaction: it has its turn when this resolves. */
 export async function appendedIn(store: Store, tx: Tx, event: NewEvent): Promise<number> {
   await store.append(tx, event);
   const { rows } = await sql<{ seq: number }>`select max(seq) as seq from events`.execute(

@@ -58,7 +58,7 @@ suite('postgres: several servers', function () {
       withStore(url, async ({ store }) => {
         assert.equal(await append(store), 1);
         await primary.stop('SIGKILL');
-        // As lost, or as not there yet: in both cases the caller may try again.
+        // Reported as lost, or as not started: in both cases the caller may try again.
         await assert.rejects(
           append(store),
           (error: Error & { readonly retryable?: boolean }) => error.retryable === true,

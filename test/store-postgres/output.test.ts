@@ -211,7 +211,7 @@ suite("postgres: agents' output", function () {
     }
     assert.deepEqual(await two.texts('T.1'), ['1.T.1.ndjson']);
     assert.deepEqual(await two.texts('T'), ['1.ndjson']);
-    // Of attempts that no row names, and of logs that are none of an attempt, nothing is stored.
+    // Nothing is stored of attempts that no row names, and of logs outside of attempts.
     const files = (await partsOf('T')).map((part) => part.file);
     assert.deepEqual(files, ['T/1.T.1.ndjson', 'T/1.ndjson']);
   });

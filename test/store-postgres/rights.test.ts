@@ -11,7 +11,7 @@ import { isTrouble } from './troubles.ts';
 
 const fleet = readFileSync(resolve(import.meta.dirname, '../../docs/fleet.md'), 'utf8');
 
-/** The block of SQL in which the words stand, one statement each. */
+/** The block of SQL that contains the words, one statement each. */
 function documented(words: string): readonly string[] {
   const block = [...fleet.matchAll(/```sql\n([^`]*)```/g)].find(([, text]) =>
     text?.includes(words),

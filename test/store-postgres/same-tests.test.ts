@@ -17,7 +17,10 @@ interface Kept {
 const empty: Kept[] = [];
 const all: Kept[] = [];
 
-/** As `truncate … restart identity cascade` does, which makes some hundred new files: five times as dear for a few rows. */
+/**
+ * Empties like `truncate … restart identity cascade`, which makes some hundred new files: five
+ * times as dear for a few rows.
+ */
 const emptied = [
   'set local session_replication_role = replica',
   ...tables.split(', ').map((name) => `delete from ${name}`),
@@ -55,7 +58,7 @@ suiteTeardown(async () => {
   for (const { close } of all) await close();
 });
 
-/** Suites that are made meanwhile run on PostgreSQL, and leave others as they are. */
+/** Suites that are made during that time run on PostgreSQL, and leave others unchanged. */
 const plainSuite = globalThis.suite;
 let depth = 0;
 const suiteOnPostgres = (title: string, body: (this: Mocha.Suite) => void): Mocha.Suite => {

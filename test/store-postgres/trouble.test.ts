@@ -40,7 +40,7 @@ async function processOf(tx: Tx): Promise<number> {
   return rows[0]?.pid ?? assert.fail('it has a process');
 }
 
-/** Also one that nobody has waited for: its parent is dead. */
+/** Also for a process that no parent waits for: its parent is dead. */
 function hasEnded(pid: number): boolean {
   try {
     return /^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

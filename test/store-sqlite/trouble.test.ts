@@ -120,7 +120,7 @@ suite('sqlite: trouble', () => {
         waiter.db.insertInto('notes').values({ id: 2, text: 'x' }).execute(),
         isRefusal('database', path, 'locked by another process', 'try again'),
       );
-      // Opening and reading are possible meanwhile.
+      // Opening and reading are possible during that time.
       assert.equal(await countNotes(path), 1);
       const third = openSqlite<NotesTables>(path);
       await third.close();

@@ -14,7 +14,7 @@ import { PublishedSchema, type Release } from './published-schema.ts';
 
 export interface FakeGithub extends PullState {
   readonly git: GitBackend;
-  /** With a trailing slash; a remote of the server starts with it. */
+  /** Has a trailing slash; a remote of the server starts with it. */
   readonly url: string;
   readonly issues: FakeIssue[];
   readonly comments: FakeComment[];

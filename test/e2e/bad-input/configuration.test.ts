@@ -69,7 +69,7 @@ const files: readonly Row[] = [
   },
 ];
 
-/** A warning is no refusal: the run does its work and says it on standard error. */
+/** A warning is not a refusal: the run does its work and prints it on standard error. */
 function warned(title: string, text: string, ...words: Row['words']): Row {
   return {
     title,

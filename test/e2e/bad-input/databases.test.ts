@@ -104,7 +104,7 @@ const damaged: readonly Row[] = [
   },
 ];
 
-/** As a user whom permissions bind; root is not asked. */
+/** Runs as a user whom permissions bind; root is not tested. */
 function bound(
   title: string,
   prepare: (place: Place) => void,

@@ -105,7 +105,7 @@ suite('promises: reported limits', function () {
     barrier.open();
     await run.ended;
     barrier.close();
-    // As git leaves it when the rebase had read the branch just before it moved.
+    // The state that git leaves when the rebase had read the branch just before it moved.
     here.git('update-ref', 'refs/heads/main', 'refs/drover/land/main');
     here.git('rebase', '--abort');
     here.git('update-ref', '-m', 'rebase (abort): updating HEAD', 'refs/heads/main', before);

@@ -39,7 +39,10 @@ export function firstParents(project: Project, branch = 'main'): readonly Landed
     });
 }
 
-/** Ids of the tasks that landed on the branch, in their order; an id stands there as often as it landed. */
+/**
+ * Ids of the tasks that landed on the branch, in their order; an id is listed as often as it
+ * landed.
+ */
 export function landedTasks(project: Project, branch = 'main'): readonly string[] {
   return firstParents(project, branch).flatMap(({ trailers }) => {
     const id = trailers['Drover-Task'];

@@ -76,7 +76,7 @@ const onPath = ['git', 'claude', 'codex', 'bwrap', 'ssh', 'bd', 'sqlforge', 'nod
 
 function files(): Record<string, string> {
   const script = (name: Canary): string => `#!/bin/sh\necho x >> "$HOME/ran/${name}"\n`;
-  // Without a change there is nothing for the gate.
+  // Without a change the gate does not run.
   const worked = 'echo x > "$DROVER_TASK_ID.txt"\n';
   const named = Object.entries(scripts).map(([path, name]) => [path, script(name) + worked]);
   const fakes = onPath.map((name) => [`tools/${name}`, script('path')]);
@@ -129,12 +129,12 @@ export function hostileClone(url: string, make = makeProject): Project {
   here.write('repo/.drover.toml', absolute);
   here.sh(here.root, 'chmod +x *.sh tools/* .githooks/* .husky/*');
   here.git('commit', '-qam', 'runnable');
-  // On the PATH that the clone sets there is no mkdir.
+  // The PATH that the clone sets has no mkdir.
   mkdirSync(join(here.folder, 'home', 'ran'));
   mkdirSync(join(here.folder, 'upstream'));
   here.gitIn(here.folder, 'clone', '-q', 'repo', 'upstream');
   here.sh(here.folder, 'rm -rf repo && git clone -q upstream repo');
-  // As many people have it.
+  // A PATH that many people have.
   (here.env as Record<string, string>)['PATH'] = `./tools:tools:${here.env['PATH'] ?? ''}`;
   return here;
 }

@@ -13,8 +13,8 @@ import { droverProgram } from './program.ts';
 import type { Project } from './project.ts';
 
 /**
- * Connects to the project's backend; starts one when there is none: the bundle under test, since one
- * from the sources computes for seconds before it answers.
+ * Connects to the project's backend, or starts one: the bundle under test, since one from the
+ * sources computes for seconds before it answers.
  */
 export async function panelClient({ root, env }: Project): Promise<Client> {
   const running = await connectRunning(root);

@@ -9,7 +9,7 @@ export interface PlanRecord {
   readonly [key: string]: unknown;
 }
 
-/** Records without a type are stories; without a title, the id stands for it. */
+/** Records without a type are stories; the id replaces a missing title. */
 export async function importPlan(
   project: Project,
   records: readonly (PlanRecord | string)[],

@@ -9,7 +9,7 @@ export interface LivingProcess {
   readonly what: string;
 }
 
-/** Kills these immediately; one that has exited in the meantime is no error. */
+/** Kills these immediately; one that has already exited is not an error. */
 export function killAll(processes: readonly LivingProcess[]): void {
   for (const { pid } of processes) {
     try {
@@ -49,7 +49,7 @@ function listFromProc(folder: string, variable: string): LivingProcess[] {
       try {
         return readFileSync(`/proc/${pid}/${file}`, 'utf8');
       } catch {
-        return ''; // ended meanwhile, or not ours
+        return ''; // ended in between, or not ours
       }
     };
     const words = read('cmdline').replaceAll('\0', ' ').trim();

@@ -32,7 +32,7 @@ export interface ProjectOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** More variables for every command. */
   readonly env?: Readonly<Record<string, string>>;
-  /** True: commands are the subject of the test, so each is a process. */
+  /** If true, commands are the subject of the test, so each is a process. */
   readonly isEachProcess?: boolean;
 }
 

@@ -34,7 +34,7 @@ export interface Prometheus {
   readonly folder: string;
   /** `rules`: the text of a file with alert rules. */
   scraping(text: () => string, rules?: string | null): Promise<Ask>;
-  /** With all alerts, which fire without waiting the time that a person would get. */
+  /** Scrapes with all alerts, which fire without waiting the time that a person would get. */
   scrapingWithAlerts(text: () => string): Promise<Ask>;
 }
 

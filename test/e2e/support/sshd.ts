@@ -20,7 +20,7 @@ export interface Sshd {
   through(port: number): readonly string[];
   /** Its address. */
   readonly url: string;
-  /** Of its host key, as ssh-keygen names it. */
+  /** Fingerprint of its host key, as ssh-keygen names it. */
   readonly fingerprint: string;
   /** From now on it shows another host key; resolves with that one's fingerprint. */
   changeKey(): Promise<string>;

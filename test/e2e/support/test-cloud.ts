@@ -16,7 +16,7 @@ interface Machine {
 }
 
 export interface TestCloud {
-  /** Of the hook script. */
+  /** Path of the hook script. */
   readonly hook: string;
   /** Instances that exist. */
   readonly machines: ReadonlyMap<string, Machine>;

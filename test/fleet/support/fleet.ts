@@ -125,7 +125,7 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
   }
 }
 
-/** As the machines know the database: by its road, or by both of its servers. */
+/** The URL that the machines know: by its road, or by both of its servers. */
 function machinesUrl(
   parts: Pick<FleetParts, 'network' | 'postgres' | 'standby' | 'road' | 'databaseUrl'>,
 ): string {
@@ -137,7 +137,7 @@ function machinesUrl(
 }
 
 interface DatabaseRoad extends SlowRoad {
-  /** As the machines know it. */
+  /** The URL that the machines know. */
   url(direct: string): string;
 }
 

@@ -11,7 +11,7 @@ import { freePort } from '../../free-port.ts';
 export interface GitServer {
   readonly bare: string;
   readonly port: number;
-  /** As seen from a machine that reaches it under this address. */
+  /** The URL for a machine that reaches it under this address. */
   readonly urlAt: (address: string) => string;
   /** Runs git in the bare repository itself. */
   readonly git: (...args: readonly string[]) => string;

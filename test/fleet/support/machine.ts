@@ -141,7 +141,7 @@ export class Machine {
     if (pid !== null) process.kill(pid, signal);
   }
 
-  /** Its agents are left to themselves. False: there is none. */
+  /** Its agents are left alone. Returns false if it was not running. */
   killBackend(): boolean {
     const pid = this.backendPid();
     return pid !== null && process.kill(pid, 'SIGKILL');
@@ -179,7 +179,7 @@ export class Machine {
   }
 
   thaw(pid: number): void {
-    // It may have been killed meanwhile.
+    // It may have been killed in between.
     if (isProcessAlive(pid)) process.kill(pid, 'SIGCONT');
     this.wakeStarters();
   }
@@ -223,7 +223,7 @@ export class Machine {
       program: first,
       args: rest,
       cwd,
-      // The words that enter are no program of the machine's own.
+      // The arguments that enter are not a program of the machine's own.
       env: { ...this.env, ...env, PATH: `${this.env['PATH']}:/usr/sbin` },
       timeoutMs,
     });

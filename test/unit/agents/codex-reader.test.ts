@@ -106,7 +106,7 @@ suite('lines of codex exec', () => {
     assert.ok(
       dead.kind === 'failed' && /exit code 137 without a result/.test(dead.failure.message),
     );
-    // A success without its last event is none.
+    // A success without its last event does not count.
     assert.equal(read(started, 0).outcome.kind, 'failed');
   });
 

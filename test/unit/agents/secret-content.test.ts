@@ -20,7 +20,7 @@ function random(characters: number): string {
 }
 
 suite('secrets in contents', () => {
-  // Of really random ones, a few look artificial.
+  // A few really random ones look artificial.
   const hex = (bytes: number): string =>
     createHash('sha256')
       .update('a secret')

@@ -152,7 +152,7 @@ suite('beads import', () => {
         ['T', 'E', 'P', 'X'],
       ],
     );
-    // That a task waits for an epic is told by its hold, so it is no warning.
+    // A task that waits for an epic shows that by its hold, so it is not a warning.
     assert.deepEqual(
       plan.warnings.map(({ id, message }) => [id, message.replace(/^.*: /u, '')]),
       [

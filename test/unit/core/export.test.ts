@@ -66,8 +66,8 @@ const fields = fc.record({
 });
 
 /**
- * Tasks that may have sub-tasks; each waits only for earlier tasks of the top level, so there is no
- * loop.
+ * Tasks that may have sub-tasks; each waits only for earlier tasks of the top level, so loops are
+ * impossible.
  */
 const project = fc.array(fields, { maxLength: 8 }).map((list): SessionTask[] => {
   const tasks: SessionTask[] = [];

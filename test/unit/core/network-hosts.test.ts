@@ -1,4 +1,4 @@
-// Which host a rule of `[sandbox] network` allows, and which texts are no rule.
+// Which host a rule of `[sandbox] network` allows, and which texts are not rules.
 
 import assert from 'node:assert/strict';
 import { ownPorts, parseHostRule, ruleFor } from '../../../server/core/settings/network-hosts.ts';

@@ -82,7 +82,7 @@ suite('a run that is paused', () => {
     begun();
     await turn();
     await turn();
-    // As any agent is stopped: one on a worker ends its job there first.
+    // Stopped like any agent: one on a worker ends its job there first.
     assert.deepEqual([run.cause, run.signal.aborted], ['lost', true]);
     assert.deepEqual(told, ['begin', 'stands']);
   });

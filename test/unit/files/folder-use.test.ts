@@ -28,7 +28,7 @@ suite('the space that goes with a folder', () => {
   });
 
   const write = (path: string): void => writeFileSync(join(root, path), Buffer.alloc(mb, 1));
-  /** Without the folders and what the file system adds. */
+  /** Excludes the folders and the file system's additions. */
   const inMb = async (): Promise<number> => Math.round((await folderUse(slot)) / mb);
 
   test('files at any depth, and nothing if the folder does not exist', async () => {

@@ -105,7 +105,7 @@ suite('data requests', () => {
     removeFolder(logs);
   });
 
-  /** As they come from the wire: nothing is known about them. */
+  /** Requests from the wire: nothing is known about them. */
   const call = async (name: (typeof dataRequests)[number], params: unknown): Promise<unknown> =>
     (handlers[name] as (params: unknown) => Promise<unknown>)(
       unwrapOrRefuse(readParams(name, params)),

@@ -24,7 +24,7 @@ import { removeFolder } from '../../remove-folder.ts';
 const token = 'a'.repeat(32);
 const hello = { token, client: 'vscode', version: '0.1.0', protocol: protocolVersion };
 
-/** As the client sends it, capabilities shortened. */
+/** The client's own parameters, capabilities shortened. */
 const initializeParams = {
   processId: null,
   clientInfo: { name: 'Visual Studio Code', version: '1.125.0' },
@@ -143,7 +143,7 @@ suite('a language client', () => {
   test('shutdown and exit end its connection and nothing else', async () => {
     const first = await initialized();
     const second = await initialized();
-    // As the client sends it: no parameters at all.
+    // The client's own request: no parameters at all.
     assert.equal(await first.connection.sendRequest('shutdown'), null);
     await first.connection.sendNotification('exit');
     await first.closed;

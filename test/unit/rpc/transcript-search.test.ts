@@ -126,7 +126,7 @@ suite('search in transcripts', () => {
 
   test('finds no more than was asked for, and continues behind the last one', async () => {
     for (let number = 1; number <= 3; number += 1) {
-      // Of one moment: the number decides.
+      // If the times are equal, the number decides.
       await attempt('Old', number, 1_000);
       await say('Old', number, 'cart');
     }

@@ -1,4 +1,4 @@
-// Limits that tests give themselves are no shorter than the runner says.
+// Limits that tests give themselves are at least as long as the runner's.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -21,7 +21,7 @@ const reasons = {
   loop: 'the pause of a loop that stands elsewhere',
 } as const;
 
-/** Of each file: so many lines, and why. */
+/** For each file: the number of lines, and the reason. */
 const allowed: Readonly<Record<string, readonly [number, keyof typeof reasons]>> = {
   'agents/adopt.test.ts': [1, 'pace'],
   'agents/amp.test.ts': [1, 'limit'],

@@ -224,7 +224,8 @@ suite('attempts', () => {
       assert.deepEqual([gate?.name, land?.name], ['gate', 'land']);
       assert.equal((gate?.ended_at_ms ?? 0) - (gate?.started_at_ms ?? 0), 400);
     }
-    // A tree that was tested before is not tested again, and another line's gate is none of it.
+    // A tree that was tested before is not tested again, and another line's gate does not belong to
+    // it.
     await say('task.claimed', A, { worker: '1', attempt: 1 }, 1_100);
     await tablesOf(store.db).deleteFrom('events').where('type', '=', 'gate.passed').execute();
     await say('gate.passed', null, { task_ids: ['other'] }, 1_150);

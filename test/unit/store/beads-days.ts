@@ -298,7 +298,7 @@ function reasonsOf(text: string): ReadonlyMap<string, unknown> {
   );
 }
 
-/** Of each field the side that changed it; of one that both changed, the file's. */
+/** Takes each field from the side that changed it; one that both changed from the file. */
 function mergeSides(
   last: Sides,
   ours: Sides,

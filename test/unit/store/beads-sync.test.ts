@@ -115,7 +115,7 @@ suite('beads sync', () => {
     );
   });
 
-  /** As `bd` writes a line anew: no empty lists, and the time of its import. */
+  /** The form in which `bd` rewrites a line: no empty lists, and the time of its import. */
   const rewritten = (text: string, ms: number): string =>
     text
       .split('\n')

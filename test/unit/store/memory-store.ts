@@ -1,4 +1,4 @@
-// A store in memory with a clock that stands still and ids that count, for tests of the store.
+// A store in memory with a stopped clock and ids that count, for tests of the store.
 
 import assert from 'node:assert/strict';
 import type { Insertable } from 'kysely';

@@ -19,7 +19,7 @@ suite('stories that are kept', () => {
     const first = await told.read(db);
     await moveTask(project, A, ['claimed', 'in_progress']);
     await addTasks(project, [{ title: 'B' }]);
-    // Asked at once by several: none of the events is told twice.
+    // Asked at once by several: each event is reported once.
     const [next, other] = await Promise.all([told.read(db), told.read(db)]);
     assert.equal(next, first);
     assert.equal(other, first);

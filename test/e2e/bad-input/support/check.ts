@@ -25,7 +25,7 @@ export interface Row {
   readonly words: readonly Word[];
   /** The command succeeds: its output is checked, once and without `--json`. */
   readonly works?: true;
-  /** With `--json` standard output holds more than the refusal. */
+  /** With `--json` standard output has more than the refusal. */
   readonly more?: (answer: Readonly<Record<string, unknown>>) => void;
 }
 

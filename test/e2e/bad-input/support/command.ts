@@ -37,7 +37,7 @@ export interface Call {
 }
 
 export interface Ended {
-  /** null: killed by a signal, or the time was over. */
+  /** Null if a signal killed it, or the time was over. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;

@@ -129,7 +129,7 @@ function diskUse(folder: string): number {
   return bytes;
 }
 
-/** None of a folder that has gone meanwhile. */
+/** Empty for a folder that is gone. */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -34,7 +34,7 @@ export function table<Row extends NamedRow>(
     const begin = (row: Row): Promise<unknown> => {
       const known = started.get(row);
       if (known !== undefined) return known;
-      // The outcome as a value: a row that fails before its turn is no unhandled rejection.
+      // The outcome as a value: a row that fails before its turn is not an unhandled rejection.
       const outcome = check(row).then(
         () => null,
         (error: unknown) => error ?? new Error('it failed without a reason'),

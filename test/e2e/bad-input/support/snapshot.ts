@@ -107,7 +107,7 @@ function gitOf(root: string): Snapshot {
 }
 
 /**
- * Every row of every table; the bytes of a file that is no valid database. Read from a copy: a
+ * Every row of every table; the bytes of a file that is not a valid database. Read from a copy: a
  * reader would leave files beside the original and wait for its locks.
  */
 function databaseOf(path: string): Snapshot {

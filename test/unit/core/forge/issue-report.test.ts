@@ -1,4 +1,4 @@
-// What an issue is told of its work.
+// The text that an issue gets about its work.
 
 import assert from 'node:assert/strict';
 import {
