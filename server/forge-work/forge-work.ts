@@ -10,6 +10,7 @@ import type { ProjectForge } from './forge-access.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 import { observePulls } from './observe-pulls.ts';
 import { planReports } from './report-issues.ts';
+import { releasedRuns, startAgain } from './pull-ends.ts';
 import { sendRequests } from './send-requests.ts';
 
 /** News of one moment are taken together. */
@@ -84,7 +85,10 @@ export class ForgeWork {
     const pending = await pendingRequests(store.db);
     const pulls = await openPulls(store.db);
     this.#hasWork = pending.length > 0 || pulls.length > 0;
-    if (!this.#hasWork || !(await this.#isOurs())) return lookMs;
+    const released = await releasedRuns(this.#host.engine);
+    const isIdle = !this.#hasWork && released.length === 0;
+    if (isIdle || !(await this.#isOurs())) return lookMs;
+    for (const run of released) await startAgain(this.#host.engine, run);
     const isOver = (): boolean => this.#stop.signal.aborted;
     const deps = { engine: this.#host.engine, project: this.#host.forge };
     const nextMs = await sendRequests(deps, isOver);

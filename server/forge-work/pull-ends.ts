@@ -6,6 +6,7 @@ import type { Reaction } from '../core/forge/decide.ts';
 import type { GitRemote } from '../forge/git-remote.ts';
 import {
   addReaction,
+  epicsAfterMerges,
   moveLandedWork,
   type PullRow,
   setEpicWaiting,
@@ -178,7 +179,18 @@ export async function continueRun(engine: Engine, pull: PullRow): Promise<boolea
   return true;
 }
 
-async function startAgain(engine: Engine, last: RunRow): Promise<void> {
+/** Runs that ended because their epics waited for one that was merged since. */
+export async function releasedRuns({ store: { db } }: Engine): Promise<readonly RunRow[]> {
+  const released: RunRow[] = [];
+  for (const { epicId, mergedAtMs } of await epicsAfterMerges(db)) {
+    const run = await newestRun(db, { epicId });
+    const hasEnded = run?.state === 'finished' && (run.ended_at_ms ?? 0) < mergedAtMs;
+    if (run !== null && hasEnded && run.land === 'pr') released.push(run);
+  }
+  return released;
+}
+
+export async function startAgain(engine: Engine, last: RunRow): Promise<void> {
   const isActive = (await activeRunsIn(engine.store.db)).some(
     ({ epic_id: id }) => id === last.epic_id,
   );

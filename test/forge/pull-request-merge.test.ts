@@ -58,6 +58,24 @@ suite('a pull request that GitHub merges', function () {
     assert.deepEqual(pulls.fake.mergeRequests, ['queue 41', 'queue 41']);
   });
 
+  test('releases the epic that waits for it, whose run starts by itself', async () => {
+    const here = await pulls.begin('', [
+      { id: 'E2', type: 'epic', title: 'Sell hats' },
+      { id: 't3', epic_id: 'E2', blocked_by: ['t2'] },
+    ]);
+    await here.expect(2, ['run', '--epic', 'E1', '--land', 'pr']);
+    await pulls.isReady();
+    await here.expect(2, ['run', '--epic', 'E2', '--land', 'pr']);
+    assert.equal((await here.task('t3')).status, 'blocked');
+    pulls.merge('squash');
+    await eventually('the next epic has its pull request', () => {
+      return pulls.fake.pulls[1]?.head === 'drover/E2' && !pulls.fake.pulls[1].isDraft;
+    });
+    const head = pulls.fake.git.tip(slug, 'drover/E2') ?? '';
+    const files = pulls.fake.git.git(slug, 'ls-tree', '--name-only', head).split('\n');
+    assert.ok(['gh-2.txt', 't2.txt', 't3.txt'].every((name) => files.includes(name)));
+  });
+
   for (const step of ['forge_merge_sent', 'forge_merge'])
     soakTest(`is queued once, although the backend dies at ${step}`, async () => {
       const here = await pulls.begin('merge = "queue"\n');

@@ -108,6 +108,37 @@ export async function factsOfPull(
   return new Map(rows.flatMap(({ fact, value }) => (value === null ? [] : [[fact, value]])));
 }
 
+/**
+ * Epics with unfinished tasks that depend on an epic which the forge has merged, and when it was
+ * seen to be merged.
+ */
+export async function epicsAfterMerges(
+  db: Reads,
+): Promise<readonly { readonly epicId: string; readonly mergedAtMs: number }[]> {
+  const rows = await db
+    .selectFrom('forge_items as i')
+    .innerJoin('forge_facts as f', (join) =>
+      join
+        .onRef('f.provider', '=', 'i.provider')
+        .onRef('f.host', '=', 'i.host')
+        .onRef('f.native_id', '=', 'i.native_id')
+        .on('f.fact', '=', 'core'),
+    )
+    .innerJoin('tasks as b', 'b.epic_id', 'i.epic_id')
+    .innerJoin('task_dependencies as d', 'd.blocked_by', 'b.id')
+    .innerJoin('tasks as t', 't.id', 'd.task_id')
+    .select(['t.epic_id', 'f.read_at_ms'])
+    .where('i.state', '=', 'merged')
+    .where('t.epic_id', 'is not', null)
+    .whereRef('t.epic_id', '!=', 'b.epic_id')
+    .where('t.status', 'not in', ['completed', 'failed', 'cancelled'])
+    .execute();
+  const newest = new Map<string, number>();
+  for (const { epic_id: epicId, read_at_ms: atMs } of rows)
+    if (epicId !== null) newest.set(epicId, Math.max(newest.get(epicId) ?? 0, atMs ?? 0));
+  return [...newest].map(([epicId, mergedAtMs]) => ({ epicId, mergedAtMs }));
+}
+
 /** The one that the forge named, or its newer state. */
 export async function storePull(tx: Tx, row: PullRow): Promise<void> {
   const { provider: _provider, host: _host, native_id: _id, created_at_ms: _made, ...rest } = row;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type FakeGithub, startFakeGithub } from '../../doubles/fake-github/fake-github.ts';
 import type { FakePull } from '../../doubles/fake-github/pulls.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
-import { beginPlan } from '../../e2e/support/plan.ts';
+import { beginPlan, type PlanRecord } from '../../e2e/support/plan.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import { useProjects } from '../../e2e/support/suite-projects.ts';
 
@@ -19,7 +19,7 @@ const stories = [
 export interface Pulls {
   readonly fake: FakeGithub;
   /** `settings`: lines of `[forge]`, then other tables. */
-  readonly begin: (settings?: string) => Promise<Project>;
+  readonly begin: (settings?: string, more?: readonly PlanRecord[]) => Promise<Project>;
   /** After a run of the epic, with its pull request ready. */
   readonly opened: (settings?: string) => Promise<Project>;
   readonly isReady: () => Promise<true>;
@@ -44,14 +44,14 @@ export function usePulls(): Pulls {
     get fake() {
       return fake;
     },
-    begin: async (settings = '') => {
+    begin: async (settings = '', more = []) => {
       const here = project({
         env: { GH_ENTERPRISE_TOKEN: token },
         settings: `[gate]\ncommand = "test -e README.md"\n[forge]\npoll = "1s"\nquiet = "0s"\n${settings}`,
       });
       here.git('remote', 'add', 'origin', `${fake.url}${slug}.git`);
       here.git('push', '-q', fake.git.path(slug), 'main');
-      await beginPlan(here, [epic, ...stories]);
+      await beginPlan(here, [epic, ...stories, ...more]);
       return here;
     },
     opened: async (settings = '') => {
