@@ -241,6 +241,8 @@ export interface GitRepository {
 
   /** Merges without touching any checkout: merge-tree and commit-tree. Parents: tip, commit. */
   merge(request: MergeRequest): Promise<GitResult<Merge | MergeConflict>>;
+  /** Files in which git could not merge the two commits; nothing is written but objects. */
+  conflicts(one: Sha, other: Sha): Promise<GitResult<readonly string[]>>;
   /**
    * Lets a target branch follow the landing tip: compare-and-swap if it is checked out nowhere,
    * git's own `merge --ff-only` in the checkout that holds it, which is kept before if it holds
@@ -269,8 +271,8 @@ export interface GitRepository {
   moveBranch(branch: string, next: Sha | null, from: Sha | null): Promise<GitResult<BranchMove>>;
   /** The branch that a name means, at the end of any chain of symbolic refs. */
   canonicalBranch(branch: string): Promise<string>;
-  /** Unified diff between two commits (from…to three-dot when `mergeBase`). */
-  diff(from: Sha, to: Sha): Promise<GitResult<string>>;
+  /** Unified diff between two commits; `paths`: of these files alone. */
+  diff(from: Sha, to: Sha, paths?: readonly string[]): Promise<GitResult<string>>;
   /**
    * Paths that differ between two commits; of the work of an attempt also such as were changed and
    * changed back. `counting`: only files in which this text occurs more or less often than before.

@@ -20,6 +20,7 @@ import {
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { writeBack } from '../store/sqlite/write-back.ts';
 import { isIdle, launchEngine, stopRuns } from '../workflows/engine.ts';
+import { Forecast } from '../workflows/run/forecast.ts';
 import { LineTending } from '../workflows/run/tending.ts';
 import { followFleetRequests } from '../workflows/kit/requests-from-fleet.ts';
 import { agentDoor } from '../agent-tools/agent-tools.ts';
@@ -96,7 +97,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await pulse?.begin();
   await adoptWorktrees(project);
   await launchEngine(host.engine);
-  const following = new LineTending(host.engine).begin();
+  const tended = [new LineTending(host.engine).begin(), new Forecast(host.engine).begin()];
   const stopHearing = followFleetRequests(host.engine);
   host.remote.begin();
   const telemetry = await exportTelemetry(project, report);
@@ -117,7 +118,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   if (life.isLost && project.fleet === null) await writeBack(project.store.db);
   clearInterval(healing);
   await upkeep.end();
-  following.end();
+  for (const each of tended) each.end();
   stopHearing();
   // If the folder was replaced, the address in it is another backend's.
   if (served.address !== null && !life.isLost) rmSync(project.places.address, { force: true });

@@ -265,6 +265,7 @@ export function workSettings(settings: Settings): WorkSettings {
     runsOn: settings.runsOn,
     remoteLabels: settings.remote.labels,
     remoteMax: settings.remote.max,
+    onForecast: settings.onForecast,
   };
 }
 

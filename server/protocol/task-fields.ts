@@ -64,3 +64,14 @@ export const sequence = optional(integer(1, 1_000_000));
 
 /** Views show the agent, model and place of the running attempt, if one is running. */
 export type TaskRuleView = Omit<CoreTaskRuleView, 'agent' | 'model' | 'runs_on'>;
+
+/** Another work that changes the same files before either has landed. */
+export interface ForecastView {
+  /** The other task; null = work that has landed since the attempt started. */
+  readonly other: string | null;
+  /** `same_file`: git can merge both changes. `conflict`: it cannot. */
+  readonly level: 'same_file' | 'conflict';
+  readonly files: readonly string[];
+  /** Unix seconds. */
+  readonly since: number;
+}

@@ -3,7 +3,7 @@
 
 import type { WrongState } from '../core/work/wrong-state.ts';
 import type { BlockCause } from '../core/plan/block-cause.ts';
-import type { TaskRuleView } from './task-fields.ts';
+import type { ForecastView, TaskRuleView } from './task-fields.ts';
 import type { MachineState } from '../core/work/machines.ts';
 import type { LandMode } from '../core/plan/task.ts';
 import type { TaskStatus } from '../core/plan/state.ts';
@@ -90,6 +90,8 @@ export interface TaskView extends TaskRuleView {
    * The plan that waits for a person (`review_kind` is `plan`); a board contains only its start.
    */
   readonly proposal: PlanView | null;
+  /** Other work that it overlaps before either has landed; absent if there is none. */
+  readonly forecast?: readonly ForecastView[];
 }
 
 export interface PlanView {

@@ -231,6 +231,16 @@ export {
   waitsForRuns,
 } from './lines/arrivals.ts';
 export {
+  type ComparedAttempt,
+  comparedAttempts,
+  endForecast,
+  type ForecastKey,
+  readForecasts,
+  recordForecast,
+  type StoredForecast,
+} from './plan/forecasts.ts';
+export { editTask } from './plan/task-edit.ts';
+export {
   addKeptRef,
   keptCommits,
   committedSubTasks,

@@ -134,7 +134,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     left: { by: 'given in the shell of an agent' },
   },
   follow: { request: 'target.follow', lines: [words('main --leave-out')] },
-  pause: { request: 'task.pause', lines: [['task-1']] },
+  pause: { request: 'task.pause', lines: [words('task-1 --until task-2')] },
   'resume-task': { request: 'task.unpause', lines: [words('task-1 --hint words')] },
   hint: { request: 'task.hint', lines: [['task-1', 'words']] },
   answer: { request: 'answer', lines: [['q-1', 'yes']] },

@@ -77,6 +77,13 @@ export class SimulatedContents {
     return this.#calls.run('git.changedPaths', () => ok(this.#changed(from, to).filter(isCounted)));
   }
 
+  conflicts(one: Sha, other: Sha): Promise<GitResult<readonly string[]>> {
+    const { objects } = this.#repository;
+    return this.#calls.run('git.conflicts', () =>
+      ok(objects.mergeFiles(one, other, null).conflicts),
+    );
+  }
+
   changedFiles(from: Sha, to: Sha): ReturnType<GitRepository['changedFiles']> {
     return this.#calls.run('git.changedFiles', () =>
       ok(

@@ -233,6 +233,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
     runsOn: 'local',
     remoteLabels: [],
     remoteMax: 4,
+    onForecast: 'off',
     choose: chance.pick(['first-green', 'smallest-change', 'person'] as const),
   };
 }

@@ -56,6 +56,7 @@ export const tables = [
   'forge_outbox',
   'forge_issues',
   'notes',
+  'forecasts',
 ].join(', ');
 
 let started: Promise<TestDatabases> | null = null;

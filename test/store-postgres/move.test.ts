@@ -125,6 +125,9 @@ async function fillTheRest(
   };
   const note = { id: 'note-1', text: 'Mind it', epic_id: 'e', ...source };
   const state = 'proposed' as const;
+  const overlap = { task_id: taskId, other_id: '', level: 'conflict', first_seen_ms: 1 } as const;
+  const forecasts = tablesOf(tx).insertInto('forecasts');
+  await forecasts.values({ ...overlap, files: '["a"]' }).execute();
   const plan = { task_id: taskId, number: 1, attempt: 1, state, text: 'First, look.' };
   await tablesOf(tx)
     .insertInto('task_plans')

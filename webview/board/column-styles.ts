@@ -71,6 +71,10 @@ export const columnStyles = css`
   .card:hover {
     border-color: var(--vscode-focusBorder);
   }
+  .card.alarm {
+    border-left: 4px solid var(--vscode-editorWarning-foreground, var(--vscode-foreground));
+    padding-left: 5px;
+  }
   .card.active {
     outline: 1px solid var(--vscode-list-inactiveFocusOutline, transparent);
     outline-offset: -1px;

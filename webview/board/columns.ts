@@ -5,6 +5,7 @@ import { formatCost, formatCount, formatDuration, stepText } from '../../server/
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { askingTasks, taskNeed } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
+import { foreseenConflicts, foreseenWords } from '../shared/foreseen.ts';
 import { statusWords, runsOnWorker } from '../shared/status-words.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 
@@ -158,6 +159,8 @@ export function cardReason({ task, candidates, waitsFor }: Card): string | null 
     const left = waitsFor.length - namedMax;
     return `after ${named}${left > 0 ? ` and ${left} more` : ''}`;
   }
+  const [forecast] = foreseenConflicts(task);
+  if (forecast !== undefined) return foreseenWords(forecast);
   if (task.status === 'conflict') {
     const files = task.conflict_files.slice(0, namedMax).map(shown).join(', ');
     return files === '' ? null : files;

@@ -10,6 +10,7 @@ import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { cardHeightPx, columnStyles } from './column-styles.ts';
 import { cardFacts, cardReason, shown, type Card } from './columns.ts';
 import { menuContext, openMenu } from './menu-context.ts';
+import { foreseenConflicts } from '../shared/foreseen.ts';
 
 export interface ColumnParts {
   readonly open: (id: string) => void;
@@ -103,7 +104,7 @@ export class DroverColumn extends LitElement {
     const epic = this.showsEpic && card.epic !== null ? shown(card.epic) : '';
     return html`<div
       id=${`card-${index}`}
-      class=${isActive ? 'card active' : 'card'}
+      class=${`card ${isActive ? 'active' : ''} ${foreseenConflicts(task).length > 0 ? 'alarm' : ''}`}
       role="option"
       aria-selected=${isActive ? 'true' : 'false'}
       aria-posinset=${index + 1}

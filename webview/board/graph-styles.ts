@@ -90,6 +90,11 @@ export const graphStyles = css`
     border-left-width: 4px;
     padding-left: 5px;
   }
+  .node.alarm {
+    border-color: var(--vscode-editorWarning-foreground, var(--vscode-foreground));
+    border-style: double;
+    border-width: 3px;
+  }
   .node.outside {
     border-style: dashed;
   }

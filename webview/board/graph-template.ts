@@ -4,6 +4,7 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from 'lit';
 import { formatCount } from '../../server/core/format.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
+import { foreseenConflicts, foreseenWords } from '../shared/foreseen.ts';
 import { statusLook, statusWords } from '../shared/status-words.ts';
 import { icon } from '../shared/looks/icon.ts';
 import { shown } from './columns.ts';
@@ -53,10 +54,13 @@ export function nodeTemplate(
   const status = statusLook(task, isAsking);
   const isActive = id === state.active;
   const share = state.groups.get(id) ?? null;
-  const words = share === null ? statusWords(task, isAsking) : `${share} · ${status.words}`;
+  const [conflict] = foreseenConflicts(task);
+  const usual = share === null ? statusWords(task, isAsking) : `${share} · ${status.words}`;
+  const words = conflict === undefined ? usual : foreseenWords(conflict);
   const classes = [
     'node',
     look.isCritical ? 'critical' : '',
+    conflict === undefined ? '' : 'alarm',
     isActive ? 'active' : '',
     state.upstream.has(id) ? 'upstream' : '',
     state.downstream.has(id) ? 'downstream' : '',

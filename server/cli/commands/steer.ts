@@ -14,8 +14,16 @@ import type { UndoView } from '../../protocol/run-views.ts';
 const waitMaxMs = 15_000;
 const lookEveryMs = 200;
 
-export async function pause(context: CommandContext, id: string): Promise<number> {
+export async function pause(
+  context: CommandContext,
+  id: string,
+  { until }: { readonly until?: string } = {},
+): Promise<number> {
   const client = await context.client('engine');
+  if (until !== undefined) {
+    const task = await client.call('task.pause', { id, until });
+    return await untilReal(context, client, task, 'waiting', (now) => now.status === 'blocked');
+  }
   const task = await client.call('task.pause', { id });
   return await untilReal(context, client, task, 'paused', (now) => now.status === 'paused');
 }

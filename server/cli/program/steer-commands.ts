@@ -43,10 +43,25 @@ export function defineSteerCommands(program: Command, host: ProgramHost): void {
       steer(undo, (to) => (context) => to.undo(context, id, options)),
     );
 
+  defineSteering(program, steer);
+  defineFollow(program, steer);
+  defineEndings(program, steer);
+}
+
+/** Words and stops for an agent that works. */
+function defineSteering(
+  program: Command,
+  steer: (command: Command, choose: (commands: Steer) => Handler) => Promise<void>,
+): void {
   const pause = define(program, 'pause <id>', 'Stop the agent of a task and keep its work', [
     'pause task-2m8x4q1z',
+    'pause task-2m8x4q1z --until task-9c4v7b2n',
   ]);
-  pause.action((id: string) => steer(pause, (to) => (context) => to.pause(context, id)));
+  pause
+    .option('--until <id>', 'Continue when this task has landed, from its work')
+    .action((id: string, options: { until?: string }) =>
+      steer(pause, (to) => (context) => to.pause(context, id, options)),
+    );
 
   const unpause = define(program, 'resume-task <id>', 'Resume a paused task', [
     'resume-task task-2m8x4q1z --hint "Use the existing parser."',
@@ -71,8 +86,6 @@ export function defineSteerCommands(program: Command, host: ProgramHost): void {
   answer.action((id: string, choice: string) =>
     steer(answer, (to) => (context) => to.answer(context, id, choice)),
   );
-  defineFollow(program, steer);
-  defineEndings(program, steer);
 }
 
 function defineFollow(

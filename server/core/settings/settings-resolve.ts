@@ -315,6 +315,7 @@ function settingsOf(values: Values): Settings {
     runsOn: get('runs_on'),
     remote: remoteSettingsOf(get),
     backend: { idleTimeoutMs: get('backend.idle_timeout'), keepAwake: get('run.keep_awake') },
+    onForecast: get('run.on_forecast'),
     databasePath: get('database'),
     fleetDatabaseUrl: get('fleet_database'),
     fleet: fleetSettingsOf(get, { name: '', agents: get('max_workers') }),

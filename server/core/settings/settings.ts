@@ -4,6 +4,7 @@
 
 import { keysOf } from '../keys-of.ts';
 import { type AgentSettingsByKind, fallbackSettingTable } from './agent-settings.ts';
+import { type ForecastPolicy, forecastPolicies } from '../forecast/decide.ts';
 import type { ChooseRule } from '../plan/best-of.ts';
 import { boundSettingTable } from './bound-settings.ts';
 import type { Budgets } from '../work/budget.ts';
@@ -285,6 +286,13 @@ export const settingTable = {
     doc: 'Keep the machine from going to sleep while agents or gates run.',
     readBy: 'main (backend)',
   },
+  'run.on_forecast': {
+    value: { type: 'choice', choices: forecastPolicies },
+    fallback: 'tell',
+    inFile: true,
+    doc: 'What to do when the changes of two running tasks conflict: `tell` both agents, `order` them, so that the later one stops and continues after the earlier one has landed, or `off`, which compares nothing.',
+    readBy: 'workflows (forecast)',
+  },
   database: {
     value: { type: 'sqlite' },
     fallback: null,
@@ -371,6 +379,7 @@ export interface Settings {
   readonly runsOn: RunPlace;
   readonly remote: RemoteSettings;
   readonly backend: { readonly idleTimeoutMs: number; readonly keepAwake: boolean };
+  readonly onForecast: ForecastPolicy;
   /** File of the database when it is not the project's own. */
   readonly databasePath: string | null;
   readonly fleetDatabaseUrl: string | null;

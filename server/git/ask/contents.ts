@@ -72,15 +72,8 @@ export async function fileAt(
   bytesMax: number,
 ): Promise<GitResult<FileAtCommit | null>> {
   if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" must be a full commit id.`);
-  const listed = await context.git([
-    '--literal-pathspecs',
-    'ls-tree',
-    '-z',
-    '-l',
-    commit,
-    '--',
-    path,
-  ]);
+  const args = ['--literal-pathspecs', 'ls-tree', '-z', '-l', commit, '--', path];
+  const listed = await context.git(args);
   if (listed.code !== 0) return err(failureOf(listed, `look for ${path} in ${commit}`));
   const found = /^\d+ blob ([0-9a-f]+) +(\d+)\t/u.exec(splitZero(listed.stdout)[0] ?? '');
   const blob = found?.[1];

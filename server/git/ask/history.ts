@@ -20,18 +20,10 @@ export async function diff(
   context: RepositoryContext,
   from: Sha,
   to: Sha,
+  paths: readonly string[] = [],
 ): Promise<GitResult<string>> {
-  const args = [
-    'diff-tree',
-    '-r',
-    '-p',
-    '-M',
-    '--no-color',
-    '--no-ext-diff',
-    '--no-textconv',
-    from,
-    to,
-  ];
+  const form = ['-r', '-p', '-M', '--no-color', '--no-ext-diff', '--no-textconv'];
+  const args = ['diff-tree', ...form, from, to, '--', ...paths.map((path) => `:(literal)${path}`)];
   const output = await between(context, from, to, args, true);
   return output.ok ? ok(output.value.toString('utf8')) : output;
 }

@@ -76,6 +76,16 @@ export async function merge(
   );
 }
 
+export async function conflicts(
+  context: RepositoryContext,
+  one: Sha,
+  other: Sha,
+): Promise<GitResult<readonly string[]>> {
+  const merged = await mergeTrees(context, one, other);
+  if (!merged.ok) return merged;
+  return ok(merged.value.kind === 'conflict' ? merged.value.files : []);
+}
+
 /**
  * A three-way merge with an explicit base. `merge-tree` finds its base in the history (its option
  * for another one is newer than the git we require), so it gets three substitute commits with the

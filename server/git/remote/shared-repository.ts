@@ -337,6 +337,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       const needed = base === null ? [tip, commit] : [tip, commit, base];
       return shared.with(needed, () => local.merge(request));
     },
+    conflicts: (one, other) => shared.with([one, other], () => local.conflicts(one, other)),
     follow: (target, tip, mode, seen) => followShared(shared, target, tip, { mode, seen }),
     // The branch is the remote's, which has neither a checkout nor a log of it.
     lookAfter: () => Promise.resolve(null),
@@ -369,7 +370,7 @@ function looksAtCommits(
   'diff' | 'changedPaths' | 'changedFiles' | 'fileAt' | 'lineCommits' | 'mergeBase' | 'subjects'
 > {
   return {
-    diff: (from, to) => shared.with([from, to], () => local.diff(from, to)),
+    diff: (...by) => shared.with([by[0], by[1]], () => local.diff(...by)),
     changedPaths: (...by) => shared.with([by[0], by[1]], () => local.changedPaths(...by)),
     changedFiles: (from, to) => shared.with([from, to], () => local.changedFiles(from, to)),
     fileAt: (commit, path, bytesMax) =>

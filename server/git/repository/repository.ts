@@ -33,7 +33,7 @@ import { isHeldFileName } from '../keep/held-files.ts';
 import { committerOf, identityVariables, type Committer } from '../process/identity.ts';
 import { GitObjects } from '../ask/objects.ts';
 import { lendGit } from '../lent/lent-folder.ts';
-import { merge } from '../ask/merges.ts';
+import { conflicts, merge } from '../ask/merges.ts';
 import type { GitProcesses } from '../process/process.ts';
 import type { GitRepository, GitResult, RepositoryFacts, WorktreeEntry } from '../port.ts';
 import {
@@ -253,12 +253,13 @@ function operations(
     removeWorktree: (request) => removeWorktree(context, request),
     listWorktrees: () => listWorktrees(context),
     merge: (request) => merge(context, request),
+    conflicts: (one, other) => conflicts(context, one, other),
     follow: (target, tip, mode, seen) => follow(context, target, tip, { mode, seen, keep }),
     lookAfter: (branch, from, to) => lookAfter(context, branch, from, to),
     cure: (branch, wrong) => cure(context, branch, wrong, keep),
     moveBranch: (branch, next, from) => moveBranch(context, branch, { next, from }, keep),
     canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),
-    diff: (from, to) => diff(context, from, to),
+    diff: (from, to, paths) => diff(context, from, to, paths),
     changedPaths: (from, to, counting) => changedPaths(context, from, to, counting),
     changedFiles: (from, to) => changedFiles(context, from, to),
     namesAtRoot: (commit) => namesAtRoot(context, commit),

@@ -50,7 +50,8 @@ export const taskShapes = {
   'attachment.add': { content: boundedText(attachmentCharactersMax) },
   /** `proposal` adds the newest plan as a whole, whatever its state. */
   'task.show': { id },
-  'task.pause': { id },
+  /** `until`: it continues by itself when that task has landed, from its work. */
+  'task.pause': { id, until: optional(text) },
   'task.unpause': { id, hint: optional(text) },
   'task.cancel': { id, reason: optional(text) },
   'task.retry': { id, force: optional(flag) },

@@ -6,6 +6,7 @@ import { Refusal } from '../../core/failure.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';
 import type { AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
 import {
+  editTask,
   addTask,
   askToStop,
   candidateOf,
@@ -15,7 +16,6 @@ import {
   taskOrRefuse,
 } from '../../store/port.ts';
 import { countInAttempt, countInRun } from '../../store/feed/find-events.ts';
-import { editTask } from '../../store/plan/task-edit.ts';
 import { attemptAtWork, boundedText, notLonger, notMore } from './agent-attempt.ts';
 import type { AgentHandlerDeps } from './agent-deps.ts';
 import type { AgentScope } from '../../workflows/kit/engine-ports.ts';

@@ -9,9 +9,8 @@ import { addEpic, closeEpic, editEpic } from '../../store/plan/epics.ts';
 import { showEpic, showTask } from '../../store/board/show.ts';
 import { showPull } from '../../store/forge/show-pull.ts';
 import { readEpics } from '../../store/board/snapshot.ts';
-import { editTask } from '../../store/plan/task-edit.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
-import { addTask } from '../../store/port.ts';
+import { editTask, addTask } from '../../store/port.ts';
 
 type PlanRequests =
   | 'epic.add'

@@ -13,6 +13,7 @@ import {
   retryTask,
   unpauseTask,
 } from '../../workflows/person/controls.ts';
+import { waitForTask } from '../../workflows/person/wait-for.ts';
 import { resolveTask } from '../../workflows/person/resolve-task.ts';
 import { restoreTask } from '../../workflows/person/restore-task.ts';
 import { stopRuns } from '../../workflows/engine.ts';
@@ -243,8 +244,9 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
   const either = async (kind: 'task' | 'epic', id: string): Promise<TaskView | EpicView> =>
     kind === 'epic' ? epicView(id) : taskView(id);
   return {
-    'task.pause': async ({ id }) => {
-      await pauseTask(engine, id);
+    'task.pause': async ({ id, until }) => {
+      if (until === undefined) await pauseTask(engine, id);
+      else await waitForTask(engine, id, until, `a person lets it wait for ${until}`);
       return taskView(id);
     },
     'task.unpause': async ({ id, hint }) => {

@@ -20,6 +20,7 @@ import {
   targetView,
 } from './snapshot.ts';
 import { readBoard } from './board.ts';
+import { forecastViews } from '../plan/forecasts.ts';
 import { stuckViews } from './stuck.ts';
 import { machinesOfTasks } from '../fleet/machine-views.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
@@ -108,13 +109,15 @@ async function readViews(at: Db, near: NearTasks, ids: readonly string[]): Promi
   const waits = await near.waits(ids);
   const running = await readRunningAttempts(at);
   const machines = await machinesOfTasks(at, running);
+  const forecasts = await forecastViews(at);
   const views: TaskView[] = [];
   for (const part of inParts(ids)) {
     for (const row of await readTaskRows(at, part)) {
       const { id } = row.common;
       const { blockedBy, waitsFor } = waits.get(id) ?? { blockedBy: [], waitsFor: [] };
       const [attempt, machine] = [running.get(id), machines.get(id)];
-      views.push(taskView(row, { blockedBy, waitsFor, attempt, machine }));
+      const forecast = forecasts.get(id);
+      views.push(taskView(row, { blockedBy, waitsFor, attempt, machine, forecast }));
     }
   }
   return views;

@@ -5,6 +5,7 @@ import type { TaskStatus } from '../../core/plan/state.ts';
 import type { TaskView } from '../../protocol/api.ts';
 import { machinesOfTasks } from '../fleet/machine-views.ts';
 import type { Db } from '../rows/one-moment.ts';
+import { forecastViews } from '../plan/forecasts.ts';
 import { type CommonRow, readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { allEdges } from '../status/graph-rows.ts';
 
@@ -28,6 +29,7 @@ export async function readBoard(db: Db): Promise<Board> {
   const edges = await allEdges(db);
   const running = await readRunningAttempts(db);
   const machines = await machinesOfTasks(db, running);
+  const forecasts = await forecastViews(db);
   const numbers = new Map<string, number>();
   for (let number = 0; number < rows.length; number += 1) {
     numbers.set((rows[number] as { id: string }).id, number);
@@ -54,6 +56,7 @@ export async function readBoard(db: Db): Promise<Board> {
       waitsFor: namesOf(waits[number]),
       attempt: running.size === 0 ? undefined : running.get(row.common.id),
       machine: machines.size === 0 ? undefined : machines.get(row.common.id),
+      forecast: forecasts.size === 0 ? undefined : forecasts.get(row.common.id),
     }),
   );
   return { tasks, numbers, tops, waits };

@@ -2,6 +2,7 @@
 
 import type { EpicView, TaskView } from '../../protocol/api.ts';
 import { readBoard } from './board.ts';
+import { forecastViews } from '../plan/forecasts.ts';
 import { epicOrRefuse, unknownTask } from '../rows/find-rows.ts';
 import { unlandedScopes } from '../status/unlanded.ts';
 import { machinesOfTasks } from '../fleet/machine-views.ts';
@@ -27,6 +28,7 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
         waitsFor: await unmetBlockers(at, id),
         attempt: running.get(id),
         machine: (await machinesOfTasks(at, running, id)).get(id),
+        forecast: (await forecastViews(at, id)).get(id),
       },
     );
   });

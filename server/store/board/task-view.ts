@@ -4,7 +4,7 @@
 
 import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { keysOf } from '../../core/keys-of.ts';
-import type { TaskRuleView } from '../../protocol/task-fields.ts';
+import type { ForecastView, TaskRuleView } from '../../protocol/task-fields.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { PlanView, TaskView } from '../../protocol/api.ts';
 import type { CandidateView } from '../../protocol/views.ts';
@@ -204,6 +204,7 @@ export interface ViewFacts {
   readonly attempt: RunningAttempt | undefined;
   /** Name of the machine that it is on. */
   readonly machine: string | undefined;
+  readonly forecast: readonly ForecastView[] | undefined;
 }
 
 export function taskView(
@@ -268,6 +269,7 @@ export function taskView(
     rescue_refs: textList(rare.rescue_refs),
     position: common.position,
     proposal: proposal ?? null,
+    ...(facts.forecast === undefined ? {} : { forecast: facts.forecast }),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { forgeIssueStatements, forgeStatements } from './forge-rows.ts';
 import { noteStatements } from './note-rows.ts';
+import { forecastStatements } from './forecast-rows.ts';
 import { lineStatements, oneTruthStatements, wrongStateStatements } from './line-tables.ts';
 import { type Kysely, sql } from 'kysely';
 import { causeOfOldReason, storedCause } from '../../core/plan/block-cause.ts';
@@ -285,7 +286,7 @@ const machineReportStatements: readonly string[] = [
 ];
 
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 28;
+export const schemaVersion = 29;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -372,4 +373,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 26, name: 'pull requests', up: all(forgeStatements) },
   { version: 27, name: 'issues', up: all(forgeIssueStatements) },
   { version: 28, name: 'notes for later tasks', up: all(noteStatements) },
+  { version: 29, name: 'conflicts that are foreseen', up: all(forecastStatements) },
 ];

@@ -1,11 +1,12 @@
 // Tables beside the plan's own.
 
+import type { ForecastTables } from './forecast-rows.ts';
 import type { ForgeTables } from './forge-rows.ts';
 import type { NoteTables } from './note-rows.ts';
 import type { OutgoingTables } from './webhook-rows.ts';
 import type { RepositoryTable } from './repository-table.ts';
 
-export interface SideTables extends OutgoingTables, ForgeTables, NoteTables {
+export interface SideTables extends OutgoingTables, ForgeTables, NoteTables, ForecastTables {
   repository: RepositoryTable;
   base_gates: BaseGateTable;
 }

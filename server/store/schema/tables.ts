@@ -236,7 +236,11 @@ export interface HintTable {
   message: string;
   created_at: number;
   delivered: Defaulted<number>;
+  source: Defaulted<HintSource>;
 }
+
+/** `forecast`: Drover tells of other work that conflicts with the task's. */
+export type HintSource = 'person' | 'forecast';
 
 export interface RunTable {
   id: string;

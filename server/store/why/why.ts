@@ -18,6 +18,7 @@ import { whyCandidates } from './why-candidates.ts';
 import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
 import { whyEpic } from './why-epic.ts';
+import { whyForecast } from './why-forecast.ts';
 import { whyGate } from './why-gate.ts';
 import { explainUnreachableRemote, whyLander, whyLost, whyNotLanding } from './why-machine.ts';
 import { whyOnWorker } from './why-place.ts';
@@ -134,6 +135,7 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
   if (row.stop_requested !== null && ownedStatuses.has(row.status)) {
     sentences.push(`A person asked to ${row.stop_requested} it; its agent is being stopped.`);
   }
+  sentences.push(...(await whyForecast(db, row.id)));
   sentences.push(...(await openQuestion(db, row.id)));
   if (isHandedOver) sentences.push(...(await landingPlace(db, row, facts)));
   return sentences;

@@ -3,7 +3,7 @@
 import { newId } from '../../core/ids.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { inParts } from '../rows/one-moment.ts';
-import type { HintRow, QuestionRow, Reads, Tx } from '../schema/tables.ts';
+import type { HintRow, HintSource, QuestionRow, Reads, Tx } from '../schema/tables.ts';
 
 export interface NewQuestion {
   readonly taskId: string;
@@ -136,6 +136,7 @@ export async function addHint(
   sources: StoreSources,
   taskId: string,
   message: string,
+  source: HintSource = 'person',
 ): Promise<HintRow> {
   const row: HintRow = {
     id: sources.uuid(),
@@ -143,19 +144,25 @@ export async function addHint(
     message,
     created_at: Math.floor(sources.clock.now() / 1000),
     delivered: 0,
+    source,
   };
   await tx.insertInto('guidance_queue').values(row).execute();
   await appendEvent(tx, sources, {
     type: 'hint.added',
     taskId,
-    data: { hint: row.id, text: message },
+    data: { hint: row.id, text: message, ...(source === 'person' ? {} : { source }) },
   });
   return row;
 }
 
-/** All hints to these tasks, delivered or not, oldest first. */
+/**
+ * All hints to these tasks, delivered or not, oldest first; of those about running work only the
+ * new ones, because a later attempt finds other work beside it.
+ */
 export async function allHints(tx: Reads, taskIds: readonly string[]): Promise<HintRow[]> {
-  return hintsTo(tx, taskIds).execute();
+  return hintsTo(tx, taskIds)
+    .where((eb) => eb.or([eb('source', '=', 'person'), eb('delivered', '=', 0)]))
+    .execute();
 }
 
 /** Hints that no agent has received yet. */

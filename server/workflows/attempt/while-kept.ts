@@ -29,7 +29,7 @@ interface Pace {
   readonly nextMs: number;
 }
 
-const pace: Pace = { firstMs: 30_000, nextMs: 30_000 };
+const pace: Pace = { firstMs: 20_000, nextMs: 20_000 };
 
 /**
  * A machine that never returns costs half a minute, within which a snapshot must also be pushed.

@@ -2,6 +2,7 @@
 // by hand in server/main.
 
 import type { AgentDriver, AgentTools, ProcessTable } from '../../agents/port.ts';
+import type { ForecastPolicy } from '../../core/forecast/decide.ts';
 import type { ForgeSettings } from '../../core/settings/forge-settings.ts';
 import type { LandMode } from '../../core/plan/task.ts';
 import type { ChooseRule } from '../../core/plan/best-of.ts';
@@ -128,6 +129,7 @@ export interface WorkSettings {
   readonly remoteLabels: readonly string[];
   /** Attempts on workers at once. */
   readonly remoteMax: number;
+  readonly onForecast: ForecastPolicy;
 }
 
 /** The branch that pull requests are merged into, as the forge has it now. */

@@ -21,6 +21,7 @@ import {
   candidatesTemplate,
   criteriaTemplate,
   dependenciesTemplate,
+  foreseenTemplate,
   historyTemplate,
   subTasksTemplate,
   type ListParts,
@@ -93,7 +94,7 @@ export class DroverTask extends LitElement {
     const isReadOnly = reason !== null;
     const parts: ListParts = { task, board, editor, isReadOnly };
     return html`<div class="page">
-      ${this.#banners(reason ?? lateNote(task), editor.failure)}
+      ${this.#banners(reason ?? lateNote(task), editor.failure)} ${foreseenTemplate(parts)}
       <div>
         <section>
           <textarea

@@ -70,6 +70,11 @@ export class TaskEditor {
     this.run(() => this.#host.action('review', { id }));
   }
 
+  /** It stops, and continues from the work of the other task. */
+  waitFor(id: string, until: string): void {
+    this.run(() => this.#host.backend('task.pause', { id, until }));
+  }
+
   open(id: string): void {
     this.run(() => this.#host.action('openStream', { task: id }));
   }

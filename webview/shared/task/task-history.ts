@@ -30,6 +30,7 @@ const words: Readonly<Record<string, string>> = {
   'task.landed': 'Landed',
   'task.undone': 'Landing undone',
   'hint.added': 'Hint sent',
+  'forecast.changed': 'Overlap with other work',
   'question.asked': 'The agent asked',
   'question.answered': 'Answered',
   'worktree.ready': 'Worktree ready',

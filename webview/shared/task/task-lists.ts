@@ -5,6 +5,7 @@ import { formatCount } from '../../../server/core/format.ts';
 import { candidatesOf, candidateWords, standOfView } from '../../../server/protocol/candidates.ts';
 import { askingTasks } from '../../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import { foreseenConflicts, foreseenWords } from '../foreseen.ts';
 import { statusLook } from '../status-words.ts';
 import type { VscodeTextfield } from '../looks/text-field.ts';
 import '../looks/text-field.ts';
@@ -240,4 +241,23 @@ function adder(label: string, add: (text: string) => void): TemplateResult {
 
 function valueOf(event: Event): string {
   return (event.target as VscodeTextfield).value.trim();
+}
+
+/** Conflicts with running or landed work, each with the button that makes this task wait. */
+export function foreseenTemplate({ task, editor }: ListParts): readonly TemplateResult[] {
+  return foreseenConflicts(task).map(
+    (conflict) =>
+      html`<div class="wide banner error" role="note">
+        ${icon('warning')}<span>This task ${foreseenWords(conflict)}.</span>
+        ${
+          conflict.other === null
+            ? nothing
+            : html`<vscode-button
+                secondary
+                @click=${() => editor.waitFor(task.id, conflict.other ?? '')}
+                >Wait for ${visibleLine(conflict.other)}</vscode-button
+              >`
+        }
+      </div>`,
+  );
 }

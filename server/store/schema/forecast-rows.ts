@@ -1,0 +1,33 @@
+// Which works are seen to overlap before they land.
+
+import type { Defaulted } from './column-values.ts';
+
+export interface ForecastTable {
+  /** The work that started later. */
+  task_id: string;
+  /** The earlier one; '' = what has landed on the line. */
+  other_id: string;
+  level: 'same_file' | 'conflict';
+  /** Paths, as JSON. */
+  files: string;
+  first_seen_ms: number;
+  /** When the first conflict was seen. */
+  conflict_ms: Defaulted<number | null>;
+  /** When they stopped overlapping, or one of them ended. */
+  ended_ms: Defaulted<number | null>;
+  /** Paths in conflict that the agents know of, as JSON. */
+  told: Defaulted<string>;
+}
+
+export interface ForecastTables {
+  forecasts: ForecastTable;
+}
+
+export const forecastStatements: readonly string[] = [
+  `CREATE TABLE forecasts (
+    task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE, other_id TEXT NOT NULL,
+    level TEXT NOT NULL, files TEXT NOT NULL, first_seen_ms INTEGER NOT NULL, conflict_ms INTEGER,
+    ended_ms INTEGER, told TEXT NOT NULL DEFAULT '[]', PRIMARY KEY (task_id, other_id)) WITHOUT ROWID`,
+  `CREATE INDEX forecasts_other ON forecasts(other_id)`,
+  `ALTER TABLE guidance_queue ADD COLUMN source TEXT NOT NULL DEFAULT 'person'`,
+];
