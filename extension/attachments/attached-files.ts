@@ -8,7 +8,7 @@ import type * as vscode from 'vscode';
 import {
   attachmentBytesMax,
   attachmentText,
-  imageTypeOf,
+  detectImageType,
   isAttachmentName,
   otherTypeSentence,
   tooLargeSentence,
@@ -44,7 +44,7 @@ async function keptImage(project: Project, path: string, size: number): Promise<
   const label = basename(path);
   if (size > attachmentBytesMax) throw new BackendFailure('file', tooLargeSentence(label));
   const content = await bytesOf(path, constants.O_RDONLY);
-  if (imageTypeOf(content) === null) throw new BackendFailure('file', otherTypeSentence(label));
+  if (detectImageType(content) === null) throw new BackendFailure('file', otherTypeSentence(label));
   const { name } = await project.request('attachment.add', {
     content: content.toString('base64'),
   });
@@ -58,7 +58,7 @@ export async function readKeptImage(root: string, name: string): Promise<string 
   try {
     // The folder is the backend's own: links that it would not have written there are not followed.
     const content = await bytesOf(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    return imageTypeOf(content) === null ? null : content.toString('base64');
+    return detectImageType(content) === null ? null : content.toString('base64');
   } catch {
     return null;
   }

@@ -3,14 +3,14 @@
 
 import * as vscode from 'vscode';
 import {
-  placeholdersOf,
+  listPlaceholders,
   type TaskTemplate,
   type TaskTemplates,
 } from '../../server/core/exchange/templates.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import { withProject, type Handlers } from './context.ts';
-import { epicOf, pickEpicForTask, taskOf } from './pick.ts';
+import { findEpic, pickEpicForTask, findTask } from './pick.ts';
 import type { Target } from './target.ts';
 
 const titleMax = 500;
@@ -59,7 +59,7 @@ async function templatesOf(project: Project): Promise<TaskTemplates> {
  */
 function needsTitle(template: TaskTemplate): boolean {
   const hasOwn = (template.title ?? '').trim() !== '';
-  return !hasOwn || placeholdersOf(template).includes('title');
+  return !hasOwn || listPlaceholders(template).includes('title');
 }
 
 async function pickTemplate(templates: TaskTemplates): Promise<string | null> {
@@ -79,7 +79,7 @@ async function pickTemplate(templates: TaskTemplates): Promise<string | null> {
 /** Returns null if the user cancels. The title is asked for separately. */
 async function askForValues(template: TaskTemplate): Promise<Record<string, string> | null> {
   const values: Record<string, string> = {};
-  for (const placeholder of placeholdersOf(template)) {
+  for (const placeholder of listPlaceholders(template)) {
     if (placeholder === 'title') continue;
     const value = await askFor(placeholder, valueMax);
     if (value === null) return null;
@@ -108,7 +108,7 @@ async function askFor(prompt: string, max: number): Promise<string | null> {
 async function epicFor(project: Project, { ids }: Target): Promise<string | null | undefined> {
   const [id] = ids;
   if (id === undefined) return null;
-  const epic = epicOf(project, id) ?? epicOf(project, taskOf(project, id)?.epic_id ?? '');
+  const epic = findEpic(project, id) ?? findEpic(project, findTask(project, id)?.epic_id ?? '');
   if (epic?.landing_state === 'landed') return await pickEpicForTask(project);
   return epic?.id ?? null;
 }

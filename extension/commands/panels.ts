@@ -8,7 +8,7 @@ import type { Project } from '../project/project.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pageChoices, pageSubject } from './page-choices.ts';
 import { pickTask } from './pick.ts';
-import { logPlaceOf, noTarget, type Target } from './target.ts';
+import { parseLogPlace, noTarget, type Target } from './target.ts';
 
 export const panelHandlers: Handlers<
   | 'drover.showTree'
@@ -41,7 +41,7 @@ export const panelHandlers: Handlers<
     if (task === null) return;
     const subject = pageSubject(project.root, task.id, meant.attempt);
     const host = context.showPanel('stream', subject);
-    const place = logPlaceOf(context.args);
+    const place = parseLogPlace(context.args);
     if (place !== null) host.goTo(place);
   }),
   'drover.openGrid': withProject(async (context, project) => {

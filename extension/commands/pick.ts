@@ -12,11 +12,11 @@ import { taskPlaces, type Target } from './target.ts';
 /** More rows than a person scrolls through; typing filters the list. */
 const rowsMax = 2_000;
 
-export function taskOf(project: Project, id: string): TaskView | null {
+export function findTask(project: Project, id: string): TaskView | null {
   return project.board?.tasks.find((task) => task.id === id) ?? null;
 }
 
-export function epicOf(project: Project, id: string): EpicView | null {
+export function findEpic(project: Project, id: string): EpicView | null {
   return project.board?.epics.find((epic) => epic.id === id) ?? null;
 }
 
@@ -31,7 +31,7 @@ export async function pickTasks(
   fits: (task: TaskView) => boolean,
   offered: readonly TaskView[] = project.board?.tasks ?? [],
 ): Promise<readonly TaskView[] | null> {
-  const meant = target.ids.flatMap((id) => taskOf(project, id) ?? []);
+  const meant = target.ids.flatMap((id) => findTask(project, id) ?? []);
   if (meant.length > 0) {
     const fitting = meant.filter(fits);
     return fitting.length > 0 ? fitting : meant;
@@ -75,7 +75,7 @@ export async function pickEpic(
   title: string,
 ): Promise<EpicView | null | undefined> {
   for (const id of target.ids) {
-    const epic = epicOf(project, id) ?? epicOf(project, taskOf(project, id)?.epic_id ?? '');
+    const epic = findEpic(project, id) ?? findEpic(project, findTask(project, id)?.epic_id ?? '');
     if (epic !== null) return epic;
   }
   const epics = (project.board?.epics ?? []).filter(({ status }) => status === 'open');

@@ -15,9 +15,9 @@ import { storeRemoteKey } from '../project/remote-secrets.ts';
 import { isVariableName } from '../project/secrets.ts';
 import { acceptSettings } from '../remote/accept-settings.ts';
 import type { AskRemote, RemoteView } from '../remote/remote-view.ts';
-import { hostsOf, withRemote } from '../remote/settings-text.ts';
+import { parseSshHosts, withRemote } from '../remote/settings-text.ts';
 import type { WorkerOfRow } from '../trees/tree-row.ts';
-import { runOf } from '../remote/worker-rows.ts';
+import { parseRun } from '../remote/worker-rows.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { runEnvironment } from './runs.ts';
 
@@ -162,7 +162,7 @@ async function pickWorker(project: Project, view: RemoteView): Promise<WorkerOfR
     return null;
   }
   const items = workers.map((worker) => {
-    const run = runOf(worker);
+    const run = parseRun(worker);
     const isRunning = worker.state === 'running';
     const task = run?.task ?? null;
     const title = project.board?.tasks.find(({ id }) => id === task)?.title ?? null;
@@ -272,7 +272,7 @@ const otherHost = 'Another host…';
 
 async function pickHost(): Promise<string | null> {
   const file = join(process.env['HOME'] ?? homedir(), '.ssh', 'config');
-  const hosts = existsSync(file) ? hostsOf(readFileSync(file, 'utf8')) : [];
+  const hosts = existsSync(file) ? parseSshHosts(readFileSync(file, 'utf8')) : [];
   const title = 'Set Up Remote Workers';
   const chosen =
     hosts.length === 0

@@ -61,7 +61,7 @@ export function taskPlaces(epics: readonly EpicView[]): {
 }
 
 /** The place in an attempt's log, or null if the call names none. */
-export function logPlaceOf(args: readonly unknown[]): LogPlace | null {
+export function parseLogPlace(args: readonly unknown[]): LogPlace | null {
   const place = fieldsOf(fieldsOf(args[0])['place']);
   const { offset, words } = place;
   const isPlace = typeof offset === 'number' && Number.isSafeInteger(offset) && offset >= 0;

@@ -12,7 +12,7 @@ import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import { asksInPlace } from './asks-in-place.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
-import { epicOf, pickTask, pickTasks, taskOf } from './pick.ts';
+import { findEpic, pickTask, pickTasks, findTask } from './pick.ts';
 import { seeToRun } from './runs.ts';
 import type { Target } from './target.ts';
 
@@ -81,7 +81,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
       say: (id) => project.request('task.retry', { id }),
     });
     const [first] = target.ids;
-    const epic = taskOf(project, first ?? '')?.epic_id ?? null;
+    const epic = findTask(project, first ?? '')?.epic_id ?? null;
     if (done > 0) await seeToRun(context, project, { epic, ids: target.ids });
   }),
   'drover.startOver': asksInPlace(async (context, project, target) => {
@@ -129,7 +129,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
   }),
   'drover.copyLink': withProject(async (_context, project, target) => {
     const [named] = target.ids;
-    const epic = epicOf(project, named ?? '');
+    const epic = findEpic(project, named ?? '');
     const task = epic === null ? await pickTask(project, target, 'Copy Link', () => true) : null;
     const about = epic ?? task;
     if (about === null) return;

@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { CommandId } from '../ids.ts';
-import { todoIn } from './task-from-code.ts';
+import { findTodo } from './task-from-code.ts';
 
 const title = 'Drover: Make a Task of This';
 
@@ -13,7 +13,7 @@ export function registerCodeActions(isWanted: () => boolean): vscode.Disposable 
     provideCodeActions(document, range, { diagnostics }) {
       if (!isWanted()) return [];
       const isReported = diagnostics.length > 0;
-      if (!isReported && todoIn(document.lineAt(range.start.line).text) === null) return [];
+      if (!isReported && findTodo(document.lineAt(range.start.line).text) === null) return [];
       const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
       action.command = { title, command, arguments: [document.uri, range] };
       if (isReported) action.diagnostics = [...diagnostics];

@@ -27,7 +27,7 @@ const problemsMax = 20;
 const marks = /\b(TODO|FIXME|XXX|HACK)\b\s*(\([^)]*\))?\s*:?\s*(.*)$/;
 
 /** The text after a TODO or a similar word on this line; null if there is none. */
-export function todoIn(line: string): string | null {
+export function findTodo(line: string): string | null {
   const words = marks.exec(line)?.[3];
   if (words === undefined) return null;
   return words.replace(/(\*\/|-->|#\}|%>)\s*$/, '').trim();
@@ -38,7 +38,7 @@ export function proposeTask(place: CodePlace, problems: readonly Problem[]): Pro
   const [first] = problems;
   const todo = place.text
     .split('\n')
-    .map(todoIn)
+    .map(findTodo)
     .find((words) => words !== null);
   const title =
     first !== undefined

@@ -18,7 +18,7 @@ import {
   costKey,
   isOnWorker,
   isSettled,
-  runOf,
+  parseRun,
   wordsOfFailure,
   workerRows,
 } from './worker-rows.ts';
@@ -197,7 +197,7 @@ function makesWorkers(board: StatusSnapshot | null): boolean {
 async function costsOf(project: Project, list: RemoteList): Promise<ReadonlyMap<string, number>> {
   const costs = new Map<string, number>();
   for (const worker of list.workers) {
-    const run = runOf(worker);
+    const run = parseRun(worker);
     if (run === null || project.connection.kind !== 'connected') continue;
     try {
       const attempts = await project.request('attempts', { id: run.task });

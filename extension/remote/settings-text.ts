@@ -21,7 +21,7 @@ export function withRemote(text: string, { remote, runsOn }: RemoteSetup): strin
  * Names of single hosts in a person's ssh configuration: those that `Host` lines name without
  * wildcards.
  */
-export function hostsOf(sshConfig: string): readonly string[] {
+export function parseSshHosts(sshConfig: string): readonly string[] {
   const names = sshConfig
     .split(/\r?\n/)
     .flatMap((line) => /^\s*Host(?:\s+|\s*=\s*)(.+)$/i.exec(line)?.[1]?.trim().split(/\s+/) ?? []);

@@ -31,7 +31,7 @@ export function workerRows(facts: WorkerFacts): readonly TreeRow[] {
  * Parses the run in a lease: `<task>/<attempt>/<part>`. Returns null if it is not an attempt, for
  * example for a test.
  */
-export function runOf({ run }: Pick<WorkerView, 'run'>): WorkerRun | null {
+export function parseRun({ run }: Pick<WorkerView, 'run'>): WorkerRun | null {
   const [, task, attempt] = /^(.+?)\/(\d+)\/.+$/.exec(run ?? '') ?? [];
   return task === undefined ? null : { task, attempt: Number(attempt) };
 }
@@ -59,7 +59,7 @@ const stateTexts: { readonly [S in WorkerView['state']]: string } = {
 
 function workerRow(worker: WorkerView, { list, tasks, costs, nowMs }: WorkerFacts): TreeRow {
   const { name, state, provisioner, created_at: created } = worker;
-  const run = runOf(worker);
+  const run = parseRun(worker);
   const isRunning = state === 'running';
   const age = created === null ? null : formatDuration(Math.max(0, nowMs - created * 1000));
   const cost = run === null ? undefined : costs.get(costKey(run));
@@ -108,7 +108,7 @@ export function isSettled(
   { workers }: RemoteList,
   tasks: readonly Pick<TaskView, 'id' | 'status' | 'phase' | 'runs_on'>[],
 ): boolean {
-  const running = workers.filter(({ state }) => state === 'running').map(runOf);
+  const running = workers.filter(({ state }) => state === 'running').map(parseRun);
   const atWork = tasks.filter(isOnWorker);
   const hasWorker = ({ id }: { readonly id: string }): boolean =>
     running.some((run) => run?.task === id);

@@ -2,7 +2,7 @@
 // that the manifest names, so nothing is registered beside it.
 
 import * as vscode from 'vscode';
-import { offersAt, settingAt, type SettingSchema } from './toml-help.ts';
+import { listOffers, findSetting, type SettingSchema } from './toml-help.ts';
 
 const tomlExtension = 'tamasfe.even-better-toml';
 const selector: vscode.DocumentSelector = { pattern: '**/.drover.toml' };
@@ -25,7 +25,7 @@ export function registerSettingsHelp(extensionUri: vscode.Uri): vscode.Disposabl
       {
         async provideCompletionItems(document, position) {
           const { line, character } = position;
-          const offers = offersAt(await schema(), linesOf(document), line, character);
+          const offers = listOffers(await schema(), linesOf(document), line, character);
           return offers.map(({ kind, label, text, about }) => {
             const item = new vscode.CompletionItem(label, kinds[kind]);
             item.insertText = text;
@@ -44,7 +44,7 @@ export function registerSettingsHelp(extensionUri: vscode.Uri): vscode.Disposabl
         const range = document.getWordRangeAtPosition(position, /[\w-]+/u);
         if (range === undefined) return null;
         const lines = linesOf(document);
-        const found = settingAt(await schema(), lines, position.line, document.getText(range));
+        const found = findSetting(await schema(), lines, position.line, document.getText(range));
         if (found === null) return null;
         const text = `**${found.name}**\n\n${found.about}`;
         return new vscode.Hover(new vscode.MarkdownString(text), range);

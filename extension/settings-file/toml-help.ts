@@ -49,7 +49,7 @@ function schemaAt(schema: SettingSchema, path: readonly string[]): SettingSchema
 }
 
 /** `column`: the caret's, from 0. */
-export function offersAt(
+export function listOffers(
   schema: SettingSchema,
   lines: readonly string[],
   line: number,
@@ -73,7 +73,7 @@ export function offersAt(
 }
 
 /** The setting that is named at a place, with its description; null for anything else. */
-export function settingAt(
+export function findSetting(
   schema: SettingSchema,
   lines: readonly string[],
   line: number,

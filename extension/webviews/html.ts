@@ -161,6 +161,6 @@ body > :not(script) { display: block; height: 100%; }
 }
 
 /** The value that a serializer gets: the subject that `page` stored, null if it is none of ours. */
-export function subjectOf(state: unknown): unknown {
+export function parseSubject(state: unknown): unknown {
   return typeof state === 'object' && state !== null && 'subject' in state ? state.subject : null;
 }

@@ -4,7 +4,7 @@
 import * as vscode from 'vscode';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { webviewIds, type PanelName } from '../ids.ts';
-import { subjectOf } from './html.ts';
+import { parseSubject } from './html.ts';
 import type { HostRestart } from './host-restart.ts';
 import { LostPanels } from './lost-panels.ts';
 import type { PanelMemory } from './panel-memory.ts';
@@ -137,7 +137,7 @@ export class Panels implements vscode.Disposable {
   }
 
   restore(name: PanelName, panel: vscode.WebviewPanel, state: unknown): void {
-    const subject = readSubject(subjectOf(state));
+    const subject = readSubject(parseSubject(state));
     const present = this.#open.get(subjectKey(name, subject));
     if (name === 'stream' && subject.id === null) return panel.dispose();
     // VS Code was only slow: its own panel stays, the one that took its place goes.

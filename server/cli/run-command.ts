@@ -6,7 +6,7 @@ import { Refusal } from '../core/failure.ts';
 import { CommandContext } from './context.ts';
 import { type ErrorKind, exitCodeOf, exitCodes } from './exit-codes.ts';
 import { jsonLine, plainText } from './plain-text.ts';
-import { globalsOf } from './program/options.ts';
+import { readGlobalOptions } from './program/options.ts';
 import { buildProgram } from './program/program.ts';
 import { withoutHelpOfNothing } from './program/unknown-words.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -21,7 +21,7 @@ export async function runCommand(
     write: (text) => surroundings.stdout.write(text),
     writeError: (text) => surroundings.stderr.write(text),
     run: async (command, handler) => {
-      const context = new CommandContext(surroundings, globalsOf(command));
+      const context = new CommandContext(surroundings, readGlobalOptions(command));
       try {
         code = await handler(context);
       } finally {

@@ -8,7 +8,9 @@
 export const compatibilityNumber = 1;
 
 /** Tests set the number, to make one build act as two releases. */
-export function compatibilityOf(environment: Readonly<Record<string, string | undefined>>): number {
+export function readCompatibility(
+  environment: Readonly<Record<string, string | undefined>>,
+): number {
   if (environment['DROVER_TEST'] !== '1') return compatibilityNumber;
   const wanted = Number(environment['DROVER_TEST_COMPATIBILITY']);
   return Number.isInteger(wanted) && wanted > 0 ? wanted : compatibilityNumber;

@@ -81,7 +81,7 @@ export type RefusalKind = (typeof ownRefusalKinds)[number] | FailureKind;
 export const refusalKinds: ReadonlySet<string> = new Set([...ownRefusalKinds, ...failureKinds]);
 
 /** Another version may send a kind that this one does not know. */
-export function refusalKindOf(word: unknown): RefusalKind {
+export function toRefusalKind(word: unknown): RefusalKind {
   return typeof word === 'string' && refusalKinds.has(word) ? (word as RefusalKind) : 'refused';
 }
 

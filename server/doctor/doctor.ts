@@ -14,7 +14,7 @@ import { openGitAdapter } from '../git/repository/adapter.ts';
 import { droverVersion } from '../protocol/version.ts';
 import type { LocalRepository } from '../git/local-port.ts';
 import type { StoreTables } from '../store/port.ts';
-import { otlpEndpointOf } from '../core/settings/telemetry-settings.ts';
+import { parseOtlpEndpoint } from '../core/settings/telemetry-settings.ts';
 import { readExporter, traceExporter } from '../store/feed/exporters.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { sandboxState } from '../confinement/sandbox-state.ts';
@@ -219,7 +219,7 @@ async function telemetryChecks(live: LiveSettings, path: string): Promise<readon
   const { otel, fleetDatabaseUrl } = live.settings;
   if (!otel.enabled) return [];
   const name = 'telemetry';
-  const endpoint = otlpEndpointOf(otel.endpoint);
+  const endpoint = parseOtlpEndpoint(otel.endpoint);
   if (endpoint === null) {
     const message = `telemetry.endpoint is not a collector as "http://host:4318".`;
     return [{ name, ok: false, message }];

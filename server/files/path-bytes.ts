@@ -9,12 +9,12 @@ import { Buffer } from 'node:buffer';
  */
 export type PathBytes = string;
 
-export function bytesOf(path: PathBytes): Buffer {
+export function toBytes(path: PathBytes): Buffer {
   return Buffer.from(path, 'latin1');
 }
 
 export function shown(path: PathBytes): string {
-  return bytesOf(path).toString('utf8');
+  return toBytes(path).toString('utf8');
 }
 
 export function asBytes(path: string): PathBytes {
@@ -23,12 +23,12 @@ export function asBytes(path: string): PathBytes {
 
 /** The absolute path for Node's file functions, which take bytes. */
 export function absoluteBytes(root: string, path: PathBytes): Buffer {
-  return Buffer.concat([Buffer.from(`${root}/`), bytesOf(path)]);
+  return Buffer.concat([Buffer.from(`${root}/`), toBytes(path)]);
 }
 
 /** Input for `-z --stdin`: each path ended by a zero byte. */
 export function zeroEnded(paths: readonly PathBytes[]): Buffer {
-  return bytesOf(paths.map((path) => `${path}\0`).join(''));
+  return toBytes(paths.map((path) => `${path}\0`).join(''));
 }
 
 /** Splits an answer made with `-z`. */
@@ -39,11 +39,11 @@ export function splitZero(bytes: Buffer): PathBytes[] {
 }
 
 /** Empty for a path at the top. */
-export function folderOf(path: PathBytes): PathBytes {
+export function parentFolder(path: PathBytes): PathBytes {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 }
 
 /** The nearest first, without the top. */
 export function* foldersAbove(path: PathBytes): Generator<PathBytes> {
-  for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) yield folder;
+  for (let folder = parentFolder(path); folder !== ''; folder = parentFolder(folder)) yield folder;
 }

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { absoluteBytes, folderOf, type PathBytes } from './path-bytes.ts';
+import { absoluteBytes, parentFolder, type PathBytes } from './path-bytes.ts';
 
 const maxLooksAtOnce = 200;
 
@@ -104,13 +104,13 @@ export async function factsOfAll(root: string, paths: readonly PathBytes[]): Pro
     const known = links.get(folder);
     if (known !== undefined) return known;
     const isLink = lstatOrNull(absoluteBytes(root, folder))?.isSymbolicLink() === true;
-    const answer = isLink || leadsAway(folderOf(folder));
+    const answer = isLink || leadsAway(parentFolder(folder));
     links.set(folder, answer);
     return answer;
   };
   const facts: FileFacts[] = [];
   for (const path of paths) {
-    const isBehindLink = leadsAway(folderOf(path));
+    const isBehindLink = leadsAway(parentFolder(path));
     const stats = isBehindLink ? null : lstatOrNull(absoluteBytes(root, path));
     facts.push({ path, stats, isBehindLink });
     if (facts.length % maxLooksAtOnce === 0) await yieldToEventLoop();

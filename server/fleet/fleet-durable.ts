@@ -1,10 +1,10 @@
 // The durable engine of a fleet. Loaded only in a fleet.
 
 import { openFleet } from '../durable/fleet/open.ts';
-import { releaseOf } from '../durable/fleet/releases.ts';
+import { formatRelease } from '../durable/fleet/releases.ts';
 import type { StoreTables } from '../store/port.ts';
 import { sharedQueueLimits } from '../workflows/engine.ts';
-import { compatibilityOf } from '../core/compatibility.ts';
+import { readCompatibility } from '../core/compatibility.ts';
 import { ownStopPart } from './machine-pulse.ts';
 import type { Project } from '../project/opened-project.ts';
 import type { HostDurable } from './host-durable.ts';
@@ -20,7 +20,7 @@ export async function openFleetDurable(
     url,
     bodiesDb: project.store.db,
     takeOverAfterMs: Math.round(takeOverAfterMs * ownStopPart),
-    applicationVersion: releaseOf(compatibilityOf(project.live.environment)),
+    applicationVersion: formatRelease(readCompatibility(project.live.environment)),
     limitsOf: sharedQueueLimits(project.machineId, {
       lands: (line) => project.fleet?.role.lands === true && !project.fleet.role.released.has(line),
       leads: () => project.fleet?.role.leads === true,

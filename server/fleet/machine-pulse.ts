@@ -2,7 +2,7 @@
 // when it leaves.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { compatibilityOf, leadingNumber } from '../core/compatibility.ts';
+import { readCompatibility, leadingNumber } from '../core/compatibility.ts';
 import { hostHold } from '../core/work/host-limits.ts';
 import { worktreesHold } from '../core/work/worktree-room.ts';
 import { type Lander, landingRank } from '../core/work/landers.ts';
@@ -153,7 +153,7 @@ export class MachinePulse {
     const facts = hostFacts(worktreesFolder(places.root, worktreeRoot))();
     const remoteHold = this.#remoteHold();
     const note = remoteHold ?? hostHold(facts, machine, busy) ?? (await this.#diskHold());
-    const compatibility = compatibilityOf(live.environment);
+    const compatibility = readCompatibility(live.environment);
     const machines = await liveMachines(store.db);
     const leading = this.#leadingNumber(machines, compatibility, fleet.agents);
     const ageNote = leading > compatibility ? olderNote : null;
@@ -234,7 +234,7 @@ export class MachinePulse {
   /** Another machine of this release, which the git remote answers, can assign work. */
   async #isReplaced(): Promise<boolean> {
     const { store, machineId, live } = this.#project;
-    const own = compatibilityOf(live.environment);
+    const own = readCompatibility(live.environment);
     return (await liveMachines(store.db)).some(
       ({ id, compatibility, isCutOff, isDraining }) =>
         id !== machineId && compatibility === own && !isCutOff && !isDraining,

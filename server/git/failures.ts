@@ -28,7 +28,7 @@ export function cannotRead(worktree: string, folders: readonly string[]): GitFai
 }
 
 /** The lock file in the way, or null if the failure has another reason. */
-export function lockFileOf(stderr: string): string | null {
+export function parseLockFile(stderr: string): string | null {
   const created = /Unable to create '([^\n]+?\.lock)': File exists/i.exec(stderr);
   if (created?.[1]) return created[1];
   const configured = /could not lock config file ([^\n]+?): File exists/i.exec(stderr);
@@ -98,7 +98,7 @@ export function failureOf(output: GitOutput, doing: string): GitFailure {
 }
 
 function failureOfText(output: GitOutput, doing: string): GitFailure {
-  const lock = lockFileOf(output.stderr);
+  const lock = parseLockFile(output.stderr);
   if (lock !== null) {
     return gitFailure(
       'locked',

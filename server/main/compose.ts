@@ -13,7 +13,7 @@ import { isProcessAlive, processIdentity } from '../durable/embedded/process-ide
 import { systemClock } from '../durable/embedded/system-clock.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { createEngine } from '../workflows/engine.ts';
-import { compatibilityOf } from '../core/compatibility.ts';
+import { readCompatibility } from '../core/compatibility.ts';
 import { AgentToolTokens } from '../agent-tools/agent-tools.ts';
 import { Confinement } from '../confinement/confinement.ts';
 import { ProjectForge } from '../forge-work/forge-access.ts';
@@ -129,7 +129,7 @@ function rolesOf({
 }: Project): Pick<EngineDeps, 'compatibility' | 'knowsDead' | 'lands' | 'standBack'> {
   return {
     compatibility: {
-      number: compatibilityOf(live.environment),
+      number: readCompatibility(live.environment),
       leads: () => fleet?.role.leads !== false,
     },
     lands: () => fleet?.role.lands !== false,

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Refusal, refusalKindOf } from '../core/failure.ts';
+import { Refusal, toRefusalKind } from '../core/failure.ts';
 import { withoutGitCommand } from '../core/work/git-variables.ts';
 import { projectPlacesAt } from '../project/project-places.ts';
 
@@ -115,7 +115,7 @@ function startFailure(words: string, isAlive: boolean): Refusal {
   const line = words.split('\n').findLast((text) => text.startsWith('{"refusal"'));
   if (line !== undefined) {
     const { refusal } = JSON.parse(line) as { refusal: { kind: unknown; message: string } };
-    return new Refusal(refusalKindOf(refusal.kind), refusal.message);
+    return new Refusal(toRefusalKind(refusal.kind), refusal.message);
   }
   return new Refusal(
     'backend',

@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { readMarks, segmentsOf } from '../agents/kit/log/event-log-files.ts';
+import { readMarks, listSegments } from '../agents/kit/log/event-log-files.ts';
 import { readAt } from '../agents/kit/log/event-log-parts.ts';
 
 /** Bytes of one part. */
@@ -44,7 +44,7 @@ export function filesOfLog(logs: string, file: string): ShippedFile[] {
   const all = Number.MAX_SAFE_INTEGER;
   add(`${file}.prompt`, true, () => all);
   add(file, false, () => marks?.log ?? all);
-  for (const segment of segmentsOf(path)) {
+  for (const segment of listSegments(path)) {
     const name = `${dirname(file)}/${basename(segment.path)}`;
     add(name, false, (one) =>
       marks === null

@@ -6,7 +6,7 @@
 
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fileSize, marksPath, segmentsOf } from '../agents/kit/log/event-log-files.ts';
+import { fileSize, marksPath, listSegments } from '../agents/kit/log/event-log-files.ts';
 import { tellCopyGrowth } from '../agents/kit/log/log-growth.ts';
 import { logNameOf } from '../store/feed/log-parts.ts';
 import type { Store } from '../store/port.ts';
@@ -92,7 +92,7 @@ export class LogMirror {
     const names = new Set(stored.map((one) => basename(one.file)));
     if (names.has(basename(file))) {
       // The log has dropped its middle there.
-      for (const { path: old } of segmentsOf(path))
+      for (const { path: old } of listSegments(path))
         if (!names.has(basename(old))) await rm(old, { force: true });
     }
     if (hasGrown) tellCopyGrowth(path);
@@ -120,7 +120,7 @@ async function putOwnLogAside(logs: string, file: string, nowMs: number): Promis
   const path = join(logs, file);
   const folder = join(logs, asideFolder, `${nowMs}`, dirname(file));
   await mkdir(folder, { recursive: true });
-  const beside = [`${path}.prompt`, ...segmentsOf(path).map((segment) => segment.path)];
+  const beside = [`${path}.prompt`, ...listSegments(path).map((segment) => segment.path)];
   // The marks are written last: a copy that is killed halfway is repeated.
   for (const one of [path, ...beside, marksPath(path)]) {
     // Another process may do the same.

@@ -9,7 +9,7 @@ import {
   changedPowers,
   type PowerChange,
   type Powers,
-  powersOf,
+  listPowers,
   powersWithout,
   sameValue,
   shownPower,
@@ -17,7 +17,7 @@ import {
   withPowers,
 } from '../core/settings/accepted-settings.ts';
 import { replaceFile } from '../files/write-whole.ts';
-import { commonDirOf } from '../git/refs/common-dir.ts';
+import { findCommonDir } from '../git/refs/common-dir.ts';
 import { gitHomeIn } from './project-places.ts';
 import type { UnacceptedView } from '../protocol/views.ts';
 import type { SettingEntry } from '../core/settings/settings-resolve.ts';
@@ -68,7 +68,7 @@ export async function judgeSettings(
   entries: readonly SettingEntry[],
   view: SettingsView,
 ): Promise<JudgedSettings> {
-  const present = powersOf(entries);
+  const present = listPowers(entries);
   const record = await readAcceptance(root);
   const accepted = record?.powers ?? null;
   const asIs = { entries, held: [], present, used: present, offered: present, accepted };
@@ -150,7 +150,7 @@ async function authorsOf(
   const { parseSettingsText } = await import('../config/toml-file.ts');
   const landed = (await landedChanges(root, projectFileName, head)) ?? [];
   const powersIn = (text: string | null): Powers =>
-    text === null ? {} : powersOf(parseSettingsText(text, projectFileName).entries);
+    text === null ? {} : listPowers(parseSettingsText(text, projectFileName).entries);
   const authors = new Map<string, string>();
   for (const { by, before, after } of landed) {
     const [from, to] = [powersIn(before), powersIn(after)];
@@ -190,6 +190,6 @@ function writeAcceptance(root: string, acceptance: Acceptance): void {
 
 /** Returns null if its files do not show that the folder is a checkout. */
 function recordPath(root: string): string | null {
-  const commonDir = commonDirOf(root);
+  const commonDir = findCommonDir(root);
   return commonDir === null ? null : join(gitHomeIn(commonDir).folder, 'accepted-settings.json');
 }

@@ -9,7 +9,7 @@ import { Refusal } from '../core/failure.ts';
 import {
   attachmentBytesMax,
   attachmentTypes,
-  imageTypeOf,
+  detectImageType,
   isAttachmentName,
 } from '../core/plan/attachments.ts';
 import { formatBytes } from '../core/format.ts';
@@ -35,7 +35,7 @@ export async function keepAttachment(places: Place, content: Uint8Array): Promis
       `The image must not be larger than ${formatBytes(attachmentBytesMax)}. Make it smaller.`,
     );
   }
-  const type = imageTypeOf(content);
+  const type = detectImageType(content);
   if (type === null) {
     throw new Refusal('file', `An attachment must be an image (${attachmentTypes.join(', ')}).`);
   }

@@ -15,7 +15,7 @@ import {
   type RepositoryRow,
   writeRepository,
 } from '../store/rows/repository-rows.ts';
-import { commonDirOf } from '../git/refs/common-dir.ts';
+import { findCommonDir } from '../git/refs/common-dir.ts';
 import { makeHome } from './kept-plan.ts';
 import {
   gitHomeIn,
@@ -132,7 +132,7 @@ function ownership(places: ProjectPlaces, home: GitHome, row: RepositoryRow | nu
  */
 function secondPlan(places: ProjectPlaces, root: string): string | null {
   if (root === places.root || places.database !== places.ownDatabase) return null;
-  if (commonDirOf(root) !== places.home?.commonDir) return null;
+  if (findCommonDir(root) !== places.home?.commonDir) return null;
   const other = join(root, basename(places.folder), basename(places.ownDatabase));
   return existsSync(other) && !isSameFolder(other, places.database) ? root : null;
 }

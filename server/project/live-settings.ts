@@ -9,7 +9,7 @@ import { Refusal } from '../core/failure.ts';
 import {
   type FleetSettingKey,
   fleetSettingKeys,
-  fleetSettingsOf,
+  readFleetSettings,
 } from '../core/settings/fleet-settings.ts';
 import { type RetentionSettingKey, retentionSettingTable } from '../core/settings/retention.ts';
 import type { SettingKey, Settings } from '../core/settings/settings.ts';
@@ -213,7 +213,7 @@ export class LiveSettings {
     const { name } = this.#loaded.settings.fleet;
     const agents = loaded.settings.maxWorkers;
     const get = <T>(key: FleetSettingKey): T => values[key].value as T;
-    const fleet = fleetSettingsOf(get, { name, agents });
+    const fleet = readFleetSettings(get, { name, agents });
     return { ...loaded, values, settings: { ...loaded.settings, fleet } };
   }
 

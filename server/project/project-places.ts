@@ -4,7 +4,7 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { processStartTime } from '../agents/kit/process/process-list.ts';
-import { checkoutBeside, commonDirOf } from '../git/refs/common-dir.ts';
+import { checkoutBeside, findCommonDir } from '../git/refs/common-dir.ts';
 import { isOpenToOthers, openToOthers } from '../files/open-to-others.ts';
 import { readText } from '../files/small-files.ts';
 import type { BackendAddress } from '../protocol/api.ts';
@@ -49,7 +49,7 @@ function isOwnFolder(path: string, user: number | undefined): boolean {
 
 /** The project of the repository whose checkout `folder` is, when its `.drover/` was deleted. */
 function projectOfRepository(folder: string, user: number | undefined): string | null {
-  const commonDir = commonDirOf(folder);
+  const commonDir = findCommonDir(folder);
   if (commonDir === null) return null;
   const home = gitHomeIn(commonDir);
   if (
@@ -119,7 +119,7 @@ export function readIdentity(home: GitHome): ProjectIdentity | null {
  */
 export function projectRootOf(commonDir: string): string | null {
   const root = readIdentity(gitHomeIn(commonDir))?.root ?? null;
-  if (root === null || commonDirOf(root) !== commonDir) return null;
+  if (root === null || findCommonDir(root) !== commonDir) return null;
   return existsSync(join(root, projectFolderName)) ? root : null;
 }
 
@@ -146,7 +146,7 @@ export interface ProjectPlaces {
 
 export function projectPlacesAt(root: string, databasePath: string | null): ProjectPlaces {
   const folder = join(root, projectFolderName);
-  const commonDir = commonDirOf(root);
+  const commonDir = findCommonDir(root);
   const ownDatabase = join(folder, 'drover.db');
   return {
     root,

@@ -4,10 +4,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   agentTelemetry,
-  deploymentOf,
+  readDeployment,
   isSampled,
-  otlpEndpointOf,
-  traceparentOf,
+  parseOtlpEndpoint,
+  formatTraceparent,
 } from '../core/settings/telemetry-settings.ts';
 import { agentSpanIdOf, traceIdOf } from '../core/history/span-ids.ts';
 import { hexOf } from '../store/rows/hex-of.ts';
@@ -97,12 +97,12 @@ export function telemetryVariables(
   const { runId, taskId, attempt } = of;
   const spanId = agentSpanIdOf(hexOf, runId, taskId, attempt);
   const traceId = traceIdOf(hexOf, runId);
-  const sampled = isSampled(traceId, sampling, deploymentOf(live.environment));
-  const endpoint = agents && sampled ? otlpEndpointOf(text) : null;
+  const sampled = isSampled(traceId, sampling, readDeployment(live.environment));
+  const endpoint = agents && sampled ? parseOtlpEndpoint(text) : null;
   const headers = live.environment['OTEL_EXPORTER_OTLP_HEADERS'];
   const own = endpoint === null ? {} : agentTelemetry(kind, endpoint);
   return {
-    TRACEPARENT: traceparentOf(traceId, spanId, sampled),
+    TRACEPARENT: formatTraceparent(traceId, spanId, sampled),
     ...own,
     ...(Object.keys(own).length > 0 && {
       OTEL_RESOURCE_ATTRIBUTES: `drover.workflow.id=${runId},drover.task.id=${taskId},drover.task.attempt=${attempt}`,

@@ -4,9 +4,9 @@
 
 import { otlpTrace } from '../core/history/otlp.ts';
 import {
-  deploymentOf,
+  readDeployment,
   isSampled,
-  otlpEndpointOf,
+  parseOtlpEndpoint,
   type TelemetrySettings,
 } from '../core/settings/telemetry-settings.ts';
 import type { EventView } from '../protocol/api.ts';
@@ -104,7 +104,7 @@ export class TraceExporter {
   /** How many spans have arrived, or why not all have. */
   async #sendPage(page: readonly EventView[]): Promise<number | string> {
     const { settings, environment } = this.#deps;
-    const deployment = deploymentOf(environment());
+    const deployment = readDeployment(environment());
     const { sampling } = settings();
     let sent = 0;
     for await (const ended of endedSpans(this.#deps.store.db, page)) {
@@ -119,7 +119,7 @@ export class TraceExporter {
   /** Returns null if everything has arrived. */
   async #send(spans: readonly TraceSpan[], deployment: string): Promise<string | null> {
     const { settings, environment } = this.#deps;
-    const endpoint = otlpEndpointOf(settings().endpoint);
+    const endpoint = parseOtlpEndpoint(settings().endpoint);
     if (endpoint === null) return 'telemetry.endpoint is not a collector as "http://host:4318".';
     const headers = otlpHeaders(environment()['OTEL_EXPORTER_OTLP_HEADERS'] ?? '');
     for (let at = 0; at < spans.length; at += spansPerPost) {

@@ -8,7 +8,7 @@ import {
   droverBody,
   slackBody,
   webhookData,
-  webhookEventOf,
+  parseWebhookEvent,
   webhookFeedTypes,
   type WebhookMessage,
 } from '../core/webhooks/webhook-events.ts';
@@ -305,7 +305,7 @@ function deliveryOf(
   event: EventView,
   nowMs: number,
 ): readonly NewDelivery[] {
-  const name = webhookEventOf(event.type);
+  const name = parseWebhookEvent(event.type);
   if (name === null || event.at_ms < nowMs - eventAgeMaxMs) return [];
   if (endpoint.events.length > 0 && !endpoint.events.includes(name)) return [];
   const id = deliveryIdOf(endpoint.name, event.id, event.at_ms);

@@ -6,7 +6,7 @@ import type { RunLine, RunList } from '../../server/core/history/run-list.ts';
 import { countOutcomes, type TaskOutcome } from '../../server/core/plan/outcome.ts';
 import { runList } from '../../server/core/history/run-list.ts';
 import { StoryTeller } from '../../server/core/history/stories.ts';
-import { windowsOf } from '../../server/core/history/windows.ts';
+import { buildWindows } from '../../server/core/history/windows.ts';
 import { added, fails, feed, lands, type Line } from '../unit/core/history/feed.ts';
 
 const beganMs = Date.UTC(2026, 0, 2, 9, 0, 0);
@@ -82,7 +82,7 @@ export function reportOf(lines: readonly Line[]): Report {
       id: 'run-1',
       title: 'A language',
       state: stories.runs.get('run-1')?.state ?? 'active',
-      windows: windowsOf(stories.runs.values(), stories.lastMs),
+      windows: buildWindows(stories.runs.values(), stories.lastMs),
       taskIds: [...stories.tasks.keys()],
     },
     usage,

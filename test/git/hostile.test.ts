@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { overrulesFor } from '../../server/git/process/trusted-config.ts';
+import { buildOverrules } from '../../server/git/process/trusted-config.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import { removeFolder } from '../remove-folder.ts';
 import {
@@ -270,7 +270,7 @@ suite('git: hostile worktrees', () => {
       ['hook.lint.command', ['lint']],
     ]);
     const check = (key: string, values: readonly string[], expected: readonly string[]): void => {
-      const { args } = overrulesFor(trusted, new Map([...trusted, [key, values]]));
+      const { args } = buildOverrules(trusted, new Map([...trusted, [key, values]]));
       assert.deepEqual(args, expected, key);
     };
     check('filter.lfs.clean', ['git-lfs clean -- %f'], []);
@@ -327,7 +327,7 @@ suite('git: hostile worktrees', () => {
 
   test('hooks of the configuration do not run if those of the folder do not', () => {
     const trusted = new Map([['hook.lint.command', ['lint']]]);
-    const { args, withoutHooks } = overrulesFor(trusted, trusted);
+    const { args, withoutHooks } = buildOverrules(trusted, trusted);
     assert.deepEqual([args, withoutHooks], [[], ['-c', 'hook.lint.enabled=false']]);
   });
 
@@ -344,11 +344,11 @@ suite('git: hostile worktrees', () => {
       'http.https://host/.sslverify',
     ]) {
       const changed = new Map([...own, [key, ['https://evil/']]]);
-      assert.equal(overrulesFor(own, changed).address, key);
-      assert.equal(overrulesFor(changed, changed).address, null);
-      assert.equal(overrulesFor(changed, own).address, key, 'back to less is a change as well');
+      assert.equal(buildOverrules(own, changed).address, key);
+      assert.equal(buildOverrules(changed, changed).address, null);
+      assert.equal(buildOverrules(changed, own).address, key, 'back to less is a change as well');
     }
     for (const key of ['remote.mine.url', 'remote.origin.fetch', 'user.name', 'lfs.locksverify'])
-      assert.equal(overrulesFor(own, new Map([...own, [key, ['x']]])).address, null, key);
+      assert.equal(buildOverrules(own, new Map([...own, [key, ['x']]])).address, null, key);
   });
 });

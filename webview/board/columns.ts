@@ -36,7 +36,7 @@ const columnOfStatus: { readonly [S in TaskStatus]: ColumnName } = {
 };
 
 /** The column "Needs you" has the same tasks as the inbox. */
-export function columnOf(task: TaskView, isAsking: boolean): ColumnName {
+export function chooseColumn(task: TaskView, isAsking: boolean): ColumnName {
   return isAsking || taskNeed(task) !== null ? 'asks' : columnOfStatus[task.status];
 }
 
@@ -56,7 +56,7 @@ export interface Card {
 export type Columns = { readonly [N in ColumnName]: readonly Card[] };
 
 /** `epic`: the selected one, null for all. Among the ended tasks, the last one comes first. */
-export function columnsOf(board: StatusSnapshot, epic: string | null): Columns {
+export function groupByColumn(board: StatusSnapshot, epic: string | null): Columns {
   const epics = new Map(board.epics.map(({ id, title }) => [id, title]));
   const titles = new Map(board.tasks.map(({ id, title }) => [id, title]));
   const parts = partsOf(board.tasks);
@@ -72,7 +72,7 @@ export function columnsOf(board: StatusSnapshot, epic: string | null): Columns {
   for (const task of board.tasks) {
     if (taskAbove(task) !== null || (epic !== null && task.epic_id !== epic)) continue;
     const isAsking = asking.has(task.id);
-    columns[columnOf(task, isAsking)].push({
+    columns[chooseColumn(task, isAsking)].push({
       task,
       isAsking,
       epic: task.epic_id === null ? null : (epics.get(task.epic_id) ?? null),

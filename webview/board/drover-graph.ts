@@ -10,7 +10,7 @@ import { iconStyles } from '../shared/looks/icon.ts';
 import { BoardContent } from './board-content.ts';
 import { shown } from './columns.ts';
 import { graphKey, runGraphKey, type GraphKeyParts } from './graph-keys.ts';
-import { nodeHeightPx, nodeWidthPx, pathOf } from './graph-layout.ts';
+import { nodeHeightPx, nodeWidthPx, formatSvgPath } from './graph-layout.ts';
 import { GraphPointer } from './graph-pointer.ts';
 import { GraphState } from './graph-state.ts';
 import { graphStyles } from './graph-styles.ts';
@@ -137,7 +137,7 @@ export class DroverGraph extends BoardContent {
     if (drawn === null || place === undefined) return nothing;
     const from = { x: place.x + nodeWidthPx, y: place.y + nodeHeightPx / 2 };
     const classes = drawn.drop?.kind === 'refused' ? 'drawn refused' : 'drawn';
-    return svg`<path class=${classes} d=${pathOf([from, drawn.to])}></path>`;
+    return svg`<path class=${classes} d=${formatSvgPath([from, drawn.to])}></path>`;
   }
 
   #words(): TemplateResult | typeof nothing {

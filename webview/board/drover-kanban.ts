@@ -2,7 +2,7 @@
 
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { Ticks } from '../shared/ticks.ts';
-import { columnNames, columnsOf, columnTitles, type Columns } from './columns.ts';
+import { columnNames, groupByColumn, columnTitles, type Columns } from './columns.ts';
 import './drover-column.ts';
 import type { ColumnParts, DroverColumn } from './drover-column.ts';
 import { BoardContent } from './board-content.ts';
@@ -35,7 +35,7 @@ export class DroverKanban extends BoardContent {
 
   override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has('board') && !changed.has('epic')) return;
-    this.#columns = this.board === null ? null : columnsOf(this.board, this.epic);
+    this.#columns = this.board === null ? null : groupByColumn(this.board, this.epic);
   }
 
   override render(): TemplateResult | typeof nothing {

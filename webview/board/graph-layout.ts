@@ -169,7 +169,7 @@ function startOf(places: ReadonlyMap<string, Point>, id: string): Point {
 }
 
 /** An edge as the path of an SVG: curved through its points, level at both ends. */
-export function pathOf(points: readonly Point[]): string {
+export function formatSvgPath(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';
   let path = `M${first.x} ${first.y}`;

@@ -38,7 +38,7 @@ export interface ShownGraph {
 
 export const shownTasksMax = 1_000;
 
-export function graphOf(
+export function buildGraph(
   board: StatusSnapshot,
   { epic, hidesCompleted }: GraphScope,
   tasksMax = shownTasksMax,

@@ -11,7 +11,7 @@ import {
 } from './graph-layout.ts';
 import { groupedByEpic } from './epic-groups.ts';
 import {
-  graphOf,
+  buildGraph,
   reachable,
   type GraphScope,
   type ShownEdge,
@@ -48,7 +48,7 @@ export class GraphState {
   update(board: StatusSnapshot, scope: GraphScope): void {
     const grouped = groupedByEpic(board, scope.epic);
     this.groups = grouped.groups;
-    const whole = graphOf(grouped.board, scope);
+    const whole = buildGraph(grouped.board, scope);
     const graph = grouped.groups.size === 0 ? whole : withoutPath(whole);
     this.graph = graph;
     const ids = [...graph.tasks.keys()];

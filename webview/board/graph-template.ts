@@ -8,7 +8,7 @@ import { foreseenConflicts, foreseenWords } from '../shared/foreseen.ts';
 import { statusLook, statusWords } from '../shared/status-words.ts';
 import { icon } from '../shared/looks/icon.ts';
 import { shown } from './columns.ts';
-import { nodeHeightPx, nodeWidthPx, pathOf } from './graph-layout.ts';
+import { nodeHeightPx, nodeWidthPx, formatSvgPath } from './graph-layout.ts';
 import type { ShownGraph } from './graph-model.ts';
 import type { GraphState } from './graph-state.ts';
 import { menuContext, contextOfEpic } from './menu-context.ts';
@@ -16,7 +16,7 @@ import { menuContext, contextOfEpic } from './menu-context.ts';
 const namedMax = 5;
 
 /** A task's dependencies in both directions, as text. */
-export function relationsOf(graph: ShownGraph, id: string): string {
+export function describeRelations(graph: ShownGraph, id: string): string {
   const named = (ids: readonly string[]): string => {
     const titles = ids
       .slice(0, namedMax)
@@ -75,7 +75,7 @@ export function nodeTemplate(
     aria-selected=${isActive ? 'true' : 'false'}
     aria-posinset=${look.index + 1}
     aria-setsize=${look.count}
-    aria-label=${`${shown(task.title)} ${words}. ${relationsOf(graph, id)}`}
+    aria-label=${`${shown(task.title)} ${words}. ${describeRelations(graph, id)}`}
     data-id=${id}
     data-vscode-context=${share === null ? menuContext(task) : contextOfEpic(id)}
     .style=${`width: ${nodeWidthPx}px; height: ${nodeHeightPx}px; transform: translate(${place.x}px, ${place.y}px)`}
@@ -109,7 +109,7 @@ export function edgeTemplate(state: GraphState, index: number): SVGTemplateResul
     active !== null && !isRelated ? 'unrelated' : '',
     isChosen ? 'chosen' : '',
   ].join(' ');
-  const path = pathOf(points);
+  const path = formatSvgPath(points);
   return svg`<path class=${classes} d=${path} marker-end="url(#arrow)"></path>
     <path class="hit" d=${path} data-edge=${index}></path>`;
 }

@@ -34,7 +34,7 @@ export class Turns {
   /** Resolves with the next turn of the tile with this number, or when the signal aborts. */
   next(tile: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
-    const turn = turnOf(tile, this.#tiles, this.#nowMs());
+    const turn = assignTurn(tile, this.#tiles, this.#nowMs());
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(turn) ?? new Set();
       this.#waiting.set(turn, waiting);
@@ -70,7 +70,7 @@ export class Turns {
 }
 
 /** The first turn behind `nowMs` that is this tile's. */
-export function turnOf(tile: number, tiles: number, nowMs: number): number {
+export function assignTurn(tile: number, tiles: number, nowMs: number): number {
   const groups = Math.max(1, Math.ceil(tiles / tilesOfTurn));
   const first = Math.floor(nowMs / turnMs) + 1;
   return first + ((((tile - first) % groups) + groups) % groups);

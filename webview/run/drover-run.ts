@@ -33,7 +33,7 @@ import {
 } from './run-template.ts';
 import { shortLine, stateWords, timeWords } from './run-words.ts';
 import { TranscriptReader } from './transcript-reader.ts';
-import { type Timeline, timelineOf } from './timeline-model.ts';
+import { type Timeline, buildTimeline } from './timeline-model.ts';
 import '../shared/looks/button.ts';
 
 const rowsAtFirst = 15;
@@ -183,7 +183,7 @@ export class DroverRun extends LitElement {
   /** The same one for the same report, which is then not drawn again. */
   #timelineOf(report: Report): Timeline | null {
     if (this.#timeline?.of !== report)
-      this.#timeline = { of: report, timeline: timelineOf(report) };
+      this.#timeline = { of: report, timeline: buildTimeline(report) };
     return this.#timeline.timeline;
   }
 

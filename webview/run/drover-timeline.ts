@@ -8,16 +8,16 @@ import { SizeController } from '../shared/size-controller.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { iconStyles } from '../shared/looks/icon.ts';
 import { iconButton } from '../shared/looks/icon-button.ts';
-import { periodWords, toneOf } from './period-words.ts';
+import { periodWords, toneForKind } from './period-words.ts';
 import { shortLine } from './run-words.ts';
-import { barAt, type Step, type Timeline, type TimelineBar } from './timeline-model.ts';
+import { nextBarIndex, type Step, type Timeline, type TimelineBar } from './timeline-model.ts';
 import {
   axisHeightPx,
   type Box,
   inner,
   laneHeightPx,
   type Shapes,
-  shapesOf,
+  buildShapes,
 } from './timeline-shapes.ts';
 import { timelineStyles } from './timeline-styles.ts';
 
@@ -76,7 +76,7 @@ export class DroverTimeline extends LitElement {
     const height = axisHeightPx + timeline.lanes * laneHeightPx + 4;
     const scale = width / timeline.lengthMs;
     const chosen = timeline.bars.findIndex((bar) => keyOf(bar) === this.#chosen);
-    const shapes = shapesOf(timeline, scale);
+    const shapes = buildShapes(timeline, scale);
     return html`<div class="scroller">
         <svg
           role="listbox"
@@ -131,7 +131,7 @@ export class DroverTimeline extends LitElement {
     return html`<div class="footer">
       <span class="legend" aria-hidden="true">
         ${(['setup', 'agent', 'landing', 'question'] as const).map(
-          (kind) => html`<span><i class=${toneOf(kind)}></i>${periodWords[kind]}</span>`,
+          (kind) => html`<span><i class=${toneForKind(kind)}></i>${periodWords[kind]}</span>`,
         )}
         <span><i class="critical"></i>Critical path</span>
       </span>
@@ -200,7 +200,7 @@ export class DroverTimeline extends LitElement {
       return;
     }
     const step = stepOfKey[event.key];
-    const next = step === undefined ? undefined : bars[barAt(bars, from, step)];
+    const next = step === undefined ? undefined : bars[nextBarIndex(bars, from, step)];
     if (next === undefined) return;
     event.preventDefault();
     this.#choose(next);

@@ -18,7 +18,7 @@ export const periodWords: { readonly [K in PeriodKind]: string } = {
 
 export type PartTone = 'agent' | 'setup' | 'landing' | 'person' | 'wait';
 
-export function toneOf(kind: PeriodKind): PartTone {
+export function toneForKind(kind: PeriodKind): PartTone {
   switch (kind) {
     case 'agent':
     case 'setup':

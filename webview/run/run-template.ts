@@ -9,7 +9,7 @@ import { countOpen } from '../../server/core/plan/outcome.ts';
 import type { PeriodKind } from '../../server/core/history/task-story.ts';
 import { statusLooks } from '../shared/status-words.ts';
 import { icon } from '../shared/looks/icon.ts';
-import { periodWords, toneOf } from './period-words.ts';
+import { periodWords, toneForKind } from './period-words.ts';
 import { causeWords, gateWords, shortLine } from './run-words.ts';
 
 export interface RunActions {
@@ -116,7 +116,7 @@ function pathRow(step: PathStep, steps: readonly PathStep[], actions: RunActions
 
 /** A coloured part of a bar; `share` is its part of the whole. */
 function barPart(kind: PeriodKind, share: number): TemplateResult {
-  return html`<i class=${toneOf(kind)} .style=${`width: ${(share * 100).toFixed(2)}%`}></i>`;
+  return html`<i class=${toneForKind(kind)} .style=${`width: ${(share * 100).toFixed(2)}%`}></i>`;
 }
 
 export function timeTemplate(report: Report, actions: RunActions): TemplateResult {

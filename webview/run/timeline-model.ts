@@ -27,7 +27,7 @@ export interface Timeline {
 }
 
 /** Returns null if nothing was attempted. */
-export function timelineOf(report: Report): Timeline | null {
+export function buildTimeline(report: Report): Timeline | null {
   const startMs = report.windows[0]?.started_at_ms;
   if (startMs === undefined || report.attempts.length === 0) return null;
   const endMs = report.attempts.reduce(
@@ -45,7 +45,7 @@ export function timelineOf(report: Report): Timeline | null {
     return { attempt, lane, isCritical: isLast && critical.has(attempt.task_id) };
   });
   const lengthMs = Math.max(1, endMs - startMs);
-  return { bars, lanes: freeAtMs.length, startMs, lengthMs, ticks: ticksOf(lengthMs) };
+  return { bars, lanes: freeAtMs.length, startMs, lengthMs, ticks: listTicks(lengthMs) };
 }
 
 const second = 1_000;
@@ -59,7 +59,7 @@ const stepsMs = [
 const ticksMax = 9;
 
 /** Marks at round times, not more than nine. */
-export function ticksOf(lengthMs: number): readonly Tick[] {
+export function listTicks(lengthMs: number): readonly Tick[] {
   const stepMs = stepsMs.find((step) => lengthMs / step <= ticksMax) ?? lengthMs / ticksMax;
   const count = Math.floor(lengthMs / stepMs);
   return Array.from({ length: count + 1 }, (_, index) => {
@@ -84,7 +84,7 @@ export type Step = 'left' | 'right' | 'up' | 'down' | 'first' | 'last';
 /**
  * The bar that a key leads to: the next one in time, or the nearest one of the row above or below.
  */
-export function barAt(bars: readonly TimelineBar[], from: number, step: Step): number {
+export function nextBarIndex(bars: readonly TimelineBar[], from: number, step: Step): number {
   const present = bars[from];
   switch (step) {
     case 'left':

@@ -2,7 +2,7 @@
 // thousand bars with an element for each part took longer to draw than to read. Pure.
 
 import type { ReportAttempt } from '../../server/core/history/report-attempts.ts';
-import { type PartTone, toneOf } from './period-words.ts';
+import { type PartTone, toneForKind } from './period-words.ts';
 import type { Timeline, TimelineBar } from './timeline-model.ts';
 
 export const laneHeightPx = 22;
@@ -32,7 +32,7 @@ export interface Shapes {
 }
 
 /** `scale`: pixels of a millisecond. */
-export function shapesOf({ bars, startMs }: Timeline, scale: number): Shapes {
+export function buildShapes({ bars, startMs }: Timeline, scale: number): Shapes {
   const parts = new Map<PartTone, string>();
   const edges = new Map<Edge, string>();
   const boxes: Box[] = [];
@@ -47,7 +47,7 @@ export function shapesOf({ bars, startMs }: Timeline, scale: number): Shapes {
     const edge = edgeOf(bar);
     edges.set(edge, (edges.get(edge) ?? '') + rounded(inner(box)));
     for (const part of own) {
-      const tone = toneOf(part.kind);
+      const tone = toneForKind(part.kind);
       const isQuestion = part.kind === 'question';
       const height = isQuestion ? questionHeightPx : barHeightPx;
       const d = square({

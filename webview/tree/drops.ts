@@ -2,7 +2,7 @@
 // wait for it.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import { blockOn, moveTo, siblingsOf, type Drop } from '../shared/plan/places.ts';
+import { blockOn, moveTo, listSiblings, type Drop } from '../shared/plan/places.ts';
 import type { Row } from './rows.ts';
 
 export interface Hover {
@@ -21,7 +21,11 @@ export function dropZone({ row, part, isLink }: Hover): DropZone {
   return part < 0.5 ? 'before' : 'after';
 }
 
-export function dropAt(board: StatusSnapshot, ids: readonly string[], hover: Hover): Drop | null {
+export function decideDrop(
+  board: StatusSnapshot,
+  ids: readonly string[],
+  hover: Hover,
+): Drop | null {
   const { row } = hover;
   switch (row.kind) {
     case 'draft':
@@ -34,7 +38,7 @@ export function dropAt(board: StatusSnapshot, ids: readonly string[], hover: Hov
       const { task } = row;
       if (hover.isLink) return blockOn(board, ids, task.id);
       const place = { epic: task.epic_id, parent: task.parent_id };
-      const siblings = siblingsOf(board.tasks, place);
+      const siblings = listSiblings(board.tasks, place);
       const at = siblings.findIndex((one) => one.id === task.id);
       const before = dropZone(hover) === 'before' ? task.id : (siblings[at + 1]?.id ?? null);
       return moveTo(board, ids, { ...place, before });
@@ -54,7 +58,7 @@ export function moveByOne(
   const first = board.tasks.find((task) => chosen.has(task.id));
   if (first === undefined) return null;
   const place = { epic: first.epic_id, parent: first.parent_id };
-  const siblings = siblingsOf(board.tasks, place);
+  const siblings = listSiblings(board.tasks, place);
   const indexes = siblings.flatMap((task, index) => (chosen.has(task.id) ? [index] : []));
   const [top, bottom] = [indexes[0] ?? 0, indexes.at(-1) ?? 0];
   if (step === -1) {

@@ -22,12 +22,12 @@ import { focusedField, isOnRows, PressedKeys } from './pressed-keys.ts';
 import { openRowMenu, pressEpicButton } from './row-menu.ts';
 import { rowTemplate, type RowActions } from './row-template.ts';
 import { hoverNote } from './notes.ts';
-import { idOf, titleOf, type Row } from './rows.ts';
+import { rowId, rowTitle, type Row } from './rows.ts';
 import { RowsFocus } from './rows-focus.ts';
 import { selectClicked, selectOnly } from './selection.ts';
 import { closeFilter, filterBar, keepFromWindow, readFilter } from './filter-bar.ts';
 import { hoverText } from './hover-text.ts';
-import { rowAt, TreeDrag } from './tree-drag.ts';
+import { findRow, TreeDrag } from './tree-drag.ts';
 import { openRow, previewRow, runTreeAction, runTreeKey, type TreeParts } from './tree-keys.ts';
 import { readMemory } from './tree-memory.ts';
 import { ScrollPlace } from './scroll-place.ts';
@@ -222,9 +222,9 @@ export class DroverTree extends LitElement {
         isSelected: selection.keys.has(row.key),
         isActive: selection.active === row.key,
         drop: hovered === null ? null : hovered.drop.kind === 'refused' ? 'refused' : hovered.zone,
-        renaming: renaming === row.key ? titleOf(row) : null,
+        renaming: renaming === row.key ? rowTitle(row) : null,
         nowMs: Date.now(),
-        canRun: board?.run?.active !== true || board.run.epic_id !== idOf(row),
+        canRun: board?.run?.active !== true || board.run.epic_id !== rowId(row),
         run: board?.run ?? null,
         isAsking: row.kind === 'task' && this.#state.asking.has(row.task.id),
         ...this.#state.figuresOf(row),
@@ -350,7 +350,7 @@ export class DroverTree extends LitElement {
     if (draft === null && renaming === null) return;
     this.#state.endText(title !== null);
     const renamed = rows.find((row) => row.key === renaming);
-    const id = renamed === undefined ? null : idOf(renamed);
+    const id = renamed === undefined ? null : rowId(renamed);
     if (title !== null && draft !== null) this.#parts?.plan.add(draft, title);
     else if (title !== null && id !== null && board !== null)
       this.#parts?.plan.rename(board, id, title);
@@ -360,7 +360,7 @@ export class DroverTree extends LitElement {
 
   readonly #onClick = (event: MouseEvent): void => {
     const state = this.#state;
-    const found = rowAt(state, event);
+    const found = findRow(state, event);
     if (found === null || event.target instanceof HTMLInputElement) return;
     const isOn = (part: string): boolean => (event.target as Element).closest(part) !== null;
     this.#failed.clear();
@@ -373,20 +373,20 @@ export class DroverTree extends LitElement {
   };
 
   readonly #onDoubleClick = (event: MouseEvent): void => {
-    const found = rowAt(this.#state, event);
+    const found = findRow(this.#state, event);
     if (found === null || this.#parts === null || event.target instanceof HTMLInputElement) return;
     openRow(this.#parts, found.row);
     this.#changed();
   };
 
   readonly #onHover = (event: MouseEvent): void => {
-    const found = rowAt(this.#state, event);
+    const found = findRow(this.#state, event);
     const { board } = this.#state;
     if (found !== null && board !== null) found.element.title = hoverText(found.row, board);
   };
 
   readonly #onContextMenu = (event: MouseEvent): void => {
-    const found = rowAt(this.#state, event);
+    const found = findRow(this.#state, event);
     if (found === null || this.#state.selection.keys.has(found.row.key)) return;
     this.#state.selection = selectOnly(found.row.key);
     this.#changed();

@@ -16,7 +16,7 @@ import { statusLook, statusWords, type StatusLook, runsOnWorker } from '../share
 import { icon } from '../shared/looks/icon.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 import type { DropZone } from './drops.ts';
-import { idOf, type Draft, type Row } from './rows.ts';
+import { rowId, type Draft, type Row } from './rows.ts';
 
 export interface RowLook {
   readonly index: number;
@@ -53,7 +53,7 @@ function shown(text: string): string {
 }
 
 export function rowTemplate(row: Row, look: RowLook, actions: RowActions): TemplateResult {
-  const id = idOf(row);
+  const id = rowId(row);
   const classes = [
     'row',
     row.kind,

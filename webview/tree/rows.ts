@@ -252,7 +252,7 @@ function append(lists: Map<string, TaskView[]>, key: string, task: TaskView): vo
 }
 
 /** The task or epic of a row. Returns null if it has none. */
-export function idOf(row: Row): string | null {
+export function rowId(row: Row): string | null {
   switch (row.kind) {
     case 'epic':
       return row.epic.id;
@@ -264,7 +264,7 @@ export function idOf(row: Row): string | null {
   }
 }
 
-export function titleOf(row: Row): string {
+export function rowTitle(row: Row): string {
   switch (row.kind) {
     case 'epic':
       return row.epic.title;

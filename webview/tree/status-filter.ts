@@ -22,6 +22,6 @@ export function isStatusFilter(value: unknown): value is StatusFilter {
   return typeof value === 'string' && Object.hasOwn(statusFilters, value);
 }
 
-export function statusesOf(filter: StatusFilter): ReadonlySet<TaskStatus> {
+export function listFilteredStatuses(filter: StatusFilter): ReadonlySet<TaskStatus> {
   return new Set<TaskStatus>(statusFilters[filter].statuses);
 }

@@ -1,6 +1,6 @@
 // Dragging rows with the mouse: the dragged rows, the hovered row, and the effect of a drop there.
 
-import { dropAt, dropZone, type DropZone } from './drops.ts';
+import { decideDrop, dropZone, type DropZone } from './drops.ts';
 import type { Drop } from '../shared/plan/places.ts';
 import type { Row } from './rows.ts';
 import { selectOnly } from './selection.ts';
@@ -32,7 +32,7 @@ export class TreeDrag {
 
   readonly onStart = (event: DragEvent): void => {
     const { state, changed } = this.#parts;
-    const found = rowAt(state, event);
+    const found = findRow(state, event);
     if (found === null || event.dataTransfer === null) return;
     if (!state.selection.keys.has(found.row.key)) state.selection = selectOnly(found.row.key);
     this.#dragged = state.selectedTasks();
@@ -83,13 +83,13 @@ export class TreeDrag {
 
   #hover(event: DragEvent): Hovered | null {
     const { state } = this.#parts;
-    const found = rowAt(state, event);
+    const found = findRow(state, event);
     if (state.board === null || found === null) return null;
     const { top, height } = found.element.getBoundingClientRect();
     const isLink = linkKeyIsHeld(event);
     const part = (event.clientY - top) / Math.max(1, height);
     const hover = { row: found.row, part, isLink };
-    const drop = dropAt(state.board, this.#dragged, hover);
+    const drop = decideDrop(state.board, this.#dragged, hover);
     return drop === null ? null : { index: found.index, zone: dropZone(hover), drop };
   }
 }
@@ -107,7 +107,7 @@ function effectOf(drop: Drop | null): 'none' | 'link' | 'move' {
 }
 
 /** The row that an event of the mouse is about. */
-export function rowAt(
+export function findRow(
   state: TreeState,
   event: Event,
 ): { readonly row: Row; readonly index: number; readonly element: HTMLElement } | null {

@@ -6,7 +6,7 @@ import { askForRun, type Host } from '../shared/host.ts';
 import { moveByOne } from './drops.ts';
 import type { TreeKey, TypeAhead } from './keys.ts';
 import { blockOn, moveTo, type Drop } from '../shared/plan/places.ts';
-import { idOf, titleOf, type Row } from './rows.ts';
+import { rowId, rowTitle, type Row } from './rows.ts';
 import { goTo, selectAll, selectOnly } from './selection.ts';
 import type { TreePlan } from './tree-plan.ts';
 import type { TreeState } from './tree-state.ts';
@@ -217,7 +217,7 @@ function archive({ state, plan, fail }: TreeParts): void {
 }
 
 function goByLetter({ state, typed }: TreeParts, letter: string): void {
-  const at = typed.find(letter, state.rows.map(titleOf), state.activeIndex, performance.now());
+  const at = typed.find(letter, state.rows.map(rowTitle), state.activeIndex, performance.now());
   if (at >= 0) state.selection = goTo(state.selection, state.keys, at, false);
 }
 
@@ -262,7 +262,7 @@ export function previewRow(parts: TreeParts | null, row: Row): void {
 
 function rename(state: TreeState): void {
   const row = state.activeRow;
-  if (row === null || idOf(row) === null) return;
+  if (row === null || rowId(row) === null) return;
   state.draft = null;
   state.renaming = row.key;
   state.changed();
@@ -276,7 +276,7 @@ function toggled(state: TreeState, row: Row): ReadonlySet<string> {
 
 function chooseIds(state: TreeState, ids: readonly string[]): void {
   const wanted = new Set(ids);
-  const keys = state.rows.filter((row) => wanted.has(idOf(row) ?? '')).map((row) => row.key);
+  const keys = state.rows.filter((row) => wanted.has(rowId(row) ?? '')).map((row) => row.key);
   const [first] = keys;
   if (first === undefined) return;
   const isChosen = keys.every((key) => state.selection.keys.has(key));

@@ -5,10 +5,10 @@ import { countsByEpic, noTasks, type OutcomeCounts } from '../../server/core/pla
 import { askingTasks, needsByEpic } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 import type { RowLook } from './row-template.ts';
-import { buildRows, emptyLook, epicKey, idOf, looseKey, type Draft, type Row } from './rows.ts';
+import { buildRows, emptyLook, epicKey, rowId, looseKey, type Draft, type Row } from './rows.ts';
 import { patchRows } from './patch-rows.ts';
 import { keepPresent, noSelection, selectOnly, type Selection } from './selection.ts';
-import { statusesOf, type StatusFilter } from './status-filter.ts';
+import { listFilteredStatuses, type StatusFilter } from './status-filter.ts';
 import type { TreeMemory } from './tree-memory.ts';
 
 export class TreeState {
@@ -113,7 +113,7 @@ export class TreeState {
             ...emptyLook,
             collapsed: this.#collapsed,
             text: this.hasBar ? this.text : '',
-            statuses: this.hasBar ? statusesOf(this.filter) : new Set(),
+            statuses: this.hasBar ? listFilteredStatuses(this.filter) : new Set(),
             needsYou: this.hasBar && this.filter === 'asks',
             archived: this.hasBar && this.filter === 'archived',
             draft: this.draft,
@@ -175,7 +175,7 @@ export class TreeState {
   /** Tasks and epics that are chosen, in the order of the rows. */
   selectedIds(): readonly string[] {
     return this.rows.flatMap((row) => {
-      const id = this.selection.keys.has(row.key) ? idOf(row) : null;
+      const id = this.selection.keys.has(row.key) ? rowId(row) : null;
       return id === null ? [] : [id];
     });
   }

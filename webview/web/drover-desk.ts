@@ -13,7 +13,7 @@ import './drover-review.ts';
 import { deskStyles } from './desk-styles.ts';
 import { OpenProject, type ProjectNews } from './open-project.ts';
 import { PanelFrame, type PanelPlace } from './panel-frame.ts';
-import { panelPlace, type Place, placeFrom, placeKey } from './places.ts';
+import { panelPlace, type Place, parsePlace, placeKey } from './places.ts';
 import { PageSocket, type SocketState } from './socket.ts';
 
 const framesMax = 8;
@@ -71,7 +71,7 @@ export class DroverDesk extends LitElement {
 
   constructor() {
     super();
-    this.place = placeFrom(location.hash) ?? firstPlace();
+    this.place = parsePlace(location.hash) ?? firstPlace();
     this.frames = [];
     this.socketState = { kind: 'connecting' };
     this.projectId = '';
@@ -86,7 +86,7 @@ export class DroverDesk extends LitElement {
     super.connectedCallback();
     void this.#socket.connect();
     window.addEventListener('popstate', () => {
-      this.#show(placeFrom(location.hash) ?? firstPlace());
+      this.#show(parsePlace(location.hash) ?? firstPlace());
     });
     phone.addEventListener('change', () => this.#show(this.place));
   }

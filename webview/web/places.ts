@@ -23,7 +23,7 @@ export function placeKey(place: Place): string {
 }
 
 /** Parses `#/stream/parser/2`. Returns null if it names no place. */
-export function placeFrom(hash: string): Place | null {
+export function parsePlace(hash: string): Place | null {
   if (!hash.startsWith('#/')) return null;
   const [name, id = null, attempt = null] = hash.slice(2).split('/').map(decoded);
   if (name === 'devices') return { name };

@@ -14,7 +14,7 @@ export function parseMessage(line: string): AnyMessage | null {
   }
 }
 
-export function errorOf(error: unknown): AcpError | null {
+export function parseAcpError(error: unknown): AcpError | null {
   if (!(error instanceof RequestError)) return null;
   const data: unknown = error.data;
   const found =

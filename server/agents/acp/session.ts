@@ -30,7 +30,7 @@ import type { ProgramFollower } from '../kit/run/run-program.ts';
 import type { OutputStream } from '../kit/run/spool.ts';
 import { watchStall } from '../kit/run/stall-watch.ts';
 import { withLine } from '../kit/wire/text-tail.ts';
-import { errorOf, parseMessage } from './messages.ts';
+import { parseAcpError, parseMessage } from './messages.ts';
 import { questionText, rejecting, writes } from './permissions.ts';
 import { acpOutcome, type AcpError, type AcpFacts } from './outcome.ts';
 import { acpPrograms, type AcpKind, modeToSet } from './programs.ts';
@@ -120,7 +120,7 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
     this.#converse(this.#connection).then(
       () => this.#end.resolve('finished'),
       (error: unknown) => {
-        this.#error ??= errorOf(error);
+        this.#error ??= parseAcpError(error);
         this.#end.resolve('finished');
       },
     );

@@ -57,7 +57,7 @@ export async function claudeAccount(
   child.stdin.write(`${JSON.stringify(greeting)}\n`);
   try {
     for await (const line of createInterface({ input: child.stdout })) {
-      const account = accountIn(line);
+      const account = parseAccount(line);
       if (account !== null) return account;
     }
     return null;
@@ -73,7 +73,7 @@ export async function claudeAccount(
  * `tokenSource` is "none" and `apiKeySource` is absent if no user is signed in; cloud providers
  * have their own logins.
  */
-export function accountIn(line: string): AgentAccount | null {
+export function parseAccount(line: string): AgentAccount | null {
   let raw: unknown;
   try {
     raw = JSON.parse(line);

@@ -36,7 +36,7 @@ export function readPermissionRequest(requestId: string, request: Json): Permiss
 /**
  * The questions for the user, in order. A request of the tool AskUserQuestion may contain several.
  */
-export function questionsOf(request: PermissionRequest, planText: string | null): Question[] {
+export function parseQuestions(request: PermissionRequest, planText: string | null): Question[] {
   const asked = request.toolName === 'AskUserQuestion' ? objectsAt(request.input, 'questions') : [];
   if (asked.length > 0) {
     return asked.map((question, index) => ({

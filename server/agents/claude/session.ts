@@ -19,7 +19,7 @@ import { claudeOutcome, endByRetry, type ClaudeEnd } from './outcome.ts';
 import {
   permissionResponse,
   planningResponse,
-  questionsOf,
+  parseQuestions,
   readingResponse,
   type PermissionRequest,
 } from './permissions.ts';
@@ -242,7 +242,7 @@ async function askAll(
   signal: AbortSignal,
 ): Promise<(string | null)[]> {
   const answers: (string | null)[] = [];
-  for (const question of questionsOf(permission, plan)) {
+  for (const question of parseQuestions(permission, plan)) {
     const shown = maskDeep(question, record.mask);
     const { requestId } = question;
     record.emit(shown);
@@ -277,7 +277,7 @@ class HintQueue {
   listen(): void {
     const { run, input, deliveredBefore } = this.#options;
     this.#unsubscribe = run.host.onHint(({ id, text }) => {
-      const uuid = uuidFor(`hint ${id}`);
+      const uuid = deriveUuid(`hint ${id}`);
       if (this.#waiting.has(uuid)) return;
       if (deliveredBefore.has(uuid)) {
         this.#tellDelivered(id, text);
@@ -316,7 +316,7 @@ class HintQueue {
  * The same name gives the same uuid, in whatever process: so a message can be recognised after a
  * crash.
  */
-export function uuidFor(name: string): string {
+export function deriveUuid(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
   return [

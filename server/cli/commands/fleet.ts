@@ -6,7 +6,7 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 import { machineTable } from '../render/machine-table.ts';
-import { paintOf } from '../render/style.ts';
+import { createPaint } from '../render/style.ts';
 import { workerLine } from '../render/worker-line.ts';
 
 export interface WorkerCommandOptions {
@@ -64,7 +64,7 @@ export async function machines(
   const text =
     list.length === 0
       ? 'No machine has joined: this project runs on one machine. "drover worker" makes it a fleet.'
-      : machineTable(list, { width, paint: paintOf(context.color) }).join('\n');
+      : machineTable(list, { width, paint: createPaint(context.color) }).join('\n');
   context.answer(list, text);
   return exitCodes.done;
 }

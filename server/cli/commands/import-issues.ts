@@ -7,7 +7,7 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 import { planCounts, planText } from '../render/plan-text.ts';
-import { paintOf } from '../render/style.ts';
+import { createPaint } from '../render/style.ts';
 
 export interface ImportIssuesOptions {
   readonly repo?: string;
@@ -97,7 +97,7 @@ function previewOf({ surroundings, color }: CommandContext, plan: IssuePlanView)
   const tasks = plan.tasks
     .toSorted((a, b) => (a.epic_id ?? '').localeCompare(b.epic_id ?? ''))
     .map((task) => ({ ...task, title: `${task.id} ${task.title}` }));
-  const text = planText({ epics: plan.epics, tasks }, { width, paint: paintOf(color) });
+  const text = planText({ epics: plan.epics, tasks }, { width, paint: createPaint(color) });
   return [text, ...plan.left_out.map(leftOutWords)].join('\n');
 }
 

@@ -3,8 +3,12 @@
 import { ruleFields, type TaskRuleOptions } from '../../core/exchange/task-rules.ts';
 import { basename, resolve } from 'node:path';
 import { withoutCriteria } from '../../core/exchange/import-record.ts';
-import { placeholdersOf, type TaskTemplates } from '../../core/exchange/templates.ts';
-import { attachmentBytesMax, attachmentText, imageTypeOf } from '../../core/plan/attachments.ts';
+import { listPlaceholders, type TaskTemplates } from '../../core/exchange/templates.ts';
+import {
+  attachmentBytesMax,
+  attachmentText,
+  detectImageType,
+} from '../../core/plan/attachments.ts';
 import type { Client, EpicView, Params, TaskView } from '../../protocol/api.ts';
 import type { TaskFields } from '../../protocol/task-fields.ts';
 import type { CommandContext } from '../context.ts';
@@ -76,7 +80,7 @@ export async function templates(context: CommandContext): Promise<number> {
   const list = Object.entries(all).map(([name, template]) => ({
     name,
     title: template.title ?? null,
-    placeholders: placeholdersOf(template),
+    placeholders: listPlaceholders(template),
   }));
   const lines = list.map(({ name, title, placeholders }) => {
     const needs = placeholders.length === 0 ? '' : `  (needs ${placeholders.join(', ')})`;
@@ -237,7 +241,7 @@ async function readImages(
       fault: `The image ${file} cannot be attached`,
     };
     const bytes = await readInputFile(resolve(context.directory, file), limits);
-    if (imageTypeOf(bytes) === null) {
+    if (detectImageType(bytes) === null) {
       throw inputRefusal(limits, 'it is no PNG, JPEG, GIF or WebP image; convert it to one');
     }
     images.push({ label: basename(file), content: bytes.toString('base64') });

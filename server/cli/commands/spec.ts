@@ -10,7 +10,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 import { readDesign } from '../read-design.ts';
 import { planCounts, planText } from '../render/plan-text.ts';
-import { paintOf } from '../render/style.ts';
+import { createPaint } from '../render/style.ts';
 
 const savedMax = 99;
 const columnsMax = 100;
@@ -137,7 +137,7 @@ async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<nu
 
 function previewOf({ surroundings, color }: CommandContext, planned: SpecPlanView): string {
   const width = Math.min(surroundings.stdout.columns, columnsMax);
-  return planText(planned, { width, paint: paintOf(color) });
+  return planText(planned, { width, paint: createPaint(color) });
 }
 
 type Choice = 'write' | 'save' | 'drop';

@@ -67,7 +67,7 @@ async function shower(
       all: options.all === true,
     });
   if (options.watch !== true || !stdout.isTTY) return (snapshot) => context.say(text(snapshot));
-  const { screenOf } = await import('../render/screen.ts');
+  const { createScreen: screenOf } = await import('../render/screen.ts');
   const screen = screenOf(stdout);
   return (snapshot) => screen.draw(text(snapshot));
 }

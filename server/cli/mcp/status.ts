@@ -7,7 +7,7 @@ import { formatSummaryLine } from '../render/summary.ts';
 /** Tasks of a large plan that are listed: those that are over are left out first. */
 const tasksMax = 200;
 
-export function statusOf(snapshot: StatusSnapshot): unknown {
+export function summarizeStatus(snapshot: StatusSnapshot): unknown {
   const { run, target, epics, tasks, stuck, questions, holds } = snapshot;
   const open = tasks.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
   const shown = tasks.length <= tasksMax ? tasks : open.slice(0, tasksMax);

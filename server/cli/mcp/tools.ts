@@ -14,7 +14,7 @@ import { runShapes } from '../../protocol/requests/runs.ts';
 import { taskShapes } from '../../protocol/requests/tasks.ts';
 import { taskFields } from '../../protocol/task-fields.ts';
 import { reportMarkdown } from '../render/report.ts';
-import { runIsOver, statusOf } from './status.ts';
+import { runIsOver, summarizeStatus } from './status.ts';
 
 export const instructions =
   'Drover runs coding agents in parallel on the tasks of this git repository, each in its own worktree, and lands what passes the gate. Plan with add_plan, add_epic and add_task (blocked_by orders tasks), start with run, look with status, why, log and report, and answer the questions of agents with answer. Approving and undoing are for the person at the terminal.';
@@ -269,7 +269,7 @@ function defineRunning(server: McpServer, { ask, sleep, nowMs }: ToolHost): void
       answer(async () => {
         for (const endMs = nowMs() + waitMaxMs; ; await sleep(lookEveryMs)) {
           const status = await ask('data', (client) => client.call('status', present(given)));
-          if (runIsOver(status) || nowMs() >= endMs) return statusOf(status);
+          if (runIsOver(status) || nowMs() >= endMs) return summarizeStatus(status);
         }
       }),
   );
@@ -296,7 +296,7 @@ function defineLooking(server: McpServer, { ask }: ToolHost): void {
     },
     (given) =>
       answer(() =>
-        ask('data', async (client) => statusOf(await client.call('status', present(given)))),
+        ask('data', async (client) => summarizeStatus(await client.call('status', present(given)))),
       ),
   );
   server.registerTool(

@@ -45,7 +45,7 @@ export function addGlobals(command: Command): void {
   for (const each of command.commands) addGlobals(each);
 }
 
-export function globalsOf(command: Command): GlobalOptions {
+export function readGlobalOptions(command: Command): GlobalOptions {
   let json = false;
   let color = true;
   let directory: string | null = null;

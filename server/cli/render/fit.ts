@@ -19,7 +19,7 @@ function graphemesOf(text: string): Iterable<Intl.SegmentData> {
 const narrow =
   /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25fc\u2713-\u2718]*$/u;
 
-export function widthOf(text: string): number {
+export function displayWidth(text: string): number {
   return narrow.test(text) ? text.length : wideWidthOf(text);
 }
 
@@ -45,12 +45,12 @@ function loadWideWidth(): (text: string) => number {
 
 /** Cuts to at most `width` columns, and marks the cut with `…`. */
 export function fit(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+  if (displayWidth(text) <= width) return text;
   if (width <= 1) return width === 1 ? '…' : '';
   let cut = '';
   let used = 0;
   for (const { segment } of graphemesOf(text)) {
-    const wide = widthOf(segment);
+    const wide = displayWidth(segment);
     if (used + wide > width - 1) break;
     cut += segment;
     used += wide;
@@ -61,12 +61,12 @@ export function fit(text: string, width: number): string {
 /** Exactly `width` columns: cut or filled up with spaces. */
 export function fill(text: string, width: number): string {
   const fitted = fit(text, width);
-  return fitted + ' '.repeat(Math.max(0, width - widthOf(fitted)));
+  return fitted + ' '.repeat(Math.max(0, width - displayWidth(fitted)));
 }
 
 export function fillStart(text: string, width: number): string {
   const fitted = fit(text, width);
-  return ' '.repeat(Math.max(0, width - widthOf(fitted))) + fitted;
+  return ' '.repeat(Math.max(0, width - displayWidth(fitted))) + fitted;
 }
 
 /**
@@ -80,7 +80,7 @@ export function wrap(text: string, width: number, indent = ''): string {
   let isEmpty = true;
   for (const word of text.slice(start.length).split(' ')) {
     const longer = isEmpty ? line + word : `${line} ${word}`;
-    if (!isEmpty && widthOf(longer) > width) {
+    if (!isEmpty && displayWidth(longer) > width) {
       lines.push(line);
       line = indent + word;
     } else {

@@ -6,7 +6,7 @@ import type { EventView, StatusSnapshot } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';
 import { fit, wrap } from './fit.ts';
-import { paintOf } from './style.ts';
+import { createPaint } from './style.ts';
 import {
   answerCommand,
   countsOfBoard,
@@ -34,7 +34,7 @@ const barWidth = 24;
 
 export function liveText(snapshot: StatusSnapshot, options: LiveTextOptions): string {
   const { width, rows, nowMs } = options;
-  const paint = paintOf(options.color);
+  const paint = createPaint(options.color);
   const footer = footerLines(snapshot, options).map((line) => fit(line, width));
   // One row stays free for the cursor, one between tree and footer.
   const rowsMax = Math.max(3, rows - footer.length - 2);

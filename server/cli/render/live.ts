@@ -5,7 +5,7 @@ import type { Client, RunView, StatusSnapshot } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { DurationBook, liveText } from './live-text.ts';
 import { addedText } from './event-line.ts';
-import { screenOf } from './screen.ts';
+import { createScreen } from './screen.ts';
 import type { RunDisplay } from '../run-display.ts';
 
 const drawEveryMs = 100;
@@ -34,7 +34,7 @@ class LiveDisplay implements RunDisplay {
     this.#context = context;
     this.#client = client;
     this.#scope = run.epic_id === null ? {} : { epic: run.epic_id };
-    this.#screen = screenOf(context.surroundings.stdout);
+    this.#screen = createScreen(context.surroundings.stdout);
     this.#tick = setInterval(() => this.#drawSoon(), tickMs);
     this.#read();
   }

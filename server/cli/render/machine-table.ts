@@ -3,7 +3,7 @@
 import type { MachineView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { durationText } from './figures.ts';
-import { fill, fillStart, wrap, widthOf } from './fit.ts';
+import { fill, fillStart, wrap, displayWidth } from './fit.ts';
 import type { Paint, Tone } from './style.ts';
 
 export interface MachineTableOptions {
@@ -54,8 +54,8 @@ export function machineTable(
   { width, paint }: MachineTableOptions,
 ): string[] {
   const widths = columns.map(({ name, cell, widthMax }) => {
-    const cells = machines.map((machine) => widthOf(cell(machine)));
-    return Math.min(widthMax, Math.max(widthOf(name), ...cells));
+    const cells = machines.map((machine) => displayWidth(cell(machine)));
+    return Math.min(widthMax, Math.max(displayWidth(name), ...cells));
   });
   const lineOf = (textOf: (column: Column, padded: (text: string) => string) => string): string =>
     columns

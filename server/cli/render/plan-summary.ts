@@ -11,7 +11,7 @@ import {
 import { completedShare, outcomePercent, waitsForYou } from '../../core/plan/outcome-words.ts';
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
-import { fit, widthOf } from './fit.ts';
+import { fit, displayWidth } from './fit.ts';
 import { looks } from './style.ts';
 import { isRunning } from './task-facts.ts';
 import { taskTable, type TableOptions } from './task-table.ts';
@@ -61,7 +61,7 @@ function epicLines(snapshot: StatusSnapshot, { paint, width }: TableOptions): st
   const lines = few(sorted, epicsMax, ({ epic, counts }) => {
     const share = `${completedShare(counts)} ${outcomePercent(counts)} %`;
     const facts = [share, ...newsOf(counts)].join(', ');
-    const name = fit(`  ${epic.id} ${plainLine(epic.title)}`, width - widthOf(facts) - 2);
+    const name = fit(`  ${epic.id} ${plainLine(epic.title)}`, width - displayWidth(facts) - 2);
     return [`${name}  ${facts}`];
   });
   return [paint('bold', 'Epics:'), ...lines];

@@ -10,7 +10,7 @@ export interface Screen {
   done(): void;
 }
 
-export function screenOf(output: Output): Screen {
+export function createScreen(output: Output): Screen {
   const stream = new Writable({
     write(chunk, _encoding, done) {
       output.write(String(chunk));

@@ -7,7 +7,7 @@ import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';
 import { wrap } from './fit.ts';
 import { few, listedMax, listHint, planSummary } from './plan-summary.ts';
-import { paintOf, type Paint } from './style.ts';
+import { createPaint, type Paint } from './style.ts';
 import {
   answerCommand,
   countsOfBoard,
@@ -34,7 +34,7 @@ const itemsMax = 3;
 
 export function statusText(snapshot: StatusSnapshot, options: StatusTextOptions): string {
   const { width, nowMs } = options;
-  const paint = paintOf(options.color);
+  const paint = createPaint(options.color);
   const view = { width, paint, nowMs };
   const sections: (readonly string[])[] = [headLines(snapshot, view)];
   const isLarge = snapshot.tasks.length > listedMax;

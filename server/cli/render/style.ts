@@ -9,7 +9,7 @@ export type Tone = 'red' | 'green' | 'yellow' | 'cyan' | 'gray' | 'bold' | 'dim'
 export type Paint = (tone: Tone | null, text: string) => string;
 
 /** Colors or none, decided once by the caller that knows the stream. */
-export function paintOf(color: boolean): Paint {
+export function createPaint(color: boolean): Paint {
   if (!color) return (_tone, text) => text;
   return (tone, text) =>
     tone === null || text === '' ? text : styleText(tone, text, { validateStream: false });

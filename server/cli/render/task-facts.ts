@@ -56,7 +56,7 @@ function agentText({ agent, model }: TaskView): string {
 /**
  * `claude on atlas 2/3 4m 05s $0.12`: agent, machine, attempt, time, money, as far as there is any.
  */
-export function figuresOf(task: TaskView, nowMs: number): string {
+export function formatFigures(task: TaskView, nowMs: number): string {
   const agent = isRunning(task) ? plainLine(agentText(task)) : '';
   const place =
     isRunning(task) && typeof task.machine === 'string' ? `on ${plainLine(task.machine)}` : '';

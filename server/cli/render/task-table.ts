@@ -2,7 +2,7 @@
 
 import type { TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
-import { fill, fillStart, fit, widthOf } from './fit.ts';
+import { fill, fillStart, fit, displayWidth } from './fit.ts';
 import { costText } from './figures.ts';
 import { looks, type Paint } from './style.ts';
 import { elapsedText, isRunning, situation, tryText } from './task-facts.ts';
@@ -29,9 +29,9 @@ export function taskTable(tasks: readonly TaskView[], options: TableOptions): st
   const rows = tasks.toSorted((a, b) => looks[a.status].rank - looks[b.status].rank);
   const columns = columnsOf(nowMs, width).map((column) => ({ ...column, width: 0 }));
   for (const column of columns) {
-    const cells = Math.max(0, ...rows.map((task) => widthOf(column.cell(task))));
+    const cells = Math.max(0, ...rows.map((task) => displayWidth(column.cell(task))));
     if (cells === 0) continue;
-    column.width = Math.min(column.widthMax, Math.max(cells, widthOf(column.name)));
+    column.width = Math.min(column.widthMax, Math.max(cells, displayWidth(column.name)));
   }
   const used = columns.filter((column) => column.width > 0);
   const before = used.reduce((sum, column) => sum + column.width + gap.length, 0);

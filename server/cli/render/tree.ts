@@ -6,9 +6,9 @@ import { countsByEpic, noTasks, type OutcomeCounts } from '../../core/plan/outco
 import { completedShare, outcomePercent } from '../../core/plan/outcome-words.ts';
 import type { EpicView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
-import { fill, fit, widthOf } from './fit.ts';
+import { fill, fit, displayWidth } from './fit.ts';
 import { looks, type Paint } from './style.ts';
-import { figuresOf, situation } from './task-facts.ts';
+import { formatFigures, situation } from './task-facts.ts';
 
 export interface TreeOptions {
   readonly width: number;
@@ -106,7 +106,7 @@ function branchLines(
 function epicLine(epic: EpicView, counts: OutcomeCounts, { width, paint }: TreeOptions): string {
   const facts = `${completedShare(counts)} ${outcomePercent(counts)} %`;
   const status = epic.status === 'closed' ? ' (closed)' : '';
-  const name = fit(`${epic.id} ${plainLine(epic.title)}${status}`, width - widthOf(facts) - 2);
+  const name = fit(`${epic.id} ${plainLine(epic.title)}${status}`, width - displayWidth(facts) - 2);
   return `${paint('bold', name)}  ${facts}`;
 }
 
@@ -119,18 +119,21 @@ function taskLine(
   const { symbol, tone } = looks[task.status];
   const candidate = candidateWords(task, of, situation(task));
   if (candidate !== null) {
-    const line = fit(`${task.id} ${plainLine(candidate)}`, width - widthOf(prefix) - 2);
+    const line = fit(`${task.id} ${plainLine(candidate)}`, width - displayWidth(prefix) - 2);
     return `${paint('dim', prefix)}${paint(tone, symbol)} ${line}`;
   }
-  const facts = [situation(task), figuresOf(task, nowMs)].filter((fact) => fact !== '').join(' ');
-  const room = width - widthOf(prefix) - 2;
+  const facts = [situation(task), formatFigures(task, nowMs)]
+    .filter((fact) => fact !== '')
+    .join(' ');
+  const room = width - displayWidth(prefix) - 2;
   // At most half of the line for the facts: the title is more important.
   const right = fit(facts, Math.max(0, Math.floor(room / 2)));
   const name = `${task.id} ${plainLine(task.title)}`;
   const head = `${paint('dim', prefix)}${paint(tone, symbol)} `;
   if (right === '') return `${head}${fit(name, room)}`;
-  const left = Math.min(room, alignedMax) - widthOf(right) - 2;
-  const filled = widthOf(name) > left ? fill(name, room - widthOf(right) - 2) : fill(name, left);
+  const left = Math.min(room, alignedMax) - displayWidth(right) - 2;
+  const filled =
+    displayWidth(name) > left ? fill(name, room - displayWidth(right) - 2) : fill(name, left);
   return `${head}${filled}  ${paint('dim', right)}`;
 }
 

@@ -3,7 +3,7 @@
 import { formatBytes } from '../../core/format.ts';
 import type { WorktreeSizes } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
-import { fill, fillStart, widthOf } from './fit.ts';
+import { fill, fillStart, displayWidth } from './fit.ts';
 
 export function worktreeSizesText(sizes: WorktreeSizes): string {
   const { worktrees, others } = sizes;
@@ -17,7 +17,7 @@ export function worktreeSizesText(sizes: WorktreeSizes): string {
   for (const { size_bytes: bytes, path, why } of others) {
     rows.push([formatBytes(bytes), '', plainLine(path), plainLine(`stays: ${why}`)]);
   }
-  const widths = [0, 1, 2].map((at) => Math.max(...rows.map((row) => widthOf(row[at] ?? ''))));
+  const widths = [0, 1, 2].map((at) => Math.max(...rows.map((row) => displayWidth(row[at] ?? ''))));
   const lines = rows.map(([size = '', holder = '', path = '', why = '']) =>
     [
       fillStart(size, widths[0] ?? 0),

@@ -4,7 +4,7 @@
 
 import {
   priorityFromBd,
-  shapeOf,
+  detectShape,
   splitLabels,
   statusFromBeads,
   type BeadsShape,
@@ -148,7 +148,7 @@ interface LineFields {
 function fieldsOf(line: string): LineFields | null {
   const parsed = parseLine(line);
   if ('kind' in parsed) return null;
-  const shape = shapeOf(parsed.object);
+  const shape = detectShape(parsed.object);
   if (shape === null) return null;
   const data = parsed.object['data'];
   const record = shape === 'drover' && isObject(data) ? data : parsed.object;

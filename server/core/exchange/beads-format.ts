@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from './json-object.ts';
 export type BeadsShape = 'drover' | 'bd';
 
 /** Which shape a line has; null = not understood, to be kept as it is. */
-export function shapeOf(line: JsonObject): BeadsShape | null {
+export function detectShape(line: JsonObject): BeadsShape | null {
   const { type, data, title, status } = line;
   if (isObject(data) && typeof type === 'string' && ['epic', 'bead', 'link'].includes(type)) {
     return 'drover';

@@ -7,7 +7,7 @@ import {
   priorityFromBd,
   priorityToBd,
   sameJson,
-  shapeOf,
+  detectShape,
   statusToBeads,
   typeFromBd,
   typeToBd,
@@ -83,7 +83,7 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
   const merged = lines.map((line) => {
     const parsed = line.trim() === '' ? null : parseLine(line.trim());
     if (parsed === null || 'kind' in parsed) return line;
-    const shape = shapeOf(parsed.object);
+    const shape = detectShape(parsed.object);
     const id = parsed.object['id'];
     if (shape === null || typeof id !== 'string') return line;
     shapes.push(shape);

@@ -3,7 +3,7 @@
 import {
   criteriaFromText,
   priorityFromBd,
-  shapeOf,
+  detectShape,
   splitLabels,
   statusFromBeads,
   typeFromBd,
@@ -135,7 +135,7 @@ function readLines(lines: readonly string[], options: ImportOptions): ReadFile {
       read.problems.push({ line, id: null, ...parsed });
       continue;
     }
-    const shape = shapeOf(parsed.object);
+    const shape = detectShape(parsed.object);
     if (shape === null) {
       const message = 'the line is not a known record and was left out';
       read.warnings.push({ line, id: null, key: null, message });

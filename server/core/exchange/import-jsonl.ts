@@ -4,7 +4,7 @@
 import { sameContent, sameEpic } from './import-content.ts';
 import { readRecord, type RecordFault, type RecordFields } from './import-record.ts';
 import { shown } from './shown-values.ts';
-import { checkReferences, parentOf, type ReadRecord } from './import-references.ts';
+import { checkReferences, parentReference, type ReadRecord } from './import-references.ts';
 import { settleRecords } from './import-settle.ts';
 import {
   type ExistingProject,
@@ -184,7 +184,7 @@ function ignoredEpic(
   records: ReadonlyMap<string, RecordFields>,
   existing: ExistingProject,
 ): string | null {
-  const parentId = parentOf(fields);
+  const parentId = parentReference(fields);
   if (parentId === null || fields.epicId === null) return null;
   const epicId = epicOf(fields, records, existing);
   return epicId === fields.epicId ? null : `a sub-task takes the epic of ${shown(parentId)}`;
@@ -197,7 +197,7 @@ function epicOf(
 ): string | null {
   let at: RecordFields | undefined = fields;
   for (;;) {
-    const parentId: string | null = parentOf(at);
+    const parentId: string | null = parentReference(at);
     if (parentId === null) return at.epicId;
     at = records.get(parentId);
     if (at === undefined) return existing.tasks.get(parentId)?.epicId ?? null;

@@ -44,7 +44,7 @@ interface Reference {
   readonly id: string;
 }
 
-export function parentOf(fields: RecordFields): string | null {
+export function parentReference(fields: RecordFields): string | null {
   return fields.parentId ?? fields.storyId;
 }
 
@@ -179,7 +179,7 @@ class ReferenceCheck {
 
   #parentOfId(id: string): string | null {
     const record = this.#byId.get(id);
-    if (record !== undefined) return parentOf(record.fields);
+    if (record !== undefined) return parentReference(record.fields);
     return this.#input.existing.tasks.get(id)?.parentId ?? null;
   }
 
@@ -207,7 +207,7 @@ class ReferenceCheck {
     const found = new Map<ReadRecord, RecordFault>();
     for (const record of this.#open()) {
       let level = 0;
-      let at = parentOf(record.fields);
+      let at = parentReference(record.fields);
       while (at !== null && level <= maxSteps) {
         level += 1;
         at = this.#parentOfId(at);
@@ -232,7 +232,7 @@ class ReferenceCheck {
     for (const record of this.#open()) {
       const { id, kind, blockedBy } = record.fields;
       if (kind === 'epic') continue;
-      const parentId = parentOf(record.fields);
+      const parentId = parentReference(record.fields);
       const before = nodes.get(id);
       // In file order, after the existing tasks: a line number is enough for the order among
       // siblings.

@@ -4,8 +4,8 @@
 import { sameContent, sameEpic } from './import-content.ts';
 import { checkId } from '../ids.ts';
 import { shown } from './shown-values.ts';
-import { taskRulesOf } from './task-rules.ts';
-import { parentOf, type ReadRecord } from './import-references.ts';
+import { pickTaskRules } from './task-rules.ts';
+import { parentReference, type ReadRecord } from './import-references.ts';
 import type {
   ExistingProject,
   ImportedEpic,
@@ -57,7 +57,7 @@ function tasksOf(records: readonly ReadRecord[], existing: ExistingProject): Imp
   const below = new Map<string, ReadRecord[]>();
   const placed: ReadRecord[] = [];
   for (const record of stories) {
-    const parentId = parentOf(record.fields);
+    const parentId = parentReference(record.fields);
     const siblings = parentId === null ? undefined : below.get(parentId);
     if (parentId === null || !ids.has(parentId)) placed.push(record);
     else if (siblings === undefined) below.set(parentId, [record]);
@@ -68,7 +68,7 @@ function tasksOf(records: readonly ReadRecord[], existing: ExistingProject): Imp
   }
   const epicIds = new Map<string, string | null>();
   const tasks = placed.map((record): ImportedTask => {
-    const parentId = parentOf(record.fields);
+    const parentId = parentReference(record.fields);
     const inherited =
       parentId === null
         ? record.fields.epicId
@@ -99,7 +99,7 @@ function taskOf(
     priority: fields.priority,
     labels: fields.labels,
     blockedBy: fields.blockedBy,
-    ...taskRulesOf(fields),
+    ...pickTaskRules(fields),
   };
 }
 

@@ -328,7 +328,7 @@ export function readTaskRules(said: SaidRecord): TaskRules {
 }
 
 /** These fields alone; those that the record does not know stay absent. */
-export function taskRulesOf(record: TaskRules): TaskRules {
+export function pickTaskRules(record: TaskRules): TaskRules {
   return taskRulesFrom(
     taskRules.flatMap(([name]) =>
       record[name] === undefined ? [] : [[name, record[name]] as const],

@@ -128,7 +128,7 @@ function placeholdersIn(texts: readonly string[]): readonly string[] {
 }
 
 /** In the order of the file; `title` is the title that is given with the task. */
-export function placeholdersOf(template: TaskTemplate): readonly string[] {
+export function listPlaceholders(template: TaskTemplate): readonly string[] {
   const { title, description, accept, labels, sub_tasks: subTasks } = template;
   const texts = [title, description].flatMap((text) => text ?? []);
   return placeholdersIn([...texts, ...(accept ?? []), ...(labels ?? []), ...(subTasks ?? [])]);
@@ -144,7 +144,7 @@ export function fillTemplate(
   const title = given.title.trim();
   const values = new Map(Object.entries(given.values));
   if (title !== '') values.set('title', title);
-  const known = placeholdersOf(template);
+  const known = listPlaceholders(template);
   const unknown = [...values.keys()].find((key) => key !== 'title' && !known.includes(key));
   if (unknown !== undefined)
     throw new Refusal(

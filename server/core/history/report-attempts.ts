@@ -34,7 +34,7 @@ const partKinds: ReadonlySet<PeriodKind> = new Set(['setup', 'agent', 'landing',
  * Oldest first; attempts that started before the first window or end after the last one are
  * clipped.
  */
-export function attemptsOf(
+export function listReportAttempts(
   tasks: readonly TaskStory[],
   windows: readonly Window[],
   usage: readonly AttemptUsage[],

@@ -11,7 +11,7 @@ import {
 } from '../plan/outcome.ts';
 import type { TaskStatus } from '../plan/state.ts';
 import { criticalPath, type PathStep } from './critical-path.ts';
-import { attemptsOf, type ReportAttempt } from './report-attempts.ts';
+import { listReportAttempts, type ReportAttempt } from './report-attempts.ts';
 import type { GateStory, Stories, UnusedGate } from './stories.ts';
 import type { Period, PeriodKind, TaskStory } from './task-story.ts';
 import { clippedMs, isWithin, joined, overlaps, type Window } from './windows.ts';
@@ -171,7 +171,7 @@ export function makeReport(
     landing: landingFigures(tasks, windows, durationMs === 0 ? 0 : gateMs / durationMs),
     cost: costOf(used),
     retries: tasks.flatMap((task) => retriesOf(task, windows)),
-    attempts: attemptsOf(tasks, windows, used),
+    attempts: listReportAttempts(tasks, windows, used),
   };
 }
 

@@ -12,7 +12,7 @@ import { type AskedTasks, tasksInRun } from './run-scope.ts';
 import type { RunStory, Stories } from './stories.ts';
 import type { TaskStory } from './task-story.ts';
 import { searchWords } from './search-words.ts';
-import { type Window, windowsOf } from './windows.ts';
+import { type Window, buildWindows } from './windows.ts';
 import type { AttemptUsage } from './run-usage.ts';
 
 export interface RunLine {
@@ -89,7 +89,7 @@ export function runList(
     if (words.length > 0 && match === null) continue;
     found += 1;
     if (lines.length >= request.max) continue;
-    const windows = windowsOf([run], request.nowMs);
+    const windows = buildWindows([run], request.nowMs);
     const tasks = tasksInRun(stories, run, windows, request.asked);
     const counts = countOutcomes(tasks.flatMap(({ id }) => outcomes.get(id) ?? []));
     lines.push(lineOf(run, { own, costs, match, windows, counts }, request));

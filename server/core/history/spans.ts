@@ -6,7 +6,7 @@ import { type HexOf, runSpanIdOf, taskSpanIdOf, traceIdOf } from './span-ids.ts'
 import type { GateStory, Stories } from './stories.ts';
 import { taskSpans } from './task-spans.ts';
 import type { TaskStory } from './task-story.ts';
-import { windowsOf, type Window } from './windows.ts';
+import { buildWindows, type Window } from './windows.ts';
 import type { TraceSpan, SpanUsage, RunSource } from './trace-span.ts';
 
 export interface SpanScope {
@@ -17,7 +17,7 @@ export interface SpanScope {
 }
 
 /** Ended spans in the order of their start. A running span follows when it ends. */
-export function spansOf(
+export function buildSpans(
   stories: Stories,
   scope: SpanScope,
   usage: readonly SpanUsage[],
@@ -28,7 +28,7 @@ export function spansOf(
   const spans = scope.runIds.flatMap((id) => {
     const run = stories.runs.get(id);
     if (run === undefined) return [];
-    const windows = windowsOf([run], stories.lastMs);
+    const windows = buildWindows([run], stories.lastMs);
     const source = { run, windows, traceId: traceIdOf(hex, id), rootId: runSpanIdOf(hex, id) };
     return runSpans(stories, scope, tasks.get(id) ?? [], { ...source, used, hex });
   });

@@ -6,7 +6,7 @@ import type { TaskStory } from './task-story.ts';
 import { clippedMs, type Window } from './windows.ts';
 
 /** Seconds that tasks have waited while a run was active, by cause. */
-export function waitsOf(
+export function sumWaits(
   stories: Pick<StoryTeller, 'tasks'>,
   windows: readonly Window[],
 ): Readonly<Record<string, number>> {

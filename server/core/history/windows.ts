@@ -9,7 +9,7 @@ export interface Window {
 }
 
 /** The windows of these runs, in order and without overlap; an open window ends at `nowMs`. */
-export function windowsOf(runs: Iterable<RunStory>, nowMs: number): readonly Window[] {
+export function buildWindows(runs: Iterable<RunStory>, nowMs: number): readonly Window[] {
   return joined(
     [...runs]
       .flatMap((run) => run.windows)

@@ -38,7 +38,7 @@ export function attachmentText(name: string, label: string): string {
  * The kind of image that the first bytes identify, regardless of the file's name. Returns null for
  * an unsupported kind.
  */
-export function imageTypeOf(bytes: Uint8Array): AttachmentType | null {
+export function detectImageType(bytes: Uint8Array): AttachmentType | null {
   const begins = (signature: string, at = 0): boolean =>
     Array.from(signature, (character) => character.charCodeAt(0)).every(
       (byte, index) => bytes[at + index] === byte,

@@ -90,7 +90,7 @@ export interface PowerChange {
 }
 
 /** The power settings among the entries of a file; of two with one name the later one applies. */
-export function powersOf(entries: readonly SettingEntry[]): Powers {
+export function listPowers(entries: readonly SettingEntry[]): Powers {
   const powers = new Map<string, unknown>();
   for (const { key, raw } of entries) {
     if (!powerKeys.has(key)) continue;

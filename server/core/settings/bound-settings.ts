@@ -146,7 +146,7 @@ function limitsOf(get: Get, scope: BudgetScope): BudgetLimits {
   };
 }
 
-export function budgetsOf(get: Get): Budgets {
+export function readBudgets(get: Get): Budgets {
   return {
     task: limitsOf(get, 'task'),
     epic: limitsOf(get, 'epic'),
@@ -156,7 +156,7 @@ export function budgetsOf(get: Get): Budgets {
   };
 }
 
-export function machineLimitsOf(get: Get): Omit<HostLimits, 'worktreesMaxBytes'> {
+export function readMachineLimits(get: Get): Omit<HostLimits, 'worktreesMaxBytes'> {
   return {
     minFreeMemoryBytes: get('machine.min_free_memory'),
     minFreeDiskBytes: get('machine.min_free_disk'),

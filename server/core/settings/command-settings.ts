@@ -119,7 +119,7 @@ export interface CommandSettings {
   };
 }
 
-export function commandSettingsOf(get: <T>(key: CommandSettingKey) => T): CommandSettings {
+export function readCommandSettings(get: <T>(key: CommandSettingKey) => T): CommandSettings {
   return {
     gate: {
       command: get('gate.command'),

@@ -77,7 +77,7 @@ export interface FleetSettings {
   readonly takeOverAfterMs: number;
 }
 
-export function fleetSettingsOf(
+export function readFleetSettings(
   get: <T>(key: FleetSettingKey) => T,
   otherwise: { readonly name: string; readonly agents: number },
 ): FleetSettings {

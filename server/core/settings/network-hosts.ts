@@ -37,7 +37,7 @@ export function hostName(text: string): string {
 }
 
 /** The rule that allows the connection, or null if none does. */
-export function ruleFor(rules: readonly HostRule[], host: string, port: number): HostRule | null {
+export function findRule(rules: readonly HostRule[], host: string, port: number): HostRule | null {
   const name = hostName(host);
   const isPort = (rule: HostRule): boolean =>
     rule.port === 'any' || (rule.port === 'web' ? port === 80 || port === 443 : rule.port === port);

@@ -171,7 +171,7 @@ export interface RemoteSettings {
   readonly hookTimeoutMs: number;
 }
 
-export function remoteSettingsOf(get: <T>(key: RemoteSettingKey) => T): RemoteSettings {
+export function readRemoteSettings(get: <T>(key: RemoteSettingKey) => T): RemoteSettings {
   return {
     provisioner: get('remote.provisioner'),
     max: get('remote.max'),
@@ -194,7 +194,7 @@ export function remoteSettingsOf(get: <T>(key: RemoteSettingKey) => T): RemoteSe
 }
 
 /** The settings that decide between this machine and a worker. */
-export function placeRulesOf(settings: {
+export function pickPlaceRules(settings: {
   readonly runsOn: RunPlace;
   readonly remote: Pick<RemoteSettings, 'max' | 'labels'>;
 }): { readonly runsOn: RunPlace; readonly remoteLabels: readonly string[]; readonly max: number } {

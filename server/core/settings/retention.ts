@@ -77,7 +77,7 @@ export interface RetentionSettings {
   readonly stepsMs: number;
 }
 
-export function retentionSettingsOf(get: <T>(key: RetentionSettingKey) => T): RetentionSettings {
+export function readRetentionSettings(get: <T>(key: RetentionSettingKey) => T): RetentionSettings {
   return {
     eventsMs: get('retention.events'),
     pastMs: get('retention.past'),

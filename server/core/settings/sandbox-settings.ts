@@ -96,7 +96,7 @@ export interface SandboxSettings {
   readonly required: boolean;
 }
 
-export function sandboxSettingsOf(
+export function readSandboxSettings(
   get: <T>(key: SandboxSettingKey | 'gate.network' | 'setup.network') => T,
 ): SandboxSettings {
   return {

@@ -2,12 +2,12 @@
 // any layer, unknown keys are warnings.
 
 import type { AgentSettingsByKind } from './agent-settings.ts';
-import { remoteSettingsOf } from './remote-settings.ts';
-import { commandSettingsOf } from './command-settings.ts';
-import { sandboxSettingsOf } from './sandbox-settings.ts';
-import { budgetsOf, machineLimitsOf } from './bound-settings.ts';
+import { readRemoteSettings } from './remote-settings.ts';
+import { readCommandSettings } from './command-settings.ts';
+import { readSandboxSettings } from './sandbox-settings.ts';
+import { readBudgets, readMachineLimits } from './bound-settings.ts';
 import { forgeSettingsOf } from './forge-settings.ts';
-import { fleetSettingsOf } from './fleet-settings.ts';
+import { readFleetSettings } from './fleet-settings.ts';
 import { readValue, type ValueKind } from './setting-values.ts';
 import {
   settingKeys,
@@ -17,14 +17,14 @@ import {
   type Settings,
   type SettingSource,
 } from './settings.ts';
-import { retentionSettingsOf } from './retention.ts';
+import { readRetentionSettings } from './retention.ts';
 import type { AgentKind } from '../plan/task.ts';
-import { telemetrySettingsOf } from './telemetry-settings.ts';
+import { readTelemetrySettings } from './telemetry-settings.ts';
 import {
   type EndpointTables,
   shownEndpoints,
   shownUrl,
-  webhookSettingsOf,
+  readWebhookSettings,
 } from './webhook-endpoints.ts';
 
 /** One value in a layer. */
@@ -299,7 +299,7 @@ function settingsOf(values: Values): Settings {
     templates: get('templates'),
     worktreeRoot: get('worktree_root'),
     envAllow: get('env_allow'),
-    ...commandSettingsOf(get),
+    ...readCommandSettings(get),
     worktree: {
       keepIgnored: get('worktree.keep_ignored'),
       sparse: sparse.length === 0 ? null : sparse,
@@ -309,18 +309,18 @@ function settingsOf(values: Values): Settings {
     checkout: { follow: get('checkout.follow') },
     forge: forgeSettingsOf(get),
     land: { mode: get('land.mode'), target: get('land.target') },
-    budget: budgetsOf(get),
-    machine: { ...machineLimitsOf(get), worktreesMaxBytes: get('worktree.disk_limit') },
-    sandbox: sandboxSettingsOf(get),
+    budget: readBudgets(get),
+    machine: { ...readMachineLimits(get), worktreesMaxBytes: get('worktree.disk_limit') },
+    sandbox: readSandboxSettings(get),
     runsOn: get('runs_on'),
-    remote: remoteSettingsOf(get),
+    remote: readRemoteSettings(get),
     backend: { idleTimeoutMs: get('backend.idle_timeout'), keepAwake: get('run.keep_awake') },
     onForecast: get('run.on_forecast'),
     databasePath: get('database'),
     fleetDatabaseUrl: get('fleet_database'),
-    fleet: fleetSettingsOf(get, { name: '', agents: get('max_workers') }),
-    webhooks: webhookSettingsOf(get),
-    retention: retentionSettingsOf(get),
-    otel: telemetrySettingsOf(get),
+    fleet: readFleetSettings(get, { name: '', agents: get('max_workers') }),
+    webhooks: readWebhookSettings(get),
+    retention: readRetentionSettings(get),
+    otel: readTelemetrySettings(get),
   };
 }

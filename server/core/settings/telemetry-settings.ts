@@ -56,7 +56,7 @@ export interface TelemetrySettings {
   readonly project: string | null;
 }
 
-export function telemetrySettingsOf(get: <T>(key: TelemetrySettingKey) => T): TelemetrySettings {
+export function readTelemetrySettings(get: <T>(key: TelemetrySettingKey) => T): TelemetrySettings {
   return {
     enabled: get('telemetry.enabled'),
     endpoint: get('telemetry.endpoint'),
@@ -69,7 +69,7 @@ export function telemetrySettingsOf(get: <T>(key: TelemetrySettingKey) => T): Te
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The name for the recording environment in the resource of spans. */
-export function deploymentOf(environment: Environment): string {
+export function readDeployment(environment: Environment): string {
   const named = [environment['DROVER_ENV'], environment['ENVIRONMENT']];
   return named.find((name) => name !== undefined && name !== '') ?? 'development';
 }
@@ -100,7 +100,7 @@ const tracesPath = '/v1/traces';
  * Returns null if it names no collector. Port 4317 without a scheme is gRPC's, which Drover does
  * not speak.
  */
-export function otlpEndpointOf(text: string): OtlpEndpoint | null {
+export function parseOtlpEndpoint(text: string): OtlpEndpoint | null {
   const bare = /^([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(?::([0-9]{1,5}))?$/.exec(text);
   if (bare !== null) {
     const [, host = '', port] = bare;
@@ -115,7 +115,7 @@ export function otlpEndpointOf(text: string): OtlpEndpoint | null {
 }
 
 /** The W3C header of a span. */
-export function traceparentOf(traceId: string, spanId: string, sampled: boolean): string {
+export function formatTraceparent(traceId: string, spanId: string, sampled: boolean): string {
   return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }
 

@@ -89,7 +89,7 @@ export interface WebhookSettings {
 /** The endpoint of `webhooks.url`. */
 export const defaultEndpoint = 'default';
 
-export function webhookSettingsOf(get: <T>(key: WebhookSettingKey) => T): WebhookSettings {
+export function readWebhookSettings(get: <T>(key: WebhookSettingKey) => T): WebhookSettings {
   const tables = Object.entries(get<EndpointTables>('webhooks.endpoints'));
   const endpoints = tables.map(([name, table]) => endpointOf(name, table));
   const url = get<string | null>('webhooks.url');

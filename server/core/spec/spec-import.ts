@@ -6,7 +6,7 @@ import type { SpecPlan } from './spec-schema.ts';
 
 export type PlanRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Epics first, then the tasks in their order. Keys are replaced by `idOf`. */
+/** Epics first, then the tasks in their order. Keys are replaced by their ids. */
 export function planRecords(plan: SpecPlan, idOf: (key: string) => string): readonly PlanRecord[] {
   const epics = plan.epics.map((epic) => ({
     id: idOf(epic.key),

@@ -48,7 +48,7 @@ export const webhookFeedTypes: readonly string[] = [
 ];
 
 /** Returns null if it is not a webhook. */
-export function webhookEventOf(type: string): WebhookEventName | null {
+export function parseWebhookEvent(type: string): WebhookEventName | null {
   return otherNames[type] ?? (isOneOf(webhookEventNames, type) && !isOtherName(type) ? type : null);
 }
 

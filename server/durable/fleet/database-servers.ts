@@ -20,7 +20,7 @@ const looksAtWritable: ReadonlySet<string> = new Set(['any', 'read-write', 'prim
  * One URL for each server in `url`, without `target_session_attrs`: Drover always needs the server
  * that accepts writes. Throws an `Error` that does not contain the URL.
  */
-export function serversOf(url: string): readonly [string, ...string[]] {
+export function parseServers(url: string): readonly [string, ...string[]] {
   const match = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^?#]*)(\?[^#]*)?/i.exec(url);
   if (match === null) return [url];
   const [, before = '', hosts = '', path = '', query = ''] = match;
@@ -48,7 +48,7 @@ export function serversOf(url: string): readonly [string, ...string[]] {
  * connects. Without a server that accepts writes, connecting fails with SQLSTATE 57P03, or with the
  * servers' own error if none of them answers as a standby.
  */
-export function clientFor(servers: readonly [string, ...string[]]): typeof Client {
+export function clientClassFor(servers: readonly [string, ...string[]]): typeof Client {
   const [first, ...others] = servers;
   if (others.length === 0) return Client;
   let looking: Promise<Target> | null = null;

@@ -19,7 +19,7 @@ import { ClaimedRuns } from './claimed-runs.ts';
 import * as dbos from './dbos.ts';
 import * as executors from './executors.ts';
 import { HeardExecutors } from './heard-executors.ts';
-import { anyRelease, compatibilityIn } from './releases.ts';
+import { anyRelease, parseCompatibility } from './releases.ts';
 import { RepeatedJob } from './repeated-job.ts';
 import * as statements from './statements.ts';
 import type { Db, ReleasedRow } from './statements.ts';
@@ -311,5 +311,5 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
 }
 
 function infoOf(row: ReleasedRow): WorkflowInfo {
-  return toInfo(row, compatibilityIn(row.release));
+  return toInfo(row, parseCompatibility(row.release));
 }

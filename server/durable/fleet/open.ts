@@ -9,7 +9,7 @@ import { systemClock } from '../embedded/system-clock.ts';
 import { createFleetDurable } from './fleet.ts';
 import type { QueueLimits } from '../port.ts';
 import { openFleetPool } from './pool.ts';
-import { releaseOf } from './releases.ts';
+import { formatRelease } from './releases.ts';
 import { prepareFleetDatabase, type FleetTables } from './tables.ts';
 import type { FleetDurable } from './fleet-options.ts';
 
@@ -71,7 +71,7 @@ export async function openFleet<Tables>(
       clock: systemClock,
       executorId: options.executorId ?? processIdentity(),
       isExecutorAlive: isProcessAlive,
-      applicationVersion: options.applicationVersion ?? releaseOf(compatibilityNumber),
+      applicationVersion: options.applicationVersion ?? formatRelease(compatibilityNumber),
       takeOverAfterMs,
       limitsOf: options.limitsOf,
       onExpired: dropAll,

@@ -2,7 +2,7 @@
 // when the network is down.
 
 import { Pool, type PoolClient } from 'pg';
-import { clientFor, serversOf } from './database-servers.ts';
+import { clientClassFor, parseServers } from './database-servers.ts';
 
 export interface FleetPoolOptions {
   readonly url: string;
@@ -33,10 +33,10 @@ const connectionsMin = 4;
 
 export function openFleetPool(options: FleetPoolOptions): FleetPool {
   const { takeOverAfterMs, onTrouble } = options;
-  const servers = serversOf(options.url);
+  const servers = parseServers(options.url);
   const pool = new Pool({
     connectionString: servers[0],
-    Client: clientFor(servers),
+    Client: clientClassFor(servers),
     max: Math.max(connectionsMin, options.connectionsMax),
     connectionTimeoutMillis: 10_000,
     keepAlive: true,

@@ -5,12 +5,12 @@ const prefix = 'drover-';
 /** For workflows that any process can continue. */
 export const anyRelease = `${prefix}any`;
 
-export function releaseOf(compatibility: number): string {
+export function formatRelease(compatibility: number): string {
   return `${prefix}${compatibility}`;
 }
 
 /** Returns null if any process can continue it. */
-export function compatibilityIn(release: string | null): number | null {
+export function parseCompatibility(release: string | null): number | null {
   const number = Number((release ?? '').slice(prefix.length));
   return release?.startsWith(prefix) === true && Number.isInteger(number) ? number : null;
 }

@@ -3,7 +3,7 @@
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../failures.ts';
-import { bytesOf } from '../../files/path-bytes.ts';
+import { toBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 
 /** Bytes of all objects of one answer, below the limit for one answer of git. */
@@ -68,7 +68,7 @@ async function ask(
   how: string,
   names: readonly string[],
 ): Promise<GitResult<Buffer>> {
-  const input = bytesOf(names.map((name) => `${name}\n`).join(''));
+  const input = toBytes(names.map((name) => `${name}\n`).join(''));
   const output = await context.git(['cat-file', '--buffer', how], { input });
   return output.code === 0 ? ok(output.stdout) : err(failureOf(output, 'read files of commits'));
 }

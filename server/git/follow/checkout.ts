@@ -8,7 +8,7 @@ import type { RepositoryContext } from '../context.ts';
 import { asBytes } from '../../files/path-bytes.ts';
 import { exists, lstatOrNull } from '../../files/small-files.ts';
 import { settings } from '../git-command.ts';
-import { lockFileOf } from '../failures.ts';
+import { parseLockFile } from '../failures.ts';
 import type { GitResult } from '../port.ts';
 import { branchName, readRef } from '../refs/refs.ts';
 import type { WorktreeHead } from '../refs/worktree-heads.ts';
@@ -27,7 +27,7 @@ export type CheckoutMove =
   | { readonly kind: 'stale' };
 
 /** Why the checkouts that hold the branch must not be touched now, or null. */
-export function obstacleAt(
+export function findObstacle(
   context: RepositoryContext,
   ref: string,
   owners: readonly WorktreeHead[],
@@ -74,7 +74,7 @@ export async function moveCheckout(
   if (present !== step.from) return { kind: 'stale' };
   const files = filesInTheWay(said);
   const reason = refusalReason(said, owner.path);
-  if (lockFileOf(said) !== null) return { kind: 'refused', reason };
+  if (parseLockFile(said) !== null) return { kind: 'refused', reason };
   const state = stateOf(owner, step, files);
   refusals.of(context, () => new Map()).set(owner.path, { files, reason, state, atMs: Date.now() });
   return { kind: 'refused', reason };
@@ -161,7 +161,7 @@ const maxNamedFiles = 5;
 
 /** Reads the answer of `git merge --ff-only`. */
 export function refusalReason(stderr: string, checkout: string): string {
-  const lock = lockFileOf(stderr);
+  const lock = parseLockFile(stderr);
   if (lock !== null) return inUse(checkout, lock);
   const files = filesInTheWay(stderr);
   if (files.length > 0) {

@@ -7,7 +7,7 @@ import { firstParentCount, isAncestor } from '../ask/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { refuse } from '../failures.ts';
 import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
-import { type KeepCheckout, moveCheckout, obstacleAt } from './checkout.ts';
+import { type KeepCheckout, moveCheckout, findObstacle } from './checkout.ts';
 import { cureFiles, lookAtCheckouts } from './look.ts';
 import { branchName, branchRef, finalRef, readRef, updateRefs } from '../refs/refs.ts';
 import { branchHolders, type WorktreeHead } from '../refs/worktree-heads.ts';
@@ -83,7 +83,7 @@ async function followOnce(
     return pending(`${name} has commits that are not part of the landed work yet.`);
   }
   const { owners, busy } = await branchHolders(context, ref);
-  const obstacle = obstacleOf(name, busy) ?? obstacleAt(context, ref, owners, mode);
+  const obstacle = obstacleOf(name, busy) ?? findObstacle(context, ref, owners, mode);
   if (obstacle !== null) return pending(obstacle);
   const [owner] = owners;
   if (owner !== undefined && current === null)

@@ -3,7 +3,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext, SecretFound } from '../context.ts';
-import { bytesOf, type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
+import { toBytes, type PathBytes, shown, splitZero } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../failures.ts';
 import type { Sha } from '../sha.ts';
@@ -78,9 +78,9 @@ async function search(
   if (secretsIn === null) return found;
   for (let at = 0; at < paths.length; at += namesAtOnce) {
     const group = paths.slice(at, at + namesAtOnce);
-    const together = await secretsIn(bytesOf(group.join('\n')), '');
+    const together = await secretsIn(toBytes(group.join('\n')), '');
     for (const path of together.length > 0 ? group : []) {
-      const secrets = await secretsIn(bytesOf(path), shown(path));
+      const secrets = await secretsIn(toBytes(path), shown(path));
       if (secrets.length > 0) found.set(path, secrets);
     }
     await yieldToEventLoop();
@@ -96,7 +96,7 @@ async function withoutSecrets(
 ): Promise<string> {
   const parts = path.split('/');
   const idsIn = async (text: PathBytes): Promise<ReadonlySet<string>> =>
-    new Set((await secretsIn?.(bytesOf(text), shown(path)))?.map(({ id }) => id));
+    new Set((await secretsIn?.(toBytes(text), shown(path)))?.map(({ id }) => id));
   for (let at = parts.length - 1; at > 0; at--) {
     const folder = `${parts.slice(0, at).join('/')}/`;
     const rest = await idsIn(parts.slice(at).join('/'));

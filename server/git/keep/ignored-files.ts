@@ -6,7 +6,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { PathBytes } from '../../files/path-bytes.ts';
-import { absoluteBytes, folderOf, shown } from '../../files/path-bytes.ts';
+import { absoluteBytes, parentFolder, shown } from '../../files/path-bytes.ts';
 import { exists, lstatOrNull } from '../../files/small-files.ts';
 import type { ParsedStatus } from '../ask/status-format.ts';
 
@@ -171,7 +171,7 @@ export async function ignoredSince(
     looks += 1;
     if (facts?.isDirectory()) {
       const folder = path.endsWith('/') ? path : `${path}/`;
-      const isMoved = movedIn.has(folderOf(path)) || isMovedIn(facts, sinceMs);
+      const isMoved = movedIn.has(parentFolder(path)) || isMovedIn(facts, sinceMs);
       if (isMoved) movedIn.add(folder.slice(0, -1));
       const repository = absoluteBytes(root, `${folder}.git`);
       if (exists(repository)) {
@@ -186,7 +186,7 @@ export async function ignoredSince(
       waiting.push(...names.map((name) => `${folder}${name}`));
     } else if (
       (facts?.isFile() || facts?.isSymbolicLink()) &&
-      (facts.ctimeMs > sinceMs || movedIn.has(folderOf(path)))
+      (facts.ctimeMs > sinceMs || movedIn.has(parentFolder(path)))
     ) {
       paths.push(path);
       bytes += facts.size;

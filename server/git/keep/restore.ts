@@ -20,10 +20,10 @@ export async function lastSnapshot(
 ): Promise<GitResult<SnapshotView | null>> {
   const commit = await readRef(context, workRef(label));
   if (commit === null) return ok(null);
-  return snapshotAt(context, commit);
+  return readSnapshotAt(context, commit);
 }
 
-export async function snapshotAt(
+export async function readSnapshotAt(
   context: RepositoryContext,
   commit: Sha,
 ): Promise<GitResult<SnapshotView>> {

@@ -7,7 +7,7 @@ import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { GitResult } from '../port.ts';
 import type { PathBytes } from '../../files/path-bytes.ts';
-import { traceOf } from './setup-traces.ts';
+import { readTrace } from './setup-traces.ts';
 import { slotNotes } from '../refs/slot-notes.ts';
 import { readPlain } from '../../files/small-files.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
@@ -76,7 +76,7 @@ async function ignoreSetupFiles(
   const { made } = note;
   const folders = reproducibleFolders(made);
   const isSetups = (path: PathBytes): boolean =>
-    made.get(path) === (traceOf(worktree.path, path) ?? undefined) ||
+    made.get(path) === (readTrace(worktree.path, path) ?? undefined) ||
     folders.some((folder) => path.startsWith(folder));
   const entries = status.entries.map((entry) =>
     entry.kind === 'untracked' && !entry.path.endsWith('/') && isSetups(entry.path)

@@ -19,7 +19,7 @@ export function unversioned(
 }
 
 /** Walks the given files and folders; links are not followed. */
-export async function tracesOf(
+export async function collectTraces(
   worktree: Pick<LinkedWorktree, 'path'>,
   from: readonly PathBytes[],
   leave: readonly string[],
@@ -29,7 +29,7 @@ export async function tracesOf(
   const waiting = [...from];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (left.has(path)) continue;
-    const trace = traceOf(worktree.path, path);
+    const trace = readTrace(worktree.path, path);
     if (trace === null) continue;
     traces.set(path, trace);
     if (trace === '') waiting.push(...namesBelow(worktree.path, path));
@@ -38,7 +38,7 @@ export async function tracesOf(
   return traces;
 }
 
-export function traceOf(root: string, path: PathBytes): string | null {
+export function readTrace(root: string, path: PathBytes): string | null {
   const facts = lstatSync(absoluteBytes(root, path), { throwIfNoEntry: false, bigint: true });
   if (facts === undefined) return null;
   if (facts.isDirectory()) return '';

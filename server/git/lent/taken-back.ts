@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../failures.ts';
-import { refsIn } from '../refs/copied-store.ts';
+import { parseRefs } from '../refs/copied-store.ts';
 import type { GitResult } from '../port.ts';
 import { readRef, updateRefs } from '../refs/refs.ts';
 import { chainCommit, keepCommit, labelOfBranch } from '../keep/work-chain.ts';
@@ -122,7 +122,7 @@ async function importFrom(
   await rm(join(objects, 'info'), { recursive: true, force: true });
   const moved = await importObjects(context, scratchFolder(context, worktree), objects);
   if (!moved.ok) return moved;
-  const refs = refsIn(folder);
+  const refs = parseRefs(folder);
   const own = note.branch === null ? undefined : refs[note.branch];
   if (note.branch !== null && own !== undefined && own !== note.tip) {
     const change = { ref: note.branch, next: own, old: note.tip };

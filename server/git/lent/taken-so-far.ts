@@ -9,7 +9,7 @@ import type { RepositoryContext } from '../context.ts';
 import { exists, lstatOrNull } from '../../files/small-files.ts';
 import { lentName } from '../refs/told-place.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
-import { refsIn } from '../refs/copied-store.ts';
+import { parseRefs } from '../refs/copied-store.ts';
 import type { GitResult } from '../port.ts';
 import { readTree } from '../ask/ancestry.ts';
 import { readHead } from '../refs/worktree-heads.ts';
@@ -56,7 +56,7 @@ export async function committedSoFar(
   head: Sha | null,
 ): Promise<readonly Sha[]> {
   const { branch } = readHead(gitDir);
-  const sha = branch === null ? undefined : refsIn(join(gitDir, lentName))[branch];
+  const sha = branch === null ? undefined : parseRefs(join(gitDir, lentName))[branch];
   if (sha === undefined || sha === head) return [];
   return (await readTree(context, sha)).ok ? [sha] : [];
 }

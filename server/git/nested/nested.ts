@@ -32,7 +32,7 @@ export async function keepNestedHistory(
   if (copy === null) return ok(undefined);
   const sources = ['refs/*', ...(copy.headSha === null ? [] : ['HEAD'])];
   try {
-    return await keepHistoryOf(context, copy.path, sources, label);
+    return await keepHistory(context, copy.path, sources, label);
   } finally {
     await rm(copy.path, { recursive: true, force: true });
   }
@@ -42,7 +42,7 @@ export async function keepNestedHistory(
  * Fetches the sources (refs or patterns) from the bare repository `store`, and keeps them as
  * snapshots.
  */
-export async function keepHistoryOf(
+export async function keepHistory(
   context: RepositoryContext,
   store: string,
   sources: readonly string[],

@@ -8,23 +8,23 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, printedId } from '../failures.ts';
 import { ownIdentity } from '../process/identity.ts';
 import { copyOfStore } from '../refs/copied-store.ts';
-import { keepHistoryOf } from './nested.ts';
-import { bytesOf, type PathBytes } from '../../files/path-bytes.ts';
+import { keepHistory } from './nested.ts';
+import { toBytes, type PathBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { forgetSetup } from '../keep/setup-note.ts';
 import { exists, lstatOrNull } from '../../files/small-files.ts';
 import type { ParsedStatus } from '../ask/status-format.ts';
 import {
   eachSubmodule,
-  gitDirNamedBy,
+  parseGitFile,
   type Gitlink,
-  gitlinksIn,
-  gitlinksOf,
+  parseGitlinks,
+  listGitlinks,
   type LentSubmodule,
   mayHaveSubmodules,
-  modulesOf,
+  modulesFolder,
   submodulePlace,
-  submoduleAt,
+  readSubmodule,
 } from './submodules.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { Sha } from '../sha.ts';
@@ -37,7 +37,7 @@ export async function heldSubmodules(
 ): Promise<GitResult<readonly PathBytes[]>> {
   const changed = status.entries.filter((entry) => entry.submodule);
   if (changed.length === 0 && !mayHaveSubmodules(worktree)) return ok([]);
-  const gitlinks = await gitlinksOf(context, worktree);
+  const gitlinks = await listGitlinks(context, worktree);
   if (!gitlinks.ok) return gitlinks;
   const held = new Set<PathBytes>();
   const looked = await eachSubmodule(
@@ -74,10 +74,10 @@ export async function unpublishedGitlinks(
 ): Promise<GitResult<readonly PathBytes[]>> {
   if (paths.length === 0) return ok([]);
   const args = ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', commit, '--'];
-  const listed = await context.git([...args, ...paths.map((path) => bytesOf(path).toString())]);
+  const listed = await context.git([...args, ...paths.map((path) => toBytes(path).toString())]);
   if (listed.code !== 0) return err(failureOf(listed, `list the submodules of ${commit}`));
   const unpublished: PathBytes[] = [];
-  for (const gitlink of gitlinksIn(listed.stdout)) {
+  for (const gitlink of parseGitlinks(listed.stdout)) {
     if (!(await isRecordedPublished(context, worktree, gitlink))) unpublished.push(gitlink.path);
   }
   return ok(unpublished);
@@ -89,8 +89,8 @@ async function isRecordedPublished(
   gitlink: Gitlink,
 ): Promise<boolean> {
   const { path, recorded } = gitlink;
-  const submodule = submoduleAt(modulesOf(worktree), worktree.path, gitlink);
-  const gitDir = submodule?.gitDir ?? join(modulesOf(worktree), path);
+  const submodule = readSubmodule(modulesFolder(worktree), worktree.path, gitlink);
+  const gitDir = submodule?.gitDir ?? join(modulesFolder(worktree), path);
   const store = exists(gitDir) ? await copyOfStore(context, gitDir) : null;
   if (store === null) return isOfUser(context, worktree, { path, gitDir: null }, recorded);
   try {
@@ -121,12 +121,12 @@ async function isOfUser(
   { path, gitDir }: Pick<LentSubmodule, 'path' | 'gitDir'>,
   commit: Sha,
 ): Promise<boolean> {
-  const pointer = join(context.root, bytesOf(path).toString(), '.git');
+  const pointer = join(context.root, toBytes(path).toString(), '.git');
   const theirs = join(context.commonDir, 'modules');
   const places = [
-    lstatOrNull(pointer)?.isDirectory() === true ? pointer : gitDirNamedBy(pointer),
-    join(theirs, bytesOf(path).toString()),
-    gitDir === null ? null : join(theirs, relative(modulesOf(worktree), gitDir)),
+    lstatOrNull(pointer)?.isDirectory() === true ? pointer : parseGitFile(pointer),
+    join(theirs, toBytes(path).toString()),
+    gitDir === null ? null : join(theirs, relative(modulesFolder(worktree), gitDir)),
   ];
   for (const place of new Set(places)) {
     const copy = place === null ? null : await copyOfStore(context, place);
@@ -160,7 +160,7 @@ export async function keepSubmodules(
   label: string,
 ): Promise<GitResult<KeptSubmodules>> {
   if (!mayHaveSubmodules(worktree)) return ok({ present: [] });
-  const gitlinks = await gitlinksOf(context, worktree);
+  const gitlinks = await listGitlinks(context, worktree);
   if (!gitlinks.ok) return gitlinks;
   const present: Used[] = [];
   const looked = await eachSubmodule(
@@ -175,7 +175,9 @@ export async function keepSubmodules(
   );
   if (!looked.ok) return looked;
   const known = new Set(present.map(({ gitDir }) => gitDir));
-  const others = (await storesBelow(modulesOf(worktree))).filter((gitDir) => !known.has(gitDir));
+  const others = (await storesBelow(modulesFolder(worktree))).filter(
+    (gitDir) => !known.has(gitDir),
+  );
   for (const gitDir of others) {
     const copy = await copyOfStore(context, gitDir);
     if (copy === null) continue;
@@ -219,7 +221,7 @@ async function keepStore(
     if (named.code !== 0) return err(failureOf(named, failed));
   }
   const sources = ['refs/heads/*', 'refs/tags/*', 'refs/stash*', 'refs/drover/*'];
-  return keepHistoryOf(context, store, sources, `${label}/submodules`);
+  return keepHistory(context, store, sources, `${label}/submodules`);
 }
 
 const foldersMax = 1_000;
@@ -257,9 +259,11 @@ export async function emptySubmodules(
   if (present.length === 0) return ok(undefined);
   const top = present.filter(({ path }) => !present.some((other) => isInside(path, other.path)));
   const args = ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', next, '--'];
-  const listed = await context.git([...args, ...top.map(({ path }) => bytesOf(path).toString())]);
+  const listed = await context.git([...args, ...top.map(({ path }) => toBytes(path).toString())]);
   if (listed.code !== 0) return err(failureOf(listed, `list the submodules of ${next}`));
-  const wanted = new Map(gitlinksIn(listed.stdout).map(({ path, recorded }) => [path, recorded]));
+  const wanted = new Map(
+    parseGitlinks(listed.stdout).map(({ path, recorded }) => [path, recorded]),
+  );
   for (const submodule of top) {
     const { path, folder, gitDir, head } = submodule;
     const isUsed = present.some(
@@ -272,7 +276,7 @@ export async function emptySubmodules(
       await context.trash.take(gitDir, worktree.path);
     await forgetSetup(worktree);
   }
-  await rmdir(modulesOf(worktree)).catch(() => undefined);
+  await rmdir(modulesFolder(worktree)).catch(() => undefined);
   return ok(undefined);
 }
 

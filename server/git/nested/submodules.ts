@@ -36,26 +36,26 @@ export interface Submodule extends Gitlink {
 const depthMax = 4;
 const gitlinkMode = '160000';
 
-export function modulesOf(worktree: LinkedWorktree): string {
+export function modulesFolder(worktree: LinkedWorktree): string {
   return join(worktree.gitDir, 'modules');
 }
 
 /** Most worktrees have none, and learn so without a process. */
 export function mayHaveSubmodules(worktree: LinkedWorktree): boolean {
-  return exists(join(worktree.path, '.gitmodules')) || exists(modulesOf(worktree));
+  return exists(join(worktree.path, '.gitmodules')) || exists(modulesFolder(worktree));
 }
 
-export async function gitlinksOf(
+export async function listGitlinks(
   context: RepositoryContext,
   worktree: LinkedWorktree,
 ): Promise<GitResult<readonly Gitlink[]>> {
   const listed = await context.git(['ls-files', '-s', '-z'], { at: worktree.path });
   if (listed.code !== 0) return err(failureOf(listed, `list the files of ${worktree.path}`));
-  return ok(gitlinksIn(listed.stdout));
+  return ok(parseGitlinks(listed.stdout));
 }
 
 /** Reads `ls-files -s -z` and `ls-tree -z`: mode, (type,) id, (stage,) path. */
-export function gitlinksIn(listing: Buffer): readonly Gitlink[] {
+export function parseGitlinks(listing: Buffer): readonly Gitlink[] {
   return splitZero(listing).flatMap((entry) => {
     if (!entry.startsWith(gitlinkMode)) return [];
     const tab = entry.indexOf('\t');
@@ -67,7 +67,7 @@ export function gitlinksIn(listing: Buffer): readonly Gitlink[] {
 /**
  * Returns null for a link, a folder behind one, or a place whose history is stored elsewhere.
  */
-export function submoduleAt(
+export function readSubmodule(
   modules: string,
   root: string,
   { path, recorded }: Gitlink,
@@ -78,7 +78,7 @@ export function submoduleAt(
   const facts = lstatOrNull(pointer);
   if (facts === null) return { path, recorded, folder, gitDir: null };
   if (facts.isDirectory()) return { path, recorded, folder, gitDir: pointer };
-  const gitDir = gitDirNamedBy(pointer);
+  const gitDir = parseGitFile(pointer);
   if (gitDir === null || !isBelow(modules, gitDir)) return null;
   return { path, recorded, folder, gitDir: lstatOrNull(gitDir)?.isDirectory() ? gitDir : null };
 }
@@ -92,7 +92,7 @@ function realFolder(folder: string): string | null {
 }
 
 /** The target of a `.git` file. */
-export function gitDirNamedBy(pointer: string): string | null {
+export function parseGitFile(pointer: string): string | null {
   const named = /^gitdir: (.+)$/m.exec(readText(pointer) ?? '')?.[1]?.trim();
   if (named === undefined || named === '') return null;
   return isAbsolute(named) ? named : resolve(dirname(pointer), named);
@@ -135,7 +135,7 @@ export async function eachSubmodule(
   depth = 0,
 ): Promise<GitResult<void>> {
   for (const gitlink of gitlinks) {
-    const submodule = submoduleAt(place.modules, place.root, gitlink);
+    const submodule = readSubmodule(place.modules, place.root, gitlink);
     if (submodule === null) continue;
     if (submodule.gitDir === null && listNames(submodule.folder).every((name) => name === '.git'))
       continue;
@@ -194,7 +194,7 @@ async function readFiles(
   const tree = written.value;
   const listed = await context.git([...inStore, 'ls-files', '-s', '-z']);
   if (listed.code !== 0) return err(failureOf(listed, failed));
-  const inner = gitlinksIn(listed.stdout);
+  const inner = parseGitlinks(listed.stdout);
   const before = store.headSha === null ? null : await treeIn(context, store.path, store.headSha);
   const isDifferent = before === null ? listed.stdout.length > 0 : before !== tree;
   const isEdited = isDifferent && !left.has(`${submodule.path} ${tree}`);
@@ -236,8 +236,8 @@ export async function noteSubmodules(
 ): Promise<GitResult<void>> {
   const file = join(worktree.gitDir, slotNotes.submodules);
   await rm(file, { force: true });
-  if (!exists(modulesOf(worktree))) return ok(undefined);
-  const gitlinks = await gitlinksOf(context, worktree);
+  if (!exists(modulesFolder(worktree))) return ok(undefined);
+  const gitlinks = await listGitlinks(context, worktree);
   if (!gitlinks.ok) return gitlinks;
   const left: string[] = [];
   const looked = await eachSubmodule(
@@ -258,5 +258,5 @@ export function submodulePlace(worktree: LinkedWorktree): SubmodulePlace {
   const note = lstatOrNull(join(worktree.gitDir, slotNotes.submodules))?.isFile() === true;
   const text = note ? readFileSync(join(worktree.gitDir, slotNotes.submodules), 'latin1') : '';
   const left = new Set(text.split('\0'));
-  return { modules: modulesOf(worktree), root: worktree.path, left };
+  return { modules: modulesFolder(worktree), root: worktree.path, left };
 }

@@ -65,7 +65,7 @@ export interface Committer {
   readonly isCurrent: () => boolean;
 }
 
-export function committerOf(
+export function resolveCommitter(
   commonDir: string,
   configured: ReadonlyMap<string, string>,
   environment: Variables,

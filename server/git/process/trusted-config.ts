@@ -59,7 +59,7 @@ export class TrustedConfig {
     this.#commonDir = commonDir;
     this.#trusted = trusted;
     this.#read = read;
-    this.#unchanged = overrulesFor(trusted.values, trusted.values);
+    this.#unchanged = buildOverrules(trusted.values, trusted.values);
     this.#signature = this.#signatureOf(commonDir, []);
   }
 
@@ -71,7 +71,7 @@ export class TrustedConfig {
       return known.overrules;
     const now = await this.#read(gitDir);
     if (now === null) return this.#unchanged;
-    const overrules = overrulesFor(this.#trusted.values, now.values);
+    const overrules = buildOverrules(this.#trusted.values, now.values);
     const signature = this.#signatureOf(gitDir, now.included);
     this.#seen.set(gitDir, { signature, included: now.included, overrules });
     return overrules;
@@ -93,7 +93,7 @@ function stampOf(path: string): string {
 }
 
 /** For each key that names a program: its trusted value, or nothing if it had none. */
-export function overrulesFor(trusted: Values, now: Values): Overrules {
+export function buildOverrules(trusted: Values, now: Values): Overrules {
   const values: Record<string, string> = {};
   for (const [key, listed] of now) {
     const before = trusted.get(key)?.at(-1);

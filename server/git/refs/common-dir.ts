@@ -9,7 +9,7 @@ import { readText } from '../../files/small-files.ts';
  * Real path of the git folder that all worktrees of a repository share; null if `folder` is not the
  * top of a checkout.
  */
-export function commonDirOf(folder: string): string | null {
+export function findCommonDir(folder: string): string | null {
   const entry = join(folder, '.git');
   try {
     const gitDir = statSync(entry).isDirectory() ? entry : gitDirNamedBy(entry);
@@ -37,5 +37,5 @@ function isGitFolder(folder: string): boolean {
 /** The folder that contains `.git`, for a main checkout in git's default place; null elsewhere. */
 export function checkoutBeside(commonDir: string): string | null {
   const folder = dirname(commonDir);
-  return basename(commonDir) === '.git' && commonDirOf(folder) === commonDir ? folder : null;
+  return basename(commonDir) === '.git' && findCommonDir(folder) === commonDir ? folder : null;
 }

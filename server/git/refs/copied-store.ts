@@ -36,7 +36,7 @@ export async function copyOfStore(
   if (!isFolder(source) || !isFolder(objects) || !isFolder(join(source, 'refs'))) return null;
   // Objects that it borrows are not its own, and may belong to anyone.
   if (lstatOrNull(join(objects, 'info', 'alternates')) !== null) return null;
-  const refs = refsIn(source);
+  const refs = parseRefs(source);
   const head = headOf(source, refs);
   if (head === null && Object.keys(refs).length === 0) return null;
   const path = await bareStore((Object.values(refs)[0] ?? head)?.length === 64);
@@ -93,7 +93,7 @@ function smallText(path: string): string | null {
 }
 
 /** The refs of a git folder that keeps them in files, read as text; malformed ones are left out. */
-export function refsIn(source: string): Readonly<Record<string, string>> {
+export function parseRefs(source: string): Readonly<Record<string, string>> {
   return { ...packedRefs(source), ...looseRefs(source) };
 }
 

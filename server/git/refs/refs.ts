@@ -6,7 +6,7 @@ import { droverRefRoot, headRoot } from '../../core/work/ref-names.ts';
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf, gitFailure, lockFileOf, refuse } from '../failures.ts';
+import { failureOf, gitFailure, parseLockFile, refuse } from '../failures.ts';
 import { waitForOwnLock } from './own-locks.ts';
 import type { GitResult } from '../port.ts';
 import { readText } from '../../files/small-files.ts';
@@ -140,7 +140,7 @@ export async function updateRefs(
   if (!isLogged && (await moveRefs(context.refMoves, changes))) return ok(undefined);
   let output = await writeRefs(context, changes, reason);
   for (let left = changes.length; output.code !== 0 && left > 0; left -= 1) {
-    const lock = lockFileOf(output.stderr);
+    const lock = parseLockFile(output.stderr);
     if (lock === null || !(await waitForOwnLock(context, lock))) break;
     output = await writeRefs(context, changes, reason);
   }

@@ -10,7 +10,7 @@ import type { GitFailure, GitResult } from '../port.ts';
 import type { LocalRepository } from '../local-port.ts';
 import { exists } from '../../files/small-files.ts';
 import { openRemote, parseListing, type Remote } from './remote.ts';
-import { refusalsOf, refusedFailure, remoteFailure } from './remote-failures.ts';
+import { parseRefusals, refusedFailure, remoteFailure } from './remote-failures.ts';
 import type { Sha } from '../sha.ts';
 
 export interface RemoteCheck {
@@ -121,7 +121,7 @@ async function tryRefs(
 async function tryPush(remote: Remote, refspecs: readonly string[]): Promise<GitFailure | null> {
   const pushed = await remote.push(refspecs, [], true);
   if (pushed.code === 0) return null;
-  const [refused] = refusalsOf(pushed);
+  const [refused] = parseRefusals(pushed);
   return refused === undefined
     ? remoteFailure(pushed, remote.name, `push to ${remote.name}`)
     : refusedFailure(refused, pushed, remote.name);

@@ -6,7 +6,7 @@ import { rescueRoot } from '../../core/work/ref-names.ts';
 import type { Sha } from '../sha.ts';
 
 /** The ref under which a commit is kept; the same commit always gets the same one. */
-export function rescueRefFor(label: string, sha: Sha): string {
+export function rescueRefName(label: string, sha: Sha): string {
   const parts = refParts(label);
   const names = [...(parts.length > 0 ? parts : ['unnamed']), sha.slice(0, 12)];
   return `${rescueRoot}${names.join('/')}`;

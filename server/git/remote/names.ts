@@ -45,7 +45,7 @@ export function fenceRef(line: string): string {
 }
 
 /** Everything of a line that is read together. */
-export function refsOfLine(line: string): readonly string[] {
+export function listLineRefs(line: string): readonly string[] {
   return [landRoot, fenceRoot, headRoot, resultRoot].map((root) => `${root}${line}`);
 }
 

@@ -7,7 +7,7 @@ import { isAncestor } from '../ask/ancestry.ts';
 import type { GitResult } from '../port.ts';
 import type { RefChange } from '../refs/transactions.ts';
 import { labelOfBranch } from '../keep/work-chain.ts';
-import { rescueRefFor } from './kept-refs.ts';
+import { rescueRefName } from './kept-refs.ts';
 import type { Presence } from './presence.ts';
 import { pushChanges, type PushDeps, staleFailure } from './pushes.ts';
 import type { Sha } from '../sha.ts';
@@ -114,7 +114,7 @@ export class PublishedBranches {
       if (!present.ok) return present;
       if (await isAncestor(remote.context, there, next)) return ok([]);
     }
-    const kept = rescueRefFor(labelOfBranch(ref), there);
+    const kept = rescueRefName(labelOfBranch(ref), there);
     const seen = await remoteRefs.exactly([kept]);
     if (!seen.ok) return seen;
     return ok(seen.value.has(kept) ? [] : [{ ref: kept, next: there, old: null }]);

@@ -7,7 +7,12 @@ import type { GitFailure } from '../port.ts';
 import type { RefChange } from '../refs/transactions.ts';
 import type { RemoteRefs } from './remote-refs.ts';
 import type { Remote } from './remote.ts';
-import { isPassingRefusal, refusalsOf, refusedFailure, remoteFailure } from './remote-failures.ts';
+import {
+  isPassingRefusal,
+  parseRefusals,
+  refusedFailure,
+  remoteFailure,
+} from './remote-failures.ts';
 import type { Sha } from '../sha.ts';
 
 export type Pushed =
@@ -39,7 +44,7 @@ export async function pushChanges(
       urgent,
     );
     if (output.code === 0) return moved(remoteRefs, changes);
-    const refusals = refusalsOf(output);
+    const refusals = parseRefusals(output);
     const isAnswer = refusals.length > 0 && output.problem === null;
     const failure = remoteFailure(output, remote.name, `push to ${remote.name}`);
     // Access was denied, so nothing can have changed.

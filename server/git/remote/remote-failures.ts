@@ -27,7 +27,7 @@ export interface PushRefusal {
  * Lines `!<tab>from:to<tab>[rejected] (reason)` of `push --porcelain`; refs that only failed along
  * with others are left out.
  */
-export function refusalsOf(output: GitOutput): readonly PushRefusal[] {
+export function parseRefusals(output: GitOutput): readonly PushRefusal[] {
   const found: PushRefusal[] = [];
   for (const line of output.stdout.toString('utf8').split('\n')) {
     const [, ref = '', reason = ''] =

@@ -4,7 +4,7 @@
 import { ok } from '../../core/failure.ts';
 import { readRef } from '../refs/refs.ts';
 import type { GitResult } from '../port.ts';
-import { attemptPattern, fetchPatterns, parseRefPlace, privateRef, refsOfLine } from './names.ts';
+import { attemptPattern, fetchPatterns, parseRefPlace, privateRef, listLineRefs } from './names.ts';
 import { parseListing, type Remote } from './remote.ts';
 import type { Sha } from '../sha.ts';
 
@@ -43,7 +43,7 @@ export class RemoteRefs {
     if (place.kind === 'attempt') return this.#readAttempt(ref);
     const young = asOf === 'now' ? null : this.#young(ref);
     if (young !== null) return ok(young.value);
-    const refs = place.kind === 'line' ? refsOfLine(place.line) : [ref];
+    const refs = place.kind === 'line' ? listLineRefs(place.line) : [ref];
     const looked = await this.#look(refs[0] ?? ref, refs);
     return looked.ok ? ok(this.#seen.get(ref)?.value ?? null) : looked;
   }

@@ -19,7 +19,7 @@ import { Presence } from './presence.ts';
 import { PublishedBranches } from './publish.ts';
 import { pushChanges, type Pushed, staleFailure } from './pushes.ts';
 import { openRemote, type Remote } from './remote.ts';
-import { rescueRefFor } from './kept-refs.ts';
+import { rescueRefName } from './kept-refs.ts';
 import { WorkPushes } from './work-pushes.ts';
 import type { Sha } from '../sha.ts';
 import type { CommitLeftoversOutcome, CommitLeftoversRequest } from '../slot-port.ts';
@@ -231,7 +231,7 @@ class Shared {
       if (old === value) return;
       const changes: RefChange[] = [{ ref, next: value, old }];
       if (old !== null && !(await isAncestor(this.remote.context, old, value))) {
-        const kept = rescueRefFor(`lines/${line}`, old);
+        const kept = rescueRefName(`lines/${line}`, old);
         if ((await this.local.readRef(kept)) === null)
           changes.push({ ref: kept, next: old, old: null });
       }

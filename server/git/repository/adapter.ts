@@ -19,7 +19,7 @@ import {
   readFacts,
   type RepositoryPlace,
 } from './repository-facts.ts';
-import { committerOf } from '../process/identity.ts';
+import { resolveCommitter } from '../process/identity.ts';
 import { openGitProcesses, type GitProcesses, type RunElsewhere } from '../process/process.ts';
 import type { GitAdapter, GitResult, RepositoryFacts } from '../port.ts';
 import { openRepository } from './repository.ts';
@@ -103,7 +103,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
     const looked = await lookAt({ processes, home: homeOf(inherited) }, folder, knownVersion());
     if (!looked.ok) return looked;
     const { place, facts } = looked.value;
-    const committer = committerOf(place.commonDir, place.config, inherited);
+    const committer = resolveCommitter(place.commonDir, place.config, inherited);
     const known = repositories.get(facts.commonDir);
     if (known) {
       known.renew(facts, committer);

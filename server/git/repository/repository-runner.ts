@@ -3,7 +3,7 @@
 
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { changedWords, isPassingRace, lockFileOf } from '../failures.ts';
+import { changedWords, isPassingRace, parseLockFile } from '../failures.ts';
 import type { Conversation } from '../git-command.ts';
 import type { GitProcesses } from '../process/process.ts';
 import type { GitCommand } from '../git-command.ts';
@@ -35,7 +35,7 @@ export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
     const { args: overrules, withoutHooks, address } = await deps.trusted.overrules(place.gitDir);
     if (options.network === true && address !== null) return changedAddress(address);
     const settings = [...overrules, ...(options.userHooks === true ? [] : withoutHooks)];
-    const command = commandFor(deps.root, [...settings, ...args], options, place.variables);
+    const command = buildCommand(deps.root, [...settings, ...args], options, place.variables);
     let waitedMs = 0;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       deps.onStart();
@@ -43,7 +43,7 @@ export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
       const mayPass =
         output.code !== 0 &&
         output.problem === null &&
-        (lockFileOf(output.stderr) !== null || isPassingRace(output.stderr));
+        (parseLockFile(output.stderr) !== null || isPassingRace(output.stderr));
       if (!mayPass || options.waitForLocks === false || waitedMs >= deps.lockPatienceMs) {
         return output;
       }
@@ -62,7 +62,7 @@ export function repositoryConversation(deps: RunnerDeps, args: readonly string[]
     const { args: overrules, withoutHooks } = await deps.trusted.overrules(deps.commonDir);
     deps.onStart();
     const told = { GIT_DIR: deps.commonDir };
-    return commandFor('/', [...overrules, ...withoutHooks, ...args], {}, told);
+    return buildCommand('/', [...overrules, ...withoutHooks, ...args], {}, told);
   });
 }
 
@@ -91,7 +91,7 @@ export function notInOurBooks(at: string): GitOutput {
   return { code: 128, stdout: Buffer.alloc(0), stderr, problem: null };
 }
 
-export function commandFor(
+export function buildCommand(
   root: string,
   args: readonly string[],
   options: RunOptions,

@@ -30,7 +30,7 @@ import {
   tracksAny,
 } from '../ask/history.ts';
 import { isHeldFileName } from '../keep/held-files.ts';
-import { committerOf, identityVariables, type Committer } from '../process/identity.ts';
+import { resolveCommitter, identityVariables, type Committer } from '../process/identity.ts';
 import { GitObjects } from '../ask/objects.ts';
 import { lendGit } from '../lent/lent-folder.ts';
 import { conflicts, merge } from '../ask/merges.ts';
@@ -50,7 +50,7 @@ import { withoutHeld } from '../keep/without-held.ts';
 import { prepareSlot } from '../slots/slots.ts';
 import { sharedChanges } from '../keep/shared-leavings.ts';
 import { exists } from '../../files/small-files.ts';
-import { lastSnapshot, restoreSnapshot, snapshotAt } from '../keep/restore.ts';
+import { lastSnapshot, restoreSnapshot, readSnapshotAt } from '../keep/restore.ts';
 import { listSnapshots, sizeOfChange } from '../keep/snapshot-list.ts';
 import { mirrorFetches, mirrorWarning } from './mirror-fetch.ts';
 import { keepCheckout } from '../keep/checkout-snapshot.ts';
@@ -218,7 +218,7 @@ async function readAgain({
   ]);
   if (!found.ok) return found;
   const facts = await readFacts(run, place, asked);
-  return ok({ facts, committer: committerOf(place.commonDir, found.value.config, inherited) });
+  return ok({ facts, committer: resolveCommitter(place.commonDir, found.value.config, inherited) });
 }
 
 const inSubmodules = { held: heldSubmodules, unpublished: unpublishedGitlinks };
@@ -245,7 +245,7 @@ function operations(
     publish: () => Promise.resolve(ok(undefined)),
     snapshot: (request) => takeSnapshot(context, request, lentWork),
     lastSnapshot: (label) => lastSnapshot(context, label),
-    snapshotAt: (commit) => snapshotAt(context, commit),
+    snapshotAt: (commit) => readSnapshotAt(context, commit),
     listSnapshots: (taskId, bases) => listSnapshots(context, taskId, bases),
     sizeOfChange: (from, to) => sizeOfChange(context, from, to),
     restore: (request) => restoreSnapshot(context, request),

@@ -8,12 +8,12 @@ import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import {
   absoluteBytes,
-  folderOf,
+  parentFolder,
   foldersAbove,
   type PathBytes,
   shown,
 } from '../../files/path-bytes.ts';
-import { traceOf } from '../keep/setup-traces.ts';
+import { readTrace } from '../keep/setup-traces.ts';
 import { exists, lstatOrNull } from '../../files/small-files.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
@@ -83,7 +83,7 @@ async function plantedIn(
     looks += 1;
     if (looks % looksAtOnce === 0) await yieldToEventLoop();
     if (facts === null) continue;
-    const isMoved = movedIn.has(folderOf(path));
+    const isMoved = movedIn.has(parentFolder(path));
     if (facts.isDirectory()) {
       const isMovedFolder = isMoved || isMovedIn(facts, sinceMs);
       if (isMovedFolder) movedIn.add(path);
@@ -102,7 +102,7 @@ async function plantedIn(
     // slot, which changes its time.
     const isOld =
       (facts.ctimeMs <= sinceMs && !isMoved) ||
-      (made.has(path) && made.get(path) === traceOf(root, path));
+      (made.has(path) && made.get(path) === readTrace(root, path));
     if (isOld) stay(path);
     else files.push(path);
   }
@@ -150,7 +150,7 @@ async function moveAside(worktree: LinkedWorktree, paths: readonly PathBytes[]):
   if (paths.length === 0) return;
   const aside = await mkdtemp(`${worktree.path}.kept-`);
   for (const path of paths) {
-    const folder = folderOf(path);
+    const folder = parentFolder(path);
     if (folder !== '') await mkdir(absoluteBytes(aside, folder), { recursive: true });
     await rename(absoluteBytes(worktree.path, path), absoluteBytes(aside, path));
   }

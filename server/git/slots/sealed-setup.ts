@@ -15,7 +15,7 @@ import type { RepositoryContext } from '../context.ts';
 import { foldersAbove, shown, type PathBytes } from '../../files/path-bytes.ts';
 import { programOnPath } from '../../files/program-path.ts';
 import { runToEnd } from '../../platform/run-to-end.ts';
-import { tracesOf } from '../keep/setup-traces.ts';
+import { collectTraces } from '../keep/setup-traces.ts';
 import { isAncestor } from '../ask/ancestry.ts';
 import { isSha, type Sha } from '../sha.ts';
 import { exists } from '../../files/small-files.ts';
@@ -123,7 +123,7 @@ export async function sealSetup(
       if (!(await copyTree(join(worktree.path, shown(root)), join(staging, shown(root))))) return;
     }
     await rm(state, { recursive: true, force: true });
-    const traces = await tracesOf({ path: staging }, roots, []);
+    const traces = await collectTraces({ path: staging }, roots, []);
     await rename(staging, state);
     await writeFile(manifest, manifestText(roots, traces), 'latin1');
     await removeOldest(context, worktree, folder);
@@ -148,7 +148,7 @@ export async function copySealed(
   if (text === null) return null;
   try {
     const roots = (text.split('\0\0', 1)[0] ?? '').split('\0');
-    const sealed = await tracesOf({ path: state }, roots, []);
+    const sealed = await collectTraces({ path: state }, roots, []);
     if (manifestText(roots, sealed) !== text) {
       await rm(manifest, { force: true });
       return null;
@@ -160,7 +160,7 @@ export async function copySealed(
     }
     const now = new Date();
     await utimes(manifest, now, now);
-    return await tracesOf(worktree, roots, []);
+    return await collectTraces(worktree, roots, []);
   } catch {
     return null;
   }

@@ -14,7 +14,7 @@ import { ownWorktree } from '../keep/own-worktree.ts';
 import { forgetSetup, noteVersion, readNote, writeNote } from '../keep/setup-note.ts';
 import {
   absoluteBytes,
-  folderOf,
+  parentFolder,
   foldersAbove,
   type PathBytes,
   shown,
@@ -23,7 +23,7 @@ import {
 } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { copySealed, dropUnsealed, rootsOf, sealSetup } from './sealed-setup.ts';
-import { tracesOf, unversioned } from '../keep/setup-traces.ts';
+import { collectTraces, unversioned } from '../keep/setup-traces.ts';
 import { readPlain } from '../../files/small-files.ts';
 import { readStatus } from '../ask/status.ts';
 import { noteSubmodules } from '../nested/submodules.ts';
@@ -46,7 +46,7 @@ export async function lookAtSetup(
     .map(({ path }) => path);
   const look = { fingerprint: fingerprint.value, changed };
   const note = readNote(worktree);
-  const traces = await tracesOf(worktree, unversioned(status.value.entries), request.leave);
+  const traces = await collectTraces(worktree, unversioned(status.value.entries), request.leave);
   const present = new Map(traces);
   const knows = note !== null && note.fingerprint === fingerprint.value;
   const stands = knows && [...note.made].every(([path, trace]) => present.get(path) === trace);
@@ -95,7 +95,7 @@ export async function keepSetup(
   const changed = tracked.map(({ path }) => path).filter((path) => !before.has(path));
   const restored = await restore(context, worktree, changed);
   if (!restored.ok) return restored;
-  const present = await tracesOf(worktree, unversioned(entries), request.leave);
+  const present = await collectTraces(worktree, unversioned(entries), request.leave);
   const made = new Map([...present].filter(([path, trace]) => look.before.get(path) !== trace));
   const inside = await noteSubmodules(context, worktree);
   if (!inside.ok) return inside;
@@ -180,7 +180,7 @@ async function removeExtra(
   ]);
   for (const [path, trace] of present) {
     if (stays.has(path)) continue;
-    const parent = folderOf(path);
+    const parent = parentFolder(path);
     // It is deleted with its folder.
     if (parent !== '' && present.has(parent) && !stays.has(parent)) continue;
     // Deleting the thousands of files of a build here would hold up the gate.

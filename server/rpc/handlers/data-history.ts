@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { agentChoices } from '../../core/settings/agent-settings.ts';
-import { placeRulesOf } from '../../core/settings/remote-settings.ts';
+import { pickPlaceRules } from '../../core/settings/remote-settings.ts';
 import { Refusal } from '../../core/failure.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { Handlers } from '../../protocol/api.ts';
@@ -89,7 +89,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
           agents: agentChoices(agent, agents),
           gateNeeds: settings.gate.needs,
           hasBackend: (await newestRun(db))?.state === 'active',
-          remote: placeRulesOf(settings),
+          remote: pickPlaceRules(settings),
         };
         return { id, reasons: await why(db, id, facts) };
       });

@@ -5,7 +5,7 @@ import { isHandedOver } from '../../core/plan/task.ts';
 import { whyNoLander } from '../../core/work/landers.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { agentChoices } from '../../core/settings/agent-settings.ts';
-import { placeRulesOf } from '../../core/settings/remote-settings.ts';
+import { pickPlaceRules } from '../../core/settings/remote-settings.ts';
 import type {
   MachineView,
   SandboxView,
@@ -140,7 +140,7 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
         agents: agentChoices(deps.settings().agent, deps.settings().agents),
         hasBackend: await isAttended(deps),
         gateNeeds: deps.settings().gate.needs,
-        remote: placeRulesOf(deps.settings()),
+        remote: pickPlaceRules(deps.settings()),
       };
       const lost = await lostRefs(deps, id);
       const waiting = (deps.unaccepted?.() ?? []).map(unacceptedSentence);

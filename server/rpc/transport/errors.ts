@@ -1,7 +1,7 @@
 // Refusals and faults on their way over the wire and back.
 
 import { ConnectionError, ErrorCodes, ResponseError } from 'vscode-jsonrpc/node';
-import { ErrorOfKind, Refusal, refusalKindOf, type Result } from '../../core/failure.ts';
+import { ErrorOfKind, Refusal, toRefusalKind, type Result } from '../../core/failure.ts';
 import { refusalErrorCode } from '../../protocol/api.ts';
 
 /** The backend exited (or never answered): the caller may connect again. */
@@ -45,7 +45,7 @@ export function toResponseError(error: unknown): ResponseError<ErrorData> {
 export function fromResponseError(error: unknown): Error {
   if (error instanceof ResponseError) {
     if (error.code === refusalErrorCode)
-      return new Refusal(refusalKindOf(kindIn(error.data)), error.message);
+      return new Refusal(toRefusalKind(kindIn(error.data)), error.message);
     if (error.code === ErrorCodes.InvalidParams) return new Refusal('bad_request', error.message);
     if (error.code === ErrorCodes.PendingResponseRejected) return gone();
     return new Error(error.message);

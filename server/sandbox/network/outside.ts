@@ -6,10 +6,10 @@ import { createServer as createHttpServer, type IncomingMessage, request } from 
 import { createServer as createHttp2Server, constants, type ServerHttp2Stream } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { duplexPair, type Duplex } from 'node:stream';
-import { parseHostRule, ruleFor, type HostRule } from '../../core/settings/network-hosts.ts';
+import { parseHostRule, findRule, type HostRule } from '../../core/settings/network-hosts.ts';
 import { addressFor } from './addresses.ts';
 import { joined, proxyAuthority } from './joined.ts';
-import { upstreamConnect, upstreamFor } from './upstream.ts';
+import { upstreamConnect, findUpstream } from './upstream.ts';
 
 const connectTimeoutMs = 30_000;
 const refusalsMax = 50;
@@ -26,9 +26,9 @@ class WayOut {
 
   /** Rejects with a sentence for the program that asked. */
   async reach(host: string, port: number): Promise<Socket> {
-    const rule = ruleFor(this.#rules, host, port);
+    const rule = findRule(this.#rules, host, port);
     if (rule === null) throw new Refused(this.#refusal(host, port));
-    const upstream = upstreamFor(process.env, host);
+    const upstream = findUpstream(process.env, host);
     if (upstream !== null) return await upstreamConnect(upstream, host, port);
     const address = await addressFor(rule, host);
     if (address === null) throw new Error(`${shown(host)} has no address that may be reached`);

@@ -7,7 +7,7 @@ import { hostName, isOwnMachine } from '../../core/settings/network-hosts.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns null if the host is reached without a proxy. */
-export function upstreamFor(env: Environment, host: string): URL | null {
+export function findUpstream(env: Environment, host: string): URL | null {
   const name = hostName(host);
   const text = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
     .map((variable) => env[variable] ?? '')

@@ -1,7 +1,7 @@
 // The spans that ended in a part of the feed, read task by task, so that memory is bounded by the
 // page of events, however long the feed and the run are.
 
-import { spansOf, runsOfTask } from '../../core/history/spans.ts';
+import { buildSpans, runsOfTask } from '../../core/history/spans.ts';
 import { StoryTeller } from '../../core/history/stories.ts';
 import type { EventView } from '../../protocol/api.ts';
 import { eventView } from '../feed/feed.ts';
@@ -97,7 +97,7 @@ async function endedIn(
     const active = [...stories.tasks.values()].flatMap((task) => [...runsOfTask(task)]);
     const ended = runs.filter(({ seq }) => seq >= first).map(({ run_id: id }) => id ?? '');
     const runIds = [...new Set([...active, ...ended])];
-    return spansOf(stories, { taskIds: null, runIds }, usage, hexOf);
+    return buildSpans(stories, { taskIds: null, runIds }, usage, hexOf);
   };
   const at = events.findIndex((event) => event.seq >= first);
   for (const event of events.slice(0, Math.max(0, at))) stories.take(event);

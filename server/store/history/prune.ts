@@ -6,8 +6,8 @@ import { type ExpressionBuilder, type Expression, sql, type SqlBool } from 'kyse
 import { countedOf } from '../../core/history/metrics.ts';
 import { textsIn } from '../../core/history/feed-event.ts';
 import { StoryTeller } from '../../core/history/stories.ts';
-import { waitsOf } from '../../core/history/waits.ts';
-import { windowsOf, type Window } from '../../core/history/windows.ts';
+import { sumWaits } from '../../core/history/waits.ts';
+import { buildWindows, type Window } from '../../core/history/windows.ts';
 import { eventView } from '../feed/feed.ts';
 import type { Store } from '../port.ts';
 import type { Db } from '../rows/one-moment.ts';
@@ -117,7 +117,7 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
   const removed: Removed = { count: 0, bytes: 0 };
   // The newest one stays, or the numbers of the feed would seem to go back.
   const lastSeq = await run.store.feed.lastSeq();
-  const windows = windowsOf((await readRuns(run.store.db)).values(), beforeMs);
+  const windows = buildWindows((await readRuns(run.store.db)).values(), beforeMs);
   const bounds = { beforeMs, lastSeq, windows };
   const gone = new Set<string>();
   for await (const ids of toldTasks(run)) {
@@ -246,7 +246,7 @@ async function removeTaskEvents(
     if (tx !== null) {
       const teller = new StoryTeller();
       for (const row of await removeEvents(tx, old)) teller.take(eventView(row));
-      await carry(tx, countedOf(teller, waitsOf(teller, windows)));
+      await carry(tx, countedOf(teller, sumWaits(teller, windows)));
     }
     return new Set(old.map((row) => row.task_id ?? ''));
   };

@@ -5,12 +5,12 @@ import type { Report, ReportBoard, ReportScope } from '../../core/history/report
 import { type MetricsUsage, prometheusText } from '../../core/history/metrics.ts';
 import { makeReport } from '../../core/history/report.ts';
 import { newestFirst, runList, type RunList } from '../../core/history/run-list.ts';
-import { runsOfTask, spansOf } from '../../core/history/spans.ts';
+import { runsOfTask, buildSpans } from '../../core/history/spans.ts';
 import type { RunStory, StoryTeller } from '../../core/history/stories.ts';
 import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { type AskedTasks, tasksInRun } from '../../core/history/run-scope.ts';
-import { waitsOf } from '../../core/history/waits.ts';
-import { windowsOf } from '../../core/history/windows.ts';
+import { sumWaits } from '../../core/history/waits.ts';
+import { buildWindows } from '../../core/history/windows.ts';
 import { shown } from '../rows/field-checks.ts';
 import { hexOf } from '../rows/hex-of.ts';
 import { type Db, inParts, readAtOneMoment } from '../rows/one-moment.ts';
@@ -64,7 +64,7 @@ export async function readTrace(db: Db, id: string, nowMs: number): Promise<read
     const taskIds = isRun ? null : new Set(epic?.taskIds ?? [id]);
     const runIds = isRun ? [id] : runsOf(stories, taskIds ?? new Set());
     const used = taskIds === null ? [...stories.tasks.keys()] : [...taskIds];
-    return spansOf(stories, { taskIds, runIds }, await readUsage(at, used), hexOf);
+    return buildSpans(stories, { taskIds, runIds }, await readUsage(at, used), hexOf);
   });
 }
 
@@ -120,12 +120,12 @@ export async function readMetrics(
       .groupBy('agent')
       .orderBy('agent')
       .execute();
-    const windows = windowsOf(stories.runs.values(), nowMs);
+    const windows = buildWindows(stories.runs.values(), nowMs);
     const carried = await at.selectFrom('metrics_carried').selectAll().execute();
     return prometheusText(stories, {
       project: caller.project,
       usage: usage.map(numeric),
-      waits: waitsOf(stories, windows),
+      waits: sumWaits(stories, windows),
       carried: new Map(carried.map(({ series, value }) => [series, value])),
       board: await readMetricsBoard(at, nowMs, caller),
     });
@@ -150,7 +150,7 @@ async function runScope(
 ): Promise<ReportScope | null> {
   if (run === undefined) return null;
   const titles = await epicTitles(db);
-  const windows = windowsOf([run], nowMs);
+  const windows = buildWindows([run], nowMs);
   const tasks = tasksInRun(stories, run, windows, await askedTasks(db));
   return {
     kind: 'run',
@@ -185,7 +185,7 @@ async function epicScope(
     for (const { runId } of task.attempts) if (runId !== null) runIds.add(runId);
   }
   const runs = [...stories.runs.values()].filter((run) => runIds.has(run.id) || run.epicId === id);
-  const windows = windowsOf(runs, nowMs);
+  const windows = buildWindows(runs, nowMs);
   const state = runs.some((run) => run.state === 'active')
     ? 'active'
     : (runs.at(-1)?.state ?? 'no run');

@@ -2,7 +2,7 @@
 // password.
 
 import pg from 'pg';
-import { clientFor, serversOf } from '../../durable/fleet/database-servers.ts';
+import { clientClassFor, parseServers } from '../../durable/fleet/database-servers.ts';
 import { PostgresRefusal, type PlaceWords } from './trouble.ts';
 
 export interface PostgresPlace extends PlaceWords {
@@ -32,7 +32,7 @@ export function parseDatabaseUrl(url: string): PostgresPlace {
     .join(',');
   return {
     servers,
-    Client: clientFor(servers),
+    Client: clientClassFor(servers),
     host: address,
     database,
     user,
@@ -42,7 +42,7 @@ export function parseDatabaseUrl(url: string): PostgresPlace {
 
 function readServers(url: string): PostgresPlace['servers'] {
   try {
-    return serversOf(url);
+    return parseServers(url);
   } catch (error) {
     throw notAUrl(error instanceof Error ? error.message : String(error));
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { accountIn } from '../../../server/agents/claude/account.ts';
+import { parseAccount } from '../../../server/agents/claude/account.ts';
 
 suite('the account of Claude Code', () => {
   const line = (account: unknown): string =>
@@ -17,7 +17,7 @@ suite('the account of Claude Code', () => {
   ];
   for (const [said, expected] of cases) {
     test(`${said.slice(0, 100)} is ${expected}`, () => {
-      assert.equal(accountIn(said)?.isSignedIn, expected);
+      assert.equal(parseAccount(said)?.isSignedIn, expected);
     });
   }
 });

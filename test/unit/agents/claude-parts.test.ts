@@ -9,12 +9,12 @@ import { claudeArguments, claudeEnvironment } from '../../../server/agents/claud
 import { claudeOutcome } from '../../../server/agents/claude/outcome.ts';
 import {
   permissionResponse,
-  questionsOf,
+  parseQuestions,
   readingResponse,
   readPermissionRequest,
 } from '../../../server/agents/claude/permissions.ts';
 import { lockSession } from '../../../server/agents/kit/run/session-lock.ts';
-import { uuidFor } from '../../../server/agents/claude/session.ts';
+import { deriveUuid } from '../../../server/agents/claude/session.ts';
 import { Translator } from '../../../server/agents/claude/translate.ts';
 import { toolTitle } from '../../../server/agents/kit/wire/message-blocks.ts';
 import { objectsAt, type Json } from '../../../server/agents/kit/wire/json-line.ts';
@@ -167,7 +167,7 @@ suite('Claude permissions', () => {
   });
 
   test('a permission is asked with its command and answered with its input', () => {
-    assert.deepEqual(questionsOf(bash, null), [
+    assert.deepEqual(parseQuestions(bash, null), [
       {
         type: 'question',
         requestId: 'r',
@@ -199,7 +199,7 @@ suite('Claude permissions', () => {
       tool_name: 'AskUserQuestion',
       input: { questions },
     });
-    const asked = questionsOf(request, null);
+    const asked = parseQuestions(request, null);
     assert.deepEqual(
       asked.map((one) => [one.requestId, one.kind, one.text, one.choices]),
       [
@@ -214,7 +214,7 @@ suite('Claude permissions', () => {
   });
   test('a plan is shown, though its request is empty', () => {
     const request = readPermissionRequest('r', { tool_name: 'ExitPlanMode', input: {} });
-    assert.match(questionsOf(request, '1. do it')[0]?.text ?? '', /1\. do it/);
+    assert.match(parseQuestions(request, '1. do it')[0]?.text ?? '', /1\. do it/);
   });
 });
 
@@ -294,9 +294,9 @@ suite('Claude parts', () => {
     assert.equal(toolTitle('TodoWrite', {}, '/'), 'TodoWrite');
   });
   test('the same name gives the same uuid', () => {
-    assert.equal(uuidFor('hint 1'), uuidFor('hint 1'));
+    assert.equal(deriveUuid('hint 1'), deriveUuid('hint 1'));
     assert.match(
-      uuidFor('hint 2'),
+      deriveUuid('hint 2'),
       /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
   });

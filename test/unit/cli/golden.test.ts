@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { stripVTControlCharacters } from 'node:util';
 import { statusText } from '../../../server/cli/render/status-text.ts';
 import { DurationBook, liveText } from '../../../server/cli/render/live-text.ts';
-import { widthOf } from '../../../server/cli/render/fit.ts';
+import { displayWidth } from '../../../server/cli/render/fit.ts';
 import { formatSummaryLine } from '../../../server/cli/render/summary.ts';
 import { buildProgram } from '../../../server/cli/program/program.ts';
 import type { Command } from 'commander';
@@ -102,7 +102,7 @@ const busy: StatusSnapshot = snapshotOf(busyTasks, {
 });
 
 function fits(text: string, width = 80): void {
-  for (const line of text.split('\n')) assert.ok(widthOf(line) <= width, `too wide: ${line}`);
+  for (const line of text.split('\n')) assert.ok(displayWidth(line) <= width, `too wide: ${line}`);
 }
 
 suite('output for people', () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { EventView } from '../../../server/protocol/api.ts';
 import { checkedLine } from '../../../server/protocol/agent-events.ts';
 import stringWidth from 'string-width';
-import { fill, fillStart, fit, widthOf, wrap } from '../../../server/cli/render/fit.ts';
+import { fill, fillStart, fit, displayWidth, wrap } from '../../../server/cli/render/fit.ts';
 import { durationText, progressBar } from '../../../server/cli/render/figures.ts';
 import { eventLine } from '../../../server/cli/render/event-line.ts';
 import { logLine } from '../../../server/cli/render/log-line.ts';
@@ -149,9 +149,9 @@ suite('fitting', () => {
   for (const [text, width, expected] of cases) {
     test(`${text} in ${width}`, () => {
       assert.equal(fit(text, width), expected);
-      assert.ok(widthOf(fit(text, width)) <= width);
-      assert.equal(widthOf(fill(text, width)), width);
-      assert.equal(widthOf(fillStart(text, width)), width);
+      assert.ok(displayWidth(fit(text, width)) <= width);
+      assert.equal(displayWidth(fill(text, width)), width);
+      assert.equal(displayWidth(fillStart(text, width)), width);
     });
   }
 
@@ -163,7 +163,7 @@ suite('fitting', () => {
   test('what is measured by itself is as wide as it is everywhere else', () => {
     for (let code = 0x20; code < 0x3000; code += 1) {
       const text = `a${String.fromCodePoint(code)}b`;
-      assert.equal(widthOf(text), stringWidth(text), code.toString(16));
+      assert.equal(displayWidth(text), stringWidth(text), code.toString(16));
     }
   });
 

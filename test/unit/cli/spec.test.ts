@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlanFromSpecOptions } from '../../../server/cli/backends.ts';
-import { widthOf } from '../../../server/cli/render/fit.ts';
+import { displayWidth } from '../../../server/cli/render/fit.ts';
 import { planText } from '../../../server/cli/render/plan-text.ts';
 import { err, failure, ok } from '../../../server/core/failure.ts';
 import type { ImportResultView } from '../../../server/protocol/api.ts';
@@ -233,7 +233,7 @@ suite('spec', () => {
     const text = planText(plan, { width: 80, paint: (_tone, line) => line });
     const lines = text.split('\n');
     assert.deepEqual(
-      lines.filter((line) => widthOf(line) > 80),
+      lines.filter((line) => displayWidth(line) > 80),
       [],
     );
     assert.deepEqual(lines.slice(0, 3), [

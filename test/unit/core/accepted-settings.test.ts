@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {
   changedPowers,
   type Powers,
-  powersOf,
+  listPowers,
   powersWithout,
   shownPower,
   withPowers,
@@ -15,7 +15,7 @@ import {
 
 const entriesOf = (text: string): readonly SettingEntry[] =>
   parseSettingsText(text, '.drover.toml').entries;
-const powers = (text: string): Powers => powersOf(entriesOf(text));
+const powers = (text: string): Powers => listPowers(entriesOf(text));
 
 suite('accepted settings', () => {
   test('settings that give power, entry by entry', () => {
@@ -51,7 +51,7 @@ path = "/bin/codex"
 [agent.env]
 "A.B" = "1"
 `;
-    assert.deepEqual(powersOf(withPowers([], powers(text))), powers(text));
+    assert.deepEqual(listPowers(withPowers([], powers(text))), powers(text));
     const { settings, problems, warnings } = resolveSettings([
       { source: 'project', entries: withPowers([], powers(text)) },
     ]);
@@ -87,7 +87,7 @@ path = "/bin/codex"
       'max_workers = 9\n[agent.env]\nA = "2"\nB = "3"\n[setup]\ncommand = "evil"\n',
     );
     const held = new Set(['gate.command', 'agent.env.A', 'setup.command']);
-    const used = powersWithout(held, accepted, powersOf(entries));
+    const used = powersWithout(held, accepted, listPowers(entries));
     const { settings, values } = resolveSettings([
       { source: 'project', entries: withPowers(entries, used) },
     ]);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {
   attachmentsIn,
   attachmentText,
-  imageTypeOf,
+  detectImageType,
 } from '../../../server/core/plan/attachments.ts';
 
 const name = `${'0a'.repeat(32)}.png`;
@@ -23,7 +23,7 @@ suite('attachments of a description', () => {
   });
 
   test('the first bytes decide, not the name of a file', () => {
-    const typeOf = (text: string): string | null => imageTypeOf(Buffer.from(text, 'latin1'));
+    const typeOf = (text: string): string | null => detectImageType(Buffer.from(text, 'latin1'));
     assert.equal(typeOf('\x89PNG\r\n\x1a\nrest'), 'png');
     assert.equal(typeOf('\xff\xd8\xff\xe0'), 'jpg');
     assert.equal(typeOf('GIF87a'), 'gif');

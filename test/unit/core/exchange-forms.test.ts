@@ -1,7 +1,7 @@
 // Forms of exchanged data: which keys of YAML are quoted, and what shape a line of an issue file has.
 
 import assert from 'node:assert/strict';
-import { shapeOf } from '../../../server/core/exchange/beads-format.ts';
+import { detectShape } from '../../../server/core/exchange/beads-format.ts';
 import { toYaml } from '../../../server/core/exchange/export-yaml.ts';
 
 suite('forms of exchanged data', () => {
@@ -16,12 +16,12 @@ suite('forms of exchanged data', () => {
 
   test('a line is Drover’s by its type and its data, and bd’s by title and status', () => {
     const bd = { title: 'A', status: 'open' };
-    assert.equal(shapeOf({ type: 'epic', data: {} }), 'drover');
-    assert.equal(shapeOf({ type: 'epic', ...bd }), 'bd');
-    assert.equal(shapeOf({ data: {}, ...bd }), 'bd');
-    assert.equal(shapeOf({ type: 'feature', data: {}, ...bd }), 'bd');
-    assert.equal(shapeOf({ type: 'feature', data: {} }), null);
-    assert.equal(shapeOf({ title: 'A' }), null);
-    assert.equal(shapeOf({ status: 'open' }), null);
+    assert.equal(detectShape({ type: 'epic', data: {} }), 'drover');
+    assert.equal(detectShape({ type: 'epic', ...bd }), 'bd');
+    assert.equal(detectShape({ data: {}, ...bd }), 'bd');
+    assert.equal(detectShape({ type: 'feature', data: {}, ...bd }), 'bd');
+    assert.equal(detectShape({ type: 'feature', data: {} }), null);
+    assert.equal(detectShape({ title: 'A' }), null);
+    assert.equal(detectShape({ status: 'open' }), null);
   });
 });

@@ -1,14 +1,14 @@
 // Which host a rule of `[sandbox] network` allows, and which texts are not rules.
 
 import assert from 'node:assert/strict';
-import { ownPorts, parseHostRule, ruleFor } from '../../../server/core/settings/network-hosts.ts';
+import { ownPorts, parseHostRule, findRule } from '../../../server/core/settings/network-hosts.ts';
 import { mayBe } from '../../../server/sandbox/network/addresses.ts';
 import { ruleOfUrl } from '../../../server/sandbox/network/model-hosts.ts';
 
 const allows = (rule: string, host: string, port: number): boolean => {
   const parsed = parseHostRule(rule);
   assert.ok(parsed !== null, rule);
-  return ruleFor([parsed], host, port) !== null;
+  return findRule([parsed], host, port) !== null;
 };
 
 suite('hosts of the network', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { refusalKindOf, refusalKinds } from '../../../server/core/failure.ts';
+import { toRefusalKind, refusalKinds } from '../../../server/core/failure.ts';
 import { withRefusals } from '../../docs/refusals-table.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/refusals.md'), 'utf8');
@@ -19,9 +19,9 @@ suite('kinds of refusals', () => {
   });
 
   test('a kind that this version does not know is a refusal all the same', () => {
-    assert.equal(refusalKindOf('unknown_id'), 'unknown_id');
+    assert.equal(toRefusalKind('unknown_id'), 'unknown_id');
     for (const word of ['constructor', 'of tomorrow', 7, null, undefined]) {
-      assert.equal(refusalKindOf(word), 'refused');
+      assert.equal(toRefusalKind(word), 'refused');
     }
   });
 });

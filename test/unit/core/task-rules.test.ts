@@ -8,7 +8,7 @@ import {
   ruleFields,
   sameTaskRules,
   taskRuleKeys,
-  taskRulesOf,
+  pickTaskRules,
   writtenTaskRules,
 } from '../../../server/core/exchange/task-rules.ts';
 import type { GivenChecks } from '../../../server/core/exchange/given-rules.ts';
@@ -126,7 +126,7 @@ suite('rules of a task', () => {
     assert.deepEqual(saidColumns(nothingSaid), {});
     assert.deepEqual(saidColumns({ ...nothingSaid, plan: false }), { plan: 0 });
     assert.deepEqual(writtenTaskRules(nothingSaid), {});
-    assert.deepEqual(taskRulesOf({ ...nothingSaid }), nothingSaid);
+    assert.deepEqual(pickTaskRules({ ...nothingSaid }), nothingSaid);
     assert.ok(sameTaskRules(nothingSaid, said));
     assert.ok(!sameTaskRules(said, nothingSaid));
   });

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import {
   agentTelemetry,
-  deploymentOf,
+  readDeployment,
   isSampled,
-  otlpEndpointOf,
+  parseOtlpEndpoint,
 } from '../../../server/core/settings/telemetry-settings.ts';
 import { telemetryVariables } from '../../../server/telemetry/export.ts';
 import { hexOf } from '../../../server/store/rows/hex-of.ts';
@@ -13,16 +13,16 @@ import { otlpHeaders } from '../../../server/telemetry/exporter.ts';
 
 suite('telemetry settings', () => {
   test('a collector is a URL or a host; of gRPC’s port, that of HTTP is used', () => {
-    const traces = (text: string): string | undefined => otlpEndpointOf(text)?.traces;
+    const traces = (text: string): string | undefined => parseOtlpEndpoint(text)?.traces;
     assert.equal(traces('localhost:4317'), 'http://localhost:4318/v1/traces');
-    assert.match(otlpEndpointOf('localhost:4317')?.note ?? '', /OTLP over HTTP/);
-    assert.equal(otlpEndpointOf('localhost:9000')?.note, null);
+    assert.match(parseOtlpEndpoint('localhost:4317')?.note ?? '', /OTLP over HTTP/);
+    assert.equal(parseOtlpEndpoint('localhost:9000')?.note, null);
     assert.equal(traces('localhost:9000'), 'http://localhost:9000/v1/traces');
     assert.equal(traces('collector'), 'http://collector:4318/v1/traces');
     assert.equal(traces('https://a.example/otlp/'), 'https://a.example/otlp/v1/traces');
     assert.equal(traces('http://a.example:4318/v1/traces'), 'http://a.example:4318/v1/traces');
     for (const wrong of ['', 'ftp://a', 'a b', 'http://', 'https://u:p@a.example/', 'a:b:c'])
-      assert.equal(otlpEndpointOf(wrong), null, wrong);
+      assert.equal(parseOtlpEndpoint(wrong), null, wrong);
   });
 
   test('agents get the parent of their spans, and more if that is set', () => {
@@ -44,7 +44,7 @@ suite('telemetry settings', () => {
       'drover.workflow.id=run-1,drover.task.id=task-1,drover.task.attempt=2',
     );
     assert.deepEqual(Object.keys(variables(true, true, 'command')), ['TRACEPARENT']);
-    const endpoint = otlpEndpointOf('collector');
+    const endpoint = parseOtlpEndpoint('collector');
     assert.ok(endpoint !== null);
     assert.equal(agentTelemetry('copilot', endpoint)['COPILOT_OTEL_ENABLED'], 'true');
   });
@@ -62,9 +62,9 @@ suite('telemetry settings', () => {
       [share(0.5, 'production'), 0.5],
     ] as const)
       assert.ok(Math.abs(found - wanted) < 0.03, `${found}`);
-    assert.equal(deploymentOf({ DROVER_ENV: '', ENVIRONMENT: 'staging' }), 'staging');
-    assert.equal(deploymentOf({ DROVER_ENV: 'a', ENVIRONMENT: 'b' }), 'a');
-    assert.equal(deploymentOf({}), 'development');
+    assert.equal(readDeployment({ DROVER_ENV: '', ENVIRONMENT: 'staging' }), 'staging');
+    assert.equal(readDeployment({ DROVER_ENV: 'a', ENVIRONMENT: 'b' }), 'a');
+    assert.equal(readDeployment({}), 'development');
   });
 
   test('headers are read as OpenTelemetry writes them', () => {

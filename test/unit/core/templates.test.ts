@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';
 import {
   fillTemplate,
-  placeholdersOf,
+  listPlaceholders,
   readTemplates,
   type TaskTemplates,
 } from '../../../server/core/exchange/templates.ts';
@@ -44,7 +44,7 @@ suite('task templates', () => {
     assert.deepEqual(filled.labels, ['bug', 'area-{{who}} $& lists']);
     assert.deepEqual(filled.sub_tasks, ['Reproduce it in {{who}} $& lists', 'Cure it']);
     assert.deepEqual([filled.priority, filled.gate, filled.plan], ['high', 'npm test', true]);
-    assert.deepEqual(placeholdersOf(templates['bug'] ?? {}), ['title', 'area', 'who']);
+    assert.deepEqual(listPlaceholders(templates['bug'] ?? {}), ['title', 'area', 'who']);
   });
 
   test('a title of its own, a given one, or a refusal', () => {

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { guidePage, guidePages } from '../../../build/guide.mjs';
 import {
-  offersAt,
-  settingAt,
+  listOffers,
+  findSetting,
   type SettingSchema,
 } from '../../../extension/settings-file/toml-help.ts';
 
@@ -37,7 +37,7 @@ suite('settings from VS Code', () => {
   const offered = (text: string): readonly string[] => {
     const lines = text.split('\n');
     const last = lines.length - 1;
-    return offersAt(schema, lines, last, lines[last]?.length ?? 0).map(({ text: each }) => each);
+    return listOffers(schema, lines, last, lines[last]?.length ?? 0).map(({ text: each }) => each);
   };
 
   test('a line of its own offers settings and tables, a table its keys with their defaults', () => {
@@ -59,10 +59,10 @@ suite('settings from VS Code', () => {
 
   test('a key and a table are explained at their name, and nowhere else', () => {
     const lines = ['[retention]', 'events = "90d"', '# past = "90d"', 'text = "events"'];
-    assert.match(settingAt(schema, lines, 1, 'events')?.about ?? '', /How long to keep events/);
-    assert.match(settingAt(schema, lines, 2, 'past')?.about ?? '', /Default: `"90d"`/);
-    assert.match(settingAt(schema, lines, 0, 'retention')?.about ?? '', /events, past/);
-    assert.equal(settingAt(schema, lines, 3, 'events'), null);
-    assert.equal(settingAt(schema, lines, 1, 'd'), null);
+    assert.match(findSetting(schema, lines, 1, 'events')?.about ?? '', /How long to keep events/);
+    assert.match(findSetting(schema, lines, 2, 'past')?.about ?? '', /Default: `"90d"`/);
+    assert.match(findSetting(schema, lines, 0, 'retention')?.about ?? '', /events, past/);
+    assert.equal(findSetting(schema, lines, 3, 'events'), null);
+    assert.equal(findSetting(schema, lines, 1, 'd'), null);
   });
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { taskPlaces } from '../../../extension/commands/target.ts';
 import { epicView } from '../../doubles/views.ts';
-import { proposeTask, todoIn, type CodePlace } from '../../../extension/plan/task-from-code.ts';
+import { proposeTask, findTodo, type CodePlace } from '../../../extension/plan/task-from-code.ts';
 
 const place: CodePlace = {
   path: 'src/cart.ts',
@@ -15,13 +15,13 @@ const place: CodePlace = {
 
 suite('task from code', () => {
   test('a TODO is found in the comments of many languages, and nothing else is one', () => {
-    assert.equal(todoIn('// TODO: round the total'), 'round the total');
-    assert.equal(todoIn('  # FIXME(ana) round it'), 'round it');
-    assert.equal(todoIn('/* TODO round it */'), 'round it');
-    assert.equal(todoIn('<!-- TODO: round it -->'), 'round it');
-    assert.equal(todoIn('const todos = []'), null);
-    assert.equal(todoIn('mastodon'), null);
-    assert.equal(todoIn('// TODO'), '');
+    assert.equal(findTodo('// TODO: round the total'), 'round the total');
+    assert.equal(findTodo('  # FIXME(ana) round it'), 'round it');
+    assert.equal(findTodo('/* TODO round it */'), 'round it');
+    assert.equal(findTodo('<!-- TODO: round it -->'), 'round it');
+    assert.equal(findTodo('const todos = []'), null);
+    assert.equal(findTodo('mastodon'), null);
+    assert.equal(findTodo('// TODO'), '');
   });
 
   test('a problem gives the title, and every one of them is in the description', () => {

@@ -1,7 +1,7 @@
 // The page around webviews, its state after a reload, and the accepted messages.
 
 import assert from 'node:assert/strict';
-import { page, policy, subjectOf } from '../../../extension/webviews/html.ts';
+import { page, policy, parseSubject } from '../../../extension/webviews/html.ts';
 import {
   isChange,
   readAsk,
@@ -57,7 +57,7 @@ suite('extension webview page', () => {
 
   test('finds a subject in the state that VS Code returns, and takes no other', () => {
     const state = { subject: { root: '/r', id: 'task-1', attempt: 2 }, component: { top: 3 } };
-    assert.deepEqual(readSubject(subjectOf(state)), { root: '/r', id: 'task-1', attempt: 2 });
+    assert.deepEqual(readSubject(parseSubject(state)), { root: '/r', id: 'task-1', attempt: 2 });
     const nothing = { root: null, id: null, attempt: null };
     for (const bad of [
       null,
@@ -67,7 +67,7 @@ suite('extension webview page', () => {
       { subject: 'x' },
       { subject: { id: 3, attempt: 1.5 } },
     ]) {
-      assert.deepEqual(readSubject(subjectOf(bad)), nothing);
+      assert.deepEqual(readSubject(parseSubject(bad)), nothing);
     }
   });
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { parseListed } from '../../../server/git/process/listed-config.ts';
 import { parseCommit } from '../../../server/git/ask/objects.ts';
 import { parseMergeTree } from '../../../server/git/ask/merges.ts';
-import { bytesOf, shown, splitZero, zeroEnded } from '../../../server/files/path-bytes.ts';
+import { toBytes, shown, splitZero, zeroEnded } from '../../../server/files/path-bytes.ts';
 import { isNestedRepository, parseStatus } from '../../../server/git/ask/status-format.ts';
 import { isNewEnough, parseVersion } from '../../../server/git/process/version.ts';
 import { parseWorktreeList } from '../../../server/git/refs/worktree-list-format.ts';
@@ -190,7 +190,7 @@ suite('git formats: the rest', () => {
   test('paths keep their bytes', () => {
     const bytes = Buffer.from([0x61, 0xff, 0xc3, 0xbc, 0x0a]);
     const [path = ''] = splitZero(Buffer.concat([bytes, Buffer.from([0])]));
-    assert.deepEqual(bytesOf(path), bytes);
+    assert.deepEqual(toBytes(path), bytes);
     assert.deepEqual(zeroEnded([path]), Buffer.concat([bytes, Buffer.from([0])]));
     assert.deepEqual(splitZero(Buffer.from('')), []);
   });

@@ -3,14 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { gitEnvironment, networkVariables } from '../../../server/git/process/environment.ts';
-import { failureOf, isPassingRace, lockFileOf } from '../../../server/git/failures.ts';
+import { failureOf, isPassingRace, parseLockFile } from '../../../server/git/failures.ts';
 import { refusalReason } from '../../../server/git/follow/checkout.ts';
 import { isHeldFileName } from '../../../server/git/keep/held-files.ts';
 import { identityVariables, missingIdentity } from '../../../server/git/process/identity.ts';
 import { isReproducible } from '../../../server/git/keep/ignored-files.ts';
 import { commitMessage } from '../../../server/git/refs/messages.ts';
 import { isFullRef } from '../../../server/git/refs/refs.ts';
-import { rescueRefFor } from '../../../server/git/remote/kept-refs.ts';
+import { rescueRefName } from '../../../server/git/remote/kept-refs.ts';
 import { KeyedMutex, Semaphore } from '../../../server/core/work/semaphore.ts';
 
 suite('git rules', () => {
@@ -71,7 +71,7 @@ suite('git rules', () => {
 
   test('rescue refs are full refs whatever the label is', () => {
     const commit = 'abcdef0123456789'.padEnd(40, '0');
-    assert.equal(rescueRefFor('task-1/2', commit), 'refs/drover/rescue/task-1/2/abcdef012345');
+    assert.equal(rescueRefName('task-1/2', commit), 'refs/drover/rescue/task-1/2/abcdef012345');
     for (const label of [
       '',
       '/',
@@ -85,16 +85,16 @@ suite('git rules', () => {
       '@{',
     ]) {
       assert.equal(
-        isFullRef(rescueRefFor(label, commit)),
+        isFullRef(rescueRefName(label, commit)),
         true,
-        `${label}: ${rescueRefFor(label, commit)}`,
+        `${label}: ${rescueRefName(label, commit)}`,
       );
     }
   });
 
   test('lock files', () => {
     const check = (stderr: string, lock: string | null): void =>
-      assert.equal(lockFileOf(stderr), lock);
+      assert.equal(parseLockFile(stderr), lock);
     check(
       "fatal: Unable to create '/a b/.git/index.lock': File exists.\n\nAnother git process",
       '/a b/.git/index.lock',

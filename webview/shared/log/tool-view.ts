@@ -66,7 +66,7 @@ function textField(fields: Fields, key: string): string | null {
 }
 
 /** The changes of files that a call requests; empty if it is not an edit. */
-export function editsOf(name: string, input: unknown): EditView[] {
+export function parseEdits(name: string, input: unknown): EditView[] {
   const fields = fieldsOf(input);
   const path = textField(fields, 'file_path') ?? textField(fields, 'notebook_path');
   switch (name) {
@@ -94,7 +94,7 @@ export function editsOf(name: string, input: unknown): EditView[] {
   }
 }
 
-export function filePathOf(input: unknown): string | null {
+export function parseFilePath(input: unknown): string | null {
   const fields = fieldsOf(input);
   return (
     textField(fields, 'file_path') ??

@@ -57,12 +57,12 @@ export class FrameMeter {
   }
 
   #tell(): void {
-    this.#report(reportOf(this.#frames, this.#budgetMs));
+    this.#report(summarizeFrames(this.#frames, this.#budgetMs));
     this.#frames = [];
   }
 }
 
-export function reportOf(frames: readonly DrawnFrame[], budgetMs: number): FrameReport {
+export function summarizeFrames(frames: readonly DrawnFrame[], budgetMs: number): FrameReport {
   const workMs = frames
     .map(({ dueMs, refreshMs, doneMs }) => Math.max(0, doneMs - Math.max(dueMs, refreshMs)))
     .sort((a, b) => a - b);

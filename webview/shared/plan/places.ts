@@ -29,7 +29,7 @@ export type Drop =
     }
   | { readonly kind: 'refused'; readonly words: string };
 
-export function siblingsOf(
+export function listSiblings(
   tasks: readonly TaskView[],
   place: Pick<TaskPlace, 'epic' | 'parent'>,
 ): readonly TaskView[] {
@@ -39,7 +39,7 @@ export function siblingsOf(
 
 export function findTaskPlace(tasks: readonly TaskView[], task: TaskView): TaskPlace {
   const place = { epic: task.epic_id, parent: task.parent_id };
-  const siblings = siblingsOf(tasks, place);
+  const siblings = listSiblings(tasks, place);
   const next = siblings[siblings.findIndex((one) => one.id === task.id) + 1];
   return { ...place, before: next?.id ?? null };
 }
@@ -75,7 +75,7 @@ function skipMoved(
   moved: ReadonlySet<string>,
 ): string | null {
   if (to.before === null || !moved.has(to.before)) return to.before;
-  const siblings = siblingsOf(tasks, to);
+  const siblings = listSiblings(tasks, to);
   const from = siblings.findIndex((one) => one.id === to.before);
   return siblings.slice(from).find((one) => !moved.has(one.id))?.id ?? null;
 }

@@ -1,7 +1,7 @@
 // An image of a description. The extension sends its bytes: the page itself may load nothing.
 
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import { imageTypeOf } from '../../../server/core/plan/attachments.ts';
+import { detectImageType } from '../../../server/core/plan/attachments.ts';
 import type { Host } from '../host.ts';
 import { visibleLine } from '../looks/visible-text.ts';
 
@@ -74,7 +74,7 @@ export class DroverAttachment extends LitElement {
     this.#isMissing = content === null;
     if (content !== null) {
       const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
-      const type = imageTypeOf(bytes);
+      const type = detectImageType(bytes);
       const blob = new Blob([bytes], { type: `image/${type === 'jpg' ? 'jpeg' : type}` });
       this.#address = URL.createObjectURL(blob);
     }

@@ -31,12 +31,12 @@ export function descriptionOf({ description, acceptance_criteria }: TaskView): s
 }
 
 /** Tasks that wait for this one, in the order of the board. */
-export function dependentsOf(board: StatusSnapshot, id: string): readonly TaskView[] {
+export function findDependents(board: StatusSnapshot, id: string): readonly TaskView[] {
   return board.tasks.filter(({ blocked_by }) => blocked_by.includes(id));
 }
 
 /** `a, b ,,a` → a, b. */
-export function labelsOf(text: string): readonly string[] {
+export function parseLabels(text: string): readonly string[] {
   const labels = text.split(',').map((label) => label.trim());
   return [...new Set(labels.filter((label) => label !== ''))];
 }

@@ -8,7 +8,7 @@ import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts
 import type { VscodeTextfield } from '../looks/text-field.ts';
 import '../looks/text-field.ts';
 import { visibleLine } from '../looks/visible-text.ts';
-import { labelsOf } from './task-edit.ts';
+import { parseLabels } from './task-edit.ts';
 
 export interface FormParts {
   readonly board: StatusSnapshot;
@@ -50,7 +50,7 @@ export function formTemplate(task: TaskView, parts: FormParts): TemplateResult {
       value: task.labels.join(', '),
       placeholder: 'none',
       isReadOnly,
-      onChange: (labels) => edit({ labels: labelsOf(labels) }),
+      onChange: (labels) => edit({ labels: parseLabels(labels) }),
     })}
     ${text('Gate', {
       value: task.gate ?? '',

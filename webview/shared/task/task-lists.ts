@@ -14,7 +14,7 @@ import { icon } from '../looks/icon.ts';
 import { iconButton } from '../looks/icon-button.ts';
 import { visibleLine } from '../looks/visible-text.ts';
 import type { TaskEditor } from './task-edit.ts';
-import { dependentsOf } from './task-edit.ts';
+import { findDependents } from './task-edit.ts';
 import type { HistoryLine } from './task-history.ts';
 
 export interface ListParts {
@@ -134,7 +134,7 @@ export function dependenciesTemplate(parts: ListParts): TemplateResult {
   const blockers = task.blocked_by
     .flatMap((each) => byId.get(each) ?? [])
     .filter(({ candidate_of: of }) => of !== id);
-  const dependents = dependentsOf(board, id);
+  const dependents = findDependents(board, id);
   const all = new Set([id, ...task.blocked_by, ...dependents.map((each) => each.id)]);
   const add = (title: string, chosen: (other: string) => void): TemplateResult | typeof nothing =>
     isReadOnly

@@ -2,7 +2,7 @@
 
 import {
   attachmentBytesMax,
-  imageTypeOf,
+  detectImageType,
   otherTypeSentence,
   tooLargeSentence,
 } from '../../../server/core/plan/attachments.ts';
@@ -55,7 +55,7 @@ export async function readImage(file: File): Promise<ReadImage> {
   }
   if (file.size > attachmentBytesMax) return { refused: tooLargeSentence(file.name) };
   const bytes = new Uint8Array(await file.arrayBuffer());
-  if (imageTypeOf(bytes) === null) return { refused: otherTypeSentence(file.name) };
+  if (detectImageType(bytes) === null) return { refused: otherTypeSentence(file.name) };
   return { content: await base64Of(file), refused: null };
 }
 

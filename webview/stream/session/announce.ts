@@ -7,7 +7,7 @@ import { visibleLine } from '../../shared/looks/visible-text.ts';
 
 const charsMax = 140;
 
-export function announcementOf(entry: Entry): string | null {
+export function describeForScreenReader(entry: Entry): string | null {
   const { body } = entry;
   switch (body.kind) {
     case 'message':
@@ -34,7 +34,7 @@ export function announcementOf(entry: Entry): string | null {
 export function announcement(entries: readonly Entry[], afterKey: number): string | null {
   for (const entry of entries.slice(-200).reverse()) {
     if (entry.key <= afterKey) return null;
-    const text = announcementOf(entry);
+    const text = describeForScreenReader(entry);
     if (text !== null) return text;
   }
   return null;

@@ -13,8 +13,8 @@ import { languageOfPath } from '../../shared/text/highlight.ts';
 import { allLimits, ansiTemplate, cutText, foldedLimits } from '../../shared/text/text-template.ts';
 import {
   editCounts,
-  editsOf,
-  filePathOf,
+  parseEdits,
+  parseFilePath,
   inputText,
   insideWorktree,
   toolIcon,
@@ -36,7 +36,7 @@ export function toolTemplate(
   actions: EntryActions,
 ): TemplateResult {
   const { name, about } = toolTitle(body.name, insideWorktree(body.title, look.worktree));
-  const edits = editsOf(body.name, body.input);
+  const edits = parseEdits(body.name, body.input);
   return html`<div class="tool ${body.result?.isError === true ? 'failed' : ''}">
     ${summaryTemplate(
       entry,
@@ -80,7 +80,7 @@ function insideTemplate(
   look: EntryLook,
   actions: EntryActions,
 ): TemplateResult {
-  const path = filePathOf(body.input);
+  const path = parseFilePath(body.input);
   const limits = look.showsAll ? allLimits : foldedLimits;
   const input = cutText(inputText(body.name, body.input), limits);
   const text = body.result?.text ?? '';

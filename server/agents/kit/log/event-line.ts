@@ -52,7 +52,7 @@ export function cutMiddle(text: string, keepChars: number): string {
 }
 
 /** The size of an event in the note about bytes that are not kept. */
-export function outputBytesOf(event: AgentEvent): number {
+export function countOutputBytes(event: AgentEvent): number {
   switch (event.type) {
     case 'output':
       return Buffer.byteLength(event.text) + 1; // its newline

@@ -58,7 +58,7 @@ export function segmentPath(path: string, start: number): string {
 }
 
 /** The existing segments, oldest first. */
-export function segmentsOf(path: string): Segment[] {
+export function listSegments(path: string): Segment[] {
   const prefix = `${basename(path)}.`;
   let names: string[];
   try {
@@ -105,7 +105,7 @@ export function readMarks(path: string): LogMarks | null {
  * them, or they were incomplete.
  */
 export function cutToMarks(path: string, marks: LogMarks): void {
-  for (const segment of segmentsOf(path)) {
+  for (const segment of listSegments(path)) {
     if (segment.start >= marks.log) {
       unlinkSync(segment.path);
       continue;

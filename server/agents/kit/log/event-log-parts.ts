@@ -2,7 +2,7 @@
 // start.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { fileSize, segmentsOf, type SegmentHeader } from './event-log-files.ts';
+import { fileSize, listSegments, type SegmentHeader } from './event-log-files.ts';
 
 const newline = 0x0a;
 
@@ -17,7 +17,7 @@ export interface LogPart {
 }
 
 export function listLogParts(path: string): LogPart[] {
-  const segments = segmentsOf(path);
+  const segments = listSegments(path);
   const parts: LogPart[] = [{ path, start: 0, headerBytes: 0, size: fileSize(path), header: null }];
   for (const segment of segments) {
     const part = segmentPart(segment.path, segment.start);
@@ -52,7 +52,7 @@ export function readAt(file: number, position: number, length: number): Buffer<A
 }
 
 /** Logical size: the offset at which the next event will be stored. */
-export function sizeOf(parts: readonly LogPart[]): number {
+export function sumSizes(parts: readonly LogPart[]): number {
   const last = parts.at(-1);
   return last === undefined ? 0 : last.start + last.size;
 }

@@ -4,7 +4,7 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import type { LoggedEvent } from '../../../protocol/agent-events.ts';
 import type { SegmentHeader } from './event-log-files.ts';
-import { type LogPart, listLogParts, readAt, sizeOf } from './event-log-parts.ts';
+import { type LogPart, listLogParts, readAt, sumSizes } from './event-log-parts.ts';
 
 export interface LogPage {
   readonly events: readonly LoggedEvent[];
@@ -73,7 +73,7 @@ function readForwards(
   bounds: Omit<Reading, 'entries'>,
 ): LogPage {
   const { entries, nextOffset } = readEntries(parts, from, bounds);
-  const size = Math.max(sizeOf(parts), nextOffset);
+  const size = Math.max(sumSizes(parts), nextOffset);
   return pageOf(entries, { emptyAt: from, nextOffset, size });
 }
 
@@ -116,7 +116,7 @@ function readEntries(
 
 /** Logical size: the offset at which the next event will be stored. */
 export function logSize(path: string): number {
-  return sizeOf(listLogParts(path));
+  return sumSizes(listLogParts(path));
 }
 
 /**
@@ -129,7 +129,7 @@ export function readLogBefore(
 ): LogPage {
   const { limit, bytesMax = pageBytesMax } = options;
   const parts = listLogParts(path);
-  const size = sizeOf(parts);
+  const size = sumSizes(parts);
   const until = Math.min(options.before, size);
   const unbounded = { limit: Number.MAX_SAFE_INTEGER, bytesMax: Number.MAX_SAFE_INTEGER, until };
   for (let window = Math.min(firstWindowBytes, bytesMax); ; window = wider(window, bytesMax)) {

@@ -14,7 +14,7 @@ import {
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { AgentEvent } from '../../../protocol/agent-events.ts';
-import { eventLine, outputBytesOf } from './event-line.ts';
+import { eventLine, countOutputBytes } from './event-line.ts';
 import { logSize } from './event-log-reader.ts';
 import { tellLogGrowth } from './log-growth.ts';
 import {
@@ -25,7 +25,7 @@ import {
   noMarks,
   readMarks,
   segmentPath,
-  segmentsOf,
+  listSegments,
   type LogLayout,
   type LogMarks,
   type SegmentHeader,
@@ -106,7 +106,7 @@ export class EventLog {
   append(event: AgentEvent): void {
     const { now, layout } = this.#opened;
     const bytes = eventLine({ at: now(), ...event }, layout.segmentBytes);
-    this.#lines.push({ bytes, outputBytes: outputBytesOf(event) });
+    this.#lines.push({ bytes, outputBytes: countOutputBytes(event) });
     this.#pendingBytes += bytes.length;
     this.#wake();
   }
@@ -212,12 +212,12 @@ class FrameWriter {
     const file = openSync(segmentPath(this.#path, start), 'w', 0o600);
     appendFileSync(file, `${JSON.stringify(header)}\n`);
     this.#current = { file, bytesMax: this.#layout.segmentBytes, isHead: false, bytes: 0 };
-    for (const old of segmentsOf(this.#path).slice(0, -2)) unlinkSync(old.path);
+    for (const old of listSegments(this.#path).slice(0, -2)) unlinkSync(old.path);
   }
 }
 
 function openCurrent(path: string, layout: LogLayout, stored: LogMarks): CurrentFile {
-  const segment = segmentsOf(path).at(-1);
+  const segment = listSegments(path).at(-1);
   if (segment === undefined) {
     const file = openSync(path, 'a', 0o600);
     return { file, bytesMax: layout.headBytes, isHead: true, bytes: stored.log };

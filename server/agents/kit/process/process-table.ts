@@ -8,7 +8,13 @@ import { endOrphansIn } from './orphans.ts';
 import type { AgentProcess, EndedTree, ProcessTable } from '../../port.ts';
 import { HeldRuns } from './held-runs.ts';
 import { listProcesses, processStartTime, type ListedProcess } from './process-list.ts';
-import { findRunGroup, isPopulated, killGroup, processesIn, removeGroup } from './run-group.ts';
+import {
+  findRunGroup,
+  isPopulated,
+  killGroup,
+  listGroupProcesses,
+  removeGroup,
+} from './run-group.ts';
 import { thisPlatform } from '../../../platform/this-platform.ts';
 
 const run = promisify(execFile);
@@ -81,7 +87,7 @@ function seek(runId: string, agent: AgentProcess | null): Sought {
  * environment).
  */
 async function membersOf({ runId, agent, group, known }: Sought): Promise<ListedProcess[]> {
-  const grouped = new Set(group === null ? [] : processesIn(group));
+  const grouped = new Set(group === null ? [] : listGroupProcesses(group));
   const all = (await listProcesses(runId, agent)).filter((one) => !one.isZombie);
   const children = Map.groupBy(all, (one) => one.parentPid);
   const members = new Map<number, ListedProcess>();

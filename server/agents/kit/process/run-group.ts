@@ -94,7 +94,7 @@ export function findRunGroup(runId: string, agent: AgentProcess | null): string 
 }
 
 /** Its processes, those in groups that they have made below it included. */
-export function processesIn(group: string): readonly number[] {
+export function listGroupProcesses(group: string): readonly number[] {
   return [group, ...foldersBelow(group)].flatMap((folder) => {
     try {
       const text = readFileSync(join(folder, 'cgroup.procs'), 'utf8');
@@ -139,7 +139,7 @@ export function removeGroup(group: string): void {
 /** The name for the run of a process: the first part names the project, the second the run. */
 function nameOf(runId: string): string {
   const project = runId.slice(0, Math.max(runId.indexOf('/'), 0));
-  return `${groupsOf(project)}${digest(runId, 24)}`;
+  return `${groupsFolder(project)}${digest(runId, 24)}`;
 }
 
 /** The folder of a run's group is left for the one above it; any other one is right as it is. */
@@ -148,7 +148,7 @@ function besideRun(folder: string): string {
 }
 
 /** The prefix of the names of all groups of a project. */
-export function groupsOf(project: string): string {
+export function groupsFolder(project: string): string {
   return `drover-${digest(project, 12)}-`;
 }
 

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { parseStat } from '../../../platform/proc-stat.ts';
 import { runMarker } from './process-list.ts';
-import { groupsOf } from './run-group.ts';
+import { groupsFolder } from './run-group.ts';
 
 /** Maximum number of parents to check; a chain is finite, but it changes while it is followed. */
 const parentsMax = 64;
@@ -21,7 +21,7 @@ export function isOfRun(project: string, pid: number): boolean {
 }
 
 function isGrouped(project: string, pid: number): boolean {
-  return readIn(pid, 'cgroup').includes(`/${groupsOf(project)}`);
+  return readIn(pid, 'cgroup').includes(`/${groupsFolder(project)}`);
 }
 
 function isMarked(project: string, pid: number): boolean {

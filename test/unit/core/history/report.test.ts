@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { makeReport, type Report } from '../../../../server/core/history/report.ts';
 import { StoryTeller } from '../../../../server/core/history/stories.ts';
-import { windowsOf } from '../../../../server/core/history/windows.ts';
+import { buildWindows } from '../../../../server/core/history/windows.ts';
 import { boardOfStories } from '../../../doubles/reports.ts';
 import { added, fails, feed, lands, type Line } from './feed.ts';
 
@@ -26,7 +26,7 @@ function reportOf(lines: readonly Line[], nowMs = 1_000_000): Report {
     id: 'run-1',
     title: 'all tasks',
     state: stories.runs.get('run-1')?.state ?? 'active',
-    windows: windowsOf(stories.runs.values(), nowMs),
+    windows: buildWindows(stories.runs.values(), nowMs),
     taskIds: [...stories.tasks.keys()],
   } as const;
   return makeReport(stories, scope, usage, boardOfStories(stories));

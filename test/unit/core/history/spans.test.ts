@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { metricKinds } from '../../../../server/core/history/metric-kinds.ts';
 import { prometheusText } from '../../../../server/core/history/metrics.ts';
 import { otlpTrace } from '../../../../server/core/history/otlp.ts';
-import { spansOf } from '../../../../server/core/history/spans.ts';
+import { buildSpans } from '../../../../server/core/history/spans.ts';
 import { StoryTeller } from '../../../../server/core/history/stories.ts';
 import { added, fails, feed, lands, type Line } from './feed.ts';
 import type { TraceSpan } from '../../../../server/core/history/trace-span.ts';
@@ -75,7 +75,7 @@ function spans(lines: readonly Line[]): readonly TraceSpan[] {
     cost_usd: 0.5,
     conversation: 'c-1',
   };
-  return spansOf(told(lines), { taskIds: null, runIds: ['run-1'] }, [usage], hex);
+  return buildSpans(told(lines), { taskIds: null, runIds: ['run-1'] }, [usage], hex);
 }
 
 function namedIn(list: readonly TraceSpan[], name: string, task: string): readonly TraceSpan[] {
@@ -142,7 +142,7 @@ suite('spans', () => {
     const lines = [...chain.slice(0, 2), early, ...chain.slice(2, -1), ...inside];
     lines.push(...chain.slice(-1), late);
     const endsOf = (taskIds: ReadonlySet<string> | null): readonly number[] =>
-      spansOf(told(lines), { taskIds, runIds: ['run-1'] }, [], hex)
+      buildSpans(told(lines), { taskIds, runIds: ['run-1'] }, [], hex)
         .filter(({ name }) => name === 'drover.gate.run')
         .map(({ endMs }) => endMs);
     assert.deepEqual(endsOf(null), [120_200, 130_500]);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { getStaticTOMLValue, parseTOML } from 'toml-eslint-parser';
-import { hostsOf, withRemote } from '../../../../extension/remote/settings-text.ts';
+import { parseSshHosts, withRemote } from '../../../../extension/remote/settings-text.ts';
 
 const parse = (text: string): unknown => getStaticTOMLValue(parseTOML(text));
 const ssh = { remote: { provisioner: 'ssh', host: 'box' }, runsOn: 'remote' } as const;
@@ -61,6 +61,6 @@ suite('settings of remote workers', () => {
 
   test('hosts of an ssh configuration are those with a name of their own', () => {
     const config = 'Host one two\n  HostName x\nhost *.example !three\nHOST="four"\nHost one\n';
-    assert.deepEqual(hostsOf(config), ['one', 'two', 'four']);
+    assert.deepEqual(parseSshHosts(config), ['one', 'two', 'four']);
   });
 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readMemory } from '../../../../webview/board/board-memory.ts';
 import {
   columnNames,
-  columnsOf,
+  groupByColumn,
   cardFacts,
   cardReason,
 } from '../../../../webview/board/columns.ts';
@@ -16,16 +16,16 @@ import {
   nodeWidthPx,
   type GraphLayout,
 } from '../../../../webview/board/graph-layout.ts';
-import { graphOf, reachable, shownTasksMax } from '../../../../webview/board/graph-model.ts';
+import { buildGraph, reachable, shownTasksMax } from '../../../../webview/board/graph-model.ts';
 import { fit, panBy, reveal, visibleBox, zoomAt } from '../../../../webview/board/viewport.ts';
 import { boardOf, largeBoard, numbered, smallBoard } from '../../../webview/support/boards.ts';
 
 suite('board: columns', () => {
   test('hold every task at the top once', () => {
-    const columns = columnsOf(smallBoard(), null);
+    const columns = groupByColumn(smallBoard(), null);
     const ids = columnNames.flatMap((name) => columns[name].map(({ task }) => task.id));
     assert.deepEqual(ids, ['check', 'icons', 'readme', 'print', 'serve', 'store', 'parse']);
-    const ofServer = columnsOf(smallBoard(), 'server');
+    const ofServer = groupByColumn(smallBoard(), 'server');
     assert.deepEqual(
       columnNames.map((name) => ofServer[name].length),
       [0, 0, 0, 2, 0],
@@ -33,8 +33,8 @@ suite('board: columns', () => {
   });
 
   test('show the state of a task on its card', () => {
-    const { waiting, asks } = columnsOf(smallBoard(), null);
-    const { working } = columnsOf({ ...smallBoard(), questions: [] }, null);
+    const { waiting, asks } = groupByColumn(smallBoard(), null);
+    const { working } = groupByColumn({ ...smallBoard(), questions: [] }, null);
     const nowMs = (1_700_000_000 + 75) * 1000;
     assert.deepEqual(
       working.map((card) => cardFacts(card, nowMs).join(' · ')),
@@ -55,7 +55,7 @@ suite('board: columns', () => {
 
   test('bring tasks that are blocked from outside to a person', () => {
     const tasks = numbered([{ id: 'a', status: 'blocked', blocked_reason: 'the licence' }]);
-    const { asks } = columnsOf(boardOf(tasks), null);
+    const { asks } = groupByColumn(boardOf(tasks), null);
     assert.deepEqual(asks.map(cardReason), ['the licence']);
   });
 });
@@ -64,7 +64,7 @@ suite('board: graph', () => {
   const all = { epic: null, hidesCompleted: false };
 
   test('has tasks at the top, their dependencies and the critical path', () => {
-    const graph = graphOf(smallBoard(), all);
+    const graph = buildGraph(smallBoard(), all);
     assert.deepEqual(
       graph.edges.map(({ blocker, dependent, isCritical }) => [blocker, dependent, isCritical]),
       [
@@ -78,7 +78,7 @@ suite('board: graph', () => {
   });
 
   test('hides completed tasks and shows how many', () => {
-    const graph = graphOf(smallBoard(), { epic: 'syntax', hidesCompleted: true });
+    const graph = buildGraph(smallBoard(), { epic: 'syntax', hidesCompleted: true });
     assert.deepEqual([...graph.tasks.keys()], ['print', 'check']);
     assert.equal(graph.completedHidden, 1);
   });
@@ -93,7 +93,7 @@ suite('board: graph', () => {
       ['one', 'One'],
       ['two', 'Two'],
     ]);
-    const graph = graphOf(board, { epic: 'two', hidesCompleted: false });
+    const graph = buildGraph(board, { epic: 'two', hidesCompleted: false });
     assert.deepEqual([...graph.tasks.keys()].sort(), ['a', 'b']);
     assert.deepEqual([...graph.outside], ['a']);
   });
@@ -104,7 +104,7 @@ suite('board: graph', () => {
       { id: 'b' },
       { id: 'b.1', parent_id: 'b', blocked_by: ['a'] },
     ]);
-    const { edges } = graphOf(boardOf(tasks), all);
+    const { edges } = buildGraph(boardOf(tasks), all);
     assert.deepEqual(
       edges.map(({ blocker, dependent, isDirect }) => [blocker, dependent, isDirect]),
       [['a', 'b', false]],
@@ -112,7 +112,7 @@ suite('board: graph', () => {
   });
 
   test('of ten thousand tasks is limited', () => {
-    const graph = graphOf(largeBoard(), all);
+    const graph = buildGraph(largeBoard(), all);
     assert.equal(graph.tasks.size, shownTasksMax);
     assert.equal(graph.leftOut, 10_000 - shownTasksMax);
   });

@@ -1,18 +1,18 @@
 // The shapes of the timeline: each attempt has its place, and its parts are in the path of their kind.
 
 import assert from 'node:assert/strict';
-import { timelineOf } from '../../../../webview/run/timeline-model.ts';
-import { shapesOf } from '../../../../webview/run/timeline-shapes.ts';
+import { buildTimeline } from '../../../../webview/run/timeline-model.ts';
+import { buildShapes } from '../../../../webview/run/timeline-shapes.ts';
 import { largeRun, smallRun } from '../../../doubles/reports.ts';
 
 suite('shapes of a timeline', () => {
   const countOf = (d = ''): number => d.split('M').length - 1;
 
   test('a bar is at the time of its attempt, in its row', () => {
-    const timeline = timelineOf(smallRun());
+    const timeline = buildTimeline(smallRun());
     assert.ok(timeline !== null);
     const scale = 1_000 / timeline.lengthMs;
-    const { boxes } = shapesOf(timeline, scale);
+    const { boxes } = buildShapes(timeline, scale);
     for (const [index, { attempt, lane }] of timeline.bars.entries()) {
       assert.deepEqual(boxes[index], {
         x: (attempt.started_at_ms - timeline.startMs) * scale,
@@ -24,9 +24,9 @@ suite('shapes of a timeline', () => {
   });
 
   test('failed attempts, the critical path and each kind of time have a path of their own', () => {
-    const timeline = timelineOf(smallRun());
+    const timeline = buildTimeline(smallRun());
     assert.ok(timeline !== null);
-    const { edges, parts, ground } = shapesOf(timeline, 1_000 / timeline.lengthMs);
+    const { edges, parts, ground } = buildShapes(timeline, 1_000 / timeline.lengthMs);
     assert.equal(countOf(ground), 4);
     const counts = (paths: ReadonlyMap<string, string>): object =>
       Object.fromEntries([...paths].map(([kind, d]) => [kind, countOf(d)]));
@@ -35,9 +35,9 @@ suite('shapes of a timeline', () => {
   });
 
   test('the shortest attempt can be seen and clicked, and all of a long run are few paths', () => {
-    const timeline = timelineOf(largeRun(1_000));
+    const timeline = buildTimeline(largeRun(1_000));
     assert.ok(timeline !== null);
-    const { boxes, edges, parts } = shapesOf(timeline, 1e-9);
+    const { boxes, edges, parts } = buildShapes(timeline, 1e-9);
     assert.equal(boxes.length, 1_000);
     assert.ok(boxes.every(({ width }) => width === 3));
     assert.ok(edges.size + parts.size <= 7);

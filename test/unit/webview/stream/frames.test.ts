@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {
   FrameMeter,
-  reportOf,
+  summarizeFrames,
   type DrawnFrame,
   type FrameReport,
 } from '../../../../webview/shared/looks/frame-meter.ts';
@@ -16,11 +16,26 @@ suite('frames', () => {
 
   test('worst and median work; dropped are refreshes that passed during the work and before', () => {
     const inTime = [frame(20, 16), frame(40, 3), frame(60, 9, -5)];
-    assert.deepEqual(reportOf(inTime, 20), { worstMs: 16, medianMs: 4, dropped: 0, frames: 3 });
+    assert.deepEqual(summarizeFrames(inTime, 20), {
+      worstMs: 16,
+      medianMs: 4,
+      dropped: 0,
+      frames: 3,
+    });
     const late = [frame(120, 50), frame(240, 4, 45)];
-    assert.deepEqual(reportOf(late, 20), { worstMs: 50, medianMs: 50, dropped: 4, frames: 2 });
+    assert.deepEqual(summarizeFrames(late, 20), {
+      worstMs: 50,
+      medianMs: 50,
+      dropped: 4,
+      frames: 2,
+    });
     const ahead = [frame(320, 35, -5), frame(420, 45, -5)];
-    assert.deepEqual(reportOf(ahead, 20), { worstMs: 40, medianMs: 40, dropped: 1, frames: 2 });
+    assert.deepEqual(summarizeFrames(ahead, 20), {
+      worstMs: 40,
+      medianMs: 40,
+      dropped: 1,
+      frames: 2,
+    });
   });
 
   test('a report a second; a rest is not a slow frame', () => {

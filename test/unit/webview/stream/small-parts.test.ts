@@ -25,7 +25,7 @@ import {
 } from '../../../../webview/stream/header/task-actions.ts';
 import { cutText } from '../../../../webview/shared/text/text-template.ts';
 import {
-  editsOf,
+  parseEdits,
   inputText,
   toolIcon,
   toolTitle,
@@ -102,12 +102,12 @@ suite('differences of lines', () => {
 suite('tools', () => {
   test('edits', () => {
     const edit = { file_path: 'x', old_string: 'a', new_string: 'b' };
-    assert.equal(editsOf('Edit', edit).length, 1);
-    assert.equal(editsOf('MultiEdit', { file_path: 'x', edits: [edit, edit] }).length, 2);
-    assert.equal(editsOf('Write', { file_path: 'x', content: 'a\nb' })[0]?.lines.length, 2);
+    assert.equal(parseEdits('Edit', edit).length, 1);
+    assert.equal(parseEdits('MultiEdit', { file_path: 'x', edits: [edit, edit] }).length, 2);
+    assert.equal(parseEdits('Write', { file_path: 'x', content: 'a\nb' })[0]?.lines.length, 2);
     for (const broken of [null, 'text', 7, [], {}, { old_string: 1 }, { edits: 'no' }]) {
       for (const name of ['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'Other']) {
-        assert.deepEqual(editsOf(name, broken), []);
+        assert.deepEqual(parseEdits(name, broken), []);
       }
     }
   });

@@ -1,7 +1,7 @@
 // The grid's turns: who asks when, together with whom, on a clock that the test moves.
 
 import assert from 'node:assert/strict';
-import { turnOf, Turns } from '../../../../webview/grid/tile-turns.ts';
+import { assignTurn, Turns } from '../../../../webview/grid/tile-turns.ts';
 
 class Clock {
   nowMs = 0;
@@ -28,12 +28,12 @@ suite('grid: turns', () => {
   test('a few have each turn, every tile gets its turn, and more tiles wait longer', () => {
     for (const tiles of [1, 2, 3, 16, 64]) {
       const groups = Math.ceil(tiles / 2);
-      const first = Array.from({ length: tiles }, (_, tile) => turnOf(tile, tiles, 1_000));
+      const first = Array.from({ length: tiles }, (_, tile) => assignTurn(tile, tiles, 1_000));
       assert.ok(first.every((turn) => turn > 8 && turn <= 8 + groups));
       for (const turn of new Set(first)) {
         assert.ok(first.filter((each) => each === turn).length <= 2);
       }
-      const again = first.map((turn, tile) => turnOf(tile, tiles, turn * 125));
+      const again = first.map((turn, tile) => assignTurn(tile, tiles, turn * 125));
       assert.deepEqual(
         again,
         first.map((turn) => turn + groups),

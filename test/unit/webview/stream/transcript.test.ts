@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { questionsOf } from '../../../../server/agents/claude/permissions.ts';
+import { parseQuestions } from '../../../../server/agents/claude/permissions.ts';
 import { Translator } from '../../../../server/agents/claude/translate.ts';
 import { asObject } from '../../../../server/agents/kit/wire/json-line.ts';
 import { checkedLine } from '../../../../server/protocol/agent-events.ts';
@@ -181,7 +181,7 @@ suite('transcript of real agents', () => {
       .flatMap((notice): LogLineView[] => {
         if (notice.kind === 'event') return [{ at, ...notice.event }];
         if (notice.kind !== 'permission') return [];
-        return questionsOf(notice.request, notice.plan).map((question) => ({ at, ...question }));
+        return parseQuestions(notice.request, notice.plan).map((question) => ({ at, ...question }));
       });
   }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { StatusSnapshot, TaskView } from '../../../../server/protocol/views.ts';
-import { dropAt, moveByOne, dropZone } from '../../../../webview/tree/drops.ts';
+import { decideDrop, moveByOne, dropZone } from '../../../../webview/tree/drops.ts';
 import {
   dropEdit,
   dropQuestion,
@@ -16,7 +16,7 @@ import {
 } from '../../../../webview/shared/plan/edits.ts';
 import { hoverText } from '../../../../webview/tree/hover-text.ts';
 import { blockOn, moveTo, type Drop } from '../../../../webview/shared/plan/places.ts';
-import { buildRows, emptyLook, titleOf, type Row } from '../../../../webview/tree/rows.ts';
+import { buildRows, emptyLook, rowTitle, type Row } from '../../../../webview/tree/rows.ts';
 import type { Host } from '../../../../webview/shared/host.ts';
 import { epicView, snapshotOf, taskView } from '../../../doubles/views.ts';
 
@@ -139,7 +139,7 @@ suite('tree: plan', () => {
   for (const [ids, onto, part, expected] of drags) {
     test(`drags ${ids.join(', ')} onto ${onto} at ${part}`, async () => {
       const board = boardOf(plan);
-      const drop = dropAt(board, ids, { row: rowNamed(board, onto), part, isLink: false });
+      const drop = decideDrop(board, ids, { row: rowNamed(board, onto), part, isLink: false });
       assert.deepEqual(shape(await applied(board, drop)), expected);
     });
   }
@@ -149,7 +149,7 @@ suite('tree: plan', () => {
     const row = rowNamed(board, 'c');
     const hover = { row, part: 0.1, isLink: true };
     assert.equal(dropZone(hover), 'into');
-    assert.deepEqual(dropAt(board, ['a'], hover), {
+    assert.deepEqual(decideDrop(board, ['a'], hover), {
       kind: 'refused',
       words: 'They would wait for each other: a → c → b → a',
     });
@@ -199,7 +199,7 @@ suite('tree: plan', () => {
         let done = 0;
         for (const { ids, onto, part, isLink } of all) {
           const row = rowNamed(backend.board, onto);
-          const drop = dropAt(backend.board, ids, { row, part, isLink });
+          const drop = decideDrop(backend.board, ids, { row, part, isLink });
           const edit = drop === null ? null : dropEdit(backend.board, drop);
           if (edit === null) continue;
           await history.run(backend.host, edit);
@@ -342,7 +342,7 @@ suite('tree: dependencies, copies and archived epics', () => {
       return epic.id === 'one' ? { ...epic, status: 'closed' as const } : epic;
     });
     const titles = (look: Partial<typeof emptyLook>): readonly string[] =>
-      buildRows({ ...board, epics }, { ...emptyLook, ...look }).map(titleOf);
+      buildRows({ ...board, epics }, { ...emptyLook, ...look }).map(rowTitle);
     assert.deepEqual(titles({}), ['two', 'd']);
     assert.deepEqual(titles({ archived: true }), ['one', 'a', 'b', 'c']);
     assert.deepEqual(titles({ text: 'b' }), ['one', 'b']);
@@ -353,7 +353,7 @@ suite('tree: dependencies, copies and archived epics', () => {
       task.id === 'b' ? { ...task, waits_for: ['a'], last_error: 'the gate is red' } : task,
     );
     const rows = buildRows({ ...board, tasks }, emptyLook);
-    const row = rows.find((each) => titleOf(each) === 'b') as Row;
+    const row = rows.find((each) => rowTitle(each) === 'b') as Row;
     const text = hoverText(row, { ...board, tasks });
     assert.match(text, /^b\n/);
     assert.match(text, /Waits for: a\n/);
