@@ -11,7 +11,7 @@ const blockBytes = 512;
 
 /**
  * Blocks on the disk, in bytes, that only this folder holds: links are not followed, and a file
- * counts once, and only if all its names are in here. What cannot be read does not count.
+ * counts once, and only if all its names are in here. Unreadable entries do not count.
  *
  * It reads synchronously, in slices: through promises the same walk takes five times as much CPU.
  */
@@ -47,7 +47,7 @@ function entriesOf(folder: string): ReturnType<typeof readEntries> {
 
 const readEntries = (folder: string) => readdirSync(folder, { withFileTypes: true });
 
-/** Of a file with several names: nothing before the last of them is found. */
+/** Counts a file with several names only when the last of them is found. */
 function ownBytes(path: string, linked: Map<string, number>): number {
   let facts: ReturnType<typeof lstatSync>;
   try {

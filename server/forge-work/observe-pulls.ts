@@ -66,7 +66,7 @@ async function observe(deps: ObserveDeps, access: ForgeAccess, pull: PullRow): P
   }
   await planReplies(engine, pull, facts.threads);
   if (await continueRun(engine, pull)) return;
-  // What is merged is what no agent is still changing.
+  // Only work that no agent is still changing is merged.
   for (const step of reactions)
     if (step.kind === 'gate' || step.kind === 'merge') await takeMergeStep(engine, pull, step);
   await note(engine, pull, describeWait(facts));

@@ -41,7 +41,7 @@ export interface Tracker {
    * alone if it says so already. A comment of someone else with the marker is not touched.
    */
   keepComment(issue: IssueRef, marker: string, body: string): Promise<Answer<null>>;
-  /** As done; nothing happens if it is closed. */
+  /** Closes it as done; does nothing if it is closed. */
   close(issue: IssueRef): Promise<Answer<null>>;
 }
 

@@ -56,7 +56,7 @@ export interface Platform {
   /** Keeps the machine awake until its standard input ends, which it does with its parent. */
   readonly awakeStart: ProgramStart;
   /**
-   * Opens a web page in the user's browser. On systems where it works, the address is the standard
+   * Opens a web page in the user's browser. If the system supports it, the address is the standard
    * input: other users can read arguments.
    */
   openLink(url: string): ProgramStart & { readonly input: string };

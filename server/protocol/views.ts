@@ -295,7 +295,7 @@ export interface WorktreeSizes {
   readonly others: readonly {
     readonly path: string;
     readonly size_bytes: number;
-    /** As the end of a sentence. */
+    /** The end of a sentence. */
     readonly why: string;
   }[];
   readonly total_bytes: number;

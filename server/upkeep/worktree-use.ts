@@ -40,7 +40,7 @@ export class WorktreeUse {
   readonly #measured = new Map<string, Measured>();
   #measuring: Promise<void> | null = null;
   #restUntilMs = Number.NEGATIVE_INFINITY;
-  /** From then on what was measured says nothing of now. */
+  /** From then on earlier measurements are out of date. */
   #oldFromMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: WorktreeUseDeps) {
@@ -99,7 +99,7 @@ export class WorktreeUse {
   }
 }
 
-/** Folders of the pool that are no slot of these: sealed setups, and what others have put there. */
+/** Folders of the pool that are not one of these slots: sealed setups, and other users' folders. */
 export async function besidesSlots(
   folder: string,
   slots: readonly { readonly path: string }[],

@@ -1,4 +1,4 @@
-// The worktrees with the space that each takes, what may go, and why.
+// The worktrees with the space that each takes, which of them may be removed, and why.
 
 import { formatBytes } from '../../core/format.ts';
 import type { WorktreeSizes } from '../../protocol/api.ts';

@@ -1,5 +1,5 @@
-// Conflicts that can be foreseen while agents still work: what changes about a pair of works, and
-// which agents get a hint.
+// Conflicts that can be foreseen while agents still work: the change of a pair of works, and the
+// agents that get a hint.
 
 export const forecastPolicies = ['tell', 'order', 'off'] as const;
 /** `tell`: both agents learn of it. `order`: the later one also waits for the earlier one. */
@@ -17,7 +17,7 @@ export interface Overlap {
 }
 
 export interface KnownOverlap extends Overlap {
-  /** False: the newest snapshots before did not overlap. */
+  /** False if the newest snapshots before did not overlap. */
   readonly isOpen: boolean;
   /** Files in conflict of which the agents know. */
   readonly told: readonly string[];

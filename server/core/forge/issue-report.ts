@@ -37,7 +37,7 @@ export type IssueWork =
 
 export interface IssueReport {
   readonly text: string;
-  /** The work is where it was wanted. */
+  /** The work is on its target. */
   readonly isOver: boolean;
 }
 

@@ -54,7 +54,7 @@ export function mergingWords(facts: PullFacts, points: readonly Point[]): string
     : `${name} waits for ${rest}; then GitHub merges it`;
 }
 
-/** Why a person has to merge it, and what has changed since the gate; clauses. */
+/** Why a person must merge it, and the changes since the gate; clauses. */
 export function mergeNotes(facts: PullFacts): readonly string[] {
   const { mode, asked, gate, merging } = facts.merge;
   const base = facts.pull.baseBranch;

@@ -8,7 +8,7 @@ export type Read<T> =
       readonly kind: 'read';
       readonly value: T;
       /**
-       * What of it could not be read, as a clause; absent if all of it was. While a part is
+       * The part that could not be read, as a clause; absent if all was read. While a part is
        * missing, nothing is merged without a person, for it could forbid the merge.
        */
       readonly missing?: string;

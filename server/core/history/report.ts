@@ -91,7 +91,7 @@ export interface Report {
     readonly failed: number;
     readonly flaky: number;
     readonly ms: number;
-    /** Of early gates that were cancelled, or whose verdict was not needed. */
+    /** Time of early gates that were canceled, or whose verdict was not needed. */
     readonly unused_ms: number;
   };
   /** From the commit of finished work to its landing or its return, with the gate. */

@@ -1,16 +1,16 @@
 // Which candidates of a line are gated now. Candidate k is the merge of the first k tasks that
-// wait. A gate that starts early only brings the verdict on its tree sooner: what may land stays
-// the same.
+// wait. A gate that starts early only brings the verdict on its tree sooner: the rules of landing
+// stay the same.
 
-/** Of one tree: `red` after one look. */
+/** The state of one tree: `red` after one try. */
 export type Known = 'green' | 'red' | 'running' | null;
 
 export interface SpeculationFacts {
-  /** Of each waiting task in order: how likely its work passes, from 0 to 1. */
+  /** For each waiting task in order, how likely its work passes, from 0 to 1. */
   readonly odds: readonly number[];
-  /** Of the merge of the first k tasks, at k - 1. */
+  /** The state of the merge of the first k tasks, at k - 1. */
   readonly prefixes: readonly Known[];
-  /** Of the merge of all tasks but this one. */
+  /** The state of the merge of all tasks but this one. */
   readonly without: readonly Known[];
   /** Gates of this line that run on other trees. */
   readonly others: number;
@@ -42,7 +42,7 @@ export type SpeculationStep =
       readonly isOpen: boolean;
     };
 
-/** Of tasks of one agent in one epic. */
+/** Earlier gates of one agent's tasks in one epic. */
 export interface PastGates {
   readonly runs: number;
   readonly passes: number;
@@ -103,7 +103,7 @@ function placesOf(all: readonly Known[], known: Known): number[] {
   return all.flatMap((one, at) => (one === known ? [at + 1] : []));
 }
 
-/** Nothing is red: everything that waits, on top of what is being gated. */
+/** Nothing is red: takes all waiting work, on top of the candidates that are being gated. */
 function ahead(
   { odds, window }: SpeculationFacts,
   running: readonly number[],
@@ -123,7 +123,10 @@ function nextEnd(odds: readonly number[], last: number): number {
   return doubtful === -1 ? odds.length : Math.max(doubtful, last + 1);
 }
 
-/** One of the first `red` tasks is the culprit: where it is, and what lands without it. */
+/**
+ * One of the first `red` tasks is the culprit: searches for it, and for the work that lands without
+ * it.
+ */
 function search(facts: SpeculationFacts, red: number, free: number): readonly Candidate[] {
   if (free <= 0) return [];
   const { odds, prefixes, without, window } = facts;

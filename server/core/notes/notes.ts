@@ -75,7 +75,7 @@ function folderOf(path: string): string {
 }
 
 /**
- * The number of the cited line in the file's present text, the nearest to where it was; null if no
+ * The number of the cited line in the file's present text, nearest to its former place; null if no
  * line has that text any more. Indentation does not count.
  */
 export function findCited({ line, text }: Citation, content: string): number | null {
@@ -89,7 +89,7 @@ export function findCited({ line, text }: Citation, content: string): number | n
   return best;
 }
 
-/** What a new prompt does with a note that cites a line. */
+/** How a new prompt uses a note that cites a line. */
 export type CitedState =
   | { readonly kind: 'found'; readonly line: number }
   /** The work that has the line is not in this directory. */

@@ -10,7 +10,7 @@ export const upkeepShapes = {
   /** `device`: the browser that a person uses, for the events of their requests. */
   hello: { token: text, client: text, version: text, protocol: number, device: optional(text) },
   'worktree.list': {},
-  /** The worktrees of this machine with the space that they take, and what may go. */
+  /** The worktrees of this machine with the space that they take, and which may be removed. */
   'worktree.sizes': {},
   'worktree.prune': { dry_run: optional(flag), force: optional(flag) },
   /** Removes history that is older than the settings of retention allow. */

@@ -1,4 +1,4 @@
-// The issues that tasks and epics of the plan stand for, and what was written to each of them.
+// The issues that tasks and epics of the plan stand for, and the text written to each of them.
 
 import type { Selectable } from 'kysely';
 import type { Landed, IssueWork, ReportPull } from '../../core/forge/issue-report.ts';
@@ -7,7 +7,10 @@ import type { Reads, Tx } from '../schema/tables.ts';
 
 export type IssueRow = Selectable<ForgeIssueTable>;
 
-/** As the forge has them now: one that was transferred has another place, and the same id. */
+/**
+ * Stores the forge's present data: an issue that was transferred has another place, and the same
+ * id.
+ */
 export async function storeIssues(
   tx: Tx,
   rows: readonly Omit<IssueRow, 'reported'>[],
@@ -141,7 +144,7 @@ async function targetsOfLines(db: Reads): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-/** Of runs of an epic, the newest one last. */
+/** The lines of an epic's runs, the newest one last. */
 function ownLines(db: Reads) {
   return db
     .selectFrom('runs')

@@ -166,7 +166,9 @@ export async function setPull(
 }
 
 /** A failed read keeps the last value: "not read" never means "none". */
-/** A fact as the forge told it, with what of it could not be read; or why none of it could. */
+/**
+ * A fact as the forge reported it, with the part that could not be read; or why none of it could.
+ */
 type StoredRead =
   | { readonly value: string; readonly atMs: number; readonly missing: string | null }
   | { readonly unread: string };

@@ -5,7 +5,7 @@ import type { Defaulted } from './column-values.ts';
 export interface ForecastTable {
   /** The work that started later. */
   task_id: string;
-  /** The earlier one; '' = what has landed on the line. */
+  /** The earlier one; '' = the landed work of the line. */
   other_id: string;
   level: 'same_file' | 'conflict';
   /** Paths, as JSON. */

@@ -72,7 +72,7 @@ export interface ForgeOutboxTable {
 export interface ForgeIssueTable extends ForgeKey {
   slug: string;
   number: number;
-  /** Of the task or epic. */
+  /** Id of the task or epic. */
   item_id: string;
   /** The last text planned for the issue, as JSON; null = nothing yet. */
   reported: Defaulted<string | null>;

@@ -123,7 +123,9 @@ export async function lastGateDurationMs(db: Reads, command: string): Promise<nu
   return row?.duration_ms ?? null;
 }
 
-/** Of the attempts by the same agent in the same epic: those that were gated, and passed. */
+/**
+ * Counts the attempts by the same agent in the same epic that were gated, and those that passed.
+ */
 export async function pastGatesOf(db: Reads, taskId: string): Promise<PastGates> {
   const own = await db
     .selectFrom('attempts')

@@ -57,7 +57,7 @@ export async function takeLandings(
 }
 
 /**
- * Gives what waits for the line in addition (at most `limit`) to a workflow that is gating earlier
+ * Gives more work that waits for the line (at most `limit`) to a workflow that is gating earlier
  * work. Work without a gate ends it: it lands before gated work, in a workflow of its own.
  */
 export async function takeMoreLandings(

@@ -112,7 +112,7 @@ export class EarlyGates {
     return this.#asides.has(row.position);
   }
 
-  /** What was found out about the tree; throws what its gate has thrown. */
+  /** The verdict on the tree; rethrows the error of its gate. */
   verdictOf(merge: TestedMerge): Verdict | null {
     const gate = this.#gates.get(nameOf(merge));
     return gate?.verdict ?? this.#green.get(nameOf(merge)) ?? null;
@@ -131,7 +131,7 @@ export class EarlyGates {
     return this.#green.get(name) === null ? null : 'green';
   }
 
-  /** Cancels the others, and forgets what they found out. */
+  /** Cancels the others, and forgets their verdicts. */
   keepOnly(merges: readonly TestedMerge[]): void {
     const names = new Set(merges.map(nameOf));
     for (const [name, gate] of this.#gates) {

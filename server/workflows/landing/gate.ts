@@ -54,7 +54,7 @@ export interface GateQuestion {
   readonly about?: string | null;
   /**
    * `first`: red after one try, which is not remembered. `again`: the second try of a tree that was
-   * red. Absent: both.
+   * red. Absent for both.
    */
   readonly look?: 'first' | 'again';
 }

@@ -186,7 +186,7 @@ class Landing {
     );
   }
 
-  /** True: the verdict is carried out. False: the work still waits. */
+  /** Returns true if the verdict is carried out, false if the work still waits. */
   async #decide(batch: LandingBatch, path: string): Promise<boolean> {
     const rows = batch.merged.map((item) => item.row);
     const { verdict } = batch;
@@ -363,7 +363,7 @@ class Landing {
     });
   }
 
-  /** The attempts can be retried. `files`: where the work conflicts. */
+  /** The attempts can be retried. `files`: the conflicting files. */
   async #return(
     rows: readonly LandingRow[],
     path: string,

@@ -29,7 +29,7 @@ export interface LandingBatch {
   readonly tip: Sha;
   /** The state of the branch that it includes besides the tip. */
   readonly includes?: Sha | null;
-  /** What the verdict is about: the first ones of what waits. */
+  /** The work that the verdict covers: the first of the waiting ones. */
   readonly merged: readonly Merged[];
   /** The line's tip when they have landed. */
   readonly next?: Sha;

@@ -1,5 +1,5 @@
-// What happens next with the work that waits for a line: merges it, has the candidates gated side
-// by side, and resolves with the first thing that one of them decides. Nothing moves.
+// The next step for the work that waits for a line: merges it, has the candidates gated in
+// parallel, and resolves with the first decision of one of them. Moves nothing.
 
 import {
   type Candidate,
@@ -222,7 +222,7 @@ class Candidates {
     await this.#adoptGuesses();
     const without: Known[] = prefixes.map(() => null);
     for (const [at, merge] of this.#without)
-      // What cannot be merged is no candidate.
+      // Work that cannot be merged is not a candidate.
       without[at] = merge === null ? 'red' : await this.#gates.knownOf(merge);
     return { prefixes, without };
   }
@@ -243,7 +243,7 @@ class Candidates {
     };
   }
 
-  /** False: more work has come. */
+  /** Returns false if more work has arrived. */
   async #waits(changed: Promise<void>, isOpen: boolean, stop: AbortSignal): Promise<boolean> {
     const { clock, store } = this.#engine;
     const { line } = this.#place;

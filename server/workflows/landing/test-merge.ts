@@ -11,7 +11,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 
 export type TestingBatch = Gating & Uses<'settings' | 'store'>;
 
-/** The merge of some tasks, and what it was merged onto. */
+/** The merge of some tasks, and its base. */
 export interface TestedMerge {
   readonly line: string;
   readonly commit: Sha;

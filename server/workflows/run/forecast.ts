@@ -55,7 +55,7 @@ export class Forecast {
   readonly #engine: Forecasting;
   #off = (): void => {};
   #isOver = false;
-  /** By the two commits: paths that differ, or paths in conflict. */
+  /** Keyed by the two commits: paths that differ, or paths in conflict. */
   readonly #paths = new Map<string, readonly string[]>();
 
   constructor(engine: Forecasting) {
@@ -119,7 +119,7 @@ export class Forecast {
     return works;
   }
 
-  /** The work against what has landed on its line since it started. */
+  /** The work against the landings on its line since it started. */
   async #onLine({ attempt, tip, files }: Work): Promise<Overlap | null> {
     const { git } = this.#engine;
     const line = await git.readRef(landingRef(attempt.line));
