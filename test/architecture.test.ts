@@ -122,9 +122,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/agents',
     'server/git',
     'server/fleet',
+    'server/forge-work',
     'server/confinement',
   ],
-  'server/forge-work': [...projectRooms, 'server/forge', 'server/platform', 'server/workflows'],
+  'server/forge-work': [
+    ...projectRooms,
+    'server/files',
+    'server/forge',
+    'server/platform',
+    'server/workflows',
+  ],
   // Composition: its files are named below, and no layer of the server but `cli` knows it.
   'server/main': [],
   extension: ['server/core', 'server/platform', 'server/protocol', 'webview/messages'],

@@ -303,6 +303,7 @@ function fixesOf({ name, outcome, agent, can_test }: PreflightCheck): readonly R
     case 'git':
     case 'disk':
     case 'machines':
+    case 'forge':
     case 'width':
       return [];
   }

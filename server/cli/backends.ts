@@ -139,7 +139,7 @@ export interface Backends {
   readonly probeConfinement: (root: string) => Promise<NonNullable<DoctorReport['sandbox']>>;
   readonly doctor: (
     root: string | null,
-    request?: { readonly remoteCommits: boolean },
+    request?: { readonly remoteCommits: boolean; readonly forge: boolean },
   ) => Promise<DoctorReport>;
   /** Moves the whole project between its file and a PostgreSQL. */
   readonly migrateProject: (request: MigrateRequest) => Promise<MigrateReport>;

@@ -9,4 +9,6 @@ export interface Check {
 export interface DoctorRequest {
   /** Look for every commit of the plan on the git remote of a fleet. */
   readonly remoteCommits?: boolean;
+  /** Read what landing by a pull request will need. */
+  readonly forge?: boolean;
 }

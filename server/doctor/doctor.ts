@@ -102,6 +102,10 @@ export async function doctor(root: string | null, request: DoctorRequest = {}): 
     message: sandbox.holds === 'nothing' ? `no sandbox: ${sandbox.message}` : sandbox.message,
   });
   if (sandbox.holds === 'bwrap') checks.push(...(await lentSettingsCheck(root)));
+  if (request.forge === true) {
+    const { forgeChecks } = await import('./forge-checks.ts');
+    checks.push(...(await forgeChecks(root, live)));
+  }
   const address = runningAddress(root);
   return {
     backend: {

@@ -20,6 +20,7 @@ import { isUndo } from '../core/forge/pull-plan.ts';
 import { addFix, addShown, planReplies } from './give-facts.ts';
 import { gatherMerge, takeMergeStep } from './merge-pulls.ts';
 import { adoptForeign, continueRun, endMerged, giveBackPull } from './pull-ends.ts';
+import { toRead, whyUnread } from './read-answer.ts';
 import type { SendDeps } from './send-requests.ts';
 import { endUndo } from './undo-pulls.ts';
 
@@ -191,9 +192,9 @@ async function readFact<T>(
   if (!isWanted) return { kind: 'unread', why: 'it was not asked for' };
   const answer = await ask();
   await keepFact(engine, pull, name, answer);
-  if (answer.kind !== 'facts') return { kind: 'unread', why: engine.mask(whyUnread(answer)) };
-  const { value, missing } = answer;
-  return { kind: 'read', value, ...(missing !== undefined && { missing: engine.mask(missing) }) };
+  const read = toRead(answer);
+  if (read.kind === 'unread') return { ...read, why: engine.mask(read.why) };
+  return read.missing === undefined ? read : { ...read, missing: engine.mask(read.missing) };
 }
 
 async function keepFact(
@@ -211,10 +212,6 @@ async function keepFact(
         }
       : { unread: engine.mask(whyUnread(answer)) };
   await engine.store.transaction((tx) => storeFact(tx, pull, name, read));
-}
-
-function whyUnread(answer: Exclude<Answer<unknown>, { readonly kind: 'facts' }>): string {
-  return answer.kind === 'limited' ? 'the forge allows no more requests for now' : answer.why;
 }
 
 /** Written only if it is news: every change wakes the views that show it. */

@@ -19,6 +19,8 @@ export interface Page {
   readonly body: unknown;
   /** The path of the next page, relative to the base; null on the last one. */
   readonly next: string | null;
+  /** Scopes of a classic token; null for others, whose rights no answer tells. */
+  readonly scopes: readonly string[] | null;
 }
 
 const requestTimeoutMs = 30_000;
@@ -127,7 +129,8 @@ export class ForgeClient {
       if (body === undefined) return unreadable(`${url.host} answers no JSON.`);
       const errors = isQuery === true && isObject(body) ? body['errors'] : undefined;
       if (errors !== undefined) return this.#refusedQuery(response, errors);
-      const page = { body, next: this.#nextOf(response) };
+      const scopes = scopesOf(response);
+      const page = { body, next: this.#nextOf(response), scopes };
       if (method === 'GET') this.#remember(url.href, response.headers.get('etag'), page);
       return facts(page);
     }
@@ -140,7 +143,9 @@ export class ForgeClient {
       ...(status === 403 && needs !== '' ? { needs } : {}),
     };
     if (method === 'GET' || isQuery === true || status !== 403) return refusal;
-    const why = `This token may not write to ${url.host}${url.pathname}${messageOf(body)}.`;
+    const rights = needs === '' ? '' : ` (it needs ${needs})`;
+    const path = `${url.host}${url.pathname}`;
+    const why = `This token may not write to ${path}${messageOf(body)}${rights}.`;
     return { ...refusal, why };
   }
 
@@ -229,10 +234,15 @@ function refused(
       return told('signed_out', `${place} does not exist, or needs a token: ${remedy}.`);
     }
     case 422:
-      return told('refused', `${host} refuses this${message}.`);
+      return told('invalid', `${host} refuses this${message}.`);
     default:
       return told('other', `${place} answered with status ${status}${message}.`);
   }
+}
+
+function scopesOf({ headers }: Response): readonly string[] | null {
+  const scopes = headers.get('x-oauth-scopes');
+  return scopes === null ? null : scopes.split(/[\s,]+/u).filter((scope) => scope !== '');
 }
 
 /** The host's reply to the request, in one short line. */

@@ -52,6 +52,14 @@ export class GitRemote {
     return ok(found.stdout.toString('utf8').trim());
   }
 
+  /** Asks the remote whether it takes a push of this branch. Nothing is pushed. */
+  async tryPush(branch: string): Promise<Result<null>> {
+    const args = ['push', '--dry-run', '-q', '--no-verify', '--no-follow-tags'];
+    const refspec = `HEAD:refs/heads/${branch}`;
+    const end = await this.#run([...args, this.#deps.remote, refspec], true);
+    return end.code === 0 ? ok(null) : this.#failed(end, 'push');
+  }
+
   /** `expected` null: the branch must not exist there. */
   async push(branch: string, sha: string, expected: string | null): Promise<Result<PushEnd>> {
     const there = await this.tip(branch);

@@ -132,7 +132,7 @@ export class GithubIssues implements Tracker {
     const listed = await this.#list(path);
     // A server that does not report the total may be too old to know the path.
     if (isAny !== null || listed.kind !== 'unreadable') return listed;
-    if (listed.cause === 'other' || listed.cause === 'refused') return listed;
+    if (listed.cause !== 'absent' && listed.cause !== 'signed_out') return listed;
     this.#unknown.add(relation);
     return facts([]);
   }

@@ -5,6 +5,7 @@ import type {
   Annotation,
   BranchRules,
   Check,
+  MergeMethod,
   PullCore,
   ReviewThread,
 } from '../core/forge/pull-facts.ts';
@@ -25,6 +26,7 @@ export function readPull(item: unknown): PullCore | null {
     isDraft: draft === true,
     isMergeable: typeof mergeable === 'boolean' ? mergeable : null,
     head: text(head['sha']),
+    author: text(objectIn(item, 'user')['login']),
     baseBranch: text(base['ref']),
     baseSha: text(base['sha']),
     // For an open one it names a trial merge.
@@ -120,6 +122,8 @@ function readComment(item: unknown): ReviewThread['comments'][number] | null {
   };
 }
 
+export const mergeMethods: readonly MergeMethod[] = ['MERGE', 'SQUASH', 'REBASE'];
+
 const noRules: BranchRules = {
   requiredChecks: [],
   approvals: 0,
@@ -127,6 +131,7 @@ const noRules: BranchRules = {
   needsSignatures: false,
   needsCodeOwners: false,
   hasQueue: false,
+  mergeMethods: null,
   isProtected: false,
 };
 
@@ -149,7 +154,23 @@ export function readRules(all: readonly JsonObject[]): BranchRules {
     needsSignatures: ofType('required_signatures').length > 0,
     needsCodeOwners: reviews.some((rule) => rule['require_code_owner_review'] === true),
     hasQueue: ofType('merge_queue').length > 0,
+    mergeMethods: reviews.map(methodsOf).reduce(methodsOfBoth, null),
   };
+}
+
+function methodsOf(rule: JsonObject): BranchRules['mergeMethods'] {
+  const allowed = listIn(rule['allowed_merge_methods'], wordIn);
+  return allowed.length === 0
+    ? null
+    : mergeMethods.filter((method) => allowed.includes(method.toLowerCase()));
+}
+
+export function methodsOfBoth(
+  one: BranchRules['mergeMethods'],
+  other: BranchRules['mergeMethods'],
+): BranchRules['mergeMethods'] {
+  if (one === null || other === null) return one ?? other;
+  return one.filter((method) => other.includes(method));
 }
 
 /** The summary of the older protection in the answer about a branch. */

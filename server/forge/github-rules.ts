@@ -6,7 +6,13 @@ import type { Repository } from '../core/forge/issue.ts';
 import type { BranchRules } from '../core/forge/pull-facts.ts';
 import type { ForgeClient } from './client.ts';
 import { readList } from './github-list.ts';
-import { objectIn, readProtection, readRules, readSummary } from './github-pull-format.ts';
+import {
+  methodsOfBoth,
+  objectIn,
+  readProtection,
+  readRules,
+  readSummary,
+} from './github-pull-format.ts';
 import { type Answer, facts, factsWithout } from './port.ts';
 
 const protectionQuery = `query ($owner: String!, $name: String!, $ref: String!) {
@@ -61,6 +67,7 @@ function stricter(one: BranchRules, other: BranchRules): BranchRules {
     needsSignatures: one.needsSignatures || other.needsSignatures,
     needsCodeOwners: one.needsCodeOwners || other.needsCodeOwners,
     hasQueue: one.hasQueue || other.hasQueue,
+    mergeMethods: methodsOfBoth(one.mergeMethods, other.mergeMethods),
     isProtected: one.isProtected || other.isProtected,
   };
 }

@@ -10,11 +10,11 @@ const causes: Readonly<Record<string, Cause>> = {
   RATE_LIMITED: 'limited',
   FORBIDDEN: 'refused',
   INSUFFICIENT_SCOPES: 'refused',
-  UNPROCESSABLE: 'refused',
+  UNPROCESSABLE: 'invalid',
   NOT_FOUND: 'absent',
 };
 /** Among several errors, the first of these decides. */
-const order: readonly Cause[] = ['limited', 'refused', 'absent', 'other'];
+const order: readonly Cause[] = ['limited', 'refused', 'invalid', 'absent', 'other'];
 
 export function causeOfErrors(errors: unknown): Cause {
   const list = Array.isArray(errors) ? (errors as readonly unknown[]) : [];

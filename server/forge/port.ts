@@ -1,6 +1,7 @@
 // The data that Drover reads from a forge. "Not read" is an answer of its own: it never means
 // "none".
 
+import type { RepositoryFacts } from '../core/forge/landing-rules.ts';
 import type {
   BranchRules,
   Check,
@@ -27,8 +28,11 @@ export interface Unreadable {
   readonly kind: 'unreadable';
   /** A sentence for a person, with the remedy if there is one. */
   readonly why: string;
-  /** The host does not know it, or hides it from this token; a token may help; it says no. */
-  readonly cause: 'absent' | 'signed_out' | 'refused' | 'other';
+  /**
+   * The host does not know it, or hides it from this token; a token may help; this token has too
+   * few rights; the request itself is wrong.
+   */
+  readonly cause: 'absent' | 'signed_out' | 'refused' | 'invalid' | 'other';
   /** The rights that the host says a token needs for it. */
   readonly needs?: string;
 }
@@ -81,6 +85,17 @@ export interface Forge {
   rules(branch: string): Promise<Answer<BranchRules>>;
   merging(nativeId: string): Promise<Answer<Merging>>;
   merge(nativeId: string, request: MergeRequest): Promise<Answer<null>>;
+}
+
+/** What the forge tells of the repository and of the token. Asking changes nothing. */
+export interface ForgeRights {
+  repository(): Promise<Answer<RepositoryFacts>>;
+  /** The user of the token. */
+  user(): Promise<Answer<string>>;
+  /** The version of an own server; null on the public host. */
+  release(): Promise<Answer<string | null>>;
+  mayReadReviews(): Promise<Answer<true>>;
+  mayOpenPulls(base: string): Promise<Answer<true>>;
 }
 
 export function facts<T>(value: T): Answer<T> {

@@ -6,6 +6,8 @@ import { Refusal } from '../core/failure.ts';
 import { dirname } from 'node:path';
 import { freeBytes } from '../platform/host-facts.ts';
 import type { Answer, Handlers } from '../protocol/api.ts';
+import type { EngineHandlerDeps } from '../rpc/handlers/engine-deps.ts';
+import type { PreflightCheck } from '../protocol/panel-views.ts';
 import { createEngineHandlers } from '../rpc/handlers/engine.ts';
 import type { RequestHandlers } from '../rpc/transport/local.ts';
 import { activeRuns } from '../workflows/run/start-run.ts';
@@ -55,6 +57,7 @@ export function allHandlers(
           sandboxState(offer.settings.sandbox, offer.loaded.values['sandbox.mode'].source),
         programOfProject: (kind) => programOfProject(offer, project.places.root, kind),
         settingOf: (key) => offer.loaded.values[key],
+        landingChecks: (...asked) => checksOfForge(project, offer, ...asked),
       };
     },
     sandbox: () => host.confinement.state(),
@@ -66,6 +69,7 @@ export function allHandlers(
     freeBytes: () => freeBytes(dirname(project.places.root)),
     programOfProject: (kind) => programOfProject(project.live, project.places.root, kind),
     settingOf: (key) => project.live.loaded.values[key],
+    landingChecks: (...asked) => checksOfForge(project, project.live, ...asked),
     shutdown: (force) => control.onShutdown(force),
   });
   const webhooks = webhookHandlers(project, control.onWebhookRetry);
@@ -89,6 +93,17 @@ export function allHandlers(
     () => project.live.settings.fleet.name,
     refreshSettings,
   );
+}
+
+async function checksOfForge(
+  { places: { root } }: Project,
+  { environment, settings: { land, forge } }: LiveSettings,
+  ...[asked, branch]: Parameters<NonNullable<EngineHandlerDeps['landingChecks']>>
+): Promise<readonly PreflightCheck[]> {
+  const base = forge.base ?? branch;
+  if ((asked ?? land.mode) !== 'pr' || branch === null || base === null) return [];
+  const { landingChecks } = await import('../forge-work/landing-checks.ts');
+  return landingChecks(root, environment, base);
 }
 
 function environmentFor({ live }: Project, env: Environment | undefined): Environment {

@@ -112,6 +112,8 @@ export interface PreflightCheck {
     /** The repository has no commit that work could start from. */
     | 'commit'
     | 'target'
+    /** What a pull request will need. */
+    | 'forge'
     | 'agent'
     | 'gate'
     | 'setup'

@@ -65,6 +65,7 @@ suite('the facts that a token reads of GitHub', () => {
       needsSignatures: true,
       needsCodeOwners: true,
       hasQueue: false,
+      mergeMethods: null,
       isProtected: true,
     });
   });
@@ -123,7 +124,7 @@ suite('the facts that a token reads of GitHub', () => {
   const refusals = [
     { type: 'FORBIDDEN', wanted: 'refused' },
     { type: 'INSUFFICIENT_SCOPES', wanted: 'refused' },
-    { type: 'UNPROCESSABLE', wanted: 'refused' },
+    { type: 'UNPROCESSABLE', wanted: 'invalid' },
     { type: 'NOT_FOUND', wanted: 'absent' },
     { type: 'SERVICE_UNAVAILABLE', wanted: 'other' },
   ];

@@ -81,17 +81,26 @@ export async function prune(
   return exitCodes.done;
 }
 
+interface DoctorOptions {
+  readonly sandbox?: boolean;
+  readonly remoteCommits?: boolean;
+  readonly forge?: boolean;
+}
+
 const doctorIndent = ' '.repeat(11);
 
 export async function doctor(
   context: CommandContext,
-  options: { readonly sandbox?: boolean; readonly remoteCommits?: boolean } = {},
+  options: DoctorOptions = {},
 ): Promise<number> {
   const backends = await context.surroundings.loadBackends();
   const root = backends.findProject(context.directory);
   const sandbox =
     options.sandbox === true && root !== null ? await backends.probeConfinement(root) : null;
-  const found = await backends.doctor(root, { remoteCommits: options.remoteCommits === true });
+  const found = await backends.doctor(root, {
+    remoteCommits: options.remoteCommits === true,
+    forge: options.forge === true,
+  });
   const report = { ...found, ...(sandbox !== null && { sandbox }) };
   const { running, pid, version } = report.backend;
   const backend = running
@@ -106,7 +115,7 @@ export async function doctor(
   context.answer(report, [backend, ...checks, ...agents, ...probeLines(sandbox)].join('\n'));
   // Fleet setup scripts rely on this; other missing things are reported as before.
   const isUnusable = report.checks.some(
-    ({ name, ok }) => ['fleet database', 'fleet remote', 'remote commits'].includes(name) && !ok,
+    ({ name, ok }) => !ok && /^(?:fleet database|fleet remote|remote commits|forge.*)$/u.test(name),
   );
   return isUnusable ? exitCodes.refused : exitCodes.done;
 }

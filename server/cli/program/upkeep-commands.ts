@@ -42,10 +42,11 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
     program,
     'doctor',
     'Check the setup: git, agents, database, disk, backend',
-    ['doctor', 'doctor --json', 'doctor --sandbox', 'doctor --remote-commits'],
+    ['doctor', 'doctor --json', 'doctor --sandbox', 'doctor --forge'],
   );
   doctor
     .option('--remote-commits', "Also look for the plan's commits on the git remote of a fleet")
+    .option('--forge', 'Also check what pull requests need, and what the token may do')
     .option('--sandbox', 'Also probe the sandbox, and print what it stopped')
     .action(calls(host, doctor, async () => (await load()).doctor));
   defineTrust(program, host);

@@ -1,5 +1,6 @@
 // Decides the reactions to the facts of a pull request. Pure.
 
+import { formatCount } from '../format.ts';
 import type { PullFacts } from './observed-pull.ts';
 import { ownComment } from './reaction-text.ts';
 import {
@@ -162,7 +163,7 @@ export function nameCause(cause: Cause): string {
 export function describeWait(facts: PullFacts): string {
   const points = openPoints(facts);
   const words = points.map((point) => point.words).join(', ');
-  const reason = words === '' ? 'a person to merge it' : words;
+  const reason = words === '' ? `a person to ${mergeWord(facts)}` : words;
   const sentence = mergingWords(facts, points) ?? `PR #${facts.pull.number} waits for ${reason}`;
   const { checks, rules, threads, merge } = facts;
   const unread = unreadParts(facts);
@@ -175,6 +176,13 @@ export function describeWait(facts: PullFacts): string {
     ...unread,
     ...(isBlocked ? ['until it can be read, it is not merged automatically'] : []),
   ].join('; ');
+}
+
+/** How it can land: the branch of an epic has merge commits, and none that is signed. */
+function mergeWord({ rules }: PullFacts): string {
+  if (rules.kind === 'unread') return 'merge it';
+  const { needsLinearHistory, needsSignatures } = rules.value;
+  return needsLinearHistory || needsSignatures ? 'squash it' : 'merge it';
 }
 
 /** Parts of the facts that are missing, as clauses. */
@@ -202,7 +210,10 @@ function openPoints(facts: PullFacts): readonly Point[] {
   const given =
     threads.kind === 'read' ? threads.value.filter(({ kind }) => kind === 'approval').length : 0;
   const approvals = rules.kind === 'read' ? rules.value.approvals - given : 0;
-  if (approvals > 0) add(approvals === 1 ? '1 approval' : `${approvals} approvals`, true);
+  if (approvals > 0) {
+    const count = formatCount(approvals, 'approval', 'approvals');
+    add(pull.author === '' ? count : `${count} (not by ${pull.author})`, true);
+  }
   if (pull.isDraft) add('being marked as ready');
   return points;
 }

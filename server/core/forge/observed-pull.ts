@@ -1,6 +1,14 @@
 // All that is known of a pull request at one moment, and was done about it before.
 
-import type { Check, GateAge, MergeMode, Merging, PullCore, ReviewThread } from './pull-facts.ts';
+import type {
+  BranchRules,
+  Check,
+  GateAge,
+  MergeMode,
+  Merging,
+  PullCore,
+  ReviewThread,
+} from './pull-facts.ts';
 
 /** "Not read" is a fact of its own: it never means "none". */
 export type Read<T> =
@@ -24,7 +32,7 @@ export interface PullFacts {
   readonly checks: Read<readonly Check[]>;
   /** The checks of the base's tip; read only if a check is red. */
   readonly baseChecks: Read<readonly Check[]>;
-  readonly rules: Read<{ readonly requiredChecks: readonly string[]; readonly approvals: number }>;
+  readonly rules: Read<BranchRules>;
   readonly threads: Read<readonly ReviewThread[]>;
   /** Users of whom it is known that they may write to the repository. */
   readonly writers: ReadonlySet<string>;

@@ -10,6 +10,8 @@ export interface PullCore {
   /** Null until the forge has computed it. */
   readonly isMergeable: boolean | null;
   readonly head: string;
+  /** User name of the account that opened it. */
+  readonly author: string;
   readonly baseBranch: string;
   readonly baseSha: string;
   readonly mergeCommit: string | null;
@@ -40,6 +42,8 @@ export interface BranchRules {
   readonly needsSignatures: boolean;
   readonly needsCodeOwners: boolean;
   readonly hasQueue: boolean;
+  /** Null if every method of the repository is allowed. */
+  readonly mergeMethods: readonly MergeMethod[] | null;
   /** It has the older kind of protection, beside rulesets. */
   readonly isProtected: boolean;
 }

@@ -1,13 +1,14 @@
 // The outside dependencies of the requests that need the engine.
 
+import type { LandMode } from '../../core/plan/task.ts';
 import type { SettingKey, SettingSource } from '../../core/settings/settings.ts';
-import type { SandboxView } from '../../protocol/panel-views.ts';
+import type { PreflightCheck, SandboxView } from '../../protocol/panel-views.ts';
 import type { Answer, EpicView, Params, TaskView } from '../../protocol/api.ts';
 import type { Engine } from '../../workflows/kit/engine-ports.ts';
 
 export interface Offer extends Pick<
   EngineHandlerDeps,
-  'sandbox' | 'programOfProject' | 'settingOf'
+  'sandbox' | 'programOfProject' | 'settingOf' | 'landingChecks'
 > {
   /** The engine's values with these settings. */
   readonly engine: Pick<Engine, 'settings' | 'driverFor' | 'agentEnvironment'>;
@@ -52,6 +53,14 @@ export interface EngineHandlerDeps {
   readonly programOfProject?: (
     kind: string,
   ) => { readonly path: string; readonly isFound: boolean } | null;
+  /**
+   * What a pull request will need, of a run that lands on this branch. Empty if it opens none; null
+   * takes how it lands from the settings.
+   */
+  readonly landingChecks?: (
+    land: LandMode | null,
+    branch: string | null,
+  ) => Promise<readonly PreflightCheck[]>;
   /** The current value of a setting, and its source. */
   readonly settingOf?: (key: SettingKey) => {
     readonly value: unknown;

@@ -53,6 +53,7 @@ export async function preflight(
     await graphCheck(engine, board, work),
     gitCheck(engine),
     target.check,
+    ...((await deps.landingChecks?.(params.land ?? null, target.branch)) ?? []),
     ...(await agentChecks(deps, epicId)),
     await gateCheck(engine, target.branch),
     setupCheck(engine, board),

@@ -7,12 +7,13 @@ import type { AddressInfo } from 'node:net';
 import { blockersOf, childrenOf, type FakeIssue, issueBody, milestoneBody } from './bodies.ts';
 import { GitBackend } from './git-backend.ts';
 import { faultsOfQuery } from './graphql-schema.ts';
-import { type FakeComment, IssueWrites, ownLogin } from './issue-writes.ts';
+import { type FakeComment, IssueWrites } from './issue-writes.ts';
 import { FakePulls, type PullState } from './pulls.ts';
+import { answerAbout, freshRepository, type RepositoryState } from './repository.ts';
 import { mayMutate, queryErrors, refusalOf, scopesOf, type TokenKind } from './rights.ts';
 import { PublishedSchema, type Release } from './published-schema.ts';
 
-export interface FakeGithub extends PullState {
+export interface FakeGithub extends PullState, RepositoryState {
   readonly git: GitBackend;
   /** Has a trailing slash; a remote of the server starts with it. */
   readonly url: string;
@@ -63,12 +64,13 @@ export async function startFakeGithub({
   const schema = schemaOf(release);
   const relations = schema.pathOf('GET', '/repos/o/r/issues/1/dependencies/blocked_by') !== null;
   const git = new GitBackend();
-  const pulls = new FakePulls(schema, git);
+  const pulls = new FakePulls(schema, git, () => fake.repository.user);
   const issues: FakeIssue[] = [];
   const writes = new IssueWrites(schema, issues);
   const fake = {
     ...pulls.state,
     git,
+    repository: freshRepository(),
     url: '',
     issues,
     comments: writes.comments,
@@ -111,10 +113,8 @@ export async function startFakeGithub({
         return { status: 200, headers: {}, body: queryErrors('FORBIDDEN') };
       return { status: 200, headers: {}, body: pulls.graphql(query, variables) };
     }
-    if (url.pathname === '/user') {
-      const body = { ...(schema.sample('public-user') as object), login: ownLogin };
-      return { status: 200, headers: {}, body };
-    }
+    const known = answerAbout(url.pathname, fake, { schema, release });
+    if (known !== null) return { ...known, headers: {} };
     const [, slug = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)\/(.+)$/u.exec(url.pathname) ?? [];
     const asked = {
       method: request.method ?? 'GET',

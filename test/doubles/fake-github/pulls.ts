@@ -99,8 +99,11 @@ export class FakePulls {
   };
   readonly #schema: PublishedSchema;
   readonly #git: GitBackend;
+  readonly #user: () => string;
 
-  constructor(schema: PublishedSchema, git: GitBackend) {
+  /** `user`: whose token it is. */
+  constructor(schema: PublishedSchema, git: GitBackend, user: () => string) {
+    this.#user = user;
     this.#schema = schema;
     this.#git = git;
   }
@@ -182,6 +185,7 @@ export class FakePulls {
     return {
       ...sample,
       node_id: `PR_${number}`,
+      user: { ...sample['user'], login: this.#user() },
       number,
       state: pull.state,
       title: pull.title,
@@ -308,6 +312,8 @@ export class FakePulls {
 
   #node(query: string, variables: Readonly<Record<string, unknown>>): object {
     const { id } = variables;
+    if (query.includes('pullRequests(first: 1)'))
+      return { repository: { pullRequests: { nodes: [] } } };
     if (query.includes('refUpdateRule'))
       return { repository: { ref: { refUpdateRule: updateRule(this.state) } } };
     if (query.includes('markPullRequestReadyForReview')) {

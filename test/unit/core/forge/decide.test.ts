@@ -8,6 +8,7 @@ import type {
   PullFacts,
 } from '../../../../server/core/forge/observed-pull.ts';
 import type {
+  BranchRules,
   Check,
   Merging,
   PullCore,
@@ -23,6 +24,7 @@ const pull: PullCore = {
   isDraft: false,
   isMergeable: true,
   head: 'h1',
+  author: 'lead',
   baseBranch: 'main',
   baseSha: 'b1',
   mergeCommit: null,
@@ -48,7 +50,7 @@ function facts(more: Partial<PullFacts> = {}): PullFacts {
     head: 'ours',
     checks: read([]),
     baseChecks: read([]),
-    rules: read({ requiredChecks: [], approvals: 0 }),
+    rules: read(rules),
     threads: read([]),
     writers: new Set(['lead']),
     done: [],
@@ -106,9 +108,19 @@ function short(reaction: Reaction): string {
 
 const approved = thread('lead', { kind: 'approval', isOpen: false, path: null });
 const unit = [check('unit', 'red')];
-const required = read({ requiredChecks: ['lint'], approvals: 1 });
-const approvedRules = read({ requiredChecks: ['lint'], approvals: 0 });
-const oneApproval = read({ requiredChecks: [], approvals: 1 });
+const rules: BranchRules = {
+  requiredChecks: [],
+  approvals: 0,
+  needsLinearHistory: false,
+  needsSignatures: false,
+  needsCodeOwners: false,
+  hasQueue: false,
+  isProtected: false,
+  mergeMethods: null,
+};
+const required = read({ ...rules, requiredChecks: ['lint'], approvals: 1 });
+const approvedRules = read({ ...rules, requiredChecks: ['lint'] });
+const oneApproval = read({ ...rules, approvals: 1 });
 const lintRuns = { rules: approvedRules, checks: read([check('lint', 'running')]) };
 const threadKey = `thread/T1/c1/${nowMs - 600_000}`;
 
@@ -239,7 +251,11 @@ suite('facts of a pull request', () => {
 
   const sentences: readonly [string, Partial<PullFacts>][] = [
     ['PR #41 waits for a person to merge it', {}],
-    ['PR #41 waits for 1 of 1 check, 1 approval', { rules: required }],
+    ['PR #41 waits for 1 of 1 check, 1 approval (not by lead)', { rules: required }],
+    [
+      'PR #41 waits for a person to squash it',
+      { rules: read({ ...rules, needsLinearHistory: true, needsSignatures: true }) },
+    ],
     ['PR #41 waits for the red check "unit"', { checks: read(unit) }],
     ['PR #41 waits for a thread on auth.ts:40', { threads: read([thread('lead')]) }],
     ['PR #41 waits for 1 of 1 check', { rules: required, threads: read([approved]) }],
