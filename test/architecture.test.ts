@@ -125,13 +125,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/forge-work',
     'server/confinement',
   ],
-  'server/forge-work': [
-    ...projectRooms,
-    'server/files',
-    'server/forge',
-    'server/platform',
-    'server/workflows',
-  ],
+  'server/forge-work': [...projectRooms, 'server/forge', 'server/platform', 'server/workflows'],
   // Composition: its files are named below, and no layer of the server but `cli` knows it.
   'server/main': [],
   extension: ['server/core', 'server/platform', 'server/protocol', 'webview/messages'],

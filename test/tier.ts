@@ -40,6 +40,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/e2e/remote-agents.test.ts',
   'test/e2e/soak-cut.test.ts',
   'test/e2e/telemetry-agents.test.ts',
+  'test/forge/token-rights.test.ts',
   'test/fleet/absence.test.ts',
   'test/fleet/checks.test.ts',
   'test/fleet/alerts.test.ts',

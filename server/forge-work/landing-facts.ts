@@ -1,5 +1,6 @@
 // Reads what landing on the forge will need, before any work.
 
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type LandingFacts,
@@ -12,7 +13,6 @@ import { type WorkflowFile, workflowOf } from '../core/forge/workflow-triggers.t
 import { GithubPulls } from '../forge/github-pulls.ts';
 import { GithubRights } from '../forge/github-rights.ts';
 import type { Forge, ForgeRights } from '../forge/port.ts';
-import { namesIn, readPlain } from '../files/small-files.ts';
 import type { GitRemote } from '../forge/git-remote.ts';
 import { openForge, type OpenedForge } from './open-forge.ts';
 import { toRead } from './read-answer.ts';
@@ -85,10 +85,20 @@ const workflowBytesMax = 256 * 1024;
 
 /** Of the checkout: nearly always the same as those of the base. */
 function workflowsIn(root: string): readonly WorkflowFile[] {
-  const names = namesIn(join(root, workflowFolder)).filter((name) => /\.ya?ml$/u.test(name));
-  return names.slice(0, workflowsMax).flatMap((name) => {
-    const path = `${workflowFolder}/${name}`;
-    const bytes = readPlain(join(root, path), workflowBytesMax);
-    return bytes === null ? [] : [workflowOf(path, bytes.toString('utf8'))];
-  });
+  try {
+    const names = readdirSync(join(root, workflowFolder)).filter((name) => /\.ya?ml$/u.test(name));
+    return names.slice(0, workflowsMax).flatMap((name) => {
+      const path = `${workflowFolder}/${name}`;
+      const text = smallText(join(root, path));
+      return text === null ? [] : [workflowOf(path, text)];
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** Null for a link, a pipe or a flood in its place. */
+function smallText(file: string): string | null {
+  const facts = lstatSync(file);
+  return facts.isFile() && facts.size <= workflowBytesMax ? readFileSync(file, 'utf8') : null;
 }

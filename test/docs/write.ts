@@ -1,11 +1,13 @@
 // `npm run docs`: writes the parts of the documents that come from the code.
 
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTable } from './agents-table.ts';
 import { clickhouseTableText, traceDashboardText } from './clickhouse.ts';
 import { collectorText } from './collector.ts';
 import { withConfinedAgents } from './confined-agents.ts';
+import { withForgeRights } from './forge-rights.ts';
 import { withConformance } from './conformance-table.ts';
 import { withRefusals } from './refusals-table.ts';
 import { requestsPage } from './requests-page.ts';
@@ -22,6 +24,10 @@ function rewrite(name: string, change: (page: string) => string): void {
 
 rewrite('agents.md', withTable);
 rewrite('isolation.md', withConfinedAgents);
+const forge = join(docs, 'forge.md');
+// The fake GitHub needs GitHub's published descriptions.
+execFileSync(process.execPath, [join(docs, '..', 'test', 'forge', 'schemas', 'install.mjs')]);
+writeFileSync(forge, await withForgeRights(readFileSync(forge, 'utf8')));
 rewrite('refusals.md', withRefusals);
 rewrite('settings.md', withSettings);
 rewrite('telemetry.md', withTelemetry);

@@ -46,6 +46,7 @@ suite('what landing on GitHub needs', function () {
   /** The lines of the doctor about the forge, each with its mark. */
   const doctor = async (here: Project, code: 0 | 3 = 0): Promise<Map<string, string>> => {
     const printed = await here.expect(code, ['doctor', '--forge']);
+    assert.ok(!printed.includes(token), 'the token is printed');
     const lines = printed.split('\n').flatMap((line) => {
       const [, mark, topic = '', text] = /^(ok|MISSING) +forge ([^:]+): (.+)$/u.exec(line) ?? [];
       return mark === undefined ? [] : ([[topic, `${mark} ${text}`]] as const);

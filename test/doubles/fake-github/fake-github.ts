@@ -10,7 +10,7 @@ import { faultsOfQuery } from './graphql-schema.ts';
 import { type FakeComment, IssueWrites } from './issue-writes.ts';
 import { FakePulls, type PullState } from './pulls.ts';
 import { answerAbout, freshRepository, type RepositoryState } from './repository.ts';
-import { mayMutate, queryErrors, refusalOf, scopesOf, type TokenKind } from './rights.ts';
+import { permissionFor, queryErrors, refusalOf, scopesOf, type TokenKind } from './rights.ts';
 import { PublishedSchema, type Release } from './published-schema.ts';
 
 export interface FakeGithub extends PullState, RepositoryState {
@@ -29,6 +29,8 @@ export interface FakeGithub extends PullState, RepositoryState {
   readonly failingQueries: [string, { body: object; headers?: Record<string, string> }][];
   readonly requests: string[];
   readonly authorizations: Set<string>;
+  /** Permissions that the requests need of a token. */
+  readonly needed: Set<string>;
   /** Requests that the description does not allow. A test that uses the fake ends with none. */
   readonly faults: string[];
   close(): Promise<void>;
@@ -80,6 +82,7 @@ export async function startFakeGithub({
     failingQueries: [] as [string, { body: object; headers?: Record<string, string> }][],
     requests: [] as string[],
     authorizations: new Set<string>(),
+    needed: new Set<string>(),
     faults: [] as string[],
   };
   const answerOf = (request: IncomingMessage, url: URL, body: object): Answer => {
@@ -95,7 +98,13 @@ export async function startFakeGithub({
       const status = authorization === undefined ? 404 : 401;
       return { status, headers: {}, body: errorBody('Not Found', status) };
     }
-    const notAllowed = refusalOf(kind, request.method ?? 'GET', url.pathname);
+    const isQuery = url.pathname === '/api/graphql';
+    const { query: queried = '' } = body as { readonly query?: string };
+    const words = isQuery ? queried : `${request.method} ${url.pathname}`;
+    fake.needed.add(permissionFor(words));
+    const notAllowed = refusalOf(kind, words);
+    if (notAllowed !== null && isQuery)
+      return { status: 200, headers: {}, body: queryErrors('FORBIDDEN') };
     if (notAllowed !== null) {
       const { status, message, headers = {} } = notAllowed;
       return { status, headers, body: errorBody(message, status) };
@@ -109,8 +118,6 @@ export async function startFakeGithub({
       const failure = fake.failingQueries.find(([words]) => query.includes(words))?.[1];
       if (failure !== undefined)
         return { status: 200, headers: failure.headers ?? {}, body: failure.body };
-      if (query.startsWith('mutation') && !mayMutate(kind))
-        return { status: 200, headers: {}, body: queryErrors('FORBIDDEN') };
       return { status: 200, headers: {}, body: pulls.graphql(query, variables) };
     }
     const known = answerAbout(url.pathname, fake, { schema, release });
@@ -145,8 +152,9 @@ export async function startFakeGithub({
         response.writeHead(401, { 'www-authenticate': 'Basic realm="fake"' }).end();
         return;
       }
-      const isPush = `${url.pathname}${url.search}`.includes('git-receive-pack');
-      if (isPush && !mayMutate(kind)) {
+      const service = url.searchParams.get('service') ?? url.pathname.split('/').at(-1);
+      fake.needed.add(permissionFor(`/${service}`));
+      if (refusalOf(kind, `/${service}`) !== null) {
         response.writeHead(403).end('Write access to repository not granted.');
         return;
       }

@@ -185,7 +185,7 @@ export class FakePulls {
     return {
       ...sample,
       node_id: `PR_${number}`,
-      user: { ...sample['user'], login: this.#user() },
+      user: { ...(this.#schema.sample('simple-user') as object), login: this.#user() },
       number,
       state: pull.state,
       title: pull.title,

@@ -1,31 +1,58 @@
-// What a token of each kind may do on the fake GitHub.
+// What a token of each kind may do on the fake GitHub: the permissions that GitHub's documentation
+// names for each request.
 
 import type { Refused } from './fake-github.ts';
 
 /**
  * `classic`: with scopes, of a person who may write. `fine_grained`: all that GitHub offers for one,
- * which leaves out check runs. `read_only`: a fine-grained one that may write nothing.
+ * which leaves out check runs. `read_only`: the same, but nothing may be written.
  */
 export type TokenKind = 'classic' | 'fine_grained' | 'read_only';
 
 const notByToken = 'Resource not accessible by personal access token';
 
-/** Null if such a token may ask this. */
-export function refusalOf(kind: TokenKind, method: string, pathname: string): Refused | null {
-  if (kind === 'classic') return null;
-  const refused = (needs: string): Refused => ({
-    status: 403,
-    message: notByToken,
-    headers: { 'x-accepted-github-permissions': needs },
-  });
-  if (/\/check-runs(?:\/|$)/u.test(pathname)) return refused('checks=read');
-  const isWrite = method !== 'GET' && !pathname.endsWith('/graphql');
-  if (kind !== 'read_only' || !isWrite) return null;
-  return refused(pathname.includes('/issues/') ? 'issues=write' : 'pull_requests=write');
+/** The first that matches counts; what matches none needs no more than to see the repository. */
+const permissions: readonly (readonly [RegExp, string])[] = [
+  [/\/git-receive-pack$/u, 'contents=write'],
+  [/\/git-upload-pack$/u, 'contents=read'],
+  [/^\w+ \/repos\/[^/]+\/[^/]+\/(?:commits\/\w+\/)?check-runs(?:\/|$)/u, 'checks=read'],
+  [/^GET .*\/commits\/\w+\/status$/u, 'statuses=read'],
+  [/^GET .*\/actions\/runs/u, 'actions=read'],
+  [/^GET .*\/branches\/[^/]+$/u, 'contents=read'],
+  [/^GET .*\/pulls(?:\/|$)/u, 'pull_requests=read'],
+  [/^\w+ .*\/pulls(?:\/|$)/u, 'pull_requests=write'],
+  [/^GET .*\/(?:issues|milestones)(?:\/|$)/u, 'issues=read'],
+  [/^\w+ .*\/issues\//u, 'issues=write'],
+];
+
+/** A request as `GET /repos/o/r/pulls`; of GraphQL, the query. */
+export function permissionFor(request: string): string {
+  if (/^mutation[^]*(?:mergePull|AutoMerge|enqueuePull)/u.test(request)) return 'contents=write';
+  if (request.startsWith('mutation')) return 'pull_requests=write';
+  if (/refUpdateRule/u.test(request)) return 'contents=read';
+  if (/reviewThreads|on PullRequest/u.test(request)) return 'pull_requests=read';
+  // Rules of a branch have the branch in their path.
+  if (request.includes('/rules/branches/')) return 'metadata=read';
+  return permissions.find(([path]) => path.test(request))?.[1] ?? 'metadata=read';
 }
 
-export function mayMutate(kind: TokenKind): boolean {
-  return kind !== 'read_only';
+/** Null if such a token may ask this. */
+export function refusalOf(kind: TokenKind, request: string): Refused | null {
+  const needs = permissionFor(request);
+  if (mayDo(kind, needs)) return null;
+  const headers = { 'x-accepted-github-permissions': needs };
+  return { status: 403, message: notByToken, headers };
+}
+
+export function mayDo(kind: TokenKind, needs: string): boolean {
+  switch (kind) {
+    case 'classic':
+      return true;
+    case 'fine_grained':
+      return needs !== 'checks=read';
+    case 'read_only':
+      return needs !== 'checks=read' && needs.endsWith('=read');
+  }
 }
 
 /** Sent with every answer to a classic token. */

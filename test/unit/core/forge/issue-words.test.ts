@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { gatheringOf, issueQueryOf } from '../../../../server/core/forge/issue-query.ts';
-import { tokenFromEnvironment } from '../../../../server/core/forge/tokens.ts';
+import { findTokenSource } from '../../../../server/core/forge/tokens.ts';
 
 suite('words for issues', () => {
   const cases: readonly { words: readonly string[]; query: object; epic: string | null }[] = [
@@ -51,6 +51,9 @@ suite('the token for a host', () => {
     ['an empty variable is none', 'github.com', { GH_TOKEN: ' ', GITHUB_TOKEN: 'h' }, 'h'],
   ];
   for (const [name, host, env, token] of cases) {
-    test(name, () => assert.equal(tokenFromEnvironment(host, env), token));
+    test(name, () => {
+      const source = findTokenSource(host, env);
+      assert.equal(source?.kind === 'value' ? source.token : null, token);
+    });
   }
 });

@@ -1,0 +1,14 @@
+// docs/forge.md tells what a token needs for each thing that Drover does on GitHub.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { withForgeRights } from '../docs/forge-rights.ts';
+
+const file = new URL('../../docs/forge.md', import.meta.url);
+
+suite('rights of tokens', () => {
+  test('the page has the table that the fake GitHub makes', async () => {
+    const page = readFileSync(file, 'utf8');
+    assert.equal(await withForgeRights(page), page, 'run npm run docs');
+  });
+});
