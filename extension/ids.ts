@@ -19,6 +19,7 @@ export const commandIds = [
   'drover.stopBackend',
   'drover.checkSetup',
   'drover.checkSandbox',
+  'drover.checkForge',
   'drover.showOutput',
   'drover.openSettings',
   'drover.openProjectSettings',

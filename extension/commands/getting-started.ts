@@ -9,6 +9,7 @@ import { personEnvironment } from '../project/project.ts';
 import { openSample } from '../project/sample-project.ts';
 import { fleetVariables, isFleetDatabase, storeFleetDatabase } from '../project/secrets.ts';
 import { setupReport } from '../project/setup-report.ts';
+import { forgeReport } from '../project/forge-report.ts';
 import { sandboxReport } from '../project/sandbox-report.ts';
 import { readSettings } from '../project/settings.ts';
 import { walkthroughId } from '../ids.ts';
@@ -30,6 +31,7 @@ type GettingStarted =
   | 'drover.stopBackend'
   | 'drover.checkSetup'
   | 'drover.checkSandbox'
+  | 'drover.checkForge'
   | 'drover.showOutput'
   | 'drover.openSettings'
   | 'drover.openProjectSettings'
@@ -122,6 +124,13 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     context.log.show();
     context.messages.tell(level, sentence);
   }),
+  'drover.checkForge': withProject(async (context, project) => {
+    const progress = { location: vscode.ProgressLocation.Window, title: 'Drover: asking GitHub…' };
+    const { title, rows } = await vscode.window.withProgress(progress, async () =>
+      forgeReport(await doctor(context, project.root, ['--forge'])),
+    );
+    await vscode.window.showQuickPick([...rows], { title, matchOnDetail: true });
+  }),
   'drover.showOutput': async ({ log }) => log.show(),
   'drover.openSettings': async ({ extension }) => {
     const query = `@ext:${extension.extension.id}`;
@@ -175,12 +184,20 @@ async function pickFolder(title: string): Promise<string | null> {
 }
 
 /** A setup that lacks something is an answer, too. */
-async function doctor({ access, extension }: CommandContext, folder: string): Promise<string> {
+async function doctor(
+  { access, extension }: CommandContext,
+  folder: string,
+  options: readonly string[] = [],
+): Promise<string> {
   const environment = {
     ...personEnvironment(readSettings(vscode.Uri.file(folder))),
     ...(await fleetVariables(extension.secrets, folder)),
   };
-  const { stdout, stderr } = await access.command(['doctor', '--json'], folder, environment);
+  const { stdout, stderr } = await access.command(
+    ['doctor', ...options, '--json'],
+    folder,
+    environment,
+  );
   if (stdout.trim() === '') throw new Error(stderr.trim());
   return stdout;
 }

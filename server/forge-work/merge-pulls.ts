@@ -1,7 +1,7 @@
 // Merges that the forge makes: the facts about them, the gate on a newer base before, and the
 // request itself.
 
-import { gatesMax, type MergeStep } from '../core/forge/merging.ts';
+import { chooseMethod, gatesMax, type MergeStep } from '../core/forge/merging.ts';
 import type { MergeFacts, Read } from '../core/forge/observed-pull.ts';
 import type { Check, GateAge, PullCore } from '../core/forge/pull-facts.ts';
 import type { Answer, Forge, Unreadable } from '../forge/port.ts';
@@ -159,8 +159,11 @@ export async function sendMerge(
   if (core.value.state !== 'open' || core.value.head !== head) return null;
   const merging = await forge.merging(nativeId);
   if (merging.kind !== 'facts') return merging;
-  const { queue, isAuto, method } = merging.value;
+  const { queue, isAuto } = merging.value;
   if (queue !== null || isAuto) return null;
+  const rules = await forge.rules(core.value.baseBranch);
+  if (rules.kind !== 'facts') return rules;
+  const method = chooseMethod(rules.value, merging.value.method);
   const asked = await forge.merge(nativeId, { how, head, method });
   return asked.kind === 'facts' ? null : asked;
 }

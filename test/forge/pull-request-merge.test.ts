@@ -34,6 +34,15 @@ suite('a pull request that GitHub merges', function () {
     assert.equal(landed?.data['as_tested'], true);
   });
 
+  test('into a linear history is squashed, and landed as tested', async () => {
+    pulls.fake.rules.push({ type: 'required_linear_history' });
+    const here = await opened('merge = "auto"\n');
+    await here.epicLanded();
+    const [landed] = await here.events('--type', 'epic.landed');
+    assert.equal(landed?.data['as_tested'], true);
+    assert.equal(pulls.fake.git.git(slug, 'rev-list', '--merges', 'main'), '');
+  });
+
   test('through the queue comes back with the red check of its group, and goes in again', async () => {
     pulls.fake.required.push('unit');
     const here = await opened('merge = "queue"\n');
@@ -92,7 +101,7 @@ suite('a pull request that GitHub merges', function () {
   test('is tested on the newest base before it is asked for', async () => {
     pulls.fake.rules.push(reviewRule(1));
     const here = await opened('merge = "queue"\n');
-    await says(here, /^PR #41 waits for 1 approval$/u);
+    await says(here, /^PR #41 waits for 1 approval \(not by drover\)$/u);
     pulls.fake.git.commit(slug, 'main', 'other.txt', 'by a person\n');
     await says(here, /; main has moved since the gate ran$/u);
     const gates = (await here.events('--type', 'gate.passed')).length;

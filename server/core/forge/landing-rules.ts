@@ -1,6 +1,7 @@
 // What landing on a forge will need, and whether this token can do it. Pure.
 
 import { formatCount } from '../format.ts';
+import { methodsLeft } from './merging.ts';
 import type { Read } from './observed-pull.ts';
 import type { BranchRules, MergeMethod } from './pull-facts.ts';
 import type { WorkflowFile } from './workflow-triggers.ts';
@@ -168,7 +169,7 @@ function ruleRows(facts: LandingFacts, repository: RepositoryFacts): readonly La
       ),
     ];
   const whole = `The rules of ${base} can be read.`;
-  const methods = allowedMethods(repository.methods, rules.value);
+  const methods = methodsLeft(rules.value, repository.methods);
   return [
     readRow('rules', whole, rules),
     approvalRow(facts, rules.value),
@@ -179,19 +180,6 @@ function ruleRows(facts: LandingFacts, repository: RepositoryFacts): readonly La
     ...queueRows(facts, rules.value),
     methodRow(methods, repository.slug),
   ];
-}
-
-function allowedMethods(
-  ofRepository: readonly MergeMethod[],
-  { mergeMethods, needsLinearHistory, needsSignatures }: BranchRules,
-): readonly MergeMethod[] {
-  return ofRepository.filter(
-    (method) =>
-      (mergeMethods === null || mergeMethods.includes(method)) &&
-      // The branch of an epic has merge commits, and its commits are not signed. A rebase would
-      // lose the resolutions of conflicts.
-      (method === 'SQUASH' || !(needsLinearHistory || needsSignatures)),
-  );
 }
 
 function approvalRow({ user, base }: LandingFacts, { approvals }: BranchRules): LandingRow {

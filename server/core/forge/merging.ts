@@ -2,6 +2,7 @@
 // Pure.
 
 import type { PullFacts } from './observed-pull.ts';
+import type { BranchRules, MergeMethod } from './pull-facts.ts';
 
 /** Gates of one head, each on a newer base. */
 export const gatesMax = 3;
@@ -38,6 +39,27 @@ function isTooEarly({ checks, rules, merge, nowMs, quietMs }: PullFacts): boolea
   const hasChecks = checks.kind === 'read' && checks.value.length > 0;
   const isRequired = rules.kind === 'read' && rules.value.requiredChecks.length > 0;
   return !hasChecks && !isRequired && nowMs - merge.pushedAtMs < quietMs;
+}
+
+/**
+ * How a branch with these rules takes the work of an epic: the branch of an epic has merge commits,
+ * and Drover signs none of its commits.
+ */
+export function methodsLeft(
+  { mergeMethods, needsLinearHistory, needsSignatures }: BranchRules,
+  offered: readonly MergeMethod[],
+): readonly MergeMethod[] {
+  return offered.filter(
+    (method) =>
+      (mergeMethods === null || mergeMethods.includes(method)) &&
+      (method === 'SQUASH' || !(needsLinearHistory || needsSignatures)),
+  );
+}
+
+/** The repository's usual method if the rules allow it; GitHub refuses what they do not. */
+export function chooseMethod(rules: BranchRules, usual: MergeMethod): MergeMethod {
+  const left = methodsLeft(rules, [usual, 'SQUASH', 'MERGE']);
+  return left[0] ?? usual;
 }
 
 /** The whole sentence if the forge is merging it; null if it is not. */

@@ -49,8 +49,9 @@ function mergingNode({ state }: Parts, { number, isAuto }: FakePull): object {
   };
 }
 
-function enableAuto(parts: Parts, pull: FakePull, { head }: Variables): object {
+function enableAuto(parts: Parts, pull: FakePull, { head, method }: Variables): object {
   if (!isHead(parts, pull, head)) return unprocessable(headChanged);
+  if (needsSquash(parts) && method !== 'SQUASH') return unprocessable(notAllowed);
   if (lacks(parts, pull) === null)
     return unprocessable('Pull request Pull request is in clean status');
   pull.isAuto = true;
@@ -73,19 +74,32 @@ function enqueue(parts: Parts, pull: FakePull, { head }: Variables): object {
   return { data: { enqueuePullRequest: { mergeQueueEntry: entry } } };
 }
 
-function mergeNow(parts: Parts, pull: FakePull, { head }: Variables): object {
+function mergeNow(parts: Parts, pull: FakePull, { head, method }: Variables): object {
   if (!isHead(parts, pull, head)) return unprocessable(headChanged);
+  if (needsSquash(parts) && method !== 'SQUASH') return unprocessable(notAllowed);
   parts.state.mergeRequests.push(`merge ${pull.number}`);
-  mergePull(parts, pull);
+  mergePull(parts, pull, method === 'SQUASH' ? 'squash' : 'merge');
   return taken('mergePullRequest', pull);
 }
 
 const headChanged = 'Head branch was modified. Review and try the merge again.';
 
-export function mergePull({ git }: Pick<Parts, 'git'>, pull: FakePull): void {
+export function mergePull(
+  { git }: Pick<Parts, 'git'>,
+  pull: FakePull,
+  how: 'merge' | 'squash' = 'merge',
+): void {
   const head = git.tip(pull.slug, pull.head) ?? '';
-  const mergeCommit = git.merge(pull.slug, pull.base, head, 'merge');
+  const mergeCommit = git.merge(pull.slug, pull.base, head, how);
   Object.assign(pull, { state: 'closed', lastHead: head, mergeCommit });
+}
+
+const notAllowed = 'Merge method merge commits are not allowed on this repository';
+
+/** The branch of an epic has merge commits, and none that is signed. */
+function needsSquash({ state }: Parts): boolean {
+  const rules = ['required_linear_history', 'required_signatures'];
+  return state.rules.some(({ type }) => rules.includes(type));
 }
 
 /** What the rules of the base still need; null if nothing. */

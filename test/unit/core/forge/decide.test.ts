@@ -284,7 +284,7 @@ suite('facts of a pull request', () => {
     ['PR #41 is in the merge queue, 2nd', { merge: inQueue(2) }],
     ['PR #41 is in the merge queue, 13th', { merge: inQueue(13) }],
     [
-      'PR #41 waits for 1 approval; then GitHub merges it',
+      'PR #41 waits for 1 approval (not by lead); then GitHub merges it',
       { rules: oneApproval, merge: { ...auto, merging: read({ ...merging, isAuto: true }) } },
     ],
     [

@@ -7,6 +7,7 @@ import {
   type LandingTopic,
   type RepositoryFacts,
 } from '../../../../server/core/forge/landing-rules.ts';
+import { chooseMethod } from '../../../../server/core/forge/merging.ts';
 import type { BranchRules } from '../../../../server/core/forge/pull-facts.ts';
 import { workflowOf } from '../../../../server/core/forge/workflow-triggers.ts';
 
@@ -173,4 +174,16 @@ suite('what landing on a forge will need', () => {
       assert.deepEqual(workflowOf('ci.yml', yaml), { path: 'ci.yml', isForPulls, isForQueue });
     });
   }
+});
+
+suite('how a pull request is merged without a person', () => {
+  const methods: readonly [string, Partial<BranchRules>, string][] = [
+    ['as usual', {}, 'REBASE'],
+    ['by squash into a linear history', { needsLinearHistory: true }, 'SQUASH'],
+    ['by squash if commits must be signed', { needsSignatures: true }, 'SQUASH'],
+    ['by what the rules allow', { mergeMethods: ['MERGE'] }, 'MERGE'],
+    ['as usual if the rules leave nothing: GitHub refuses it', { mergeMethods: [] }, 'REBASE'],
+  ];
+  for (const [name, more, method] of methods)
+    test(name, () => assert.equal(chooseMethod({ ...rules, ...more }, 'REBASE'), method));
 });
