@@ -1,4 +1,4 @@
-// What landing by a pull request will need, before a run that lands so.
+// The checks before a run that lands by a pull request.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LandingRow } from '../core/forge/landing-rules.ts';

@@ -1,4 +1,4 @@
-// What GitHub tells of a repository and of the token that asks. Nothing is changed by asking.
+// The facts of a repository, and the rights of the token that asks. Asking changes nothing.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { Repository } from '../core/forge/issue.ts';

@@ -87,7 +87,7 @@ export interface Forge {
   merge(nativeId: string, request: MergeRequest): Promise<Answer<null>>;
 }
 
-/** What the forge tells of the repository and of the token. Asking changes nothing. */
+/** The facts of the repository, and the rights of the token. Asking changes nothing. */
 export interface ForgeRights {
   repository(): Promise<Answer<RepositoryFacts>>;
   /** The user of the token. */

@@ -112,7 +112,7 @@ export interface PreflightCheck {
     /** The repository has no commit that work could start from. */
     | 'commit'
     | 'target'
-    /** What a pull request will need. */
+    /** The rules for pull requests, and the rights of the token. */
     | 'forge'
     | 'agent'
     | 'gate'

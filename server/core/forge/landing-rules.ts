@@ -1,4 +1,4 @@
-// What landing on a forge will need, and whether this token can do it. Pure.
+// The needs of a landing on a forge, and whether this token can meet them. Pure.
 
 import { formatCount } from '../format.ts';
 import { methodsLeft } from './merging.ts';
@@ -32,7 +32,7 @@ export interface LandingFacts {
   readonly tried?: TriedFacts;
 }
 
-/** What was tried without leaving a trace. */
+/** Rights that were tried without leaving a trace. */
 export interface TriedFacts {
   readonly push: Read<true>;
   readonly pulls: Read<true>;

@@ -54,8 +54,8 @@ export interface EngineHandlerDeps {
     kind: string,
   ) => { readonly path: string; readonly isFound: boolean } | null;
   /**
-   * What a pull request will need, of a run that lands on this branch. Empty if it opens none; null
-   * takes how it lands from the settings.
+   * The needs of a pull request, for a run that lands on this branch. Empty if it opens none. If
+   * `land` is null, the settings decide.
    */
   readonly landingChecks?: (
     land: LandMode | null,
