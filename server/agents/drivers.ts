@@ -1,5 +1,6 @@
 // The driver for the kind of agent that the settings name.
 
+import type { AwakeTime } from '../platform/awake-clock.ts';
 import { createAcpDriver } from './acp/driver.ts';
 import { createAmpDriver } from './amp/driver.ts';
 import { createClaudeDriver } from './claude/driver.ts';
@@ -11,6 +12,7 @@ import type { AgentDriver, AgentSettings, ProcessTable } from './port.ts';
 
 export interface DriverDeps {
   readonly processTable: ProcessTable;
+  readonly awake?: AwakeTime;
   /** Drover's own version, sent to agents that ask for the client. */
   readonly version: string;
   /** The project's root: relative program paths start here. */

@@ -138,6 +138,8 @@ export class LostLease extends Error {
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
+  /** Milliseconds without the sleep of the machine; absent if this clock knows of none. */
+  readonly awakeMs?: () => number;
   /** Calls back once after the delay; returns a function that calls it off. */
   timer(delayMs: number, callback: () => void): () => void;
 }

@@ -29,6 +29,8 @@ import { slotsOfMachine } from '../store/port.ts';
 import { workFiles } from '../files/work-files.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 import type { HostDurable } from '../fleet/host-durable.ts';
+import { formatDuration } from '../core/format.ts';
+import { AwakeClock } from '../platform/awake-clock.ts';
 import { agentEnvironment, commandEnvironment } from '../agents/kit/process/environment.ts';
 import type {
   Engine,
@@ -57,11 +59,13 @@ export async function composeEngine(project: Project, report: Report): Promise<E
   const ours = workPlaces(project);
   const processes = createProcessTable();
   const crash = crashPoint(live);
+  const awake = awakeClock(project, () => engine.switchboard.isBusy, report);
   const opened = await openDurable(project, crash, report);
   project.output.beginShipping(report);
   const drivers = new Map<string, AgentDriver>();
   const driverDeps = {
     processTable: processes,
+    awake,
     baseDir: places.root,
     version: droverVersion,
     trusted: true,
@@ -94,12 +98,12 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     durable: opened.durable,
     git,
     forge,
-    clock: store.sources.clock,
+    clock: { ...store.sources.clock, awakeMs: awake.nowMs },
     processes,
     commands: {
       run: (request, signal) =>
         confinement.command(request, (confined) =>
-          runShellCommand({ ...confined, secrets: secrets() }, processes, signal),
+          runShellCommand({ ...confined, secrets: secrets() }, processes, signal, awake),
         ),
     },
     agentTools: agentTokens,
@@ -121,6 +125,24 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     report,
   });
   return { ...opened, forge, engine, agentTokens, confinement, remote, engineWith };
+}
+
+/** A sleep while agents or gates run is an event. */
+function awakeClock(
+  { store, fleet, live }: Project,
+  isBusy: () => boolean,
+  report: Report,
+): AwakeClock {
+  const tell = async (sleptMs: number): Promise<void> => {
+    const machine = fleet === null ? {} : { machine: live.settings.fleet.name };
+    const data = { ...machine, slept_ms: sleptMs, message: `slept ${formatDuration(sleptMs)}` };
+    await store.transaction((tx) => store.append(tx, { type: 'machine.slept', data }));
+  };
+  const sources = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
+  return new AwakeClock(sources, (sleptMs) => {
+    if (!isBusy()) return;
+    tell(sleptMs).catch((error: unknown) => report(error, 'noting that the machine slept'));
+  });
 }
 
 function rolesOf({

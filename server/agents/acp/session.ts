@@ -73,7 +73,7 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
   readonly #end = Promise.withResolvers<OwnEnd>();
   readonly #over = new AbortController();
   readonly #denied = new Set<string>();
-  readonly #wait = new AnswerWait();
+  readonly #wait: AnswerWait;
   readonly #silence: SilenceWatch;
   readonly #asked = new Map<string, number>();
   #incoming: ReadableStreamDefaultController<AnyMessage> | null = null;
@@ -88,6 +88,7 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
   constructor(options: AcpSessionOptions) {
     this.#options = options;
     this.#run = options.run;
+    this.#wait = new AnswerWait(options.run.deps.awake);
     this.ownEnd = this.#end.promise;
     this.#silence = watchStall(options.run, {
       note: (seconds) => `The agent has sent no output for ${seconds} s.`,

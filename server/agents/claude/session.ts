@@ -57,7 +57,7 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
   readonly #over = new AbortController();
   readonly #openQuestions = new Map<string, AbortController>();
   readonly #answers: Promise<void>[] = [];
-  readonly #wait = new AnswerWait();
+  readonly #wait: AnswerWait;
   readonly #hints: HintQueue;
   readonly #silence: SilenceWatch;
   #limitUntilMs: number | null = null;
@@ -69,6 +69,7 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
     const { cwd, sessionId } = run.request;
     this.#options = options;
     this.#run = run;
+    this.#wait = new AnswerWait(run.deps.awake);
     this.#translator = new Translator({ cwd, sessionId, resumed, usageBefore });
     this.facts = this.#translator.facts;
     this.ownEnd = this.#end.promise;

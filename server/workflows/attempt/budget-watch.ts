@@ -215,12 +215,17 @@ export class BudgetWatch {
   }
 
   #sinceNow(): number | null {
-    return this.#isAtWork && this.#questions === 0 ? this.#engine.clock.now() : null;
+    return this.#isAtWork && this.#questions === 0 ? this.#awakeMs() : null;
+  }
+
+  #awakeMs(): number {
+    const { clock } = this.#engine;
+    return clock.awakeMs?.() ?? clock.now();
   }
 
   #takeWorked(): void {
     if (this.#workSinceMs === null) return;
-    const nowMs = this.#engine.clock.now();
+    const nowMs = this.#awakeMs();
     this.#counter?.worked(nowMs - this.#workSinceMs);
     this.#workSinceMs = nowMs;
   }

@@ -3,6 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentProcess, EndedTree, ProcessTable } from '../../port.ts';
+import type { AwakeTime } from '../../../platform/awake-clock.ts';
 import type { AgentEvent } from '../../../protocol/agent-events.ts';
 import type { AgentExit } from './spawn.ts';
 
@@ -30,6 +31,8 @@ export interface SuperviseOptions<Own extends string = never> extends RunningPro
   readonly signal: AbortSignal;
   readonly graceMs: number;
   readonly onWarning: (text: string) => void;
+  /** Absent: the machine never sleeps. */
+  readonly awake?: AwakeTime;
   /** Time that does not count as wall time: a person was being asked. */
   readonly waitedMs?: () => number;
   /** Reasons of the driver's own to end it. */
@@ -87,6 +90,9 @@ async function isWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
 
 function firstEnd<Own extends string>(options: SuperviseOptions<Own>): Promise<CommonEnd | Own> {
   const { signal, timeoutMs } = options;
+  const nowMs = options.awake?.nowMs ?? (() => performance.now());
+  // Sleep counts only before this process follows the program.
+  const startedAtMs = nowMs() - (Date.now() - options.startedAt);
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | null = null;
     const end = (why: CommonEnd | Own): void => {
@@ -102,7 +108,7 @@ function firstEnd<Own extends string>(options: SuperviseOptions<Own>): Promise<C
     signal.addEventListener('abort', onAbort);
     const look = (): void => {
       const waitedMs = options.waitedMs?.() ?? 0;
-      const leftMs = options.startedAt + (timeoutMs ?? 0) + waitedMs - Date.now();
+      const leftMs = startedAtMs + (timeoutMs ?? 0) + waitedMs - nowMs();
       if (leftMs <= 0) end('timeout');
       else timer = setTimeout(look, Math.min(leftMs, timerMsMax));
     };

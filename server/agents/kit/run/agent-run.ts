@@ -1,6 +1,7 @@
 // One run of an agent: its request, its listeners, and its leftovers.
 
 import type { AgentHost, AgentRequest, ProcessTable } from '../../port.ts';
+import type { AwakeTime } from '../../../platform/awake-clock.ts';
 import type { RunRecord } from '../log/run-record.ts';
 import type { SessionLock } from './session-lock.ts';
 
@@ -9,6 +10,8 @@ export interface ProgramDeps {
   readonly processTable: ProcessTable;
   /** Relative program paths start here (the project's root). */
   readonly baseDir: string;
+  /** Absent: the machine never sleeps. */
+  readonly awake?: AwakeTime;
   /** Time between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
   /** A file of raw output that has grown over this is emptied. */

@@ -1,9 +1,16 @@
 // How long a person was being asked: that time is not the agent's.
 
+import type { AwakeTime } from '../../../platform/awake-clock.ts';
+
 export class AnswerWait {
+  readonly #nowMs: () => number;
   #open = 0;
   #waitedMs = 0;
   #since: number | null = null;
+
+  constructor({ nowMs = () => performance.now() }: Partial<AwakeTime> = {}) {
+    this.#nowMs = nowMs;
+  }
 
   /** How many questions are open. */
   get open(): number {
@@ -12,12 +19,12 @@ export class AnswerWait {
 
   /** How long at least one question was open. */
   get waitedMs(): number {
-    return this.#waitedMs + (this.#since === null ? 0 : Date.now() - this.#since);
+    return this.#waitedMs + (this.#since === null ? 0 : this.#nowMs() - this.#since);
   }
 
   begin(): void {
     this.#open += 1;
-    this.#since ??= Date.now();
+    this.#since ??= this.#nowMs();
   }
 
   end(): void {

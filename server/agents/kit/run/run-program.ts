@@ -161,6 +161,7 @@ function supervise<Own extends string>(
     timeoutMs: timeoutMs === null ? null : timeoutMs + (follower.ownDeadlineMs ?? 0),
     processTable: deps.processTable,
     signal,
+    ...(deps.awake === undefined ? {} : { awake: deps.awake }),
     graceMs: request.endGraceMs ?? deps.graceMs ?? graceMsDefault,
     onWarning: (text) => record.emit({ type: 'note', level: 'warning', text }),
     waitedMs: () => follower.waitedMs?.() ?? 0,

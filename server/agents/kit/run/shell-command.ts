@@ -13,6 +13,7 @@ import { MaskedStream } from '../log/masked-stream.ts';
 import type { AgentProcess, ProcessTable, ProgramStart } from '../../port.ts';
 import { runMarker, startTimeOfNewChild } from '../process/process-list.ts';
 import { startInGroup } from '../process/run-group.ts';
+import { type AwakeTime, AwakeTimer } from '../../../platform/awake-clock.ts';
 import { thisPlatform } from '../../../platform/this-platform.ts';
 
 export interface ShellRequest extends CommandRequest {
@@ -32,6 +33,7 @@ export async function runShellCommand(
   request: ShellRequest,
   processes: ProcessTable,
   signal: AbortSignal,
+  awake: Partial<AwakeTime> = {},
 ): Promise<CommandOutcome> {
   const startedMs = performance.now();
   const output = new KeptOutput(request.logPath);
@@ -69,7 +71,7 @@ export async function runShellCommand(
       child.stderr.destroy();
     });
   };
-  const timer = setTimeout(() => end('timed_out'), request.timeoutMs);
+  const limit = new AwakeTimer(request.timeoutMs, awake, () => end('timed_out'));
   const onAbort = (): void => end('aborted');
   signal.addEventListener('abort', onAbort, { once: true });
   const exit = await new Promise<{ code: number | null; problem: string | null }>((resolve) => {
@@ -80,7 +82,7 @@ export async function runShellCommand(
       child.on('close', () => resolve({ code, problem: null }));
     });
   });
-  clearTimeout(timer);
+  limit.end();
   signal.removeEventListener('abort', onAbort);
   if (exit.problem === null) await processes.endTree(request.runId, agent, 0);
   for (const stream of streams) stream.end();

@@ -15,7 +15,7 @@ export interface StallOptions {
 }
 
 export function watchStall(
-  { request, record }: Pick<AgentRun, 'request' | 'record'>,
+  { request, record, deps }: Pick<AgentRun, 'request' | 'record' | 'deps'>,
   { note, onEnd, warnMs }: StallOptions,
 ): SilenceWatch {
   return new SilenceWatch({
@@ -24,6 +24,6 @@ export function watchStall(
     onWarn: (ms) =>
       record.emit({ type: 'note', level: 'warning', text: note(Math.round(ms / 1000)) }),
     onEnd: () => onEnd?.(),
-    quietUntilMs: () => lastStoodMs(request.runId),
+    quietUntilMs: () => Math.max(lastStoodMs(request.runId), deps.awake?.wokeAtMs() ?? 0),
   });
 }
