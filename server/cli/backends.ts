@@ -163,5 +163,7 @@ export interface Backends {
     root: string;
     socket?: string;
     stdio?: boolean;
+    /** It does not end when it is idle. */
+    staysIdle?: boolean;
   }) => Promise<void>;
 }

@@ -53,6 +53,8 @@ export interface BackendOptions {
   readonly root: string;
   readonly socket?: string;
   readonly stdio?: boolean;
+  /** It does not end when it is idle. */
+  readonly staysIdle?: boolean;
   /** It runs in the foreground for a fleet until it is stopped. */
   readonly worker?: WorkerOptions;
 }
@@ -103,7 +105,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   const telemetry = await exportTelemetry(project, report);
   const webhooks = await WebhookDelivery.begin(project, report);
   const forge = new ForgeWork(project, host, report);
-  life.staysFor(() => webhooks.isBusy() || forge.isBusy());
+  life.staysFor(() => options.staysIdle === true || webhooks.isBusy() || forge.isBusy());
   const served = await serve(project, host, life, webhooks, options);
   registerProject(process.env, options.root, report);
   const upkeep = startUpkeep(project, host.durable, report);

@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import type { Platform, ProcessFacts } from './port.ts';
+import { launchdService } from './launch-files.ts';
 import { posix } from './posix.ts';
 
 /** Environment of every `ps`: names of months and times in one form. */
@@ -35,6 +36,7 @@ export const darwin: Platform = {
     input: `open location ${JSON.stringify(url)}\n`,
   }),
   connectionUser: () => null,
+  userService: (request) => launchdService(request, process.getuid?.() ?? 0),
   notification: (title, text) => ({
     program: '/usr/bin/osascript',
     args: [...appleScript.flatMap((line) => ['-e', line]), title, text],

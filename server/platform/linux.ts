@@ -1,9 +1,11 @@
 // Linux: everything about processes is in `/proc`.
 
 import { readFileSync, readlinkSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { withoutMarkup } from '../core/format.ts';
 import type { Platform } from './port.ts';
 import { posix } from './posix.ts';
+import { systemdService } from './launch-files.ts';
 import { readStat } from './proc-stat.ts';
 
 let knownBootName: string | null = null;
@@ -34,6 +36,7 @@ export const linux: Platform = {
       return null;
     }
   },
+  userService: (request) => systemdService(request, userInfo().username),
   notification: (title, text) => {
     const options = ['--app-name=Drover', '--hint=string:sound-name:message-new-instant', '--'];
     // Many desktops read the text as markup.

@@ -6,6 +6,35 @@ export interface ProgramStart {
   readonly args: readonly string[];
 }
 
+export interface ServiceRequest {
+  /** Names the service among those of the user: letters and digits. */
+  readonly id: string;
+  /** The project's root. */
+  readonly root: string;
+  readonly start: ProgramStart;
+  /** Programs that agents need are found by it. */
+  readonly path: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+}
+
+/** A service of the user, as its manager knows it. */
+export interface UserService {
+  readonly name: string;
+  readonly file: string;
+  readonly text: string;
+  /** Run one after the other once the file exists. */
+  readonly enable: readonly ProgramStart[];
+  /** Run before the file is removed. */
+  readonly disable: readonly ProgramStart[];
+  /** Ends with 0 while it runs. */
+  readonly isRunning: ProgramStart;
+  /**
+   * Makes the service outlive a logout. Null for a manager that needs or knows no such command.
+   */
+  readonly linger: { readonly command: string; readonly isOnFile: string } | null;
+}
+
 /** The system's facts about one process. */
 export interface ProcessFacts {
   /** Two processes with one id differ in it. */
@@ -65,6 +94,8 @@ export interface Platform {
    * `from` and is connected to `to`. Returns null if the system does not report it.
    */
   connectionUser(from: number, to: number): number | null;
+  /** A service of the user that runs a program. Returns null if the system has none. */
+  userService(request: ServiceRequest): UserService | null;
   /** Shows a notification with its sound. Returns null if the system has no program for it. */
   notification(title: string, text: string): ProgramStart | null;
 }

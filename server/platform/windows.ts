@@ -52,5 +52,6 @@ export const windows: Platform = {
     input: `${url}\n`,
   }),
   connectionUser: () => null,
+  userService: () => null,
   notification: () => null,
 };

@@ -55,7 +55,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   mcp: ['mcp'],
   sqlforge: ['sqlforge status'],
   migrate: ['migrate --to postgresql://x@127.0.0.1:9/x'],
-  server: ['server stop'],
+  server: ['server stop', 'server install', 'server status', 'server uninstall'],
   'worker-runtime': ['worker-runtime --listen 127.0.0.1:0'],
   worker: ['worker'],
   web: ['web --listen 0.0.0.0:0'],

@@ -159,13 +159,14 @@ export async function migrate(
 
 export async function serve(
   context: CommandContext,
-  options: { readonly stdio?: boolean; readonly socket?: string },
+  options: { readonly stdio?: boolean; readonly socket?: string; readonly service?: boolean },
 ): Promise<number> {
   const root = await context.root();
   const { runBackend } = await context.surroundings.loadBackends();
   await runBackend({
     root,
     ...(options.stdio === true && { stdio: true }),
+    ...(options.service === true && { staysIdle: true }),
     ...(options.socket !== undefined && { socket: options.socket }),
   });
   return exitCodes.done;

@@ -138,14 +138,17 @@ function defineServer(program: Command, host: ProgramHost): void {
   const server = define(program, 'server', 'Run the backend (Drover starts it when needed)', [
     'server --socket /run/user/1000/drover.sock',
     'server stop',
+    'server install',
   ]);
   server
     .helpCommand(false)
     .option('--stdio', 'Serve one client on stdin and stdout')
     .addOption(new Option('--socket <path>', 'Listen on this path').conflicts('stdio'))
-    .action(async (options: { stdio?: boolean; socket?: string }) => {
-      if (options.stdio !== true && options.socket === undefined) {
-        server.error('server needs --stdio, --socket <path> or stop');
+    .option('--service', 'Run until stopped, also when idle (what "server install" starts)')
+    .action(async (options: { stdio?: boolean; socket?: string; service?: boolean }) => {
+      const isServed = options.stdio === true || options.service === true;
+      if (!isServed && options.socket === undefined) {
+        server.error('server needs --stdio, --socket <path>, --service or a command');
       }
       await host.run(server, async (context) => (await load()).serve(context, options));
     });
@@ -153,6 +156,19 @@ function defineServer(program: Command, host: ProgramHost): void {
   stop
     .option('-f, --force', 'Stop even while tasks are running (they are released first)')
     .action(calls(host, stop, async () => (await load()).serverStop));
+  defineService(server, host);
+}
+
+function defineService(server: Command, host: ProgramHost): void {
+  const service = async () => await import('../commands/installed-backend.ts');
+  const install = define(server, 'install', 'Run the backend as a service of your user', [
+    'server install',
+  ]);
+  install.action(calls(host, install, async () => (await service()).serverInstall));
+  const uninstall = define(server, 'uninstall', 'Remove the service', ['server uninstall']);
+  uninstall.action(calls(host, uninstall, async () => (await service()).serverUninstall));
+  const status = define(server, 'status', 'Show the backend and its service', ['server status']);
+  status.action(calls(host, status, async () => (await service()).serverStatus));
 }
 
 function defineWeb(program: Command, host: ProgramHost): void {
