@@ -75,6 +75,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/stopwatch.test.ts',
   'test/vscode/stories/tree-clicks.test.ts',
   'test/vscode/stories/trouble.test.ts',
+  'test/web/deep-links.test.ts',
   'test/web/projects.test.ts',
 ]);
 

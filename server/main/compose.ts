@@ -4,6 +4,7 @@ import { createDriver, type DriverDeps } from '../agents/drivers.ts';
 import type { AgentDriver } from '../agents/port.ts';
 import type { AgentKind } from '../core/plan/task.ts';
 import { createProcessTable } from '../agents/kit/process/process-table.ts';
+import type { ProcessTable } from '../agents/port.ts';
 import { runShellCommand } from '../agents/kit/run/shell-command.ts';
 import { agentChoices } from '../core/settings/agent-settings.ts';
 import { Refusal } from '../core/failure.ts';
@@ -100,12 +101,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     forge,
     clock: { ...store.sources.clock, awakeMs: awake.nowMs },
     processes,
-    commands: {
-      run: (request, signal) =>
-        confinement.command(request, (confined) =>
-          runShellCommand({ ...confined, secrets: secrets() }, processes, signal, awake),
-        ),
-    },
+    commands: commandsOf(confinement, secrets, processes, awake),
     agentTools: agentTokens,
     files: workFiles,
     storeOutput: (logPath) => project.output.flush(logPath),
@@ -143,6 +139,21 @@ function awakeClock(
     if (!isBusy()) return;
     tell(sleptMs).catch((error: unknown) => report(error, 'noting that the machine slept'));
   });
+}
+
+/** Gates and setups, behind their walls. */
+function commandsOf(
+  confinement: Confinement,
+  secrets: () => string[],
+  processes: ProcessTable,
+  awake: AwakeClock,
+): EngineDeps['commands'] {
+  return {
+    run: (request, signal) =>
+      confinement.command(request, (confined) =>
+        runShellCommand({ ...confined, secrets: secrets() }, processes, signal, awake),
+      ),
+  };
 }
 
 function rolesOf({

@@ -3,6 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TurnEnd, WebhookDeliverer } from './deliverer.ts';
+import { projectMark } from '../project/project-mark.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 
 /**
@@ -20,12 +21,13 @@ const gatherMs = 50;
 const sending = 'sending webhooks';
 
 export async function makeDeliverer(
-  project: Pick<Project, 'store' | 'machineId' | 'live'>,
+  project: Pick<Project, 'store' | 'machineId' | 'live' | 'places'>,
 ): Promise<WebhookDeliverer> {
   const deliverer = await import('./deliverer.ts');
   return new deliverer.WebhookDeliverer({
     store: project.store,
     machineId: project.machineId,
+    project: projectMark(project.places.root),
     settings: () => project.live.accepted.webhooks,
     offered: () => project.live.offered.webhooks,
     environment: () => project.live.environment,

@@ -10,6 +10,7 @@ import {
   webhookData,
   parseWebhookEvent,
   webhookFeedTypes,
+  webhookLink,
   type WebhookMessage,
 } from '../core/webhooks/webhook-events.ts';
 import {
@@ -42,6 +43,8 @@ export interface DelivererDeps {
   readonly store: Store;
   /** Names this machine among those that send from the same outbox. */
   readonly machineId: string;
+  /** Names the project on the page of `drover web`. */
+  readonly project: string;
   /** The settings that a person has accepted: nothing is sent elsewhere. */
   readonly settings: () => WebhookSettings;
   /**
@@ -177,7 +180,7 @@ export class WebhookDeliverer {
         events.length === eventsPerPage && last !== undefined
           ? last.seq
           : Math.max(upTo, last?.seq ?? 0);
-      const deliveries = events.flatMap((event) => deliveryOf(endpoint, event, this.#nowMs()));
+      const deliveries = events.flatMap((event) => deliveryOf(this.#deps, endpoint, event));
       if (deliveries.length > 0 || to - from > eventsUnstoredMax) {
         const nowMs = this.#nowMs();
         const isOurs = await store.transaction((tx) =>
@@ -301,20 +304,23 @@ function eventSeconds(row: DeliveryRow): number {
 }
 
 function deliveryOf(
+  { project, settings, store }: DelivererDeps,
   endpoint: WebhookEndpoint,
   event: EventView,
-  nowMs: number,
 ): readonly NewDelivery[] {
+  const nowMs = store.sources.clock.now();
   const name = parseWebhookEvent(event.type);
   if (name === null || event.at_ms < nowMs - eventAgeMaxMs) return [];
   if (endpoint.events.length > 0 && !endpoint.events.includes(name)) return [];
   const id = deliveryIdOf(endpoint.name, event.id, event.at_ms);
+  const { pageUrl = null } = settings();
   const message: WebhookMessage = {
     name,
     endpoint: endpoint.name,
     deliveryId: id,
     atMs: event.at_ms,
     data: webhookData(name, event),
+    ...(pageUrl !== null && { link: webhookLink(pageUrl, project, name, event) }),
   };
   return [{ seq: event.seq, id, event: name, body: deliveryBody(endpoint, message) }];
 }

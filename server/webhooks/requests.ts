@@ -15,7 +15,7 @@ import type { WebhookDeliverer } from './deliverer.ts';
 type WebhookLooks = 'webhooks.list' | 'webhooks.test';
 export type WebhookRequests = WebhookLooks | 'webhooks.retry';
 
-type WebhookProject = Pick<Project, 'store' | 'live' | 'machineId'>;
+type WebhookProject = Pick<Project, 'store' | 'live' | 'machineId' | 'places'>;
 
 const listedMax = 1_000;
 const listedByDefault = 50;

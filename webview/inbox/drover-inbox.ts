@@ -107,6 +107,8 @@ export class DroverInbox extends LitElement {
   #board: BoardController | null = null;
   #items: readonly InboxItem[] = [];
   #active = 0;
+  /** A task, an epic or a question: its item gets the focus as soon as it is listed. */
+  #wanted: string | null = null;
   /** The item and action for which a text is being entered. */
   #asking: { readonly key: string; readonly action: ItemAction } | null = null;
   readonly #busy = new Set<string>();
@@ -123,13 +125,23 @@ export class DroverInbox extends LitElement {
   override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('host') && this.host !== null && this.#board === null) {
       this.#board = new BoardController(this, this.host);
-      this.#board.onAction = (action) => {
-        if (action === 'focus') this.#focus(this.#active);
+      this.#board.onAction = (action, [about]) => {
+        if (action !== 'focus') return;
+        this.#wanted = about ?? null;
+        this.#focus(this.#active);
       };
     }
     const board = this.#board?.board ?? null;
     this.#items = board === null ? [] : inboxItems(board);
     if (!this.#items.some(({ key }) => key === this.#failed?.key)) this.#failed = null;
+    const wanted = this.#items.findIndex(
+      ({ about, questionId }) =>
+        this.#wanted !== null && [about, questionId].includes(this.#wanted),
+    );
+    if (wanted >= 0) {
+      this.#wanted = null;
+      this.#focus(wanted);
+    }
     this.#active = Math.min(this.#active, Math.max(0, this.#items.length - 1));
   }
 

@@ -13,7 +13,8 @@ import './drover-review.ts';
 import { deskStyles } from './desk-styles.ts';
 import { OpenProject, type ProjectNews } from './open-project.ts';
 import { PanelFrame, type PanelPlace } from './panel-frame.ts';
-import { panelPlace, type Place, parsePlace, placeKey } from './places.ts';
+import { PageNotices } from './notices.ts';
+import { addressOf, panelPlace, type Place, parsePlace, placeKey, parseProject } from './places.ts';
 import { PageSocket, type SocketState } from './socket.ts';
 
 const framesMax = 8;
@@ -67,6 +68,7 @@ export class DroverDesk extends LitElement {
   readonly #dialogs = new Dialogs();
   readonly #projects = new Map<string, OpenProject>();
   readonly #socket: PageSocket;
+  readonly #notices = new PageNotices();
   #device: WebDevice | null = null;
 
   constructor() {
@@ -85,8 +87,11 @@ export class DroverDesk extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     void this.#socket.connect();
-    window.addEventListener('popstate', () => {
-      this.#show(parsePlace(location.hash) ?? firstPlace());
+    window.addEventListener('popstate', () => this.#goTo(location.hash));
+    navigator.serviceWorker?.addEventListener('message', ({ data }) => {
+      const { hash } = data as { readonly hash: string };
+      history.pushState(null, '', hash);
+      this.#goTo(hash);
     });
     phone.addEventListener('change', () => this.#show(this.place));
   }
@@ -134,7 +139,7 @@ export class DroverDesk extends LitElement {
       ${tabs.map(([place, title]) => {
         const isCurrent = placeKey(place) === placeKey(this.place);
         return html`<a
-          href="#/${placeKey(place)}"
+          href=${this.#addressOf(place)}
           class=${place.name}
           aria-current=${isCurrent ? 'page' : 'false'}
           @click=${(event: Event) => this.#follow(event, place)}
@@ -145,6 +150,18 @@ export class DroverDesk extends LitElement {
           }</a
         >`;
       })}
+      ${
+        this.#notices.canAsk
+          ? html`<button
+              @click=${async () => {
+                await this.#notices.ask();
+                this.requestUpdate();
+              }}
+            >
+              Notify Me
+            </button>`
+          : nothing
+      }
     </nav>`;
   }
 
@@ -218,16 +235,32 @@ export class DroverDesk extends LitElement {
 
   #open(place: Place): void {
     if (placeKey(place) === placeKey(this.place)) return;
-    history.pushState(null, '', `#/${placeKey(place)}`);
+    history.pushState(null, '', this.#addressOf(place));
     this.#show(place);
+  }
+
+  /** Shows the place of an address, which may be another project's. */
+  #goTo(hash: string): void {
+    const project = parseProject(hash) ?? this.projectId;
+    const place = parsePlace(hash) ?? firstPlace();
+    if (project !== this.projectId && this.#projects.has(project)) this.#choose(project, place);
+    else this.#show(place);
+  }
+
+  #addressOf(place: Place): string {
+    return addressOf(place, this.#projects.size > 1 ? this.projectId : null);
   }
 
   /** On a wide page the tree and the inbox are always there, so the main view stays. */
   #show(place: Place): void {
     const isSide = place.name === 'tree' || place.name === 'inbox';
-    this.place = isSide && !phone.matches ? firstPlace() : place;
+    if (isSide) this.place = phone.matches ? panelPlace(place.name) : firstPlace();
+    else this.place = place;
     this.text = null;
     this.#ensureFrames();
+    if (place.name !== 'inbox' || place.id === null) return;
+    const frame = this.frames.find((each) => each.place.name === 'inbox');
+    frame?.do('focus', [place.id]);
   }
 
   #ensureFrames(): void {
@@ -296,7 +329,7 @@ export class DroverDesk extends LitElement {
     this.#device = device;
     this.#list(projects);
     this.#connect();
-    this.#show(this.place);
+    this.#show(this.frames.length === 0 ? (parsePlace(location.hash) ?? firstPlace()) : this.place);
   }
 
   #list(projects: readonly WebProject[]): void {
@@ -312,7 +345,8 @@ export class DroverDesk extends LitElement {
     }
     const [first] = projects;
     if (first === undefined || ids.has(this.projectId)) return this.requestUpdate();
-    if (this.projectId === '') this.projectId = first.id;
+    const linked = parseProject(location.hash) ?? first.id;
+    if (this.projectId === '') this.projectId = ids.has(linked) ? linked : first.id;
     else this.#choose(first.id);
   }
 
@@ -325,6 +359,8 @@ export class DroverDesk extends LitElement {
   #hear(project: OpenProject, news: ProjectNews): void {
     if (project.project.id !== this.projectId) return;
     for (const frame of this.frames) frame.hear(news);
+    const { board } = project;
+    if (board !== null) this.#notices.hear(project.project.id, listNeeds(board));
     const waiting = this.#waiting();
     document.title = waiting > 0 ? `(${waiting}) Drover` : 'Drover';
     this.requestUpdate();
@@ -337,12 +373,12 @@ export class DroverDesk extends LitElement {
     return listNeeds(board).length;
   }
 
-  #choose(id: string): void {
+  #choose(id: string, place: Place = firstPlace()): void {
     for (const frame of this.frames) frame.dispose();
     this.frames = [];
     this.projectId = id;
     this.#connect();
-    this.#show(firstPlace());
+    this.#show(place);
   }
 
   #socketIs(state: SocketState): void {

@@ -45,6 +45,8 @@ export class PanelFrame {
   /** Packing a board takes a while: later messages wait for their turn. */
   #posts: Promise<void> = Promise.resolve();
   #isListening = false;
+  /** Asked of the panel before it was loaded. */
+  #early: (() => void) | null = null;
   selection: readonly string[] = [];
 
   constructor(place: PanelPlace, title: string, around: PanelSurroundings) {
@@ -78,7 +80,8 @@ export class PanelFrame {
 
   /** The panel carries it out itself, on these tasks and epics. */
   do(action: WebviewAction, ids: readonly string[] = this.selection): void {
-    this.#post({ type: 'do', action, ids });
+    if (this.#isListening) this.#post({ type: 'do', action, ids });
+    else this.#early = () => this.#post({ type: 'do', action, ids });
   }
 
   #take(message: FromWebview): void {
@@ -105,6 +108,8 @@ export class PanelFrame {
       if (name !== 'hello') return await action(name, params as object);
       this.#isListening = true;
       this.#postState();
+      this.#early?.();
+      this.#early = null;
       return {};
     }
     if (!isOneOf(webviewRequests, name)) throw new AskFailure('refused', 'Not for panels.');

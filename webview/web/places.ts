@@ -22,8 +22,19 @@ export function placeKey(place: Place): string {
   return parts.map((part) => encodeURIComponent(part)).join('/');
 }
 
+/** `#/stream/parser/2`, and with a project `#/~0123456789ab/stream/parser/2`. */
+export function addressOf(place: Place, project: string | null): string {
+  return `#/${project === null ? '' : `~${project}/`}${placeKey(place)}`;
+}
+
+/** Returns null if the address names no project. */
+export function parseProject(hash: string): string | null {
+  return /^#\/~([0-9a-f]{12})(?:\/|$)/u.exec(hash)?.[1] ?? null;
+}
+
 /** Parses `#/stream/parser/2`. Returns null if it names no place. */
-export function parsePlace(hash: string): Place | null {
+export function parsePlace(address: string): Place | null {
+  const hash = address.replace(/^#\/~[0-9a-f]{12}\//u, '#/');
   if (!hash.startsWith('#/')) return null;
   const [name, id = null, attempt = null] = hash.slice(2).split('/').map(decoded);
   if (name === 'devices') return { name };

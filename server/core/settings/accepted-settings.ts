@@ -73,6 +73,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'webhooks.url',
   'webhooks.secret',
   'webhooks.allow_private',
+  'web.url',
   'webhooks.endpoints',
 ]);
 

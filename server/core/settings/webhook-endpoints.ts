@@ -43,6 +43,13 @@ export const webhookSettingTable = {
     doc: 'Allow webhooks to this machine and to private networks.',
     readBy: reader,
   },
+  'web.url': {
+    value: { type: 'url' },
+    fallback: null,
+    inFile: true,
+    doc: 'Address at which people reach `drover web`. Webhooks link to the task or question there.',
+    readBy: reader,
+  },
   'webhooks.endpoints': {
     value: { type: 'endpoints' },
     fallback: {},
@@ -83,6 +90,8 @@ export interface WebhookEndpoint {
 export interface WebhookSettings {
   readonly enabled: boolean;
   readonly allowPrivate: boolean;
+  /** The address of `drover web`. Without it, webhooks have no links. */
+  readonly pageUrl?: string | null;
   readonly endpoints: readonly WebhookEndpoint[];
 }
 
@@ -100,6 +109,7 @@ export function readWebhookSettings(get: <T>(key: WebhookSettingKey) => T): Webh
   return {
     enabled: get('webhooks.enabled'),
     allowPrivate: get('webhooks.allow_private'),
+    pageUrl: get('web.url'),
     endpoints,
   };
 }

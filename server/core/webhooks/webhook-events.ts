@@ -2,7 +2,7 @@
 // event always gives the same bytes, so that a repeated delivery is identical.
 
 import { isOneOf } from '../one-of.ts';
-import { type FeedEvent, numberIn, textIn } from '../history/feed-event.ts';
+import { type FeedEvent, numberIn, textIn, textsIn } from '../history/feed-event.ts';
 import { formatDuration, withoutMarkup } from '../format.ts';
 
 export const webhookEventNames = [
@@ -19,6 +19,7 @@ export const webhookEventNames = [
   'task.completed',
   'task.failed',
   'task.cancelled',
+  'question.asked',
   'worker.started',
   'worker.stopped',
   'run.started',
@@ -73,6 +74,8 @@ const statusOf: { readonly [N in WebhookEventName]?: string } = {
 export function webhookData(name: WebhookEventName, event: FeedEvent): WebhookData {
   const [kind] = name.split('.');
   switch (kind) {
+    case 'question':
+      return { question: questionData(event) };
     case 'worker':
       return { worker: workerData(event) };
     case 'run':
@@ -96,6 +99,16 @@ function taskData(name: WebhookEventName, event: FeedEvent): Readonly<Record<str
     error: cutOrNull(textIn(event, 'error') ?? textIn(event, 'reason'), errorMax),
     attempts: numberIn(event, 'attempts') ?? numberIn(event, 'attempt'),
     duration_ms: numberIn(event, 'duration'),
+  });
+}
+
+function questionData(event: FeedEvent): Readonly<Record<string, unknown>> {
+  return withoutNulls({
+    question_id: textIn(event, 'question'),
+    task_id: event.task_id,
+    kind: textIn(event, 'kind'),
+    text: cutOrNull(textIn(event, 'text'), errorMax),
+    choices: textsIn(event, 'choices').map((choice) => cut(choice, titleMax)),
   });
 }
 
@@ -149,6 +162,30 @@ export interface WebhookMessage {
   /** Unix milliseconds of the event. */
   readonly atMs: number;
   readonly data: WebhookData;
+  /** The address that shows it on the page of `drover web`; absent if the page has none. */
+  readonly link?: string;
+}
+
+/** Events whose item in the inbox waits for a person. */
+const inInbox: ReadonlySet<WebhookEventName> = new Set([
+  'question.asked',
+  'task.blocked',
+  'task.conflict',
+  'task.needs_review',
+  'task.failed',
+]);
+
+/** The address of an event's item on the page at `url`, for a project with this id. */
+export function webhookLink(
+  url: string,
+  project: string,
+  name: WebhookEventName,
+  event: FeedEvent,
+): string {
+  const id = textIn(event, 'question') ?? event.task_id;
+  const page = `${url.replace(/\/+$/u, '')}/#/~${project}`;
+  if (id === null) return `${page}/run`;
+  return `${page}/${inInbox.has(name) ? 'inbox' : 'stream'}/${encodeURIComponent(id)}`;
 }
 
 /**
@@ -163,26 +200,33 @@ export function droverBody(message: WebhookMessage): string {
     webhook_id: message.endpoint,
     delivery_id: message.deliveryId,
     data: message.data,
+    ...(message.link !== undefined && { link: message.link }),
   });
 }
 
 export function slackBody(message: WebhookMessage): string {
   // Slack reads `<!channel>` and links out of these three characters.
-  return JSON.stringify({ text: withoutMarkup(describeEvent(message)) });
+  return JSON.stringify({ text: withLink(withoutMarkup(describeEvent(message)), message) });
 }
 
 /** Discord refuses a longer content. */
 const discordMax = 2_000;
 
 export function discordBody(message: WebhookMessage): string {
-  const content = cut(describeEvent(message).replaceAll(/[\\*_~`|>#[\]()@<]/g, '\\$&'), discordMax);
+  const words = describeEvent(message).replaceAll(/[\\*_~`|>#[\]()@<]/g, '\\$&');
+  const content = withLink(cut(words, discordMax - (message.link?.length ?? 0) - 1), message);
   return JSON.stringify({ content, allowed_mentions: { parse: [] } });
+}
+
+function withLink(words: string, { link }: WebhookMessage): string {
+  return link === undefined ? words : `${words} ${link}`;
 }
 
 /** One line for a chat, in plain text. */
 export function describeEvent({ name, data }: WebhookMessage): string {
   if (name === 'test') return 'Drover: this is a test message.';
-  const { task, run, worker, epic, machine } = data;
+  const { task, run, worker, epic, machine, question } = data;
+  if (question !== undefined) return questionSentence(question);
   if (machine !== undefined) return machineSentence(name, machine);
   if (run !== undefined) return runSentence(name, run);
   if (epic !== undefined) return `Drover: epic ${wordOf(epic['epic_id'])} landed.`;
@@ -196,6 +240,11 @@ export function describeEvent({ name, data }: WebhookMessage): string {
   const error = task?.['error'];
   const why = typeof error === 'string' && error !== '' ? `: ${cut(oneLine(error), 300)}` : '.';
   return `Drover: ${wordOf(task?.['task_id'])} "${title}" ${verbOf(name)}${took}${why}`;
+}
+
+function questionSentence(question: Readonly<Record<string, unknown>>): string {
+  const text = cut(oneLine(wordOf(question['text'])), titleMax);
+  return `Drover: ${wordOf(question['task_id'])} asks: ${text}`;
 }
 
 function machineSentence(

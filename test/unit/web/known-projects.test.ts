@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { projectMark } from '../../../server/project/project-mark.ts';
 import { knownProjects, registerProject } from '../../../server/web/known-projects.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
@@ -39,6 +40,12 @@ suite('known projects', () => {
     assert.deepEqual(names(bee), ['bee']);
     registerProject(env, bee, fail);
     assert.equal(readdirSync(join(folder, 'home/.local/state/drover/projects')).length, 1);
+  });
+
+  test('has the ids that links of webhooks contain', () => {
+    const bee = make('bee');
+    registerProject(env, bee, fail);
+    assert.equal(knownProjects(env, bee)[0]?.id, projectMark(bee));
   });
 
   test('ignores broken files', () => {

@@ -57,6 +57,7 @@ suite('webhooks', () => {
     const made = new WebhookDeliverer({
       store: project.store,
       machineId: '',
+      project: '0123456789ab',
       settings: () => settings,
       offered: () => settings,
       environment: () => ({ HOOK_WORD: secret }),

@@ -31,7 +31,7 @@ export interface SuperviseOptions<Own extends string = never> extends RunningPro
   readonly signal: AbortSignal;
   readonly graceMs: number;
   readonly onWarning: (text: string) => void;
-  /** Absent: the machine never sleeps. */
+  /** Absent if the machine never sleeps. */
   readonly awake?: AwakeTime;
   /** Time that does not count as wall time: a person was being asked. */
   readonly waitedMs?: () => number;

@@ -10,7 +10,7 @@ export interface ProgramDeps {
   readonly processTable: ProcessTable;
   /** Relative program paths start here (the project's root). */
   readonly baseDir: string;
-  /** Absent: the machine never sleeps. */
+  /** Absent if the machine never sleeps. */
   readonly awake?: AwakeTime;
   /** Time between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
