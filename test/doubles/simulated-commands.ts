@@ -32,6 +32,8 @@ export class CommandWorld {
   /** `tree command` of every test that ended well. */
   readonly green = new Set<string>();
   readonly #looks = new Map<string, number>();
+  /** Whether the last run of this name ended well. */
+  readonly ends = new Map<string, boolean>();
   readonly running = new Set<RunningCommand>();
   onStart: (request: CommandRequest) => void = () => undefined;
   /** Called when the files under a running command have changed. */
@@ -91,7 +93,9 @@ export class CommandWorld {
       this.running.delete(running);
       if (durationMs > request.timeoutMs) return end('timed_out', null);
       if (this.#treeAt(request.cwd) !== before) this.onDisturbed(request);
-      end('exited', this.#verdict(request, before) ? 0 : 1);
+      const isWell = this.#verdict(request, before);
+      this.ends.set(request.runId, isWell);
+      end('exited', isWell ? 0 : 1);
     });
     signal.addEventListener('abort', abort, { once: true });
   }

@@ -53,6 +53,7 @@ export class Checks {
   }
 
   #event(event: FeedEvent): void {
+    if (event.type === 'gate.passed') this.#checkFlaky(event);
     const id = event.task_id;
     if (id === null) return;
     // That of a retry is the provider's answer.
@@ -69,6 +70,15 @@ export class Checks {
     // A waiting task may resume on other work of a blocker: one that was reset, and has landed
     // again.
     this.#claimed(id);
+  }
+
+  /** A second try that passes where the first one failed says so. */
+  #checkFlaky({ data }: FeedEvent): void {
+    const { ends } = this.#world.commands;
+    const [first, second] = [1, 2].map((part) => `p/gate/${String(data['commit'])}/${part}`);
+    if (ends.get(first ?? '') !== false || ends.get(second ?? '') !== true) return;
+    if (data['flaky'] !== true)
+      this.#world.violate('tested-tree', `${String(data['tree'])} was red first, and is not flaky`);
   }
 
   #rootOf(id: string): string {

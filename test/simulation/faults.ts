@@ -76,6 +76,9 @@ function withGit(
   };
 }
 
+/** Long enough that others start early. */
+const longGates = { gateLongestMs: 15_000 } as const;
+
 export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'claim-without-blockers': {
     seed: 1,
@@ -147,6 +150,41 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     breaks: ['tested-tree'],
     make: () =>
       rewriting(/(from "gate_verdicts" where) "tree_sha" = \?/, '$1 (1 or "tree_sha" = ?)'),
+  },
+  'keep-the-verdict-of-what-was-rebuilt': {
+    seed: 19,
+    often: { personEveryMs: 600, ...longGates },
+    breaks: ['tested-tree'],
+    // Work that is merged again, without what was before it, is known by the tree of the first time.
+    make: () => {
+      const trees = new Map<string, string>();
+      return withGit((git) => ({
+        merge: async (request) => {
+          const merged = await git.merge(request);
+          if (!merged.ok || merged.value.kind !== 'merged') return merged;
+          const tree = trees.get(request.commit) ?? merged.value.tree;
+          trees.set(request.commit, tree);
+          return { ok: true, value: { ...merged.value, tree } };
+        },
+      }));
+    },
+  },
+  'count-a-flaky-gate-as-green': {
+    seed: 43,
+    often: { flakyShare: 50, ...longGates },
+    breaks: ['tested-tree'],
+    make: () => ({
+      store: (store) => ({
+        ...store,
+        append: (tx, event) =>
+          store.append(
+            tx,
+            event.type === 'gate.passed'
+              ? { ...event, data: { ...event.data, flaky: false } }
+              : event,
+          ),
+      }),
+    }),
   },
   'lease-a-slot-twice': {
     seed: 1,

@@ -38,7 +38,7 @@ export type SpeculationStep =
       readonly start: readonly Candidate[];
       /** Their gates tell nothing any more. */
       readonly stop: readonly Candidate[];
-      /** One more task would start one more gate. */
+      /** One more task would start one more gate, or be part of the next ones. */
       readonly isOpen: boolean;
     };
 
@@ -57,10 +57,11 @@ export function oddsOf({ runs, passes }: PastGates): number {
 const likely = 0.5;
 /** A gate that is shorter than this (ms) is over before another one would help. */
 export const shortGateMs = 5_000;
-const firstWindow = 3;
+const earlyAtStart = 3;
 
+/** With the first candidate. */
 export function windowAtStart(most: number): number {
-  return Math.max(1, Math.min(firstWindow, most));
+  return 1 + Math.max(0, Math.min(earlyAtStart, most - 1));
 }
 
 export function windowAfter(end: 'landed' | 'red', window: number, most: number): number {
@@ -89,8 +90,12 @@ export function decide(facts: SpeculationFacts): SpeculationStep {
       .map((place) => ({ through: prefixes.length, without: place - 1 })),
   ];
   const places = facts.gateMs < shortGateMs ? 1 : facts.places;
-  const free = places + stop.length - running.length - guesses.length - facts.others;
-  if (red > 0) return { kind: 'gates', start: search(facts, red, free), stop, isOpen: false };
+  // What stops has its place until it has ended.
+  const free = places - running.length - guesses.length - facts.others;
+  if (red > 0) {
+    const isUnderWay = [...prefixes.slice(0, red), ...without.slice(0, red)].includes('running');
+    return { kind: 'gates', start: search(facts, red, free), stop, isOpen: !isUnderWay };
+  }
   return { kind: 'gates', stop, ...ahead(facts, running, free) };
 }
 

@@ -6,7 +6,7 @@ import { gateVerdict, type LandingRow, lastGateDurationMs, pastGatesOf } from '.
 import type { Uses } from '../kit/engine-ports.ts';
 import { KnownMerges, type Link } from './chain.ts';
 import type { LandingBatch } from './landing-batch.ts';
-import { mostGates } from './running-gates.ts';
+import { gatesOf, mostGates } from './running-gates.ts';
 import { commandsOf, type TestedMerge, type TestingBatch, testMerge } from './test-merge.ts';
 
 export type GatingLine = TestingBatch & Uses<'clock' | 'host' | 'report' | 'settings' | 'store'>;
@@ -30,7 +30,9 @@ interface RunningGate {
 /** A task whose work is red by itself, while it has its second try. */
 export interface Aside {
   readonly link: Link;
-  readonly gate: RunningGate;
+  readonly merge: TestedMerge;
+  /** Null until a place is free. */
+  gate: RunningGate | null;
 }
 
 export class EarlyGates {
@@ -62,7 +64,8 @@ export class EarlyGates {
 
   /** Gates that run now. */
   get running(): readonly RunningGate[] {
-    return [...this.#gates.values(), ...this.asides.map(({ gate }) => gate)].filter(
+    const asides = this.asides.flatMap(({ gate }) => gate ?? []);
+    return [...this.#gates.values(), ...asides].filter(
       ({ verdict, error }) => verdict === null && error === null,
     );
   }
@@ -75,11 +78,6 @@ export class EarlyGates {
   /** A window of one builds on nothing. */
   ended(how: 'landed' | 'red' | 'unusable'): void {
     this.#window = how === 'unusable' ? 1 : windowAfter(how, this.#window, mostGates(this.#engine));
-  }
-
-  /** Those that run, and those that were cancelled and still have to end. */
-  get present(): number {
-    return this.running.length + this.#ending.size;
   }
 
   get guesses(): readonly TestedMerge[] {
@@ -96,16 +94,22 @@ export class EarlyGates {
     const first = gate?.verdict;
     this.#gates.delete(nameOf(merge));
     const isFinal = first?.kind === 'red_base' || (first?.kind === 'red' && first.isFinal === true);
-    this.#asides.set(link.row.position, {
-      link,
-      gate: gate !== undefined && isFinal ? gate : this.#run(merge, 'again', false),
-    });
+    const known = gate !== undefined && isFinal ? gate : null;
+    this.#asides.set(link.row.position, { link, merge, gate: known });
+  }
+
+  /** Second tries come before early gates. */
+  startAsides(places: number): void {
+    for (const aside of this.asides) {
+      if (aside.gate !== null || this.running.length >= places) continue;
+      aside.gate = this.#run(aside.merge, 'again', false);
+    }
   }
 
   /** Its second try is over. A green verdict counts for its tree. */
-  takeBack({ link, gate }: Aside): void {
+  takeBack({ link, merge, gate }: Aside): void {
     this.#asides.delete(link.row.position);
-    if (gate.verdict?.kind === 'green') this.#gates.set(nameOf(gate.merge), gate);
+    if (gate?.verdict?.kind === 'green') this.#gates.set(nameOf(merge), gate);
   }
 
   isAside(row: LandingRow): boolean {
@@ -146,7 +150,7 @@ export class EarlyGates {
     for (const [position, { gate }] of this.#asides) {
       if (positions.has(position)) continue;
       this.#asides.delete(position);
-      this.#drop(gate);
+      if (gate !== null) this.#drop(gate);
     }
   }
 
@@ -195,15 +199,19 @@ export class EarlyGates {
       ended: Promise.resolve(),
     };
     const signal = AbortSignal.any([this.#signal, stop.signal]);
-    const ending = testMerge(this.#engine, merge, look, signal).then(
-      (verdict) => {
-        gate.verdict = verdict;
-        gate.isUsed = verdict.kind === 'red' || verdict.kind === 'red_base';
-      },
-      (error: unknown) => {
-        gate.error = error;
-      },
-    );
+    const places = gatesOf(this.#engine);
+    const ending = places
+      .whileRunning(() => testMerge(this.#engine, merge, look, signal))
+      .then(
+        (verdict) => {
+          gate.verdict = verdict;
+          gate.isUsed = verdict.kind === 'red' || verdict.kind === 'red_base';
+          if (gate.isUsed && look === 'first') this.ended('red');
+        },
+        (error: unknown) => {
+          gate.error = error;
+        },
+      );
     gate.ended = ending.then(() => {
       gate.ms = this.#engine.clock.now() - startedMs;
       const { resolve } = this.#changed;

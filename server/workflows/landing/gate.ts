@@ -64,7 +64,16 @@ export interface GateQuestion {
  * that the setup made of it. A green tree is not tested twice; a red one is tried once more before
  * it counts.
  */
-export async function runGate(
+export function runGate(
+  engine: Gating,
+  question: GateQuestion,
+  signal: AbortSignal,
+): Promise<GateVerdict> {
+  return gatesOf(engine).whileRunning(() => runInPlace(engine, question, signal));
+}
+
+/** As `runGate`, for a caller that is counted as a running gate. */
+export async function runInPlace(
   engine: Gating,
   question: GateQuestion,
   signal: AbortSignal,
@@ -77,7 +86,7 @@ export async function runGate(
     signal.removeEventListener('abort', giveUp);
     return signal.aborted ? { kind: 'aborted' } : await runAlone(engine, question, signal);
   });
-  return gatesOf(engine).whileRunning(() => Promise.race([turn, aborted.promise]));
+  return Promise.race([turn, aborted.promise]);
 }
 
 /** Gates of one commit share its folder. Lines that start at the same commit ask at once. */

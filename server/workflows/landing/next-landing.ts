@@ -91,18 +91,16 @@ class Candidates {
   /** Resolves with null if the chain changes. */
   async decided(stop: AbortSignal): Promise<LandingBatch | null> {
     const gates = this.#gates;
-    let redSeen = 0;
     for (;;) {
       if (stop.aborted) return this.#landing([], { kind: 'aborted' });
       const changed = gates.changed;
       const ended = this.#asideEnded();
       if (ended !== undefined) return ended;
+      gates.startAsides(placesFor(this.#engine, gates.running.length));
       const unusable = this.#unusable();
       if (unusable !== null) return unusable;
       const known = await this.#known();
-      const reds = known.prefixes.filter((one) => one === 'red').length;
-      if (reds > redSeen) gates.ended('red');
-      redSeen = reds;
+      gates.keepOnly(this.#wanted());
       const step = decide(await this.#facts(known));
       switch (step.kind) {
         case 'land':
@@ -113,6 +111,8 @@ class Candidates {
           return null;
         }
         case 'gates': {
+          const isOpen = step.isOpen && this.#place.takesMore;
+          if (isOpen && (await this.#hasMore())) return this.#landing([], { kind: 'more' });
           const stopped: (TestedMerge | null)[] = [];
           for (const one of step.stop) stopped.push(await this.#candidate(one));
           gates.keepOnly(this.#wanted().filter((merge) => !stopped.includes(merge)));
@@ -121,9 +121,7 @@ class Candidates {
             if (merge !== null) gates.start(merge, one.without !== null);
           }
           if (step.start.length > 0) continue;
-          const isOpen = step.isOpen && this.#place.takesMore;
-          if (await this.#waits(changed, isOpen, stop)) continue;
-          return this.#landing([], { kind: 'more' });
+          await this.#wait(changed, isOpen, stop);
         }
       }
     }
@@ -188,7 +186,7 @@ class Candidates {
   /** Undefined if none has ended; null if one has passed after all, and waits with the others. */
   #asideEnded(): LandingBatch | null | undefined {
     for (const aside of this.#gates.asides) {
-      const { verdict, error } = aside.gate;
+      const { verdict, error } = aside.gate ?? { verdict: null, error: null };
       if (error !== null) throw error;
       if (verdict === null) continue;
       this.#gates.takeBack(aside);
@@ -230,32 +228,33 @@ class Candidates {
   async #facts(known: Pick<SpeculationFacts, 'prefixes' | 'without'>): Promise<SpeculationFacts> {
     const gates = this.#gates;
     const rows = this.#chain.links.map(({ row }) => row);
-    const places = placesFor(this.#engine, gates.present);
+    const places = placesFor(this.#engine, gates.running.length);
     const odds: number[] = [];
     for (const row of rows) odds.push(places > 1 ? await gates.oddsOf(row) : 1);
     return {
       ...known,
       odds,
-      others: gates.asides.filter(({ gate }) => gates.running.includes(gate)).length,
+      others: gates.asides.length,
       places,
       window: gates.window,
       gateMs: await gates.gateMs(rows),
     };
   }
 
-  /** Returns false if more work has arrived. */
-  async #waits(changed: Promise<void>, isOpen: boolean, stop: AbortSignal): Promise<boolean> {
+  #hasMore(): Promise<boolean> {
+    return hasMoreLandings(this.#engine.store.db, this.#place.line);
+  }
+
+  async #wait(changed: Promise<void>, isOpen: boolean, stop: AbortSignal): Promise<void> {
     const { clock, store } = this.#engine;
-    const { line } = this.#place;
     const woken = Promise.withResolvers<void>();
     const wake = (): void => woken.resolve();
     stop.addEventListener('abort', wake);
     const off = isOpen ? store.feed.onAppend(wake) : null;
     const offTimer = clock.timer(shortGateMs, wake);
     try {
-      if (isOpen && (await hasMoreLandings(store.db, line))) return false;
+      if (isOpen && (await this.#hasMore())) return;
       await Promise.race([changed, woken.promise]);
-      return true;
     } finally {
       stop.removeEventListener('abort', wake);
       off?.();

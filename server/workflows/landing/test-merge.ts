@@ -1,7 +1,7 @@
 // The gate of a landing batch: every distinct command of its tasks must pass on the final merged
 // tree.
 
-import { runGate, type Gating } from './gate.ts';
+import { runInPlace, type Gating } from './gate.ts';
 import type { LandingBatch } from './landing-batch.ts';
 
 import { readRedBase, redBaseFailure, redBaseWords } from './red-base.ts';
@@ -39,7 +39,7 @@ export async function testMerge(
   let isFlaky = false;
   for (const command of commandsOf(rows)) {
     const question = { commit, tree, command, taskIds, redSinceMs, look };
-    const verdict = await runGate(engine, question, stop);
+    const verdict = await runInPlace(engine, question, stop);
     if (verdict.kind === 'green') {
       isFlaky ||= verdict.flaky;
       continue;
@@ -93,7 +93,7 @@ async function testBase(
   if (!tree.ok) return null;
   const red = await readRedBase(engine, line);
   const about = redBaseWords(red);
-  const verdict = await runGate(
+  const verdict = await runInPlace(
     engine,
     { ...question, tree: tree.value, taskIds: [], about },
     stop,

@@ -1,0 +1,54 @@
+// Gates that run early, with real processes: what is finished while a gate runs is tested beside it.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeBarrier } from './support/agent-scripts.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan } from './support/plan.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const settings = '[gate]\nparallel = 2\n\n[machine]\nmax_load = 0\n';
+/** The second task ends once the first one's gate runs. */
+const agent = `
+if [ "$id" = b ]; then read -r line < ../../second; fi
+echo x >> ../../agents
+echo "$id" > "$id.txt"
+`;
+
+suite('gates that run early', function () {
+  this.timeout(120_000);
+  const project = useProjects();
+
+  for (const crash of [null, 'verified'] as const) {
+    const title = crash === null ? '' : ', also if the backend dies before the branch has moved';
+    test(`the second task lands while the gate of the first one hangs${title}`, async () => {
+      const here = project({ agent, settings });
+      const second = makeBarrier(here.folder, 'second');
+      // The gate of the first task alone never ends by itself.
+      const gate =
+        'ls *.txt | tr "\\n" " " >> ../../gates; echo >> ../../gates; if [ ! -e b.txt ] && [ -e a.txt ]; then sleep 1000; fi';
+      await beginPlan(here, ['a', 'b']);
+      const env = crash === null ? {} : { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: crash };
+      const run = here.start(['run', '--workers', '2', '--gate', gate, '--json'], { env });
+      await run.line((line) => line.includes('"task.committed"') && line.includes('"a"'));
+      second.open();
+      const done = await run.ended;
+      second.close();
+      assert.equal(done.code, 0, `${done.stdout}\n${done.stderr}`);
+      assert.deepEqual(landedTasks(here), ['a', 'b']);
+      const ran = (name: string): string[] =>
+        readFileSync(join(here.folder, name), 'utf8').trim().split('\n');
+      assert.equal(ran('agents').length, 2);
+      // What was found out about the tree that lands outlives the death.
+      const both = ran('gates').filter((line) => line.includes('a.txt b.txt'));
+      assert.equal(both.length, 1, ran('gates').join('\n'));
+      const unused = (await here.events()).filter(({ type }) => type === 'gate.unused');
+      if (crash === null)
+        assert.deepEqual(
+          unused.map(({ data }) => [data['task_ids'], data['finished']]),
+          [[['a'], false]],
+        );
+    });
+  }
+});
