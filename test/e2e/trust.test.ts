@@ -59,7 +59,7 @@ fi
     );
     assert.match(String(config['gate.command']?.value), /TRUSTED/);
     assert.match(await here.expect(0, ['status']), /not used until you accept them/);
-    assert.match(await here.expect(0, ['why', 't2']), /gate\.command .* landed/);
+    assert.match(await here.expect(0, ['why', 't2']), /gate\.command .* landing of t1/);
     assert.match(await here.expect(0, ['doctor']), /gate\.command in \.drover\.toml was changed/);
 
     assert.match(await here.expect(2, ['trust']), /held +gate\.command = .*ATTACKER.*landed by t1/);
