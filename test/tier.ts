@@ -41,6 +41,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/e2e/soak-cut.test.ts',
   'test/e2e/telemetry-agents.test.ts',
   'test/forge/token-rights.test.ts',
+  'test/forge/friday-evening.test.ts',
   'test/fleet/absence.test.ts',
   'test/fleet/checks.test.ts',
   'test/fleet/alerts.test.ts',

@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { blockersOf, childrenOf, type FakeIssue, issueBody, milestoneBody } from './bodies.ts';
 import { GitBackend } from './git-backend.ts';
 import { faultsOfQuery } from './graphql-schema.ts';
-import { type FakeComment, IssueWrites } from './issue-writes.ts';
+import { type FakeComment, IssueWrites, ownLogin } from './issue-writes.ts';
+import { answerToPerson, resolvedThread } from './people.ts';
 import { FakePulls, type PullState } from './pulls.ts';
 import { answerAbout, freshRepository, type RepositoryState } from './repository.ts';
 import { permissionFor, queryErrors, refusalOf, scopesOf, type TokenKind } from './rights.ts';
@@ -31,6 +32,8 @@ export interface FakeGithub extends PullState, RepositoryState {
   readonly authorizations: Set<string>;
   /** Permissions that the requests need of a token. */
   readonly needed: Set<string>;
+  /** Token of another person → login. */
+  readonly people: Map<string, string>;
   /** Requests that the description does not allow. A test that uses the fake ends with none. */
   readonly faults: string[];
   close(): Promise<void>;
@@ -83,6 +86,7 @@ export async function startFakeGithub({
     requests: [] as string[],
     authorizations: new Set<string>(),
     needed: new Set<string>(),
+    people: new Map<string, string>(),
     faults: [] as string[],
   };
   const answerOf = (request: IncomingMessage, url: URL, body: object): Answer => {
@@ -94,7 +98,8 @@ export async function startFakeGithub({
     }
     const authorization = request.headers.authorization;
     if (authorization !== undefined) fake.authorizations.add(authorization);
-    if (token !== null && authorization !== `Bearer ${token}`) {
+    const login = fake.people.get(authorization?.replace(/^(?:token|Bearer) /u, '') ?? '');
+    if (token !== null && login === undefined && authorization !== `Bearer ${token}`) {
       const status = authorization === undefined ? 404 : 401;
       return { status, headers: {}, body: errorBody('Not Found', status) };
     }
@@ -118,7 +123,8 @@ export async function startFakeGithub({
       const failure = fake.failingQueries.find(([words]) => query.includes(words))?.[1];
       if (failure !== undefined)
         return { status: 200, headers: failure.headers ?? {}, body: failure.body };
-      return { status: 200, headers: {}, body: pulls.graphql(query, variables) };
+      const resolved = resolvedThread(pulls.state, query, variables);
+      return { status: 200, headers: {}, body: resolved ?? pulls.graphql(query, variables) };
     }
     const known = answerAbout(url.pathname, fake, { schema, release });
     if (known !== null) return { ...known, headers: {} };
@@ -131,6 +137,9 @@ export async function startFakeGithub({
       body: body as Readonly<Record<string, unknown>>,
       base: fake.url,
     };
+    const said = { ...asked, login: login ?? ownLogin };
+    const ofPerson = answerToPerson({ schema, state: pulls.state }, said);
+    if (ofPerson !== null) return { ...ofPerson, headers: {} };
     const written = writes.answer(asked);
     if (written !== null && written.body !== null) return { ...written, headers: {} };
     const ofPull = pulls.answer(asked);
