@@ -27,6 +27,7 @@ import {
   type PlanDraft,
 } from './plan-draft.ts';
 import { planStyles } from './plan-styles.ts';
+import { sharedFilesTemplate } from './shared-files-template.ts';
 import { epicTemplate, type PlanActions } from './plan-template.ts';
 import '../shared/looks/button.ts';
 
@@ -118,6 +119,7 @@ export class DroverPlan extends LitElement {
         </vscode-button>
       </div>
       ${plan.source === 'issues' ? leftOutTemplate(plan) : nothing}
+      ${sharedFilesTemplate(tasks, this.#actions)}
       ${
         this.#failed === ''
           ? nothing

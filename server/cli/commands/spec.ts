@@ -4,12 +4,13 @@ import { writeFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Refusal, type Failure } from '../../core/failure.ts';
 import type { ImportResultView } from '../../protocol/api.ts';
+import { linesWithEdges, proposeEdges, type ProposedEdge } from '../../core/spec/shared-files.ts';
 import type { SpecPlanView } from '../../protocol/spec-plan.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 import { readDesign } from '../read-design.ts';
-import { planCounts, planText } from '../render/plan-text.ts';
+import { edgesText, planCounts, planText } from '../render/plan-text.ts';
 import { createPaint } from '../render/style.ts';
 
 const savedMax = 99;
@@ -23,6 +24,7 @@ export interface SpecOptions {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
   readonly out?: string;
+  readonly order?: boolean;
 }
 
 export async function spec(
@@ -89,7 +91,7 @@ async function plan(
       signal: interrupt.signal,
       onNote: (text) => context.tell(plainLine(text)),
     });
-    if (planned.ok) return planned.value;
+    if (planned.ok) return options.order === true ? ordered(planned.value) : planned.value;
     if (interrupt.signal.aborted) return exitCodes.interrupted;
     return tellFailure(context, planned.error);
   } finally {
@@ -124,28 +126,56 @@ async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<nu
   show(preview);
   show('');
   const choice = options.yes === true ? 'write' : await choose(context, planned);
+  if (choice === 'order') return await write(context, { ...bringPlan, planned: ordered(planned) });
   if (choice === 'save') return await save(context, planned);
   if (choice === 'drop') {
     throw new Refusal('declined', 'Nothing was written. Answer s to save a plan and edit it.');
   }
-  const imported = await bring(context, bringPlan, false);
+  return await write(context, bringPlan);
+}
+
+async function write(context: CommandContext, plan: Bringing): Promise<number> {
+  const { planned } = plan;
+  const imported = await bring(context, plan, false);
   if (typeof imported === 'number') return imported;
   const text = `Added ${planCounts(planned)}. Next: drover status --tree, then drover run.`;
   answer(context, planned, { file: null, imported: imported.imported }, text);
   return exitCodes.done;
 }
 
-function previewOf({ surroundings, color }: CommandContext, planned: SpecPlanView): string {
-  const width = Math.min(surroundings.stdout.columns, columnsMax);
-  return planText(planned, { width, paint: createPaint(color) });
+/** Tasks that name the same files wait for each other. */
+function ordered(planned: SpecPlanView): SpecPlanView {
+  const edges = edgesOf(planned);
+  const tasks = planned.tasks.map((task) => {
+    const more = edges.filter((edge) => edge.task === task.id).map(({ waitsFor }) => waitsFor);
+    return { ...task, blocked_by: [...task.blocked_by, ...more] };
+  });
+  return { ...planned, tasks, jsonl: linesWithEdges(planned.jsonl, edges) };
 }
 
-type Choice = 'write' | 'save' | 'drop';
+function edgesOf({ tasks }: Pick<SpecPlanView, 'tasks'>): readonly ProposedEdge[] {
+  return proposeEdges(
+    tasks.map(({ blocked_by: blockedBy, acceptance_criteria: criteria, ...task }) => {
+      return { ...task, blockedBy, criteria };
+    }),
+  );
+}
+
+function previewOf({ surroundings, color }: CommandContext, planned: SpecPlanView): string {
+  const width = Math.min(surroundings.stdout.columns, columnsMax);
+  const plan = planText(planned, { width, paint: createPaint(color) });
+  const edges = edgesOf(planned);
+  return edges.length === 0 ? plan : `${plan}\n\n${edgesText(planned, edges, width)}`;
+}
+
+type Choice = 'write' | 'order' | 'save' | 'drop';
 
 async function choose({ surroundings }: CommandContext, planned: SpecPlanView): Promise<Choice> {
-  const question = `Add ${planCounts(planned)} to the project? [y = yes, s = save to edit, N = no] `;
+  const order = edgesOf(planned).length === 0 ? '' : 'o = yes, with these dependencies, ';
+  const question = `Add ${planCounts(planned)} to the project? [y = yes, ${order}s = save to edit, N = no] `;
   const said = (await surroundings.askLine?.(question))?.trim() ?? '';
   if (/^y(?:es)?$/iu.test(said)) return 'write';
+  if (order !== '' && /^o(?:rder)?$/iu.test(said)) return 'order';
   return /^s(?:ave)?$/iu.test(said) ? 'save' : 'drop';
 }
 
@@ -175,9 +205,14 @@ function savedText(name: string, planned: SpecPlanView): string {
  * Imports like `drover import`: one transaction, with its checks. Returns an exit code if it is
  * refused.
  */
+interface Bringing {
+  readonly planned: SpecPlanView;
+  readonly source: string;
+}
+
 async function bring(
   context: CommandContext,
-  { planned, source }: { readonly planned: SpecPlanView; readonly source: string },
+  { planned, source }: Bringing,
   dryRun: boolean,
 ): Promise<ImportResultView | number> {
   const client = await context.client('data');

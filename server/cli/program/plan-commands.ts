@@ -88,6 +88,7 @@ written with --out and add it with "drover import".`,
     .option('--epic', 'Put all tasks into one epic')
     .option('--model <name>', 'Model that plans (default: spec.model)')
     .addOption(new Option('-y, --yes', 'Add the plan without asking').conflicts('dryRun'))
+    .option('--order', 'Make tasks wait for each other that name the same files')
     .option('--dry-run', 'Show the plan without adding it')
     .addOption(
       new Option(

@@ -1,6 +1,7 @@
 // A plan as a person reads it before it is written: epics, tasks in the order of the work, and the
 // blockers of each.
 
+import { type ProposedEdge, sharedFileNames } from '../../core/spec/shared-files.ts';
 import type { SpecPlanView } from '../../protocol/spec-plan.ts';
 import { plainLine } from '../plain-text.ts';
 import { wrap } from './fit.ts';
@@ -40,6 +41,26 @@ export function planText(plan: PlanView, { width, paint }: PlanTextOptions): str
     }
   }
   return lines.join('\n');
+}
+
+/** Tasks by their numbers in the plan's text. */
+export function edgesText(
+  { tasks }: Pick<PlanView, 'tasks'>,
+  edges: readonly ProposedEdge[],
+  width: number,
+): string {
+  const numbers = new Map(tasks.map((task, index) => [task.id, index + 1]));
+  const lines = edges.map((edge) => {
+    const [late, early] = [numbers.get(edge.task) ?? 0, numbers.get(edge.waitsFor) ?? 0];
+    return wrap(
+      `  ${late} could wait for ${early}: ${plainLine(sharedFileNames(edge))}`,
+      width,
+      '    ',
+    );
+  });
+  const head =
+    'These tasks name the same files and do not wait for each other, so they may conflict:';
+  return [wrap(head, width, ''), ...lines].join('\n');
 }
 
 /** `2 epics and 6 tasks`. */

@@ -48,6 +48,30 @@ suite('webview: plan', () => {
     assert.equal((await added()).filter(({ id }) => id === 'gh-7').length, 0);
   });
 
+  test('tasks that name the same files are named, and one click adds the dependency', async () => {
+    const small = smallPlan();
+    const tasks = small.tasks.map((task) =>
+      ['expiry', 'page'].includes(task.id) ? { ...task, description: 'In src/links.ts.' } : task,
+    );
+    await open({
+      prepare: (host) => host.action('readPlan', () => ({ plan: { ...small, tasks } })),
+    });
+    const { page } = view;
+    await page.getByText('name the same files and do not wait for each other').waitFor();
+    await page.getByText('Build page and Build expiry: src/links.ts').waitFor();
+    await screenshot(page, 'plan-same-files');
+    await checkAxe(page);
+    await page.getByRole('button', { name: 'Let “Build page” wait for “Build expiry”' }).click();
+    await page
+      .getByRole('button', { name: 'Remove the dependency of Build page on Build expiry' })
+      .waitFor();
+    assert.equal(await page.getByText('name the same files').count(), 0);
+    await page.getByRole('button', { name: 'Add 5 Tasks' }).click();
+    const waiting = (await added()).find(({ id }) => id === 'page');
+    assert.ok(waiting?.blocked_by?.includes('expiry'));
+    await view.close();
+  });
+
   test('the mouse excludes tasks, edits texts and dependencies, and adds the rest', async () => {
     await open();
     const { page, host } = view;
