@@ -46,7 +46,9 @@ export class AgentToolTokens implements AgentToolsDoor {
     const configPath = configPathOf(logPath);
     const known = readToken(configPath);
     const token = known ?? randomBytes(32).toString('hex');
-    const tools = toolsFor({ root: this.#root, socket: this.#socket }, mark, token, configPath);
+    const place = { root: this.#root, socket: this.#socket };
+    const isReview = scope.review !== undefined;
+    const tools = toolsFor(place, mark, token, { configPath, isReview });
     if (known === null) writeConfig(tools);
     const digest = digestOf(token);
     const notes = this.#parts.get(digest)?.notes ?? new AgentNotes();
@@ -93,7 +95,7 @@ function toolsFor(
   { root, socket }: { readonly root: string; readonly socket: string | null },
   mark: string,
   token: string,
-  configPath: string,
+  { configPath, isReview }: { readonly configPath: string; readonly isReview: boolean },
 ): AgentTools {
   return {
     command: process.execPath,
@@ -101,6 +103,7 @@ function toolsFor(
     env: {
       [agentToolVariables.root]: root,
       [agentToolVariables.token]: token,
+      ...(isReview ? { [agentToolVariables.role]: 'review' } : {}),
       ...(socket === null ? {} : { [agentToolVariables.socket]: socket }),
       // When the agent's processes are killed, this one is found by it.
       DROVER_RUN: mark,

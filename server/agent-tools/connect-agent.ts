@@ -15,6 +15,8 @@ export const agentToolVariables = {
    * The socket of agents: the file that names the owner's one is out of a confined agent's sight.
    */
   socket: 'DROVER_MCP_SOCKET',
+  /** `review` for an agent that reviews; absent for all others. */
+  role: 'DROVER_MCP_ROLE',
 } as const;
 
 export async function connectAgent(env: NodeJS.ProcessEnv): Promise<AgentClient> {

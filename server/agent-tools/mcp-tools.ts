@@ -27,6 +27,21 @@ export function defineTools(server: McpServer, ask: Ask): void {
   defineWords(server, ask);
 }
 
+/** An agent that reviews gives its verdict, and nothing else. */
+export function defineReviewTools(server: McpServer, ask: Ask): void {
+  const { verdict, findings, criteria } = agentShapes['agent.review'];
+  server.registerTool(
+    'submit_review',
+    {
+      description:
+        'Gives your verdict on the change: "block" if a finding is blocking or an acceptance criterion is not met, otherwise "pass". Judge each criterion, in the order of the task. A refusal names what is missing; then call it again.',
+      inputSchema: { verdict, findings, criteria },
+      annotations: adding,
+    },
+    (given) => answer(() => ask('agent.review', given)),
+  );
+}
+
 function defineReading(server: McpServer, ask: Ask): void {
   server.registerTool(
     'read_task',

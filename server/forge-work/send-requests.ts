@@ -1,12 +1,13 @@
 // Sends the messages in the outbox. Each request first reads the forge's state, so that one whose
 // answer was lost is not made twice.
 
+import { reviewWords } from '../core/review/review.ts';
 import type { PullCore } from '../core/forge/pull-facts.ts';
 import type { PullRequestPlan } from '../core/forge/pull-plan.ts';
 import { pullBody, pullTitle, type PullTextFacts } from '../core/forge/pull-text.ts';
 import { judgePost } from '../core/webhooks/webhook-schedule.ts';
 import type { Answer } from '../forge/port.ts';
-import { epicById, runById, textList, type Tx } from '../store/port.ts';
+import { epicById, newestReview, runById, textList, type Tx } from '../store/port.ts';
 import {
   delayRequest,
   endRequest,
@@ -291,9 +292,12 @@ async function textFacts(
   const tasks = await tasksInPull(db, epicId);
   return {
     epic: { id: epicId, title: epic?.title ?? '', description: epic?.description ?? '' },
-    tasks: tasks.map(({ id, title, acceptance_criteria: criteria }) => {
-      return { id, title, criteria: textList(criteria) };
-    }),
+    tasks: await Promise.all(
+      tasks.map(async ({ id, title, acceptance_criteria: criteria }) => {
+        const review = await newestReview(db, id);
+        return { id, title, ...reviewWords(textList(criteria), review) };
+      }),
+    ),
     gate: gate === null ? null : engine.mask(gate),
     target: base,
     undoes: undoes.map(({ number }) => number),

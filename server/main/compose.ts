@@ -291,6 +291,7 @@ export function workSettings(settings: Settings): WorkSettings {
     taskContextCount: settings.taskContextCount,
     taskContextMaxAgeMs: settings.taskContextMaxAgeMs,
     noteCount: settings.noteCount,
+    review: settings.review,
     notesKeptMs: settings.retention.notesMs,
     maxDescriptionBytes: settings.maxDescriptionBytes,
     budget: settings.budget,

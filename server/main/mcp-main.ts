@@ -4,14 +4,16 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { droverVersion } from '../protocol/version.ts';
-import { connectAgent } from '../agent-tools/connect-agent.ts';
-import { defineTools, instructions } from '../agent-tools/mcp-tools.ts';
+import { agentToolVariables, connectAgent } from '../agent-tools/connect-agent.ts';
+import { defineReviewTools, defineTools, instructions } from '../agent-tools/mcp-tools.ts';
 
 async function main(): Promise<void> {
   const server = new McpServer({ name: 'drover', version: droverVersion }, { instructions });
   // One connection per request: a working agent holds none, and the next backend is found
   // automatically.
-  defineTools(server, async (name, params) => {
+  const isReview = process.env[agentToolVariables.role] === 'review';
+  const define = isReview ? defineReviewTools : defineTools;
+  define(server, async (name, params) => {
     const client = await connectAgent(process.env);
     try {
       return await client.call(name, params);

@@ -109,6 +109,8 @@ export const dataRequests = [
   'plan.restore',
   'change',
   'file.read',
+  'review.show',
+  'review.overrule',
   'notes.list',
   'notes.add',
   'notes.keep',

@@ -338,6 +338,15 @@ export {
   noteUses,
   readNotes,
 } from './notes/notes.ts';
+export {
+  addReview,
+  countSentBack,
+  markSentBack,
+  newestReview,
+  overruleFinding,
+  reviewOf,
+  type StoredReview,
+} from './reviews/reviews.ts';
 export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';
 export { dependentsOf, reopenEpic, rootTasksOf } from './work/undo-rows.ts';
 export {

@@ -84,6 +84,11 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
   'notes add': { request: 'notes.add', lines: [words('words -e epic-1 --at src/a.ts:1')] },
   'notes keep': { request: 'notes.keep', lines: [['note-1']] },
   'notes drop': { request: 'notes.drop', lines: [['note-1']] },
+  review: {
+    request: 'review.show',
+    lines: [['task-1']],
+    others: { '--overrule': 'another request: review.overrule' },
+  },
   pr: { request: 'epic.pull', lines: [['epic-1']] },
   log: {
     request: 'log.read',

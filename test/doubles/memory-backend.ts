@@ -76,6 +76,8 @@ const servedNames = [
   'webhooks.list',
   'webhooks.test',
   'webhooks.retry',
+  'review.show',
+  'review.overrule',
   'notes.list',
   'notes.add',
   'notes.keep',

@@ -20,6 +20,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   show: ['show ID'],
   why: ['why ID'],
   pr: ['pr ID'],
+  review: ['review ID', 'review ID --overrule 1'],
   notes: ['notes', 'notes add text', 'notes keep x', 'notes drop x'],
   log: ['log ID'],
   events: ['events'],

@@ -224,6 +224,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
     taskContextCount: chance.percent(50) ? 3 : 0,
     taskContextMaxAgeMs: 3_600_000,
     noteCount: 10,
+    review: { agent: null, model: null, paths: [], minLines: 0, usd: null, timeoutMs: 900_000 },
     notesKeptMs: 2_592_000_000,
     maxDescriptionBytes: 10_000,
     budget: noBudgets,

@@ -57,6 +57,7 @@ export const tables = [
   'forge_issues',
   'notes',
   'forecasts',
+  'reviews',
 ].join(', ');
 
 let started: Promise<TestDatabases> | null = null;

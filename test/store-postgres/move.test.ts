@@ -137,6 +137,17 @@ async function fillTheRest(
     .insertInto('notes')
     .values({ ...note, created_at_ms: 3, used_at_ms: 4 })
     .execute();
+  const review = {
+    task_id: taskId,
+    tree_sha: 't',
+    attempt: 1,
+    agent: 'codex',
+    verdict: 'pass',
+  } as const;
+  await tablesOf(tx)
+    .insertInto('reviews')
+    .values({ ...review, findings: '[]', criteria: '[]', at_ms: 3 })
+    .execute();
   await tablesOf(tx)
     .insertInto('worktrees')
     .values({ task_id: taskId, path: '/w', branch: 'b', ...at })

@@ -92,6 +92,7 @@ const gateNames = [
   'why',
   'random-plans',
   'past',
+  'notes',
 ];
 // Their statements are of the kinds that the others have.
 const soakNames = [

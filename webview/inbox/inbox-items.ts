@@ -271,6 +271,8 @@ function reviewText(task: TaskView): string {
     return `It ${task.verdict_reason ?? 'changes protected files'}. Review the change before it lands.`;
   if (task.review_kind === 'unmerged')
     return `It ${task.verdict_reason ?? 'leaves lines unmerged'}. Review the change before it lands.`;
+  if (task.review_kind === 'reviewed')
+    return `It ${task.verdict_reason ?? 'has findings of a reviewing agent'}. Review the change before it lands.`;
   return 'Its work waits for your review.';
 }
 

@@ -27,6 +27,8 @@ export const readingRequests = [
   'events.read',
   'questions',
   'board.changes',
+  'notes.list',
+  'review.show',
 ] as const satisfies readonly BackendRequestName[];
 
 /** Requests of the backend that a webview may make; the extension passes nothing else on. */
@@ -53,6 +55,10 @@ export const webviewRequests = [
   'answer',
   'approve',
   'target.follow',
+  'notes.add',
+  'notes.keep',
+  'notes.drop',
+  'review.overrule',
 ] as const satisfies readonly BackendRequestName[];
 
 export type WebviewRequestName = (typeof webviewRequests)[number];

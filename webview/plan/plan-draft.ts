@@ -1,5 +1,6 @@
 // A person's changes of a plan before it is added, and the lines that are added then. Pure.
 
+import { isBehind } from '../../server/core/spec/shared-files.ts';
 import type { PlanView } from '../../server/protocol/spec-plan.ts';
 
 type PlannedTask = PlanView['tasks'][number];
@@ -116,24 +117,8 @@ export function possibleBlockers(
   const blockers = new Map(tasks.map((task) => [task.id, task.blockedBy]));
   const present = new Set(blockers.get(id));
   return tasks.filter(
-    (task) => task.id !== id && !present.has(task.id) && !waitsFor(task.id, id, blockers),
+    (task) => task.id !== id && !present.has(task.id) && !isBehind(task.id, id, blockers),
   );
-}
-
-function waitsFor(
-  from: string,
-  wanted: string,
-  blockers: ReadonlyMap<string, readonly string[]>,
-): boolean {
-  const seen = new Set<string>();
-  const open = [from];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next === wanted) return true;
-    if (seen.has(next)) continue;
-    seen.add(next);
-    open.push(...(blockers.get(next) ?? []));
-  }
-  return false;
 }
 
 /**

@@ -24,7 +24,7 @@ export function sharedFilesTemplate(
       <ul>
         ${edges.map((edge) => {
           const task = byId.get(edge.task);
-          const label = `Let “${titleOf(edge.task)}” wait for “${titleOf(edge.waitsFor)}”`;
+          const label = `Add Dependency: “${titleOf(edge.task)}” waits for “${titleOf(edge.waitsFor)}”`;
           return html`<li>
             <bdi>${titleOf(edge.task)}</bdi> and <bdi>${titleOf(edge.waitsFor)}</bdi>:
             ${visibleLine(sharedFileNames(edge))}

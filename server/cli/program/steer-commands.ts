@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { ResetOptions } from '../commands/steer.ts';
-import { define, type Handler, type ProgramHost, wholeNumber } from './options.ts';
+import { calls, define, type Handler, type ProgramHost, wholeNumber } from './options.ts';
 
 const load = async () => await import('../commands/steer.ts');
 
@@ -32,6 +32,8 @@ export function defineSteerCommands(program: Command, host: ProgramHost): void {
   back.action((id: string, text: string) =>
     steer(back, (to) => (context) => to.sendBack(context, id, text)),
   );
+
+  defineReview(program, host);
 
   const undo = define(program, 'undo <id>', 'Revert a landed task or epic, through the gate', [
     'undo task-2m8x4q1z --dry-run',
@@ -86,6 +88,18 @@ function defineSteering(
   answer.action((id: string, choice: string) =>
     steer(answer, (to) => (context) => to.answer(context, id, choice)),
   );
+}
+
+function defineReview(program: Command, host: ProgramHost): void {
+  const review = define(
+    program,
+    'review <id>',
+    'Show what an agent found in its review of a task',
+    ['review task-2m8x4q1z', 'review task-2m8x4q1z --overrule 2'],
+  );
+  review
+    .option('--overrule <n>', 'Finding n is wrong: it does not count for this tree', wholeNumber)
+    .action(calls(host, review, async () => (await import('../commands/notes.ts')).review));
 }
 
 function defineFollow(

@@ -17,6 +17,8 @@ export interface PullTask {
   readonly id: string;
   readonly title: string;
   readonly criteria: readonly string[];
+  /** Findings of a reviewing agent that did not block the landing. Absent if there are none. */
+  readonly findings?: readonly string[];
 }
 
 const titleMax = 200;
@@ -73,9 +75,10 @@ function testedLine(gate: string | null, target: string): string {
 function linesOfWork({ epic, tasks, gate, target }: PullTextFacts): readonly string[] {
   const description = plain(epic.description);
   const closes = tasks.flatMap(({ id }) => /^gh-(\d+)$/u.exec(id)?.[1] ?? []);
-  const list = tasks.flatMap(({ id, title, criteria }) => [
+  const list = tasks.flatMap(({ id, title, criteria, findings = [] }) => [
     `- \`${id}\` ${plain(title)}`,
     ...criteria.map((each) => `  - ${plain(each)}`),
+    ...findings.map((each) => `  - Review: ${plain(each)}`),
   ]);
   const text = [
     ...(description === '' ? [] : [description.slice(0, bodyMax / 2), '']),

@@ -57,6 +57,7 @@ export const reviewKinds = [
   'held_files', // files that look like secrets or are too large were not committed
   'protected', // files that control the later behavior of programs were changed
   'unmerged', // conflict marks, both changes of a conflict undone, or a removed commit brought back
+  'reviewed', // findings of a reviewing agent are left, or it gave no verdict
   'plan', // a plan waits for an approval
   'candidate', // one of several, has passed the gate, and waits for the choice
 ] as const;

@@ -30,6 +30,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'commit.run_hooks',
   'land.mode',
   'land.target',
+  'review.agent',
   'forge.base',
   'forge.merge',
   'forge.reviewers',

@@ -8,6 +8,7 @@ import { readSandboxSettings } from './sandbox-settings.ts';
 import { readBudgets, readMachineLimits } from './bound-settings.ts';
 import { forgeSettingsOf } from './forge-settings.ts';
 import { readFleetSettings } from './fleet-settings.ts';
+import { reviewSettingsOf } from './review-settings.ts';
 import { readValue, type ValueKind } from './setting-values.ts';
 import {
   settingKeys,
@@ -289,6 +290,7 @@ function settingsOf(values: Values): Settings {
     taskContextCount: get('task_context_count'),
     taskContextMaxAgeMs: get('task_context_max_age'),
     noteCount: get('note_count'),
+    review: reviewSettingsOf(get),
     maxCommitFileBytes: get('max_commit_file_size'),
     protectedPaths: get('protect.paths'),
     secretsAllowed: get('protect.secrets_allowed'),

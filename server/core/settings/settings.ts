@@ -10,6 +10,7 @@ import { boundSettingTable } from './bound-settings.ts';
 import type { Budgets } from '../work/budget.ts';
 import type { AgentStep } from '../work/fallback.ts';
 import { type ForgeSettings, forgeSettingTable } from './forge-settings.ts';
+import { type ReviewSettings, reviewSettingTable } from './review-settings.ts';
 import { type FleetSettings, fleetSettingTable } from './fleet-settings.ts';
 import type { HostLimits } from '../work/host-limits.ts';
 import type { ValueKind } from './setting-values.ts';
@@ -267,6 +268,7 @@ export const settingTable = {
     doc: 'Branch to land work on. If unset, the branch that is checked out when the run starts.',
     readBy: 'workflows (run)',
   },
+  ...reviewSettingTable,
   ...forgeSettingTable,
   ...boundSettingTable,
   ...sandboxSettingTable,
@@ -351,6 +353,7 @@ export interface Settings {
   readonly taskContextCount: number;
   readonly taskContextMaxAgeMs: number;
   readonly noteCount: number;
+  readonly review: ReviewSettings;
   readonly maxCommitFileBytes: number;
   readonly protectedPaths: readonly string[];
   readonly secretsAllowed: readonly string[];

@@ -50,7 +50,8 @@ function sharedFiles(own: readonly string[], others: readonly string[]): readonl
   return own.filter((file) => others.some((other) => isSameFile(file, other)));
 }
 
-function isBehind(
+/** Whether a task waits for another one, over however many others. */
+export function isBehind(
   task: string,
   wanted: string,
   blockers: ReadonlyMap<string, readonly string[]>,

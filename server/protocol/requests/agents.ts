@@ -4,9 +4,27 @@
 
 import * as z from 'zod/mini';
 import type { AgentAdded, AgentAnswer, AgentBoard, AgentTask } from '../agent-views.ts';
-import { anyText, anyTexts, number, optional } from './fields.ts';
+import { anyText, anyTexts, flag, boundedList, number, optional } from './fields.ts';
 
 const described = z.describe;
+
+const givenFindings = boundedList(
+  z.object({
+    at: optional(anyText.check(described('file:line'))),
+    severity: anyText.check(described('"blocking" or "minor".')),
+    text: anyText.check(described('One sentence: what is wrong, and when.')),
+  }),
+  100,
+  'findings',
+);
+const givenCriteria = boundedList(
+  z.object({
+    met: flag,
+    evidence: anyText.check(described('The place or the test that shows it, or what is missing.')),
+  }),
+  1_000,
+  'criteria',
+);
 
 export const agentShapes = {
   /** The task itself, or one of those around it: its parent, its sub-tasks, its blockers. */
@@ -40,6 +58,12 @@ export const agentShapes = {
     wait_ms: optional(number),
   },
   'agent.progress': { text: anyText },
+  /** Of an agent that reviews, and of no other. */
+  'agent.review': {
+    verdict: anyText.check(described('"pass" or "block".')),
+    findings: givenFindings,
+    criteria: givenCriteria,
+  },
   'agent.remember': {
     text: anyText.check(described('One fact in one sentence, at most 280 characters.')),
     at: optional(
@@ -55,5 +79,6 @@ export interface AgentAnswers {
   'agent.block': { message: string };
   'agent.ask': AgentAnswer;
   'agent.progress': { message: string };
+  'agent.review': { message: string };
   'agent.remember': { note: string; message: string };
 }

@@ -4,6 +4,7 @@
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import { boardForAgent, taskForAgent } from './agent-board.ts';
 import { addForAgent, blockForAgent } from './agent-plan.ts';
+import { submitReview } from '../reviews/submit-review.ts';
 import { rememberForAgent } from '../notes/remember.ts';
 import { type AgentNotes, askForAgent } from './agent-messages.ts';
 import type { AgentHandlerDeps } from './agent-deps.ts';
@@ -22,6 +23,7 @@ export function createAgentHandlers(
     'agent.block': (given) => blockForAgent(deps, scope, given),
     'agent.ask': (given) => askForAgent(deps, scope, given),
     'agent.progress': (given) => notes.add(deps, scope, given),
+    'agent.review': (given) => submitReview(deps, scope, given),
     'agent.remember': (given) => rememberForAgent(deps, scope, given),
   };
 }

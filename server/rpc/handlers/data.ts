@@ -7,6 +7,7 @@ import { logHandlers } from './data-log.ts';
 import { historyHandlers } from './data-history.ts';
 import { inspectHandlers } from './data-inspect.ts';
 import { panelDataHandlers } from './panel-data.ts';
+import { agentReviewHandlers } from '../reviews/review-handlers.ts';
 import { noteHandlers } from '../notes/note-handlers.ts';
 import { planHandlers } from './data-plan.ts';
 import { searchHandlers } from './data-search.ts';
@@ -26,5 +27,6 @@ export function createDataHandlers(deps: DataHandlerDeps): Pick<Handlers, DataRe
     ...fileHandlers(deps),
     ...panelDataHandlers(deps),
     ...noteHandlers(deps),
+    ...agentReviewHandlers(deps),
   };
 }

@@ -45,6 +45,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   'worktree.sizes': 'read',
   'webhooks.list': 'read',
   'notes.list': 'read',
+  'review.show': 'read',
 
   'task.add': 'own',
 
@@ -80,6 +81,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   approve: 'person',
   answer: 'person',
   undo: 'person',
+  'review.overrule': 'person',
   'notes.add': 'person',
   'notes.keep': 'person',
   'notes.drop': 'person',

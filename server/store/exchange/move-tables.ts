@@ -49,6 +49,7 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'forge_issues', key: ['provider', 'host', 'native_id'] },
   { table: 'notes', key: ['id'] },
   { table: 'forecasts', key: ['task_id', 'other_id'] },
+  { table: 'reviews', key: ['task_id', 'tree_sha'] },
 ];
 
 /** Tables whose rows have an order of their making, which is moved with them. */

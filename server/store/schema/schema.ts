@@ -3,6 +3,7 @@
 import { forgeIssueStatements, forgeStatements } from './forge-rows.ts';
 import { noteStatements } from './note-rows.ts';
 import { forecastStatements } from './forecast-rows.ts';
+import { reviewStatements } from './review-rows.ts';
 import { lineStatements, oneTruthStatements, wrongStateStatements } from './line-tables.ts';
 import { type Kysely, sql } from 'kysely';
 import { causeOfOldReason, storedCause } from '../../core/plan/block-cause.ts';
@@ -286,7 +287,7 @@ const machineReportStatements: readonly string[] = [
 ];
 
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 29;
+export const schemaVersion = 30;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -374,4 +375,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 27, name: 'issues', up: all(forgeIssueStatements) },
   { version: 28, name: 'notes for later tasks', up: all(noteStatements) },
   { version: 29, name: 'conflicts that are foreseen', up: all(forecastStatements) },
+  { version: 30, name: 'reviews by agents', up: all(reviewStatements) },
 ];

@@ -3,10 +3,12 @@
 import type { ForecastTables } from './forecast-rows.ts';
 import type { ForgeTables } from './forge-rows.ts';
 import type { NoteTables } from './note-rows.ts';
+import type { ReviewTables } from './review-rows.ts';
 import type { OutgoingTables } from './webhook-rows.ts';
 import type { RepositoryTable } from './repository-table.ts';
 
-export interface SideTables extends OutgoingTables, ForgeTables, NoteTables, ForecastTables {
+export interface SideTables
+  extends OutgoingTables, ForgeTables, NoteTables, ForecastTables, ReviewTables {
   repository: RepositoryTable;
   base_gates: BaseGateTable;
 }

@@ -252,6 +252,11 @@ function whyReview(row: TaskRow, facts: WhyFacts): string[] {
         `${id} needs a review: it ${row.verdict_reason ?? 'leaves lines unmerged'}. Landing it as it is would revert landed work, land the marks, or bring back the commit.`,
         decide,
       ];
+    case 'reviewed':
+      return [
+        `${id} needs a review: it ${row.verdict_reason ?? 'has findings of a reviewing agent'}. Use "drover review ${id}" to see them.`,
+        decide,
+      ];
     case 'no_changes':
       return [
         ...whyNoChanges(row, facts),

@@ -3,6 +3,7 @@
 
 import type { AgentDriver, AgentTools, ProcessTable } from '../../agents/port.ts';
 import type { ForecastPolicy } from '../../core/forecast/decide.ts';
+import type { ReviewSettings } from '../../core/settings/review-settings.ts';
 import type { ForgeSettings } from '../../core/settings/forge-settings.ts';
 import type { LandMode } from '../../core/plan/task.ts';
 import type { ChooseRule } from '../../core/plan/best-of.ts';
@@ -52,6 +53,8 @@ export interface AgentScope {
   readonly attempt: number;
   readonly epoch: number;
   readonly runId: string;
+  /** It reviews the work in this tree instead of doing any. */
+  readonly review?: { readonly tree: Sha; readonly agent: string; readonly model: string | null };
 }
 
 /**
@@ -118,6 +121,7 @@ export interface WorkSettings {
   readonly taskContextMaxAgeMs: number;
   /** Maximum number of notes in a prompt; 0 = none. */
   readonly noteCount: number;
+  readonly review: ReviewSettings;
   /** How long a note counts that no prompt contains; Infinity = forever. */
   readonly notesKeptMs: number;
   readonly maxDescriptionBytes: number;

@@ -20,6 +20,14 @@ export function setupRunId({ places }: Of, taskId: string, attempt: number): str
   return `${places.mark}/${taskId}/${attempt}/setup`;
 }
 
+export function reviewHolder(commit: Sha): string {
+  return `review:${commit}`;
+}
+
+export function reviewRunId({ places }: Of, commit: Sha): string {
+  return `${places.mark}/review/${commit}`;
+}
+
 export function gateRunId({ places }: Of, commit: Sha, part: string | number): string {
   return `${places.mark}/gate/${commit}/${part}`;
 }

@@ -9,7 +9,6 @@ import type { GitFailure } from '../../git/port.ts';
 import {
   gateVerdict,
   keepGateVerdict,
-  leaseSlot,
   type Reads,
   releaseSlot,
   setSlotAside,
@@ -20,6 +19,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { orFullDisk } from '../kit/full-disk.ts';
 import { gateRunId } from '../kit/run-ids.ts';
 import { keptCaches } from './gate-caches.ts';
+import { leaseGateFolder } from './gate-folder.ts';
 import { gatesOf } from './running-gates.ts';
 import { setUp, type SettingUp } from '../kit/setup-step.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -101,15 +101,7 @@ async function runAlone(
   if (known !== null) return known;
   const holder = gateHolder(question.commit);
   for (let tries = 1; ; tries += 1) {
-    const slot = await engine.store.transaction((tx) =>
-      leaseSlot(tx, engine.store.sources, {
-        machine: engine.machineId,
-        kind: 'gate',
-        taskId: holder,
-        attempt: 0,
-        pathOf: (_kind, number) => `${engine.places.worktrees}/gate-${number}`,
-      }),
-    );
+    const slot = await leaseGateFolder(engine, holder, 'gate');
     const job = { ...question, path: slot.path, number: slot.number };
     try {
       const verdict = await testTree(engine, job, signal);

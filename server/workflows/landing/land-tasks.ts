@@ -27,6 +27,7 @@ import { type LandingBatch, type Moved, nothingBuilt } from './landing-batch.ts'
 import { EarlyGates } from './early-gates.ts';
 import { isLanding } from './landing-rows.ts';
 import { nextLanding } from './next-landing.ts';
+import { reviewBatch } from './review-batch.ts';
 import { followLine } from '../line/follow.ts';
 import { isOnLine, moveLine } from '../line/move.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
@@ -154,9 +155,9 @@ class Landing {
       await this.#return([row], `${path}.m${index}`, reason);
       end(row);
     }
-    for (const [index, { row, reason }] of (batch.held ?? []).entries()) {
+    for (const [index, { row, reason, kind }] of (batch.held ?? []).entries()) {
       await this.#run.commit(`returned:${path}.h${index}`, (tx) =>
-        reviewLanding(this.#engine, tx, this.#claimOf(row), reason),
+        reviewLanding(this.#engine, tx, this.#claimOf(row), reason, kind),
       );
       end(row);
     }
@@ -250,7 +251,8 @@ class Landing {
     const owned = await this.#own();
     if (!owned.ok) return { ...nothingBuilt, problem: gitFailed(owned.error) };
     const how = { line: this.#input.line, redSinceMs: this.#startMs, takesMore };
-    const batch = await nextLanding(this.#engine, rows, how, this.#gates, stop);
+    const tested = await nextLanding(this.#engine, rows, how, this.#gates, stop);
+    const batch = await reviewBatch(this.#engine, tested, this.#input.runId, stop);
     if (batch.verdict.kind === 'aborted' && this.#run.signal.aborted) throw this.#run.signal.reason;
     return batch;
   }

@@ -22,6 +22,8 @@ export interface Unmergeable {
 export interface HeldWork {
   readonly row: LandingRow;
   readonly reason: string;
+  /** Absent for work that cannot be merged as it is. */
+  readonly kind?: 'reviewed';
 }
 
 /** The result of one check of a batch; stored before anything moves. */
@@ -29,6 +31,8 @@ export interface LandingBatch {
   readonly tip: Sha;
   /** The state of the branch that it includes besides the tip. */
   readonly includes?: Sha | null;
+  /** The state onto which the first one is merged. Absent in steps of earlier releases. */
+  readonly start?: Sha;
   /** The work that the verdict covers: the first of the waiting ones. */
   readonly merged: readonly Merged[];
   /** The line's tip when they have landed. */

@@ -67,11 +67,11 @@ export async function reviewLanding(
   tx: Tx,
   claim: AttemptInRun,
   reason: string,
+  kind: 'reviewed' | 'unmerged' = 'unmerged',
 ): Promise<void> {
   const { taskId, epoch, attempt, runId } = claim;
   const commit = await endLanding(tx, claim, 'returned');
   if (await stoppedInstead(engine, tx, claim)) return;
-  const kind = 'unmerged';
   await setAttempt(tx, taskId, attempt, {
     failure_kind: kind,
     ended_at_ms: engine.clock.now(),

@@ -57,14 +57,14 @@ export async function nextLanding(
 
 /** The line's tip afterwards is that of the last of them which adds to it. */
 function landingOf(
-  { tip, includes }: LandingHead,
+  { tip, head, includes }: LandingHead,
   links: readonly Link[],
   verdict: LandingBatch['verdict'],
 ): LandingBatch {
   const last = links.at(-1);
   const next = last === undefined || last.head === tip ? last?.commit : last.head;
   const merged = links.map(({ row, commit, tree }) => ({ row, commit, tree }));
-  const built = { ...nothingBuilt, tip, includes, merged, verdict, problem: null };
+  const built = { ...nothingBuilt, tip, includes, start: head, merged, verdict, problem: null };
   return next === undefined ? built : { ...built, next };
 }
 

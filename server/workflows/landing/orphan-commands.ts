@@ -4,7 +4,7 @@
 import { attemptOfOwner, endAllUpkeep, heldSlots, releaseSlot } from '../../store/port.ts';
 import { gateRunIds } from './gate.ts';
 import type { Uses } from '../kit/engine-ports.ts';
-import { agentRunId, setupRunId } from '../kit/run-ids.ts';
+import { agentRunId, reviewHolder, reviewRunId, setupRunId } from '../kit/run-ids.ts';
 
 const endGraceMs = 2_000;
 
@@ -20,7 +20,10 @@ export async function endOrphanCommands(
     const holder = slot.task_id ?? '';
     const runIds =
       slot.kind === 'gate'
-        ? gateRunIds(engine, holder)
+        ? [
+            ...gateRunIds(engine, holder),
+            reviewRunId(engine, holder.slice(reviewHolder('').length)),
+          ]
         : [setupRunId(engine, holder, slot.attempt ?? 0)];
     for (const runId of runIds) await engine.processes.endTree(runId, null, endGraceMs);
     // A gate holds its slot while it runs, and none runs now. Its merge may never be built

@@ -61,7 +61,9 @@ suite('webview: plan', () => {
     await page.getByText('Build page and Build expiry: src/links.ts').waitFor();
     await screenshot(page, 'plan-same-files');
     await checkAxe(page);
-    await page.getByRole('button', { name: 'Let “Build page” wait for “Build expiry”' }).click();
+    await page
+      .getByRole('button', { name: 'Add Dependency: “Build page” waits for “Build expiry”' })
+      .click();
     await page
       .getByRole('button', { name: 'Remove the dependency of Build page on Build expiry' })
       .waitFor();

@@ -92,6 +92,8 @@ export class FakeHost {
       return {};
     });
     this.action('readPlace', () => ({ place: null }));
+    this.backend('notes.list', () => []);
+    this.backend('review.show', () => null);
   }
 
   /** Says how the backend answers; the last word holds. Throw a `Refusal` to refuse. */
@@ -222,7 +224,7 @@ export class FakeHost {
       if (this.refuses !== null && isOfPerson(name)) throw this.refuses(name);
       if (answer === undefined && to === 'backend') throw new Refusal('unknown', `no ${name} here`);
       const result = answer === undefined ? {} : await answer(params as never);
-      return replyTo({ ask, name }, result ?? {});
+      return replyTo({ ask, name }, result === undefined ? {} : result);
     } catch (error) {
       const kind = error instanceof Refusal ? error.kind : 'internal';
       const text = error instanceof Error ? error.message : String(error);

@@ -32,6 +32,8 @@ import '../looks/text-field.ts';
 import './drover-attachment.ts';
 import type { DroverDescriptionField } from './drover-description-field.ts';
 import './drover-description-field.ts';
+import './drover-notes.ts';
+import './drover-review.ts';
 
 const titleCharsMax = 500;
 const descriptionCharsMax = 100_000;
@@ -109,8 +111,10 @@ export class DroverTask extends LitElement {
           ></textarea>
         </section>
         ${this.#description(task, isReadOnly)} ${criteriaTemplate(parts)}
+        <drover-review .host=${this.host} .task=${task.id} .seq=${task.updated_at}></drover-review>
         ${candidatesTemplate(parts)} ${taskAbove(task) === null ? subTasksTemplate(parts) : nothing}
         ${dependenciesTemplate(parts)}
+        <drover-notes .host=${this.host} .epic=${task.epic_id} .seq=${board.seq}></drover-notes>
       </div>
       <aside aria-label="Properties">
         ${formTemplate(task, {
