@@ -34,6 +34,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/e2e/confined-agents.test.ts',
   'test/e2e/fail-over.test.ts',
   'test/e2e/fleet-output.test.ts',
+  'test/e2e/forecast-claude.test.ts',
   'test/e2e/mcp-acp.test.ts',
   'test/e2e/mcp-person-claude.test.ts',
   'test/e2e/quota.test.ts',
