@@ -61,6 +61,14 @@ suite('a conflict that is foreseen', function () {
     await run.ended;
     for (const barrier of barriers) barrier.close();
     assert.equal((await here.task('b')).forecast, undefined, 'it ends with the attempts');
+    const { run: last } = await here.status();
+    const report = await here.json<{ forecast: object }>(['report', last?.id ?? '']);
+    assert.deepEqual(report.forecast, {
+      foreseen: 1,
+      foreseen_and_came: 1,
+      came: 1,
+      came_and_foreseen: 1,
+    });
   });
 
   test('stops the later task and lets it go on from the work of the earlier one, if so set', async () => {

@@ -207,7 +207,7 @@ function pathSection(steps: readonly PathStep[]): Section {
   };
 }
 
-function gateSection({ gate, landing }: Report): Section {
+function gateSection({ gate, landing, forecast }: Report): Section {
   const flaky = gate.flaky === 0 ? '' : `, ${gate.flaky} flaky`;
   const sentence = `${formatCount(gate.runs, 'run')} of the gate: ${gate.passed} passed, ${gate.failed} failed${flaky}; ${formatDuration(gate.ms)} in all.`;
   const unused = `${formatDuration(gate.unused_ms)} of early gates were not needed.`;
@@ -219,10 +219,19 @@ function gateSection({ gate, landing }: Report): Section {
       ...(gate.runs === 0 ? [] : [sentence, share]),
       ...(gate.unused_ms === 0 ? [] : [unused]),
       ...(landing.count === 0 ? [] : [waited]),
+      ...forecastSentences(forecast),
     ],
     head: [],
     rows: [],
   };
+}
+
+function forecastSentences(forecast: Report['forecast']): readonly string[] {
+  if (forecast === undefined || (forecast.foreseen === 0 && forecast.came === 0)) return [];
+  const { foreseen, foreseen_and_came: right, came, came_and_foreseen: known } = forecast;
+  return [
+    `${formatCount(foreseen, 'conflict')} foreseen, of which ${right} came; ${formatCount(came, 'task')} met a conflict, of which ${known} had been foreseen.`,
+  ];
 }
 
 function costSection({ cost }: Report): Section {

@@ -1,6 +1,7 @@
 // How a run or an epic spent its time and money: landings, waits and their causes, and why it took
 // that long. Pure; times are clipped to the windows in which runs were active.
 
+import type { ForecastFigures } from '../forecast/figures.ts';
 import {
   countOutcomes,
   type OutcomeCounts,
@@ -108,6 +109,8 @@ export interface Report {
     readonly output_tokens: number;
     readonly by_model: readonly ReportModel[];
   };
+  /** Absent in a report of an older backend. */
+  readonly forecast?: ForecastFigures;
   readonly retries: readonly ReportRetry[];
   /** Oldest first, for a timeline. */
   readonly attempts: readonly ReportAttempt[];

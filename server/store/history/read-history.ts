@@ -7,10 +7,12 @@ import { makeReport } from '../../core/history/report.ts';
 import { newestFirst, runList, type RunList } from '../../core/history/run-list.ts';
 import { runsOfTask, buildSpans } from '../../core/history/spans.ts';
 import type { RunStory, StoryTeller } from '../../core/history/stories.ts';
+import { forecastFigures } from '../../core/forecast/figures.ts';
 import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { type AskedTasks, tasksInRun } from '../../core/history/run-scope.ts';
 import { sumWaits } from '../../core/history/waits.ts';
 import { buildWindows } from '../../core/history/windows.ts';
+import { foreseenPairs } from '../plan/forecasts.ts';
 import { shown } from '../rows/field-checks.ts';
 import { hexOf } from '../rows/hex-of.ts';
 import { type Db, inParts, readAtOneMoment } from '../rows/one-moment.ts';
@@ -45,7 +47,12 @@ export async function readReport(
         `No run and no epic "${shown(id)}" in this project. Run "drover status" to see the last run, or "drover epic list" for the epics.`,
       );
     }
-    return makeReport(stories, scope, await readUsage(at, scope.taskIds), await readCounted(at));
+    const used = await readUsage(at, scope.taskIds);
+    const report = makeReport(stories, scope, used, await readCounted(at));
+    const pairs = await foreseenPairs(at, scope.taskIds);
+    const conflicted = report.retries.filter(({ cause }) => cause === 'conflict');
+    const ids = new Set(conflicted.map(({ task_id: task }) => task));
+    return { ...report, forecast: forecastFigures(pairs, ids) };
   });
 }
 

@@ -1,6 +1,7 @@
 // Works that overlap before they land: which attempts are compared, and the stored result.
 
 import type { ExpressionBuilder } from 'kysely';
+import type { ForeseenPair } from '../../core/forecast/figures.ts';
 import type { ForecastLevel, KnownOverlap, Overlap } from '../../core/forecast/decide.ts';
 import type { ForecastView } from '../../protocol/task-fields.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -189,6 +190,22 @@ export async function forecastViews(
     if (row.other_id !== '') add(row.other_id, row.task_id, row);
   }
   return found;
+}
+
+/** Conflicts of these tasks that were foreseen, each once; what became of them does not count. */
+export async function foreseenPairs(
+  db: Db,
+  ids: readonly string[],
+): Promise<readonly ForeseenPair[]> {
+  const rows = await db
+    .selectFrom('forecasts')
+    .select(['task_id', 'other_id'])
+    .where('conflict_ms', 'is not', null)
+    .execute();
+  const asked = new Set(ids);
+  return rows
+    .filter(({ task_id: id, other_id: other }) => asked.has(id) || asked.has(other))
+    .map((row) => ({ taskId: row.task_id, otherId: row.other_id }));
 }
 
 /** Tasks with a running attempt. */

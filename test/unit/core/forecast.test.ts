@@ -9,6 +9,7 @@ import {
   type Overlap,
   pairsThatMeet,
 } from '../../../server/core/forecast/decide.ts';
+import { forecastFigures } from '../../../server/core/forecast/figures.ts';
 import { forecastHint } from '../../../server/core/prompt/forecast-hint.ts';
 
 const conflict = (...files: string[]): Overlap => ({ level: 'conflict', files });
@@ -107,6 +108,21 @@ suite('a forecast of a conflict', () => {
       ['late', 'one-of-two', 'z'],
       ['late', 'two-of-two', 'z'],
     ]);
+  });
+
+  test('is right if one of the two met a conflict, and complete if each one that met one is in it', () => {
+    const pairs = [
+      { taskId: 'b', otherId: 'a' },
+      { taskId: 'd', otherId: 'c' },
+      { taskId: 'b', otherId: '' },
+      { taskId: 'e', otherId: '' },
+    ];
+    assert.deepEqual(forecastFigures(pairs, new Set(['b', 'e', 'x'])), {
+      foreseen: 3,
+      foreseen_and_came: 2,
+      came: 3,
+      came_and_foreseen: 2,
+    });
   });
 
   test('is told with the other change as data that cannot end its fence', () => {
