@@ -11,6 +11,7 @@ import type { Project, Report } from '../project/opened-project.ts';
 import { observePulls } from './observe-pulls.ts';
 import { planReports } from './report-issues.ts';
 import { releasedRuns, startAgain } from './pull-ends.ts';
+import { IssueIntake } from './take-issues.ts';
 import { sendRequests } from './send-requests.ts';
 
 /** News of one moment are taken together. */
@@ -35,17 +36,20 @@ export class ForgeWork {
   readonly #over: Promise<void>;
   #news = Promise.withResolvers<void>();
   #hasWork = true;
+  readonly #intake: IssueIntake;
   #observedMs = 0;
 
   constructor(project: Project, host: ForgeHost, report: Report) {
     this.#project = project;
     this.#host = host;
     this.#report = report;
+    const maxAttempts = (): number => project.live.settings.maxAttempts;
+    this.#intake = new IssueIntake({ engine: host.engine, project: host.forge, maxAttempts });
     this.#forget = project.store.feed.onAppend(() => this.#news.resolve());
     this.#over = this.#keepWorking();
   }
 
-  /** The backend stays while a pull request is open, because only it sees the changes there. */
+  /** The backend stays while a pull request is open or issues are wanted: only it sees changes. */
   isBusy(): boolean {
     return this.#hasWork;
   }
@@ -84,7 +88,8 @@ export class ForgeWork {
     await planReports(store, live.settings.forge.report);
     const pending = await pendingRequests(store.db);
     const pulls = await openPulls(store.db);
-    this.#hasWork = pending.length > 0 || pulls.length > 0;
+    const { pollMs, quietMs, intake } = live.settings.forge;
+    this.#hasWork = pending.length > 0 || pulls.length > 0 || intake !== null;
     const released = await releasedRuns(this.#host.engine);
     const isIdle = !this.#hasWork && released.length === 0;
     if (isIdle || !(await this.#isOurs())) return lookMs;
@@ -92,10 +97,10 @@ export class ForgeWork {
     const isOver = (): boolean => this.#stop.signal.aborted;
     const deps = { engine: this.#host.engine, project: this.#host.forge };
     const nextMs = await sendRequests(deps, isOver);
-    const { pollMs, quietMs } = live.settings.forge;
     const dueMs = this.#observedMs + pollMs;
     if (Date.now() >= dueMs && !isOver()) {
       await observePulls({ ...deps, quietMs }, isOver);
+      if (intake !== null && !isOver()) await this.#intake.look(intake);
       this.#observedMs = Date.now();
     }
     const nextPollMs = this.#observedMs + pollMs;

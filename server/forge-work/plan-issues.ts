@@ -51,7 +51,7 @@ export function issueHandlers({
 }
 
 /** Which issue each id of the plan means, for reports to it. */
-async function nameIssues(
+export async function nameIssues(
   store: Store,
   issues: readonly Issue[],
   { host, owner, name }: Repository,

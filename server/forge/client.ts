@@ -32,8 +32,10 @@ const redirectsMax = 3;
 /** Answers that are remembered with their tag: asking again is free if nothing has changed. */
 const remembered = 200;
 
+type SendMethod = 'POST' | 'PATCH' | 'DELETE';
+
 interface Sent {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | SendMethod;
   readonly body?: object;
   readonly isQuery?: true;
 }
@@ -53,8 +55,11 @@ export class ForgeClient {
     return await this.#ask(new URL(path, this.#base), { method: 'GET' });
   }
 
-  async send(method: 'POST' | 'PATCH', path: string, body: object): Promise<Answer<Page>> {
-    return await this.#ask(new URL(path, this.#base), { method, body });
+  async send(method: SendMethod, path: string, body?: object): Promise<Answer<Page>> {
+    return await this.#ask(new URL(path, this.#base), {
+      method,
+      ...(body === undefined ? {} : { body }),
+    });
   }
 
   /** GraphQL answers with status 200 also if it refuses. */

@@ -4,6 +4,7 @@ import { isObject } from '../core/exchange/json-object.ts';
 import { type IssueRef, issueName } from '../core/forge/issue.ts';
 import type { ForgeClient } from './client.ts';
 import { listIn } from './github-list.ts';
+import type { GithubViewer } from './github-viewer.ts';
 import { type Answer, facts, unreadable } from './port.ts';
 
 const pageSize = 100;
@@ -17,10 +18,11 @@ interface Found {
 
 export class GithubComments {
   readonly #client: ForgeClient;
-  #login: string | null = null;
+  readonly #viewer: GithubViewer;
 
-  constructor(client: ForgeClient) {
+  constructor(client: ForgeClient, viewer: GithubViewer) {
     this.#client = client;
+    this.#viewer = viewer;
   }
 
   async keep(issue: IssueRef, marker: string, body: string): Promise<Answer<null>> {
@@ -47,7 +49,7 @@ export class GithubComments {
   }
 
   async #find(issue: IssueRef, marker: string): Promise<Answer<Found | null>> {
-    const login = await this.#ownLogin();
+    const login = await this.#viewer.login();
     if (login.kind !== 'facts') return login;
     const own = (item: unknown): Found | null => readOwn(item, login.value, marker);
     let next: string | null = `${pathOf(issue)}/comments?per_page=${pageSize}`;
@@ -59,24 +61,6 @@ export class GithubComments {
       if (found !== undefined || next === null) return facts(found ?? null);
     }
     return unreadable(`${issueName(issue)} has too many comments to find Drover's own.`);
-  }
-
-  /** Who the token belongs to; an App has a name only in GraphQL. */
-  async #ownLogin(): Promise<Answer<string>> {
-    if (this.#login !== null) return facts(this.#login);
-    const user = await this.#client.get('user');
-    if (user.kind === 'limited') return user;
-    const login =
-      user.kind === 'facts'
-        ? facts(user.value.body)
-        : await this.#client.graphql('query { viewer { login } }', {});
-    if (login.kind !== 'facts') return login;
-    const { value } = login;
-    const viewer = isObject(value) && isObject(value['viewer']) ? value['viewer'] : value;
-    const name = isObject(viewer) ? viewer['login'] : null;
-    if (typeof name !== 'string') return unreadable('GitHub does not say whose token this is.');
-    this.#login = name;
-    return facts(name);
   }
 }
 

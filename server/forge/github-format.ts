@@ -29,6 +29,7 @@ export function readIssue(item: unknown): ListedIssue | null {
       url: text(item['html_url']),
       author: isObject(user) ? text(user['login']) : '',
       labels: labelsOf(item['labels']),
+      assignees: loginsOf(item['assignees']),
       parent: refOf(item['parent_issue_url']),
       blockedBy: [],
     },
@@ -63,6 +64,14 @@ function labelsOf(value: unknown): readonly string[] {
   return (value as readonly (JsonObject | string)[]).flatMap((label) => {
     const name = isObject(label) ? label['name'] : label;
     return typeof name === 'string' ? [name] : [];
+  });
+}
+
+function loginsOf(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [];
+  return (value as readonly unknown[]).flatMap((user) => {
+    const login = isObject(user) ? user['login'] : null;
+    return typeof login === 'string' ? [login] : [];
   });
 }
 

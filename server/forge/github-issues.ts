@@ -8,9 +8,12 @@ import {
   type IssueRef,
   type Repository,
 } from '../core/forge/issue.ts';
+import type { Claimant } from '../core/forge/intake.ts';
 import type { IssueQuery } from '../core/forge/issue-query.ts';
 import type { ForgeClient, Page } from './client.ts';
+import { GithubClaims } from './github-claims.ts';
 import { GithubComments } from './github-comments.ts';
+import { GithubViewer } from './github-viewer.ts';
 import { type ListedIssue, readIssue, readMilestone } from './github-format.ts';
 import { type Answer, facts, type Tracker, unreadable } from './port.ts';
 
@@ -23,14 +26,30 @@ type Relation = 'sub_issues' | 'dependencies/blocked_by';
 export class GithubIssues implements Tracker {
   readonly #client: ForgeClient;
   readonly #home: string;
+  readonly #viewer: GithubViewer;
   readonly #comments: GithubComments;
+  readonly #claims: GithubClaims;
   /** GHES has sub-issues since 3.17 and dependencies since 3.19. */
   readonly #unknown = new Set<Relation>();
 
   constructor(client: ForgeClient, { owner, name }: Pick<Repository, 'owner' | 'name'>) {
     this.#client = client;
     this.#home = `${owner}/${name}`;
-    this.#comments = new GithubComments(client);
+    this.#viewer = new GithubViewer(client);
+    this.#comments = new GithubComments(client, this.#viewer);
+    this.#claims = new GithubClaims(client);
+  }
+
+  login(): Promise<Answer<string>> {
+    return this.#viewer.login();
+  }
+
+  claim(issue: IssueRef, claimant: Claimant): Promise<Answer<boolean>> {
+    return this.#claims.claim(issue, claimant);
+  }
+
+  withdraw(issue: IssueRef, label: string): Promise<Answer<null>> {
+    return this.#claims.withdraw(issue, label);
   }
 
   keepComment(issue: IssueRef, marker: string, body: string): Promise<Answer<null>> {

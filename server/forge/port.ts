@@ -11,6 +11,7 @@ import type {
   ReviewThread,
 } from '../core/forge/pull-facts.ts';
 import type { Issue, IssueRef } from '../core/forge/issue.ts';
+import type { Claimant } from '../core/forge/intake.ts';
 import type { IssueQuery } from '../core/forge/issue-query.ts';
 
 export type Answer<T> =
@@ -45,6 +46,11 @@ export interface Tracker {
    * alone if it says so already. A comment of someone else with the marker is not touched.
    */
   keepComment(issue: IssueRef, marker: string, body: string): Promise<Answer<null>>;
+  /** Answers the user or App whose token it is. */
+  login(): Promise<Answer<string>>;
+  /** Answers true if the issue is this project's from now on, false if it is not yet. */
+  claim(issue: IssueRef, claimant: Claimant): Promise<Answer<boolean>>;
+  withdraw(issue: IssueRef, label: string): Promise<Answer<null>>;
   /** Closes it as done; does nothing if it is closed. */
   close(issue: IssueRef): Promise<Answer<null>>;
 }

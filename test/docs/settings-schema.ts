@@ -99,6 +99,7 @@ function valueSchema(kind: ValueKind): Schema {
       return { type: 'object', additionalProperties: endpointSchema };
     case 'text':
     case 'branch prefix':
+    case 'issues':
     case 'word':
     case 'url':
     case 'secret':

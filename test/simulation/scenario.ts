@@ -199,6 +199,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
       pollMs: 60_000,
       quietMs: 0,
       report: 'none',
+      intake: null,
     },
     gateCommand: chance.percent(80) ? 'gate' : null,
     gateTimeoutMs: chance.percent(90) ? 60_000 : 2_500,

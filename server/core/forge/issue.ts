@@ -25,6 +25,8 @@ export interface Issue extends Blocker {
   readonly url: string;
   readonly author: string;
   readonly labels: readonly string[];
+  /** Names of users. */
+  readonly assignees: readonly string[];
   /** The issue that it is a sub-issue of. */
   readonly parent: IssueRef | null;
   readonly blockedBy: readonly Blocker[];

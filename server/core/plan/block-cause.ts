@@ -17,11 +17,11 @@ export interface MissingBase {
 }
 
 /**
- * The setup of its worktree failed; another tool (Beads) holds, deferred or closed it; something
- * else that only a person can change.
+ * The setup of its worktree failed; another tool (Beads) holds, deferred or closed it; an issue of
+ * the forge that is not in the plan is open; something else that only a person can change.
  */
 export interface OtherCause {
-  readonly kind: 'setup' | 'beads' | 'outside';
+  readonly kind: 'setup' | 'beads' | 'issue' | 'outside';
 }
 
 /** The tip that the task would start from, or lands on, fails the gate by itself. */

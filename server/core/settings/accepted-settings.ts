@@ -35,6 +35,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'forge.merge',
   'forge.reviewers',
   'forge.report',
+  'forge.intake',
   'sandbox.mode',
   'sandbox.network',
   'sandbox.read',

@@ -55,6 +55,13 @@ export const forgeSettingTable = {
     doc: 'How long a review must be unchanged before an agent gets it.',
     readBy: 'main (pull requests)',
   },
+  'forge.intake': {
+    value: { type: 'issues' },
+    fallback: null,
+    inFile: true,
+    doc: 'Issues to take into the plan and to work on without being asked: "label:drover" takes open issues with that label. The backend then stays.',
+    readBy: 'main (issues)',
+  },
   'forge.report': {
     value: { type: 'choice', choices: issueReports },
     fallback: 'none',
@@ -75,6 +82,7 @@ export interface ForgeSettings {
   readonly pollMs: number;
   readonly quietMs: number;
   readonly report: IssueReports;
+  readonly intake: string | null;
 }
 
 export function forgeSettingsOf(get: <T>(key: ForgeSettingKey) => T): ForgeSettings {
@@ -87,5 +95,6 @@ export function forgeSettingsOf(get: <T>(key: ForgeSettingKey) => T): ForgeSetti
     pollMs: get('forge.poll'),
     quietMs: get('forge.quiet'),
     report: get('forge.report'),
+    intake: get('forge.intake'),
   };
 }

@@ -4,6 +4,7 @@
 import { agentSettingsExpected, readAgentSettings } from './agent-settings.ts';
 import { err, ok, type Result } from '../failure.ts';
 import { readSteps, stepsExpected } from '../work/fallback.ts';
+import { intakeLabel } from '../forge/intake.ts';
 import { isBranchPrefix } from '../work/ref-names.ts';
 import { ageExpected, parseAge } from './retention.ts';
 import { hostRuleExpected, parseHostRule } from './network-hosts.ts';
@@ -28,6 +29,8 @@ export type ValueKind =
   | { readonly type: 'paths' }
   /** The prefix of Drover's branches. */
   | { readonly type: 'branch prefix' }
+  /** Issues with a label, as `label:drover`. */
+  | { readonly type: 'issues' }
   /** A choice, or a list of hosts. */
   | { readonly type: 'network'; readonly choices: readonly string[] }
   /** Names of environment variables. */
@@ -121,6 +124,8 @@ export function expectedText(kind: ValueKind): string {
       return `a list of words, each of 1 to ${kind.max} characters without spaces and commas`;
     case 'paths':
       return 'a list of paths inside the project (relative, without `..`)';
+    case 'issues':
+      return 'a label of issues, as "label:drover"';
     case 'branch prefix':
       return 'the beginning of a branch name that contains "drover" and ends with "/", "-" or "_" (at most 60 characters)';
     case 'network':
@@ -202,6 +207,8 @@ function valueOf(
       return listOf(raw, form, (item) => isWord(item, kind.max));
     case 'paths':
       return listOf(raw, form, isInnerPath);
+    case 'issues':
+      return typeof raw === 'string' && intakeLabel(raw) !== null ? raw : undefined;
     case 'branch prefix':
       return typeof raw === 'string' && isBranchPrefix(raw) ? raw : undefined;
     case 'network':

@@ -50,6 +50,8 @@ export interface ImportRequest {
    * side's changes.
    */
   readonly base?: string;
+  /** In the same transaction, after the records are written. */
+  readonly also?: (tx: Tx) => Promise<void>;
   /** For records without a number of attempts. */
   readonly maxAttempts: number;
   /** Whether this repository has the commits that a session names; not asked for other formats. */
@@ -77,7 +79,11 @@ export async function importFile(store: Store, request: ImportRequest): Promise<
     commits.length > 0 &&
     request.knowsCommits !== undefined &&
     !(await request.knowsCommits(commits));
-  return store.transaction((tx) => importInto(tx, store, { ...request, format, isForeign }));
+  return store.transaction(async (tx) => {
+    const result = await importInto(tx, store, { ...request, format, isForeign });
+    await request.also?.(tx);
+    return result;
+  });
 }
 
 function statesOf(text: string): ImportedState[] {

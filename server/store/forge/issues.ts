@@ -40,6 +40,17 @@ export async function setReported(
     .execute();
 }
 
+/** Those of the ids that epics have. */
+export async function knownEpics(db: Reads, ids: readonly string[]): Promise<readonly string[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('epics')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** The issues of tasks and epics in the plan, and how the work stands. */
 export async function workOfIssues(
   db: Reads,

@@ -9,6 +9,7 @@ export interface FakeIssue {
   readonly labels?: readonly string[];
   readonly milestone?: string;
   readonly author?: string;
+  readonly assignees?: readonly string[];
   readonly isPullRequest?: boolean;
   /** `owner/name#12`. */
   readonly parent?: string;
@@ -61,7 +62,7 @@ export function issueBody(
     locked: false,
     user: userBody(base, issue.author ?? 'lead'),
     assignee: null,
-    assignees: [],
+    assignees: (issue.assignees ?? []).map((login) => userBody(base, login)),
     author_association: 'MEMBER',
     labels: (issue.labels ?? []).map((name, index) => ({
       id: index + 1,

@@ -148,7 +148,11 @@ export async function startFakeGithub({
       return page(question, ofPull.body as readonly object[]);
     }
     if (ofPull !== null) return { ...ofPull, headers: {} };
-    return route({ url, base: fake.url, relations, state: fake });
+    const asIs = { base: fake.url, relations, state: fake };
+    if (written === null) return route({ url, ...asIs });
+    // The issue as it is now.
+    const own = new URL(url.href.replace(/\/assignees$/u, ''));
+    return { ...route({ url: own, ...asIs }), status: written.status };
   };
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const sent = await bodyOf(request);

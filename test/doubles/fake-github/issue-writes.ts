@@ -2,7 +2,7 @@
 
 import type { FakeIssue } from './bodies.ts';
 import type { PublishedSchema } from './published-schema.ts';
-import type { Asked, PullAnswer } from './pulls.ts';
+import { type Asked, type PullAnswer, texts } from './pulls.ts';
 
 export interface FakeComment {
   readonly slug: string;
@@ -30,13 +30,20 @@ export class IssueWrites {
     const { method, slug, rest } = asked;
     const [, id] = /^issues\/comments\/(\d+)$/u.exec(rest) ?? [];
     if (id !== undefined) return this.#edit(asked, Number(id));
-    const [, number, list = ''] = /^issues\/(\d+)(?:\/(comments))?$/u.exec(rest) ?? [];
+    const [, number, list = '', name] =
+      /^issues\/(\d+)(?:\/(comments|labels|assignees))?(?:\/(.+))?$/u.exec(rest) ?? [];
     const at = this.#issues.findIndex((one) => {
       return one.slug === slug && String(one.number) === number;
     });
     const issue = this.#issues[at];
     if (issue === undefined) return null;
     if (list === 'comments') return this.#comments(asked, issue);
+    if (list === 'labels') return this.#labels(asked, at, name ?? null);
+    if (list === 'assignees') {
+      const assignees = [...(issue.assignees ?? []), ...texts(asked.body['assignees'])];
+      this.#issues[at] = { ...issue, assignees };
+      return { status: 201, body: null };
+    }
     if (method !== 'PATCH') return null;
     const { state } = asked.body;
     this.#issues[at] = { ...issue, isClosed: state === 'closed' };
@@ -55,6 +62,22 @@ export class IssueWrites {
     const size = Number(asked.query.get('per_page') ?? 30);
     const body = own.slice((page - 1) * size, page * size).map((one) => this.#body(one));
     return { status: 200, body };
+  }
+
+  /** GitHub makes a label that it does not know. */
+  #labels({ method, body }: Asked, at: number, gone: string | null): PullAnswer | null {
+    const issue = this.#issues[at];
+    if (issue === undefined || method === 'GET') return null;
+    const before = issue.labels ?? [];
+    const wanted = gone === null ? null : decodeURIComponent(gone);
+    if (wanted !== null && !before.includes(wanted)) return null;
+    const labels =
+      wanted === null
+        ? [...new Set([...before, ...texts(body['labels'])])]
+        : before.filter((name) => name !== wanted);
+    this.#issues[at] = { ...issue, labels };
+    const sample = this.#schema.sample('label') as object;
+    return { status: 200, body: labels.map((name) => ({ ...sample, name })) };
   }
 
   #edit(asked: Asked, id: number): PullAnswer | null {

@@ -356,7 +356,7 @@ function commentNode({
   return { id, body, updatedAt: at, author: { login: author } };
 }
 
-function texts(value: unknown): readonly string[] {
+export function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? (value as readonly string[]) : [];
 }
 

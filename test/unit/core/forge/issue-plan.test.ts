@@ -27,6 +27,7 @@ function issue(number: number, more: Partial<Issue> = {}): Issue {
     url: `https://github.com/${home}/issues/${number}`,
     author: 'lead',
     labels: [],
+    assignees: [],
     parent: null,
     blockedBy: [],
     ...more,
