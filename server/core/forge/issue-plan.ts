@@ -3,7 +3,7 @@
 
 import type { TaskType } from '../plan/task.ts';
 import { type Blocker, type Issue, issueName, type IssueRef } from './issue.ts';
-import { epicText, taskText, titleOf } from './issue-texts.ts';
+import { epicText, lineOf, taskText, titleOf } from './issue-texts.ts';
 import { type IssueTree, treeOfIssues } from './issue-tree.ts';
 
 export interface IssueEpic {
@@ -59,7 +59,7 @@ export function planOfIssues(
       epicId: top === task ? (gathering?.id ?? null) : idOf(top),
       type: typeOfLabels(task.labels),
       blockedBy: [...on].map(idOf),
-      labels: task.labels,
+      labels: task.labels.map(lineOf),
       outside: [...outside.values()],
     };
   });

@@ -7,8 +7,13 @@ import { type Issue, issueName } from './issue.ts';
 const titleMax = 200;
 
 export function titleOf({ title, number }: Issue): string {
-  const line = withVisible(title.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
+  const line = lineOf(title);
   return line === '' ? `Issue ${number}` : line.slice(0, titleMax);
+}
+
+/** In one line, without control characters. */
+export function lineOf(text: string): string {
+  return withVisible(text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
 }
 
 /** For an agent: the work, and whose words describe it. */

@@ -131,7 +131,8 @@ export function milestoneBody(base: string, slug: string, title: string, number:
 }
 
 function userBody(base: string, login: string): object {
-  const url = `${base}api/v3/users/${login}`;
+  const name = encodeURIComponent(login);
+  const url = `${base}api/v3/users/${name}`;
   const urls = [
     'followers',
     'following',
@@ -149,7 +150,7 @@ function userBody(base: string, login: string): object {
     node_id: 'U_1',
     avatar_url: `${base}avatar`,
     gravatar_id: '',
-    html_url: `${base}${login}`,
+    html_url: `${base}${name}`,
     url,
     ...Object.fromEntries(urls),
     type: 'User',

@@ -99,7 +99,11 @@ export async function startFakeGithub({
     const authorization = request.headers.authorization;
     if (authorization !== undefined) fake.authorizations.add(authorization);
     const login = fake.people.get(authorization?.replace(/^(?:token|Bearer) /u, '') ?? '');
-    if (token !== null && login === undefined && authorization !== `Bearer ${token}`) {
+    if (
+      token !== null &&
+      login === undefined &&
+      authorization?.replace(/^token /u, 'Bearer ') !== `Bearer ${token}`
+    ) {
       const status = authorization === undefined ? 404 : 401;
       return { status, headers: {}, body: errorBody('Not Found', status) };
     }
