@@ -143,7 +143,8 @@ function openThreads({ threads, writers, nowMs, quietMs }: PullFacts): readonly 
 }
 
 function isOurs({ body }: ReviewComment): boolean {
-  return body.includes(ownComment);
+  // A person may quote it.
+  return body.trimEnd().endsWith(ownComment);
 }
 
 export function nameCause(cause: Cause): string {

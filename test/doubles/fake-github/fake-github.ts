@@ -22,6 +22,8 @@ export interface FakeGithub extends PullState, RepositoryState {
   readonly comments: FakeComment[];
   /** A renamed repository: old slug → new one. */
   readonly moved: Map<string, string>;
+  /** Its pull requests and its git repository go with it. */
+  rename(slug: string, to: string): void;
   /** Answered to the next request instead of its answer. */
   readonly next: Refused[];
   /** Maps the end of a path to its answer. */
@@ -141,6 +143,12 @@ export async function startFakeGithub({
       body: body as Readonly<Record<string, unknown>>,
       base: fake.url,
     };
+    const moved = fake.moved.get(slug);
+    if (moved !== undefined) {
+      const location = `${fake.url}api/v3/repos/${moved}/${rest}${url.search}`;
+      const status = asked.method === 'GET' ? 301 : 307;
+      return { status, headers: { location }, body: errorBody('Moved Permanently', status) };
+    }
     const said = { ...asked, login: login ?? ownLogin };
     const ofPerson = answerToPerson({ schema, state: pulls.state }, said);
     if (ofPerson !== null) return { ...ofPerson, headers: {} };
@@ -206,6 +214,11 @@ export async function startFakeGithub({
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   fake.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   return Object.assign(fake, {
+    rename: (slug: string, to: string) => {
+      git.rename(slug, to);
+      fake.moved.set(slug, to);
+      for (const pull of fake.pulls) if (pull.slug === slug) pull.slug = to;
+    },
     close: () =>
       new Promise<void>((resolve) => {
         git.close();
@@ -231,18 +244,13 @@ interface Question {
   readonly url: URL;
   readonly base: string;
   readonly relations: boolean;
-  readonly state: Pick<FakeGithub, 'issues' | 'moved'>;
+  readonly state: Pick<FakeGithub, 'issues'>;
 }
 
 function route(question: Question): Answer {
   const { url, base, state } = question;
   if (url.pathname === '/search/issues') return search(question);
   const [, slug = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)\/(.+)$/u.exec(url.pathname) ?? [];
-  const moved = state.moved.get(slug);
-  if (moved !== undefined) {
-    const location = `${base}api/v3/repos/${moved}/${rest}${url.search}`;
-    return { status: 301, headers: { location }, body: errorBody('Moved Permanently', 301) };
-  }
   const own = state.issues.filter((issue) => issue.slug === slug);
   if (own.length === 0) return notFound;
   if (rest === 'issues') return listIssues(question, own);

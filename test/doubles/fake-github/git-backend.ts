@@ -1,7 +1,7 @@
 // The repositories of the fake GitHub: git's own server program behind HTTP.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +24,12 @@ export class GitBackend {
     execFileSync('git', ['init', '-q', '--bare', '-b', 'main', path], { env: environment });
     this.git(slug, 'config', 'http.receivepack', 'true');
     this.git(slug, 'config', 'core.logAllRefUpdates', 'always');
+  }
+
+  /** The old name leads to the same repository. */
+  rename(slug: string, to: string): void {
+    renameSync(this.path(slug), this.path(to));
+    symlinkSync(this.path(to), this.path(slug));
   }
 
   git(slug: string, ...args: readonly string[]): string {

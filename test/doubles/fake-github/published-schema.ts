@@ -30,7 +30,7 @@ interface Description {
 }
 
 /** Answers that any path may give: not signed in, not allowed, too often. */
-const ofTheHost: ReadonlySet<number> = new Set([301, 304, 401, 403, 404, 429]);
+const ofTheHost: ReadonlySet<number> = new Set([301, 304, 307, 401, 403, 404, 429]);
 
 /** `api.github.com`, or a version of an own server such as `ghes-3.17`. */
 export type Release = 'api.github.com' | 'ghes-3.16' | 'ghes-3.17' | 'ghes-3.18' | 'ghes-3.19';

@@ -6,7 +6,7 @@ import type { PublishedSchema } from './published-schema.ts';
 import { branchBody, rulesInForce, type RuleState, updateRule } from './rules.ts';
 
 export interface FakePull {
-  readonly slug: string;
+  slug: string;
   readonly number: number;
   title: string;
   body: string;
