@@ -115,7 +115,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'move-without-compare': {
-    seed: 9,
+    seed: 59,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['landed-once', 'work-kept'],
     make: () =>
@@ -334,7 +334,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'wait-for-who-waits': {
-    seed: 12,
+    seed: 17,
     breaks: ['stuck'],
     make: () => ({
       scenario: crossed,
