@@ -24,12 +24,15 @@ export type Snapshot = Readonly<Record<string, string>>;
 /** A running backend's address, lock and logs; and SQLite's own files beside a database. */
 const notContent = /^\.drover\/(?:backend\.[\w.-]+|logs(?:\/.*)?)$|\.db-(?:wal|shm|journal)$/;
 
+/** The user's list of projects: a backend adds its own when it starts. */
+const listOfProjects = /^home\/\.local\/(?:state\/(?:drover\/.*)?)?$/;
+
 export function snapshotOf(place: Place): Snapshot {
   return {
     ...filesOf(place.root, (path) => !path.startsWith('.git/') && !notContent.test(path)),
     ...named(
       'around',
-      filesOf(place.folder, (path) => !path.startsWith('repo/')),
+      filesOf(place.folder, (path) => !path.startsWith('repo/') && !listOfProjects.test(path)),
     ),
     ...named('git', gitOf(place.root)),
     ...named('database', databaseOf(place.database)),
