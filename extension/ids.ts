@@ -45,6 +45,7 @@ export const commandIds = [
   'drover.openBoard',
   'drover.openRuns',
   'drover.openInBrowser',
+  'drover.openWorktrees',
   // Runs.
   'drover.runEpic',
   'drover.runAll',
@@ -138,6 +139,7 @@ export const actionCommands = {
   retryFailed: 'drover.retryFailed',
   openStream: 'drover.openStream',
   openGrid: 'drover.openGrid',
+  openWorktrees: 'drover.openWorktrees',
   openBoard: 'drover.openBoard',
   review: 'drover.review',
   takeOver: 'drover.takeOver',
@@ -162,6 +164,7 @@ export const webviewIds = {
   board: 'drover.board',
   run: 'drover.run',
   plan: 'drover.plan',
+  worktrees: 'drover.worktrees',
 } as const satisfies { readonly [N in WebviewName]: string };
 
 export const sideViews = ['tree', 'inbox'] as const satisfies readonly WebviewName[];
@@ -172,6 +175,7 @@ export const panelNames = [
   'board',
   'run',
   'plan',
+  'worktrees',
 ] as const satisfies readonly WebviewName[];
 export type PanelName = (typeof panelNames)[number];
 

@@ -16,6 +16,7 @@ export const panelHandlers: Handlers<
   | 'drover.showMachines'
   | 'drover.openStream'
   | 'drover.openGrid'
+  | 'drover.openWorktrees'
   | 'drover.openBoard'
   | 'drover.openRuns'
 > = {
@@ -46,6 +47,9 @@ export const panelHandlers: Handlers<
   }),
   'drover.openGrid': withProject(async (context, project) => {
     context.showPanel('grid', { root: project.root, id: null, attempt: null });
+  }),
+  'drover.openWorktrees': withProject(async (context, project) => {
+    context.showPanel('worktrees', { root: project.root, id: null, attempt: null });
   }),
   'drover.openBoard': withProject(async (context, project, target) => {
     const [id] = target.isExplicit ? target.ids : [];

@@ -7,6 +7,7 @@ import { formatCount } from '../../server/core/format.ts';
 import { listNeeds, type Need } from '../../server/protocol/needs.ts';
 import type {
   EpicView,
+  HoldView,
   QuestionView,
   StatusSnapshot,
   TaskView,
@@ -69,6 +70,8 @@ function noticeOf(need: Need, board: StatusSnapshot): readonly Notice[] {
       return []; // the run's own warning has already reported it
     case 'wrong':
       return [wrongNotice(need.state, board.target?.branch ?? '')];
+    case 'no_room':
+      return [noRoomNotice(need.hold)];
   }
 }
 
@@ -80,6 +83,16 @@ function wrongNotice(state: WrongState, branch: string): Notice {
     text: describeWrongState(branch, state),
     buttons: [inbox],
     isBlocking: false,
+  };
+}
+
+function noRoomNotice({ reason, since }: HoldView): Notice {
+  return {
+    key: `no_room ${since}`,
+    level: 'warning',
+    text: reason,
+    buttons: [inbox],
+    isBlocking: true,
   };
 }
 

@@ -144,6 +144,7 @@ function otherNeed(need: Need, run: RunView): readonly string[] {
     case 'failed':
     case 'blocked':
     case 'wrong': // a message of its own
+    case 'no_room': // likewise
       return [];
   }
 }

@@ -37,6 +37,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   editPlan: true,
   dropPlan: true,
   openGrid: true,
+  openWorktrees: true,
   retryFailed: true,
   openBoard: true,
   review: true,

@@ -31,6 +31,7 @@ const titles: { readonly [N in PanelName]: string } = {
   board: 'Board',
   run: 'Runs',
   plan: 'Plan',
+  worktrees: 'Worktrees',
 };
 const icons: { readonly [N in PanelName]: string } = {
   stream: 'output',
@@ -38,6 +39,7 @@ const icons: { readonly [N in PanelName]: string } = {
   board: 'project',
   run: 'history',
   plan: 'checklist',
+  worktrees: 'server-environment',
 };
 
 export interface PanelsParts {

@@ -60,6 +60,7 @@ const titles: { readonly [N in WebviewName]: string } = {
   board: 'Drover Board',
   run: 'Drover Runs',
   plan: 'Drover Plan',
+  worktrees: 'Drover Worktrees',
 };
 
 /** The place in which VS Code shows a webview. */

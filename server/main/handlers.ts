@@ -62,7 +62,12 @@ export function allHandlers(
     },
     sandbox: () => host.confinement.state(),
     pruneWorktrees: async (options): Promise<Answer<'worktree.prune'>> => {
-      const request = { dryRun: options.dry_run === true, force: options.force === true };
+      const { dry_run: isDry, force, paths } = options;
+      const request = {
+        dryRun: isDry === true,
+        force: force === true,
+        only: paths ?? null,
+      };
       return (await pruneWorktrees(await worktreeParts(project), request)).map(worktreeView);
     },
     // By default, worktrees are in a folder beside the repository.

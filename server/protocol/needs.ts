@@ -3,7 +3,14 @@
 
 import type { WrongState } from '../core/work/wrong-state.ts';
 import { standOfView } from './candidates.ts';
-import type { EpicView, QuestionView, RunView, StatusSnapshot, TaskView } from './views.ts';
+import type {
+  EpicView,
+  HoldView,
+  QuestionView,
+  RunView,
+  StatusSnapshot,
+  TaskView,
+} from './views.ts';
 
 /** Why one thing waits for a person. */
 export type Need =
@@ -15,12 +22,17 @@ export type Need =
   /** Landed commits wait until the user's checkout can take them. */
   | { readonly kind: 'pending'; readonly count: number }
   /** A branch or its checkout is not as it should be. */
-  | { readonly kind: 'wrong'; readonly state: WrongState };
+  | { readonly kind: 'wrong'; readonly state: WrongState }
+  /** The worktrees take all the space that they may. */
+  | { readonly kind: 'no_room'; readonly hold: HoldView };
 
 export type TaskNeed = 'review' | 'plan' | 'conflict' | 'failed' | 'blocked';
 export type EpicNeed = 'epic_review' | 'epic_conflict' | 'epic_unlanded';
 
-type NeedingBoard = Pick<StatusSnapshot, 'tasks' | 'epics' | 'questions' | 'target' | 'run'>;
+type NeedingBoard = Pick<
+  StatusSnapshot,
+  'tasks' | 'epics' | 'questions' | 'target' | 'run' | 'holds'
+>;
 
 /** Returns null if the task continues without a person, or is over. */
 export function taskNeed(task: TaskView): TaskNeed | null {
@@ -112,6 +124,9 @@ export function listNeeds(board: NeedingBoard): readonly Need[] {
   const pending = board.target?.pending ?? 0;
   if (pending > 0) needs.push({ kind: 'pending', count: pending });
   for (const state of board.target?.wrong ?? []) needs.push({ kind: 'wrong', state });
+  for (const hold of board.holds) {
+    if (hold.scope === 'worktrees') needs.push({ kind: 'no_room', hold });
+  }
   return needs;
 }
 

@@ -30,7 +30,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-const panels = ['tree', 'inbox', 'stream', 'grid', 'board', 'run'] as const;
+const panels = ['tree', 'inbox', 'stream', 'grid', 'board', 'run', 'worktrees'] as const;
 
 interface PageFile {
   readonly type: string;

@@ -187,7 +187,11 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     lines: [words('--size')],
     others: { '--size': 'without it, `worktree.list` answers' },
   },
-  'worktree prune': { request: 'worktree.prune', lines: [words('--dry-run --force')] },
+  'worktree prune': {
+    request: 'worktree.prune',
+    lines: [words('--dry-run --force')],
+    left: { paths: 'a panel removes what it has listed; the command lists and removes at once' },
+  },
   prune: { request: 'prune', lines: [['--dry-run']] },
   'webhooks list': {
     request: 'webhooks.list',

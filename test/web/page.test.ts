@@ -33,6 +33,10 @@ suite('the page of drover web', function () {
     await stream.getByText('greeting.txt').first().waitFor();
     assert.equal(here.git('show', 'main:greeting.txt').trim(), 'hello');
     assert.deepEqual(await axeViolations(page), []);
+    await page.getByRole('link', { name: 'Worktrees' }).click();
+    const worktrees = await panel('worktrees');
+    await worktrees.getByText('slot-1').first().waitFor();
+    assert.deepEqual(await axeViolations(page), []);
     assert.deepEqual(problems, []);
     assert.equal(await web.stop(), 0);
   });

@@ -66,7 +66,16 @@ function hostileBoard(text: string): StatusSnapshot {
 }
 
 suite('hostile content', () => {
-  for (const name of ['tree', 'inbox', 'stream', 'grid', 'board', 'run', 'plan'] as const) {
+  for (const name of [
+    'tree',
+    'inbox',
+    'stream',
+    'grid',
+    'board',
+    'run',
+    'plan',
+    'worktrees',
+  ] as const) {
     for (const [what, parts] of Object.entries(hostile)) {
       test(`${name}: ${what}`, async () => {
         const text = parts.join(' ');

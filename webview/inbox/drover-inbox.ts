@@ -30,6 +30,7 @@ const icons: { readonly [K in InboxItem['kind']]: IconName } = {
   failed: 'error',
   unlanded: 'git-merge',
   landed: 'info',
+  noRoom: 'debug-pause',
 };
 
 const names: { readonly [K in InboxItem['kind']]: string } = {
@@ -42,6 +43,7 @@ const names: { readonly [K in InboxItem['kind']]: string } = {
   failed: 'Failed',
   unlanded: 'Not landed',
   landed: 'Landed',
+  noRoom: 'Held',
 };
 
 export class DroverInbox extends LitElement {
@@ -323,6 +325,7 @@ function statusOf(item: InboxItem): string {
       return item.kind;
     case 'unlanded':
     case 'landed':
+    case 'noRoom':
       return '';
   }
 }

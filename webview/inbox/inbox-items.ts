@@ -8,6 +8,7 @@ import { describeWrongState, type WrongState } from '../../server/core/work/wron
 import { listNeeds, type EpicNeed, type Need, type TaskNeed } from '../../server/protocol/needs.ts';
 import type {
   EpicView,
+  HoldView,
   QuestionView,
   StatusSnapshot,
   TaskView,
@@ -30,7 +31,8 @@ export type ItemAction =
         | 'land'
         | 'retryAll'
         | 'gateOutput'
-        | 'leaveOut';
+        | 'leaveOut'
+        | 'worktrees';
     }
   /** Updates the branch and its checkout; `title`: the words of the button. */
   | { readonly kind: 'follow'; readonly title: string }
@@ -48,7 +50,8 @@ export interface InboxItem {
     | 'blocked'
     | 'failed'
     | 'unlanded'
-    | 'landed';
+    | 'landed'
+    | 'noRoom';
   /** The task or epic that it is about, or null for the run. */
   readonly about: string | null;
   readonly isEpic: boolean;
@@ -81,6 +84,7 @@ function urgencyOf({ kind }: InboxItem): number {
     plan: 1,
     blocked: 1,
     unlanded: 1,
+    noRoom: 1,
     failed: 2,
     landed: 3,
   };
@@ -107,6 +111,8 @@ function itemOf(need: Need, board: StatusSnapshot): InboxItem {
       return pendingItem(board, need.count);
     case 'wrong':
       return wrongItem(board, need.state);
+    case 'no_room':
+      return noRoomItem(need.hold);
   }
 }
 
@@ -308,6 +314,20 @@ function epicItem(need: EpicNeed, epic: EpicView): InboxItem {
         actions: [{ kind: 'land' }, { kind: 'review' }],
       };
   }
+}
+
+function noRoomItem({ reason, since }: HoldView): InboxItem {
+  return {
+    key: 'no_room',
+    kind: 'noRoom',
+    about: null,
+    isEpic: false,
+    title: 'The worktrees take all their space',
+    text: reason,
+    since,
+    questionId: null,
+    actions: [{ kind: 'worktrees' }],
+  };
 }
 
 function pendingItem({ target }: StatusSnapshot, pending: number): InboxItem {

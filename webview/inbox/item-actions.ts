@@ -41,6 +41,8 @@ export function actionTitle(action: ItemAction): string {
       return action.title;
     case 'leaveOut':
       return 'Leave Out';
+    case 'worktrees':
+      return 'Show Worktrees';
   }
 }
 
@@ -69,6 +71,7 @@ export function wordsAsked(action: ItemAction): string | null {
     case 'gateOutput':
     case 'follow':
     case 'leaveOut':
+    case 'worktrees':
       return null;
   }
 }
@@ -138,6 +141,9 @@ export async function runItemAction(
       return;
     case 'leaveOut':
       await host.backend('target.follow', { leave_out: true });
+      return;
+    case 'worktrees':
+      await host.action('openWorktrees', {});
       return;
     case 'hintAndRetry':
       await host.backend('task.hint', { id, text: words });

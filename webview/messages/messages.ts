@@ -29,6 +29,7 @@ export const readingRequests = [
   'board.changes',
   'notes.list',
   'review.show',
+  'worktree.sizes',
 ] as const satisfies readonly BackendRequestName[];
 
 /** Requests of the backend that a webview may make; the extension passes nothing else on. */
@@ -59,6 +60,7 @@ export const webviewRequests = [
   'notes.keep',
   'notes.drop',
   'review.overrule',
+  'worktree.prune',
 ] as const satisfies readonly BackendRequestName[];
 
 export type WebviewRequestName = (typeof webviewRequests)[number];
@@ -110,6 +112,7 @@ export interface HostActions {
   /** Shows the page of a task beside the focus, if VS Code's lists open by a single click. */
   readonly previewTask: { params: { task: string }; result: Nothing };
   readonly openGrid: { params: Nothing; result: Nothing };
+  readonly openWorktrees: { params: Nothing; result: Nothing };
   /** Retries failed tasks and those behind a failing branch; starts a run if none is active. */
   readonly retryFailed: { params: { ids: readonly string[] }; result: Nothing };
   readonly openBoard: { params: { epic?: string }; result: Nothing };
@@ -202,7 +205,15 @@ export interface Attached {
 
 export type HostActionName = keyof HostActions;
 
-export type WebviewName = 'tree' | 'inbox' | 'stream' | 'grid' | 'board' | 'run' | 'plan';
+export type WebviewName =
+  | 'tree'
+  | 'inbox'
+  | 'stream'
+  | 'grid'
+  | 'board'
+  | 'run'
+  | 'plan'
+  | 'worktrees';
 
 export type Connection =
   | { readonly kind: 'connecting' }

@@ -59,6 +59,7 @@ const commandActions: Readonly<Record<string, HostActionName>> = {
   'drover.stopRun': 'stopRun',
   'drover.openBoard': 'openBoard',
   'drover.openGrid': 'openGrid',
+  'drover.openWorktrees': 'openWorktrees',
 };
 
 /** Carries out a person's decision; starts a run like the last one if only that carries it on. */
@@ -178,6 +179,7 @@ function viewActions({ project, open, review, showText }: ActionParts): Actions 
     openStream: ({ task, attempt }) => stream(task, attempt ?? null),
     previewTask: ({ task }) => stream(task),
     openGrid: () => Promise.resolve(open({ name: 'grid', id: null, attempt: null })),
+    openWorktrees: () => Promise.resolve(open({ name: 'worktrees', id: null, attempt: null })),
     openBoard: ({ epic }) =>
       Promise.resolve(open({ name: 'board', id: epic ?? null, attempt: null })),
     review: ({ id }) => Promise.resolve(review(id)),

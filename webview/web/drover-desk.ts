@@ -26,6 +26,7 @@ const tabs: readonly (readonly [Place, string])[] = [
   [panelPlace('board'), 'Board'],
   [panelPlace('grid'), 'Agents'],
   [panelPlace('run'), 'Runs'],
+  [panelPlace('worktrees'), 'Worktrees'],
   [{ name: 'devices' }, 'Devices'],
 ];
 

@@ -8,7 +8,15 @@ export type Place =
   | { readonly name: 'review'; readonly id: string }
   | { readonly name: 'devices' };
 
-const panelNames: readonly PanelName[] = ['tree', 'inbox', 'stream', 'grid', 'board', 'run'];
+const panelNames: readonly PanelName[] = [
+  'tree',
+  'inbox',
+  'stream',
+  'grid',
+  'board',
+  'run',
+  'worktrees',
+];
 
 export function panelPlace(name: PanelName, id: string | null = null): PanelPlace {
   return { name, id, attempt: null };

@@ -12,7 +12,8 @@ export const upkeepShapes = {
   'worktree.list': {},
   /** The worktrees of this machine with the space that they take, and which may be removed. */
   'worktree.sizes': {},
-  'worktree.prune': { dry_run: optional(flag), force: optional(flag) },
+  /** `paths`: of these alone. */
+  'worktree.prune': { dry_run: optional(flag), force: optional(flag), paths: optional(texts) },
   /** Removes history that is older than the settings of retention allow. */
   prune: { dry_run: optional(flag) },
   /** The endpoints and the newest deliveries; of secrets and paths of URLs nothing. */

@@ -117,11 +117,18 @@ async function unmerged(deps: WorktreeDeps, entry: WorktreeEntry): Promise<numbe
 
 export async function pruneWorktrees(
   deps: WorktreeDeps,
-  options: { readonly dryRun: boolean; readonly force: boolean },
+  options: {
+    readonly dryRun: boolean;
+    readonly force: boolean;
+    /** Paths; null for all. */
+    readonly only: readonly string[] | null;
+  },
 ): Promise<readonly WorktreeFacts[]> {
   const done: WorktreeFacts[] = [];
   for (const facts of await listWorktrees(deps)) {
-    const wanted = facts.action === 'remove' || (options.force && !isInUse(facts.holder));
+    const isAsked = options.only === null || options.only.includes(facts.path);
+    const mayGo = facts.action === 'remove' || (options.force && !isInUse(facts.holder));
+    const wanted = isAsked && mayGo;
     if (!wanted || options.dryRun) {
       done.push({ ...facts, action: wanted ? 'remove' : 'keep' });
       continue;

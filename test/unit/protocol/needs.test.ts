@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { summarise } from '../../../extension/notices/summary.ts';
 import { countsByEpic } from '../../../server/core/plan/outcome.ts';
 import { needsByEpic, listNeeds } from '../../../server/protocol/needs.ts';
-import type { EpicView, RunView, TaskView } from '../../../server/protocol/views.ts';
+import type { EpicView, HoldView, RunView, TaskView } from '../../../server/protocol/views.ts';
 import { inboxItems } from '../../../webview/inbox/inbox-items.ts';
 import { epicView, redBase, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 
@@ -92,6 +92,18 @@ suite('items that wait for a person', () => {
       ],
     );
     assert.equal(countsByEpic(board).get('e')?.waits, 0);
+  });
+
+  test('worktrees that take all their space are one thing; a hold that ends by itself is none', () => {
+    const hold = (scope: string): HoldView => {
+      return { scope, line: null, reason: `Held: ${scope}.`, since: 5, until: null };
+    };
+    const board = snapshotOf([], { holds: [hold('machine'), hold('worktrees')] });
+    assert.deepEqual(
+      inboxItems(board).map(({ text, actions }) => [text, actions.map(({ kind }) => kind)]),
+      [['Held: worktrees.', ['worktrees']]],
+    );
+    assert.equal(summarise(board).needYou, 1);
   });
 
   test('approved work that is about to land is nothing to wait for, in any view', () => {

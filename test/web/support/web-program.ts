@@ -35,7 +35,7 @@ export async function startWeb(project: Project, ...args: readonly string[]): Pr
 export const desktop = { viewport: { width: 1280, height: 800 } };
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
-type PanelName = 'board' | 'grid' | 'inbox' | 'run' | 'stream' | 'tree';
+type PanelName = 'board' | 'grid' | 'inbox' | 'run' | 'stream' | 'tree' | 'worktrees';
 
 export interface OpenedPage {
   readonly page: Page;

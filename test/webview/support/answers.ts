@@ -7,6 +7,7 @@ import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import type { Report } from '../../../server/core/history/report.ts';
 import type { TranscriptSearch } from '../../../server/core/history/transcript-search.ts';
 import { runLines, smallRun } from '../../doubles/reports.ts';
+import { poolSizes } from '../../doubles/worktrees.ts';
 import { smallPlan } from '../../doubles/plans.ts';
 import { FakeLog } from '../stream/fake-log.ts';
 import type { FakeHost } from './fake-host.ts';
@@ -29,6 +30,7 @@ export function answerReads(host: FakeHost, texts: LogTexts = plainTexts): void 
   host.backend('transcripts.search', () => transcripts(texts));
   host.backend('report', () => withTexts(smallRun(), texts.text));
   host.action('readPlan', () => ({ plan: smallPlan(texts.text) }));
+  host.backend('worktree.sizes', () => poolSizes(texts.text));
   host.backend('events.read', () => ({ events: [], next: 0 }) as never);
 }
 

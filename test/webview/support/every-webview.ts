@@ -13,6 +13,7 @@ export const everyWebview: readonly (readonly [WebviewName, string])[] = [
   ['board', 'Check types'],
   ['run', 'Write the parser'],
   ['plan', 'Can start at once'],
+  ['worktrees', 'slot-1'],
 ];
 
 export async function openAny(

@@ -60,6 +60,7 @@ const viewports: Readonly<Record<WebviewName, { width: number; height: number }>
   board: { width: 1200, height: 800 },
   run: { width: 1000, height: 800 },
   plan: { width: 900, height: 800 },
+  worktrees: { width: 900, height: 700 },
 };
 
 let server: Promise<PageServer> | null = null;
