@@ -172,6 +172,7 @@ const sourceWords: { readonly [S in PreflightDecision['source']]: string } = {
   env: 'from the environment',
   project: 'from .drover.toml',
   user: 'from your settings file',
+  policy: 'by the policy of this machine',
   default: 'default',
 };
 

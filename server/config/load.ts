@@ -27,6 +27,8 @@ export interface SettingsRequest {
    * The values of the command line, by setting key; texts and values alike; undefined = not given.
    */
   readonly flags: { readonly [K in SettingKey]?: unknown };
+  /** The policy of the machine requires the sandbox, whatever the files say. */
+  readonly needsSandbox: boolean;
   /** Selects the entries of `.drover.toml` that count. If absent, all of them do. */
   readonly judge?: (entries: readonly SettingEntry[]) => Promise<readonly SettingEntry[]>;
 }
@@ -50,6 +52,7 @@ export async function loadSettings(request: SettingsRequest): Promise<LoadedSett
   ]);
   const ofProject = (await request.judge?.(project.entries)) ?? project.entries;
   const loaded = resolveSettings([
+    { source: 'policy', entries: policyEntries(request) },
     { source: 'flag', entries: flagEntries(request.flags) },
     { source: 'env', entries: environmentEntries(request.env) },
     { source: 'project', entries: ofProject },
@@ -64,6 +67,11 @@ export async function loadSettings(request: SettingsRequest): Promise<LoadedSett
     },
     problems: [...project.problems, ...user.problems, ...loaded.problems].map(withFullStop),
   };
+}
+
+function policyEntries({ needsSandbox }: SettingsRequest): readonly SettingEntry[] {
+  if (!needsSandbox) return [];
+  return [{ key: 'sandbox.required', raw: true, form: 'typed', origin: 'the policy', line: null }];
 }
 
 /** The host's name as a word; a host without one is still a machine. */

@@ -31,7 +31,8 @@ export async function readSettingsFile(
   return parseSettingsText(text, name);
 }
 
-function whyRefused(reason: PlainFileRefusal): string {
+/** The end of a sentence that starts with the file's name. */
+export function whyRefused(reason: PlainFileRefusal): string {
   switch (reason.kind) {
     case 'folder':
       return 'is a folder; name a file';

@@ -35,6 +35,7 @@ function switchedOffBy(source: SettingSource): string {
       return ' in .drover.toml ([sandbox] mode = "off")';
     case 'user':
       return ' in your settings file ([sandbox] mode = "off")';
+    case 'policy':
     case 'flag':
     case 'default':
       return ' ([sandbox] mode = "off")';

@@ -80,6 +80,7 @@ export const ownRefusalKinds = [
   'database',
   'newer database',
   'sandbox',
+  'policy',
   'model',
   'forge',
   'sign_in',

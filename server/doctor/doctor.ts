@@ -19,6 +19,8 @@ import { readExporter, traceExporter } from '../store/feed/exporters.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { sandboxState } from '../confinement/sandbox-state.ts';
 import { heldSentence } from '../project/accepted-settings.ts';
+import { policyText } from '../core/settings/policy.ts';
+import { readPolicies } from '../project/policy-files.ts';
 import { namedPrograms } from '../project/named-programs.ts';
 import { LiveSettings } from '../project/live-settings.ts';
 import { identityProblem } from '../project/identity.ts';
@@ -84,6 +86,8 @@ export async function doctor(root: string | null, request: DoctorRequest = {}): 
   } else {
     checks.push(...(await fleetChecks(root, live, fleetDatabaseUrl, request)));
   }
+  for (const policy of await readPolicies())
+    checks.push({ name: 'policy', ok: policy.kind === 'policy', message: policyText(policy) });
   const worktrees = whyNoWorktrees(root, live.settings.worktreeRoot);
   if (worktrees !== null) checks.push({ name: 'worktrees', ok: false, message: worktrees });
   const agents = await agentsOf({ live, root });

@@ -17,6 +17,7 @@ import { createEngine } from '../workflows/engine.ts';
 import { readCompatibility } from '../core/compatibility.ts';
 import { AgentToolTokens } from '../agent-tools/agent-tools.ts';
 import { Confinement } from '../confinement/confinement.ts';
+import { allowedDriver } from '../confinement/allowed-driver.ts';
 import { ProjectForge } from '../forge-work/forge-access.ts';
 import type { LiveSettings } from '../project/live-settings.ts';
 import { hostFacts } from '../platform/host-facts.ts';
@@ -251,7 +252,7 @@ function driverFor(
   const key = JSON.stringify([settings, live.environment['PATH']]);
   const known = drivers.get(key);
   if (known !== undefined) return known;
-  const made = createDriver(settings, deps);
+  const made = allowedDriver(createDriver(settings, deps));
   drivers.set(key, made);
   return made;
 }

@@ -18,6 +18,7 @@ import { withBackendPath } from '../project/client-environment.ts';
 import type { Environment, LiveSettings, SettingFlags } from '../project/live-settings.ts';
 import { programOfProject } from '../project/named-programs.ts';
 import { whyNoWorktrees } from '../project/project-places.ts';
+import { refuseByPolicy } from '../project/policy-files.ts';
 import { webhookHandlers } from '../webhooks/requests.ts';
 import { servedHandlers } from './served-handlers.ts';
 import { maskOf } from '../project/secrets.ts';
@@ -60,6 +61,7 @@ export function allHandlers(
         landingChecks: (...asked) => checksOfForge(project, offer, ...asked),
       };
     },
+    refuseByPolicy,
     sandbox: () => host.confinement.state(),
     pruneWorktrees: async (options): Promise<Answer<'worktree.prune'>> => {
       const { dry_run: isDry, force, paths } = options;

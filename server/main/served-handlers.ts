@@ -3,7 +3,7 @@
 // caller's process (which alone knows its environment) and in the one that stores them. If an
 // answer depends on settings, their files are read first.
 
-import { userInfo } from 'node:os';
+import { personName } from '../project/policy-files.ts';
 import { maskDeep, type Mask } from '../agents/kit/log/masking.ts';
 import type { Params, RequestName } from '../protocol/api.ts';
 import { actingAs, currentDevice } from '../store/feed/actor.ts';
@@ -53,15 +53,6 @@ const settingRequests: ReadonlySet<ServedName> = new Set([
   'run.start',
 ]);
 
-/** Only this user reaches the socket. A container may run as a user without a name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? '');
-  }
-}
-
 /**
  * The same handlers: each gets masked texts and the current settings, and its events name who
  * asked.
@@ -85,7 +76,8 @@ export function servedHandlers(
     served[name] = (params) => {
       const device = currentDevice();
       const place = { machine: machine(), ...(device !== null && { device }) };
-      return actingAs({ person: userName(), ...place }, () => handler(params));
+      // Only this user reaches the socket.
+      return actingAs({ person: personName(), ...place }, () => handler(params));
     };
   }
   return served as unknown as RequestHandlers;

@@ -29,6 +29,7 @@ export const darwin: Platform = {
     });
     return parsePsFacts(stdout ?? '');
   },
+  policyPath: '/etc/drover/policy.toml',
   awakeStart: { program: '/usr/bin/caffeinate', args: ['-i', '/bin/cat'] },
   openLink: (url) => ({
     program: '/usr/bin/osascript',

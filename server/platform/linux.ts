@@ -18,6 +18,7 @@ export const linux: Platform = {
   copyTreeOptions: ['-a', '--reflink=auto'],
   bootName: () => (knownBootName ??= readBootName()),
   processFacts: readStat,
+  policyPath: '/etc/drover/policy.toml',
   awakeStart: {
     program: 'systemd-inhibit',
     args: [

@@ -82,6 +82,8 @@ export interface Platform {
   bootName(): string;
   /** Returns null if the process does not exist. */
   processFacts(pid: number): ProcessFacts | null;
+  /** The rules of the machine's administrator. Its folder belongs to the system. */
+  readonly policyPath: string;
   /** Keeps the machine awake until its standard input ends, which it does with its parent. */
   readonly awakeStart: ProgramStart;
   /**

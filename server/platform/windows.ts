@@ -45,6 +45,8 @@ export const windows: Platform = {
     const startTime = stdout?.trim() ?? '';
     return status === 0 && startTime !== '' ? { startTime, isZombie: false } : null;
   },
+  // Not by a variable, which a person could change.
+  policyPath: 'C:\\ProgramData\\drover\\policy.toml',
   awakeStart: { program: 'powershell.exe', args: ['-NoProfile', '-Command', staysAwake] },
   openLink: (url) => ({
     program: 'powershell.exe',

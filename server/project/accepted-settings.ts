@@ -4,6 +4,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readPlainFile } from '../config/plain-file.ts';
+import { refuseByPolicy } from './policy-files.ts';
 import { projectFileName } from '../config/load.ts';
 import {
   changedPowers,
@@ -108,6 +109,7 @@ export async function acceptSettings(
 ): Promise<readonly string[]> {
   const { accepted, used, held } = judged;
   const news = accepted === null ? changedPowers({}, used) : changedPowers(accepted, used);
+  if (news.length > 0) await refuseByPolicy('trust');
   if (accepted === null || news.length > 0) {
     const before = await readAcceptance(root);
     const { readHead: headOf } = await import('./file-history.ts');
@@ -126,6 +128,7 @@ export async function acceptSettings(
 
 /** All current values of the file apply from now on, whichever process wrote them. */
 export async function acceptAll(root: string, judged: JudgedSettings): Promise<void> {
+  await refuseByPolicy('trust');
   const { readHead: headOf } = await import('./file-history.ts');
   writeAcceptance(root, { version: 1, head: await headOf(root), powers: judged.present });
 }

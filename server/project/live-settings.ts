@@ -24,6 +24,8 @@ import {
   type SettingsView,
 } from './accepted-settings.ts';
 import { type Powers, sameValue, withPowers } from '../core/settings/accepted-settings.ts';
+import { requiresSandbox } from '../core/settings/policy.ts';
+import { readPolicies } from './policy-files.ts';
 import type { LoadedSettings, SettingEntry } from '../core/settings/settings-resolve.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -271,7 +273,8 @@ async function load(
   view: SettingsView,
 ): Promise<Loading> {
   let judged: JudgedSettings = nothingJudged;
-  const request = { root, home: homeOf(environment), env: environment, flags };
+  const needsSandbox = requiresSandbox(await readPolicies());
+  const request = { root, home: homeOf(environment), env: environment, flags, needsSandbox };
   const loaded = await loadSettings({
     ...request,
     judge: async (entries) => {

@@ -159,7 +159,7 @@ export interface QuestionView {
 
 export interface ConfigValueView {
   readonly value: unknown;
-  readonly source: 'flag' | 'env' | 'project' | 'user' | 'default';
+  readonly source: 'flag' | 'env' | 'project' | 'user' | 'default' | 'policy';
 }
 
 export interface StuckView {

@@ -56,6 +56,7 @@ const meanings: { readonly [K in OwnKind]: string } = {
   git: 'Git refused; the message quotes it',
   detached_head: 'No branch is checked out, and no target is given',
   locked: 'Another program holds a git lock',
+  policy: 'The policy of this machine leaves it to others, or cannot be read',
   stale: 'A ref moved at the same time',
   unfilled: 'The program of a git filter, or the remote of a partial clone, is missing',
   foreign: 'The folder belongs to something else',

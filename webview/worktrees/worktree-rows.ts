@@ -57,14 +57,14 @@ function sentence(text: string): string {
   return text.endsWith('.') ? text : `${text}.`;
 }
 
-/** What all of them take, beside the limit. */
+/** The space of all of them, with the limit. */
 export function totalWords({ total_bytes: total, limit_bytes: limit }: WorktreeSizes): string {
   return limit === null
     ? `${formatBytes(total)} in all. [worktree] disk_limit is not set.`
     : `${formatBytes(total)} of ${formatBytes(limit)}.${total < limit ? '' : ' No task starts until there is room.'}`;
 }
 
-/** What a removal did: what went, and what stayed although it was asked for. */
+/** The result of a removal, with the worktrees that stayed although a person chose them. */
 export function freedWords(done: readonly WorktreeView[], asked: readonly string[]): string {
   const gone = done.filter(({ action }) => action === 'removed');
   const bytes = gone.reduce((sum, { size_bytes: each }) => sum + each, 0);

@@ -83,7 +83,7 @@ export function resolveSettings(layers: readonly SettingLayer[]): LoadedSettings
   const warnings: SettingNote[] = [];
   const values = new Map<SettingKey, ResolvedValue>();
   for (const key of settingKeys) values.set(key, defaultOf(key));
-  for (const source of ['user', 'project', 'env', 'flag'] as const) {
+  for (const source of ['user', 'project', 'env', 'flag', 'policy'] as const) {
     for (const layer of layers) {
       if (layer.source !== source) continue;
       for (const entry of layer.entries) {

@@ -321,7 +321,7 @@ export type SettingKey = keyof typeof settingTable;
 export const settingKeys = keysOf(settingTable);
 
 /** The source of a value; earlier ones win. */
-export const settingSources = ['flag', 'env', 'project', 'user', 'default'] as const;
+export const settingSources = ['policy', 'flag', 'env', 'project', 'user', 'default'] as const;
 export type SettingSource = (typeof settingSources)[number];
 
 /** All settings, read and checked. */

@@ -1,6 +1,7 @@
 // The outside dependencies of the requests that need the engine.
 
 import type { LandMode } from '../../core/plan/task.ts';
+import type { PolicyAct } from '../../core/settings/policy.ts';
 import type { SettingKey, SettingSource } from '../../core/settings/settings.ts';
 import type { PreflightCheck, SandboxView } from '../../protocol/panel-views.ts';
 import type { Answer, EpicView, Params, TaskView } from '../../protocol/api.ts';
@@ -44,6 +45,8 @@ export interface EngineHandlerDeps {
   readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
   /** Free bytes on the disk on which worktrees are created; null if unknown. */
   readonly freeBytes: () => number | null;
+  /** Refuses a decision that a policy of this machine leaves to others. */
+  readonly refuseByPolicy: (act: PolicyAct) => Promise<void>;
   /** The sandbox of agents, gate and setup. Absent if it is not known. */
   readonly sandbox?: () => Promise<SandboxView>;
   /**

@@ -2,6 +2,7 @@
 // task's row afterwards.
 
 import { KeyedMutex } from '../../core/work/semaphore.ts';
+import type { LandMode } from '../../core/plan/task.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { Answer, EpicView, Handlers, Params, RunView, TaskView } from '../../protocol/api.ts';
 import {
@@ -14,16 +15,17 @@ import {
   unpauseTask,
 } from '../../workflows/person/controls.ts';
 import { waitForTask } from '../../workflows/person/wait-for.ts';
+import { isChoice } from '../../workflows/attempt/candidates.ts';
 import { resolveTask } from '../../workflows/person/resolve-task.ts';
 import { restoreTask } from '../../workflows/person/restore-task.ts';
 import { stopRuns } from '../../workflows/engine.ts';
 import { returnOrphans } from '../../workflows/run/orphans.ts';
 import { approve, sendBack } from '../../workflows/person/reviews.ts';
 import { previewUndo, undoLanding, type UndoAnswer } from '../../workflows/person/undo-landing.ts';
-import { resumeRun, startRun } from '../../workflows/run/start-run.ts';
+import { defaultLand, resumeRun, startRun } from '../../workflows/run/start-run.ts';
 import { askedScope, coveringRun } from '../../workflows/run/asked-scope.ts';
 import { unmetWants } from '../../store/board/machine-wants.ts';
-import { countReady, newestRun, readLine, type RunRow } from '../../store/port.ts';
+import { countReady, newestRun, questionById, readLine, type RunRow } from '../../store/port.ts';
 import { lastSeqOfRun } from '../../store/feed/find-events.ts';
 import { runView } from '../../store/board/views.ts';
 import { runFlags } from './run-flags.ts';
@@ -112,6 +114,7 @@ async function startRequest(
   const engine = { ...deps.engine, ...start?.engine };
   const settings = engine.settings();
   const after = await engine.store.feed.lastSeq();
+  await refuseDirectLanding(deps, covering?.land ?? settings.land ?? defaultLand(scope.epicId));
   const wanted = {
     workers: settings.workers,
     ...scope,
@@ -145,6 +148,11 @@ async function startRequest(
     warnings: [...loud, ...warnings, ...wants],
     after: begun.joined ? await seqBefore(engine, begun.row.id) : after,
   };
+}
+
+/** A run that waits for an approval, or for a pull request, leaves the decision to others. */
+async function refuseDirectLanding(deps: EngineHandlerDeps, land: LandMode): Promise<void> {
+  if (land === 'task' || land === 'epic') await deps.refuseByPolicy('land');
 }
 
 function unusedFlags(
@@ -207,6 +215,7 @@ async function resumeRequest(
   const last = await newestRun(deps.engine.store.db);
   const flags = JSON.parse(last?.flags ?? '{}') as Record<string, unknown>;
   const start = await deps.configure(options.env, flags);
+  if (last !== null) await refuseDirectLanding(deps, last.land);
   const engine = { ...deps.engine, ...start.engine };
   const after = await engine.store.feed.lastSeq();
   let news: readonly string[] = [];
@@ -274,12 +283,22 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
       return taskView(id);
     },
     'task.send_back': async ({ id, text: words }) => either(await sendBack(engine, id, words), id),
-    approve: async ({ id, seen, plan, with_ignored: isWithIgnored }) =>
-      either(await approve(engine, id, seen ?? null, plan ?? null, isWithIgnored), id),
-    answer: async ({ id, choice }) => taskView(await answerQuestion(engine, id, choice)),
+    approve: async ({ id, seen, plan, with_ignored: isWithIgnored }) => {
+      await deps.refuseByPolicy('approve');
+      return either(await approve(engine, id, seen ?? null, plan ?? null, isWithIgnored), id);
+    },
+    answer: async ({ id, choice }) => {
+      const row = await questionById(engine.store.db, id);
+      // It lands the chosen candidate.
+      if (row !== null && isChoice(row)) await deps.refuseByPolicy('approve');
+      return taskView(await answerQuestion(engine, id, choice));
+    },
     undo: async ({ id, dry_run: isDry, by }) => {
       const asker = by?.slice(0, askerMax) ?? 'person';
-      if (isDry !== true) return undoView(await undoLanding(engine, id, asker), null);
+      if (isDry !== true) {
+        await deps.refuseByPolicy('land');
+        return undoView(await undoLanding(engine, id, asker), null);
+      }
       const preview = await previewUndo(engine, id);
       return undoView(preview, preview.tree);
     },

@@ -57,6 +57,7 @@ export function panelEngineHandlers(
     },
     conflict: ({ id }) => conflictSides(engine, id),
     'task.merge': async ({ id, onto, files }) => {
+      await deps.refuseByPolicy('land');
       const settled = files.map(({ path, text, keeps_base: keeps }) => ({
         path,
         text,

@@ -69,7 +69,7 @@ export async function startRun(
   const target = await chooseTarget(engine, request.target, request.calledIn ?? null);
   await refuseBranchInTheWay(engine);
   await clearStaleLines(engine, target);
-  const land = request.land ?? (request.epicId === null ? 'task' : 'epic');
+  const land = request.land ?? defaultLand(request.epicId);
   const base = await syncLine(engine, target);
   if (!base.ok) throw new Refusal(base.error.kind, base.error.message);
   const line =
@@ -106,6 +106,11 @@ export async function startRun(
   if (before !== null) return joinedTo(engine, before, request, use);
   engine.durable.wake();
   return { row, joined: false };
+}
+
+/** The mode of a run without an option for it. */
+export function defaultLand(epicId: string | null): LandMode {
+  return epicId === null ? 'task' : 'epic';
 }
 
 /**

@@ -26,7 +26,14 @@ suite('loading settings', () => {
       await mkdir(join(root, 'home/.config/drover'), { recursive: true });
       await writeFile(join(root, 'home/.config/drover/config.toml'), files.user);
     }
-    return loadSettings({ root, home: join(root, 'home'), env: {}, flags: {}, ...rest });
+    return loadSettings({
+      root,
+      home: join(root, 'home'),
+      env: {},
+      flags: {},
+      needsSandbox: false,
+      ...rest,
+    });
   }
 
   test('nothing written: defaults, no problem', async () => {
@@ -196,6 +203,17 @@ suite('loading settings', () => {
       wrong.problems.map((problem) => problem.message.slice(0, 30)),
       ['--label: `fleet.labels` is a l', '--agents: `fleet.agents` is `m'],
     );
+  });
+
+  test('a policy that requires the sandbox is above every file, variable and flag', async () => {
+    const off = '[sandbox]\nrequired = false\n';
+    const flags = { 'sandbox.required': 'false' };
+    const { settings, values } = await load(
+      { project: off, user: off },
+      { flags, needsSandbox: true },
+    );
+    assert.equal(settings.sandbox.required, true);
+    assert.equal(values['sandbox.required'].source, 'policy');
   });
 
   test('worktree_root is made absolute from the project or the home', async () => {

@@ -70,7 +70,13 @@ suite('plain files', () => {
     writeFileSync(join(folder, 'mine.toml'), 'max_workers = 7\n');
     symlinkSync(join(folder, 'mine.toml'), join(home, '.config', 'drover', 'config.toml'));
     symlinkSync('mine.toml', join(folder, '.drover.toml'));
-    const loaded = await loadSettings({ root: folder, home, env: {}, flags: {} });
+    const loaded = await loadSettings({
+      root: folder,
+      home,
+      env: {},
+      flags: {},
+      needsSandbox: false,
+    });
     assert.deepEqual(
       loaded.problems.map(({ message }) => message),
       ['.drover.toml is a symbolic link; replace it with a plain file.'],

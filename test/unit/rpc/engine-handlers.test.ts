@@ -38,6 +38,7 @@ async function host(): Promise<Host> {
       };
     },
     pruneWorktrees: async () => [],
+    refuseByPolicy: async () => {},
     freeBytes: () => null,
     shutdown: async () => ({ leaving: false, reason: '' }),
   });

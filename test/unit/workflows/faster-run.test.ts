@@ -50,6 +50,7 @@ test('a start that a run of another machine precedes joins that run, which keeps
       },
     }),
     pruneWorktrees: async () => [],
+    refuseByPolicy: async () => {},
     freeBytes: () => null,
     shutdown: async () => ({ leaving: false, reason: '' }),
   });
