@@ -42,6 +42,7 @@ export function noticeOf(need: Need): PageNotice | null {
     case 'epic_unlanded':
     case 'pending':
     case 'wrong':
+    case 'no_room':
       return null;
   }
 }
