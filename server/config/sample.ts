@@ -53,6 +53,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'budget.day_usd': '100.0',
   'budget.day_turns': '10_000',
   'budget.day_time': '"72h"',
+  'web.url': '"https://desk.example.com"',
   'webhooks.url': '"https://example.com/drover"',
   'webhooks.secret': '"whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ="',
   'remote.provisioner': '"ssh"',
