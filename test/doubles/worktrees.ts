@@ -6,7 +6,7 @@ const mb = 1024 * 1024;
 const pool = '/home/person/project.worktrees';
 
 /** One at work, one with a person's file, two that may go, and the copies of setups. */
-export function poolSizes(text = 'its task is in_progress'): WorktreeSizes {
+export function poolSizes(text = 'its task is running'): WorktreeSizes {
   const worktrees = [
     slotView({ path: `${pool}/slot-1`, task_id: 'print', status: 'in_progress', why: text }),
     slotView({

@@ -48,7 +48,7 @@ read -r line < "$HOME/go"
     await Promise.all(ids.map(atWork));
     const held = (await sizes(here)).worktrees.filter(({ action }) => action === 'keep');
     assert.equal(held.length, slots);
-    assert.ok(held.every(({ why }) => why === 'its task is in_progress'));
+    assert.ok(held.every(({ why }) => why === 'its task is running'));
     go.open(slots);
     assert.equal(await first.ended.then(({ code }) => code), 0);
 

@@ -43,7 +43,7 @@ export function isInUse(holder: WorktreeHolder): boolean {
 export function whyKept({ holder, dirty, unmergedCommits }: WorktreeFacts): string | null {
   if (holder === 'gate') return 'the gate is running in it';
   if (holder === 'upkeep') return 'Drover is tidying it up, or has set it aside';
-  if (isInUse(holder)) return `its task is ${holder}`;
+  if (isInUse(holder)) return `its task ${stateWords[holder] ?? `is ${holder}`}`;
   if (dirty) return 'it holds changes that are not committed';
   if (unmergedCommits > 0) {
     return formatCount(
@@ -54,6 +54,15 @@ export function whyKept({ holder, dirty, unmergedCommits }: WorktreeFacts): stri
   }
   return null;
 }
+
+/** For states whose names are no English. */
+const stateWords: { readonly [H in WorktreeHolder]?: string } = {
+  claimed: 'is running',
+  in_progress: 'is running',
+  waiting: 'waits for its account',
+  conflict: 'has a conflict',
+  needs_review: 'waits for a review',
+};
 
 /** Why a worktree may go, as the end of a sentence. */
 export function whyFree(holder: WorktreeHolder): string {

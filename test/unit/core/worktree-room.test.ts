@@ -16,10 +16,10 @@ suite('which worktrees may go', () => {
     ['its task has failed', { holder: 'failed' }, null],
     ['a gate runs', { holder: 'gate' }, 'the gate is running in it'],
     ['upkeep', { holder: 'upkeep' }, 'Drover is tidying it up, or has set it aside'],
-    ['an agent works', { holder: 'in_progress' }, 'its task is in_progress'],
+    ['an agent works', { holder: 'in_progress' }, 'its task is running'],
     ['paused', { holder: 'paused' }, 'its task is paused'],
-    ['a conflict to merge', { holder: 'conflict' }, 'its task is conflict'],
-    ['a change to review', { holder: 'needs_review' }, 'its task is needs_review'],
+    ['a conflict to merge', { holder: 'conflict' }, 'its task has a conflict'],
+    ['a change to review', { holder: 'needs_review' }, 'its task waits for a review'],
     ['changed files', { dirty: true }, 'it holds changes that are not committed'],
     ['one commit', { unmergedCommits: 1 }, '1 of its commits is not on any target'],
     [
@@ -27,7 +27,11 @@ suite('which worktrees may go', () => {
       { holder: 'failed', unmergedCommits: 2 },
       '2 of its commits are not on any target',
     ],
-    ['the holder counts first', { holder: 'waiting', dirty: true }, 'its task is waiting'],
+    [
+      'the holder counts first',
+      { holder: 'waiting', dirty: true },
+      'its task waits for its account',
+    ],
   ];
   for (const [name, change, wanted] of cases) {
     test(name, () => assert.equal(whyKept({ ...free, ...change }), wanted));

@@ -33,7 +33,7 @@ suite('webview: worktrees', () => {
       const text = await rows.nth(2).innerText();
       assert.match(
         text,
-        /slot-1\s+1000 MB\s+It stays: its task is in_progress\.\s+Print the tree/u,
+        /slot-1\s+1000 MB\s+It stays: its task is running\.\s+Print the tree/u,
       );
       await view.page.getByText('No task starts until there is room.').waitFor();
       await screenshot(view.page, `worktrees-${theme.toLowerCase().replaceAll(' ', '-')}`);

@@ -31,7 +31,7 @@ suite('rows of the worktrees', () => {
       [rows[0]?.why, rows[2]?.why, rows[2]?.task],
       [
         'It may go: no task uses it, and all its work has landed or is kept by a ref.',
-        'It stays: its task is in_progress.',
+        'It stays: its task is running.',
         'Print the tree',
       ],
     );
