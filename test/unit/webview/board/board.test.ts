@@ -53,6 +53,16 @@ suite('board: columns', () => {
     assert.equal(asks.map((card) => cardFacts(card, nowMs)[0])[0], 'asks you');
   });
 
+  test('name a foreseen conflict on the card of a running task, and no common file', () => {
+    const overlap = { other: 'b', level: 'conflict', files: ['x.ts'], since: 1 } as const;
+    const tasks = numbered([
+      { id: 'a', status: 'in_progress', forecast: [overlap] },
+      { id: 'c', status: 'in_progress', forecast: [{ ...overlap, level: 'same_file' }] },
+    ]);
+    const { working } = groupByColumn(boardOf(tasks), null);
+    assert.deepEqual(working.map(cardReason), ['conflicts with b in x.ts', null]);
+  });
+
   test('bring tasks that are blocked from outside to a person', () => {
     const tasks = numbered([{ id: 'a', status: 'blocked', blocked_reason: 'the licence' }]);
     const { asks } = groupByColumn(boardOf(tasks), null);
