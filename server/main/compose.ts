@@ -1,5 +1,6 @@
 // Composition by hand: every part of the engine is made here and given to those that need it.
 
+import type { Clock } from '../durable/port.ts';
 import { createDriver, type DriverDeps } from '../agents/drivers.ts';
 import type { AgentDriver } from '../agents/port.ts';
 import type { AgentKind } from '../core/plan/task.ts';
@@ -100,7 +101,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     durable: opened.durable,
     git,
     forge,
-    clock: { ...store.sources.clock, awakeMs: awake.nowMs },
+    clock: withSleep(store.sources.clock, awake),
     processes,
     commands: commandsOf(confinement, secrets, processes, awake),
     agentTools: agentTokens,
@@ -140,6 +141,15 @@ function awakeClock(
     if (!isBusy()) return;
     tell(sleptMs).catch((error: unknown) => report(error, 'noting that the machine slept'));
   });
+}
+
+/** The methods of a fleet's clock belong to its class, so a copy of its properties has none. */
+function withSleep(clock: Clock, awake: AwakeClock): Clock {
+  return {
+    now: () => clock.now(),
+    timer: (delayMs, callback) => clock.timer(delayMs, callback),
+    awakeMs: awake.nowMs,
+  };
 }
 
 /** Gates and setups, behind their walls. */
