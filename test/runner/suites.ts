@@ -116,7 +116,7 @@ function webviews(): readonly Suite[] {
       'hostile.test.ts',
     ],
     pages: ['board', 'inbox', 'plan', 'run'],
-    stream: ['stream'],
+    stream: ['stream', 'worktrees'],
     tree: ['task', 'tree'],
   };
   return Object.entries(parts).map(([part, names]) => ({
