@@ -44,6 +44,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/forge/token-rights.test.ts',
   'test/forge/friday-evening.test.ts',
   'test/fleet/absence.test.ts',
+  'test/forge/landing-needs.test.ts',
   'test/fleet/checks.test.ts',
   'test/fleet/alerts.test.ts',
   'test/fleet/cut-ssh.test.ts',
