@@ -202,7 +202,6 @@ suite('the walls of drover web', function () {
       'export',
       'reset',
       'prune',
-      'worktree.prune',
       'webhooks.test',
       'toString',
       '__proto__',
@@ -227,11 +226,18 @@ suite('the walls of drover web', function () {
     const answers = await pair('answer');
     const grown = await pair('root');
     assert.match(JSON.stringify(await looks.ask('status')), /A secret plan/u);
-    for (const name of ['answer', 'approve', 'run.start', 'task.add', 'web.pair', 'web.devices']) {
+    for (const name of [
+      'answer',
+      'approve',
+      'run.start',
+      'worktree.prune',
+      'web.pair',
+      'web.devices',
+    ]) {
       await assert.rejects(looks.ask(name, { id: 'x', title: 'x' }), /may only look/u, name);
       await assert.rejects(grown.ask(name, { id: 'x', title: 'x' }), /may only look/u, name);
     }
-    for (const name of ['approve', 'run.start', 'task.add', 'web.pair', 'web.remove']) {
+    for (const name of ['approve', 'run.start', 'worktree.prune', 'web.pair', 'web.remove']) {
       await assert.rejects(answers.ask(name, { id: 'x' }), /may look and answer/u, name);
     }
     await assert.rejects(answers.ask('answer', { id: 'x', choice: 'yes' }), /x/u);
