@@ -53,7 +53,7 @@ suite('Drover Code and the checkout', function () {
     const refused = await run('Do not run');
     const [kind, retryable, message] = kindOfFailure(refused.outcome);
     assert.deepEqual([kind, retryable], ['agent_failed', false]);
-    assert.match(message, /was refused/);
+    assert.match(message, /were refused/);
     assert.deepEqual(own.realCalls(), []);
     assert.equal((await run('Use them')).outcome.kind, 'done');
     assert.equal(own.realCalls().length, 1);

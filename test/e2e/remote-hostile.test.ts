@@ -45,7 +45,10 @@ function guarded(here: Project): unknown {
     outside: readdirSync(here.folder)
       .filter((name) => name !== 'repo.worktrees')
       .toSorted(),
-    home: readdirSync(join(here.folder, 'home')).toSorted(),
+    // A backend lists its project below `.local`.
+    home: readdirSync(join(here.folder, 'home'))
+      .filter((name) => name !== '.local')
+      .toSorted(),
     status: here.git('status', '--porcelain'),
     branches: here.git('for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/tags'),
     env: readFileSync(join(here.root, '.env'), 'utf8'),

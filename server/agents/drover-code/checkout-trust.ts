@@ -144,7 +144,7 @@ export async function askForConsent(
     consents.add(matter.hash);
     return null;
   }
-  const message = `Drover Code was not started: its settings in the checkout were refused (${matter.lines.length} lines). Remove it from the branch, or use another agent.`;
+  const message = `Drover Code was not started: its settings in the checkout were refused (${matter.lines.length} lines). Remove them from the branch, or use another agent.`;
   return { kind: 'failed', failure: { ...failure('agent_failed', message), retryable: false } };
 }
 

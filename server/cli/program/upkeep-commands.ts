@@ -148,7 +148,7 @@ function defineServer(program: Command, host: ProgramHost): void {
     .action(async (options: { stdio?: boolean; socket?: string; service?: boolean }) => {
       const isServed = options.stdio === true || options.service === true;
       if (!isServed && options.socket === undefined) {
-        server.error('server needs --stdio, --socket <path>, --service or a command');
+        server.error('server needs --stdio, --socket <path>, --service, or a command such as stop');
       }
       await host.run(server, async (context) => (await load()).serve(context, options));
     });
