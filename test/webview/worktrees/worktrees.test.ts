@@ -31,10 +31,7 @@ suite('webview: worktrees', () => {
       const rows = view.page.getByRole('list', { name: 'Worktrees' }).getByRole('listitem');
       assert.equal(await rows.count(), 5);
       const text = await rows.nth(2).innerText();
-      assert.match(
-        text,
-        /slot-1\s+1000 MB\s+It stays: its task is running\.\s+Print the tree/u,
-      );
+      assert.match(text, /slot-1\s+1000 MB\s+It stays: its task is running\.\s+Print the tree/u);
       await view.page.getByText('No task starts until there is room.').waitFor();
       await screenshot(view.page, `worktrees-${theme.toLowerCase().replaceAll(' ', '-')}`);
       await checkAxe(view.page);
