@@ -9,7 +9,7 @@ export const forecastLevels = ['same_file', 'conflict'] as const;
 /** `same_file`: both change a file, and git can merge both. `conflict`: git cannot. */
 export type ForecastLevel = (typeof forecastLevels)[number];
 
-/** The state of two works, or of one work and its line, by their newest snapshots. */
+/** Two works that meet, or a work that meets its line, by their newest snapshots. */
 export interface Overlap {
   readonly level: ForecastLevel;
   /** Paths in conflict, or paths that both change. Sorted. */
@@ -26,16 +26,15 @@ export interface KnownOverlap extends Overlap {
 export interface ForecastFacts {
   /** Absent from the store: null. */
   readonly before: KnownOverlap | null;
-  /** Null while they do not overlap. */
-  readonly now: Overlap | null;
+  readonly now: Overlap;
   /** Whether the other side is the line, whose work has landed. */
   readonly isLine: boolean;
-  readonly policy: Exclude<ForecastPolicy, 'off'>;
+  readonly policy: ForecastPolicy;
 }
 
 export interface ForecastStep {
   /** The state to store, unless it is stored already. */
-  readonly record: Overlap | 'ended' | null;
+  readonly record: Overlap | null;
   /** Files in conflict to tell the agents of. */
   readonly tell: readonly string[];
   /** The later work waits for the earlier one. */
@@ -43,9 +42,6 @@ export interface ForecastStep {
 }
 
 export function decideForecast({ before, now, isLine, policy }: ForecastFacts): ForecastStep {
-  if (now === null) {
-    return { record: before?.isOpen === true ? 'ended' : null, tell: [], order: false };
-  }
   const isKnown = before?.isOpen === true && isSame(before, now);
   const told = new Set(before?.told);
   const tell = now.level === 'conflict' ? now.files.filter((file) => !told.has(file)) : [];

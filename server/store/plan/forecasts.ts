@@ -71,9 +71,10 @@ export interface ForecastKey {
 
 export interface StoredForecast extends ForecastKey, KnownOverlap {}
 
-/** Forecasts of these tasks, and open ones of any others. */
+/** Forecasts of these tasks, and open ones of any others whose last attempt ran on the machine. */
 export async function readForecasts(
   db: Reads,
+  machine: string,
   ids: readonly string[],
 ): Promise<readonly StoredForecast[]> {
   const rows = await db
@@ -81,7 +82,7 @@ export async function readForecasts(
     .selectAll()
     .where((eb) =>
       eb.or([
-        eb('ended_ms', 'is', null),
+        eb.and([eb('ended_ms', 'is', null), eb('task_id', 'in', lastOn(eb, machine))]),
         ...(ids.length === 0 ? [] : [eb('task_id', 'in', [...ids])]),
       ]),
     )
@@ -206,6 +207,17 @@ export async function foreseenPairs(
   return rows
     .filter(({ task_id: id, other_id: other }) => asked.has(id) || asked.has(other))
     .map((row) => ({ taskId: row.task_id, otherId: row.other_id }));
+}
+
+/** Tasks whose last attempt ran on this machine: another machine's are its own to end. */
+function lastOn(eb: ExpressionBuilder<StoreTables, 'forecasts'>, machine: string) {
+  return eb
+    .selectFrom('tasks as t')
+    .innerJoin('attempts as a', (join) =>
+      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
+    )
+    .select('t.id')
+    .where('a.machine', '=', machine);
 }
 
 /** Tasks with a running attempt. */

@@ -1,7 +1,6 @@
 // Collects the information about its environment for a prompt: setup, gate, limits, and the changes
 // of other running tasks so far.
 
-import { MadeOnce } from '../../core/made-once.ts';
 import { attemptWorkRef } from '../../core/work/ref-names.ts';
 import type { OtherTask, Surroundings } from '../../core/prompt/surroundings-prompt.ts';
 import {
@@ -10,18 +9,15 @@ import {
   existingTask,
   flagsOfRun,
   othersInProgress,
-  type Reads,
 } from '../../store/port.ts';
+import { pathsChanged } from '../kit/compared-commits.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { chooseGateCommand } from './submission.ts';
-import type { Sha } from '../../git/sha.ts';
 
 /** Maximum number of other running tasks to read. */
 const othersMax = 20;
 /** Files kept of each. */
 const filesMax = 200;
-/** Changes remembered, so that each state of a task is compared once and not for every prompt. */
-const rememberedMax = 200;
 
 /** Null while planning: nothing is built, so nothing is judged. */
 export async function surroundingsOf(
@@ -59,9 +55,6 @@ async function gateFor(engine: Uses<'settings' | 'store'>, claim: Claim): Promis
   return chooseGateCommand(engine, run, task);
 }
 
-/** Keyed by commit: paths that differ from the base of its attempt. */
-const remembered = new MadeOnce<Reads, Map<Sha, Promise<readonly string[]>>>();
-
 async function changesOfOthers(
   engine: Uses<'git' | 'store'>,
   taskId: string,
@@ -73,30 +66,8 @@ async function changesOfOthers(
     // started has neither.
     const commit = row.commit_sha ?? (await engine.git.readRef(attemptWorkRef(row.id, row.number)));
     if (commit === null || row.base_sha === null) continue;
-    const files = await changedIn(engine, row.base_sha, commit);
-    found.push({ id: row.id, title: row.title, files });
+    const files = await pathsChanged(engine, row.base_sha, commit);
+    found.push({ id: row.id, title: row.title, files: files.slice(0, filesMax) });
   }
   return found;
-}
-
-/**
- * A prompt can do without it, so facts that git cannot tell are left out. Prompts that are made at
- * the same time share one comparison.
- */
-function changedIn(
-  engine: Uses<'git' | 'store'>,
-  base: Sha,
-  commit: Sha,
-): Promise<readonly string[]> {
-  const known = remembered.of(engine.store.db, () => new Map());
-  const before = known.get(commit);
-  if (before !== undefined) return before;
-  const asked = engine.git.changedPaths(base, commit).then((paths) => {
-    if (!paths.ok) known.delete(commit);
-    return paths.ok ? paths.value.slice(0, filesMax) : [];
-  });
-  if (known.size >= rememberedMax) known.clear();
-  known.set(commit, asked);
-  asked.catch(() => known.delete(commit));
-  return asked;
 }

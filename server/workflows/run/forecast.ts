@@ -3,7 +3,6 @@
 
 import {
   decideForecast,
-  type ForecastPolicy,
   type ForecastWork,
   type Overlap,
   pairsThatMeet,
@@ -23,6 +22,7 @@ import {
   recordForecast,
   type StoredForecast,
 } from '../../store/port.ts';
+import { pathsChanged, pathsInConflict } from '../kit/compared-commits.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { waitForTask } from '../person/wait-for.ts';
 
@@ -30,8 +30,6 @@ import { waitForTask } from '../person/wait-for.ts';
 const roundMs = 5_000;
 /** Attempts compared with each other: 496 pairs at most. */
 const attemptsMax = 32;
-/** Comparisons remembered, each of a few paths. */
-const rememberedMax = 2_000;
 
 type Forecasting = Uses<
   | 'clock'
@@ -50,13 +48,20 @@ interface Work extends ForecastWork {
   readonly tip: Sha;
 }
 
+/** Two works that meet now; `earlier` is null if the work meets its line. */
+interface Meeting {
+  readonly key: ForecastKey;
+  readonly later: Work;
+  readonly earlier: Work | null;
+  readonly now: Overlap;
+}
+
 /** Compares from `begin` to `end`. */
 export class Forecast {
   readonly #engine: Forecasting;
   #off = (): void => {};
   #isOver = false;
-  /** Keyed by the two commits: paths that differ, or paths in conflict. */
-  readonly #paths = new Map<string, readonly string[]>();
+  #wasBusy = true;
 
   constructor(engine: Forecasting) {
     this.#engine = engine;
@@ -80,29 +85,21 @@ export class Forecast {
 
   /** One comparison of everything that runs here. */
   async round(): Promise<void> {
-    const engine = this.#engine;
-    const policy = engine.settings().onForecast;
-    const works = policy === 'off' ? [] : await this.#works();
+    const { machineId, settings, store, switchboard } = this.#engine;
+    // One more round after the last step: it ends the forecasts of the work that is over.
+    const { isBusy } = switchboard;
+    if (!isBusy && !this.#wasBusy) return;
+    this.#wasBusy = isBusy;
+    const works = settings().onForecast === 'off' ? [] : await this.#works();
     const ids = works.map(({ taskId }) => taskId);
-    const known = await readForecasts(engine.store.db, ids);
-    if (works.length === 0 && known.length === 0) return;
-    const seen = new Set<string>();
-    if (policy !== 'off') {
-      for (const { later, earlier, shared } of pairsThatMeet(works)) {
-        const key = { taskId: later.taskId, otherId: earlier.taskId };
-        const now = await this.#overlap(earlier.tip, later.tip, shared);
-        seen.add(nameOf(key));
-        await this.#settle({ key, later, earlier, now, policy, before: find(known, key) });
-      }
-      for (const work of works) {
-        const key = { taskId: work.taskId, otherId: '' };
-        seen.add(nameOf(key));
-        const line = await this.#onLine(work);
-        const before = find(known, key);
-        await this.#settle({ key, later: work, earlier: null, now: line, policy, before });
-      }
+    const known = await readForecasts(store.db, machineId, ids);
+    const meetings = await this.#meetings(works);
+    for (const meeting of meetings) await this.#settle(meeting, find(known, meeting.key));
+    const still = new Set(meetings.map(({ key }) => nameOf(key)));
+    for (const one of known) {
+      if (one.isOpen && !still.has(nameOf(one)))
+        await store.transaction((tx) => endForecast(tx, store.sources, one));
     }
-    await this.#endOthers(known, seen);
   }
 
   async #works(): Promise<readonly Work[]> {
@@ -112,77 +109,58 @@ export class Forecast {
       const { id, number, base, commit } = attempt;
       const tip = commit ?? (await git.readRef(attemptWorkRef(id, number)));
       if (tip === null) continue;
-      const files = await this.#remembered(base, tip, () => git.changedPaths(base, tip));
+      const files = await pathsChanged(this.#engine, base, tip);
       const { candidateOf, target, startedMs } = attempt;
       works.push({ taskId: id, files, candidateOf, target, startedMs, attempt, tip });
     }
     return works;
   }
 
-  /** The work against the landings on its line since it started. */
-  async #onLine({ attempt, tip, files }: Work): Promise<Overlap | null> {
-    const { git } = this.#engine;
-    const line = await git.readRef(landingRef(attempt.line));
-    if (line === null || line === attempt.base) return null;
-    const landed = await this.#remembered(attempt.base, line, () =>
-      git.changedPaths(attempt.base, line),
-    );
-    const shared = sharedFiles(files, landed);
-    if (shared.length === 0) return null;
-    const overlap = await this.#overlap(line, tip, shared);
-    // Landed work in the same file is merged with it, as every other landed work is.
-    return overlap?.level === 'conflict' ? overlap : null;
+  async #meetings(works: readonly Work[]): Promise<readonly Meeting[]> {
+    const found: Meeting[] = [];
+    for (const { later, earlier, shared } of pairsThatMeet(works)) {
+      const key = { taskId: later.taskId, otherId: earlier.taskId };
+      found.push({ key, later, earlier, now: await this.#overlap(earlier.tip, later.tip, shared) });
+    }
+    for (const later of works) {
+      const now = await this.#conflictWithLine(later);
+      const key = { taskId: later.taskId, otherId: '' };
+      if (now !== null) found.push({ key, later, earlier: null, now });
+    }
+    return found;
   }
 
-  async #overlap(one: Sha, other: Sha, shared: readonly string[]): Promise<Overlap | null> {
-    const conflicts = await this.#remembered(`${one} merge`, other, () =>
-      this.#engine.git.conflicts(one, other),
-    );
+  /** With the landings on its line since it started. Git merges other changes of the same file. */
+  async #conflictWithLine({ attempt, tip, files }: Work): Promise<Overlap | null> {
+    const line = await this.#engine.git.readRef(landingRef(attempt.line));
+    if (line === null || line === attempt.base) return null;
+    const shared = sharedFiles(files, await pathsChanged(this.#engine, attempt.base, line));
+    if (shared.length === 0) return null;
+    const overlap = await this.#overlap(line, tip, shared);
+    return overlap.level === 'conflict' ? overlap : null;
+  }
+
+  async #overlap(one: Sha, other: Sha, shared: readonly string[]): Promise<Overlap> {
+    const conflicts = await pathsInConflict(this.#engine, one, other);
     return conflicts.length === 0
       ? { level: 'same_file', files: shared }
       : { level: 'conflict', files: [...conflicts].sort() };
   }
 
-  /** The answer of git for two commits, which never changes; nothing if git could not tell. */
-  async #remembered(
-    one: string,
-    other: string,
-    ask: () => ReturnType<Forecasting['git']['changedPaths']>,
-  ): Promise<readonly string[]> {
-    const key = `${one} ${other}`;
-    const before = this.#paths.get(key);
-    if (before !== undefined) return before;
-    const answer = await ask();
-    if (!answer.ok) return [];
-    if (this.#paths.size >= rememberedMax) this.#paths.clear();
-    this.#paths.set(key, answer.value);
-    return answer.value;
-  }
-
-  async #settle(facts: {
-    readonly key: ForecastKey;
-    readonly later: Work;
-    readonly earlier: Work | null;
-    readonly now: Overlap | null;
-    readonly policy: Exclude<ForecastPolicy, 'off'>;
-    readonly before: StoredForecast | null;
-  }): Promise<void> {
-    const { key, later, earlier, now, policy, before } = facts;
-    const { store } = this.#engine;
+  async #settle(meeting: Meeting, before: StoredForecast | null): Promise<void> {
+    const { key, later, earlier, now } = meeting;
+    const { settings, store, switchboard } = this.#engine;
+    const policy = settings().onForecast;
     const step = decideForecast({ before, now, isLine: earlier === null, policy });
     const { record } = step;
     if (record === null) return;
-    if (record === 'ended') {
-      await store.transaction((tx) => endForecast(tx, store.sources, key));
-      return;
-    }
     const hints = step.tell.length === 0 ? [] : await this.#hints(later, earlier, step.tell);
     const told = [...(before?.told ?? []), ...step.tell];
     await store.transaction(async (tx) => {
       await recordForecast(tx, store.sources, key, record, told);
       for (const { id, text } of hints) await addHint(tx, store.sources, id, text, 'forecast');
     });
-    for (const { id } of hints) this.#engine.switchboard.hintAdded(id);
+    for (const { id } of hints) switchboard.hintAdded(id);
     if (step.order) await orderTasks(this.#engine, key, record.files);
   }
 
@@ -218,15 +196,6 @@ export class Forecast {
     if (to === null) return '';
     const diff = await git.diff(from, to, files);
     return diff.ok ? diff.value : '';
-  }
-
-  async #endOthers(known: readonly StoredForecast[], seen: ReadonlySet<string>): Promise<void> {
-    const { store } = this.#engine;
-    const over = known.filter((one) => one.isOpen && !seen.has(nameOf(one)));
-    if (over.length === 0) return;
-    await store.transaction(async (tx) => {
-      for (const one of over) await endForecast(tx, store.sources, one);
-    });
   }
 }
 

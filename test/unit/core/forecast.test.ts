@@ -20,15 +20,19 @@ const known = (overlap: Overlap, told: readonly string[], isOpen = true): KnownO
   isOpen,
 });
 
-const tells: ForecastFacts = { before: null, now: null, isLine: false, policy: 'tell' };
+const tells: ForecastFacts = {
+  before: null,
+  now: sameFile('a'),
+  isLine: false,
+  policy: 'tell',
+};
 const orders: ForecastFacts = { ...tells, policy: 'order' };
 
 suite('a forecast of a conflict', () => {
   const cases: readonly [string, ForecastFacts, ReturnType<typeof decideForecast>][] = [
-    ['nothing overlaps', tells, { record: null, tell: [], order: false }],
     [
-      'a file that both change is stored, and nobody is told',
-      { ...tells, now: sameFile('a') },
+      'a file that both change is stored without a hint',
+      tells,
       { record: sameFile('a'), tell: [], order: false },
     ],
     [
@@ -52,11 +56,6 @@ suite('a forecast of a conflict', () => {
       { record: conflict('a'), tell: ['a'], order: true },
     ],
     [
-      'one that is solved ends',
-      { ...tells, before: known(conflict('a'), ['a']), now: null },
-      { record: 'ended', tell: [], order: false },
-    ],
-    [
       'one that is solved but for the common file stays, without an alarm',
       { ...tells, before: known(conflict('a'), ['a']), now: sameFile('a') },
       { record: sameFile('a'), tell: [], order: false },
@@ -70,11 +69,6 @@ suite('a forecast of a conflict', () => {
       'landed work cannot be waited for',
       { ...orders, now: conflict('a'), isLine: true },
       { record: conflict('a'), tell: ['a'], order: false },
-    ],
-    [
-      'an ended one stays ended',
-      { ...tells, before: known(conflict('a'), ['a'], false), now: null },
-      { record: null, tell: [], order: false },
     ],
   ];
   for (const [title, facts, expected] of cases) {

@@ -1,0 +1,53 @@
+// What git says of two commits never changes, so it is asked once: snapshots of the same work are
+// compared for every prompt and every forecast.
+
+import { MadeOnce } from '../../core/made-once.ts';
+import type { GitResult } from '../../git/port.ts';
+import type { Sha } from '../../git/sha.ts';
+import type { Reads } from '../../store/port.ts';
+import type { Uses } from './engine-ports.ts';
+
+/** Comparisons remembered, each of a few paths. */
+const rememberedMax = 2_000;
+
+type Paths = Promise<GitResult<readonly string[]>>;
+const all = new MadeOnce<Reads, Map<string, Paths>>();
+
+/** Paths that differ between the two; none if git cannot tell. */
+export async function pathsChanged(
+  engine: Uses<'git' | 'store'>,
+  from: Sha,
+  to: Sha,
+): Promise<readonly string[]> {
+  return remembered(engine, `${from}..${to}`, () => engine.git.changedPaths(from, to));
+}
+
+/** Paths that git cannot merge; none if it cannot tell. */
+export async function pathsInConflict(
+  engine: Uses<'git' | 'store'>,
+  one: Sha,
+  other: Sha,
+): Promise<readonly string[]> {
+  return remembered(engine, `${one} ${other}`, () => engine.git.conflicts(one, other));
+}
+
+async function remembered(
+  engine: Uses<'store'>,
+  key: string,
+  ask: () => Paths,
+): Promise<readonly string[]> {
+  const known = all.of(engine.store.db, () => new Map());
+  const answer = known.get(key) ?? ask();
+  if (!known.has(key)) {
+    if (known.size >= rememberedMax) known.clear();
+    known.set(key, answer);
+  }
+  try {
+    const paths = await answer;
+    if (!paths.ok) known.delete(key);
+    return paths.ok ? paths.value : [];
+  } catch (error) {
+    known.delete(key);
+    throw error;
+  }
+}
