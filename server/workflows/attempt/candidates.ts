@@ -103,7 +103,7 @@ async function testCandidate(
   };
   const command = chooseGateCommand(engine, runRow, task);
   if (command === null) {
-    return { verdict: { kind: 'green', flaky: false, cached: false }, ...size };
+    return { verdict: { kind: 'green', flaky: false }, ...size };
   }
   const tree = await engine.git.treeOf(commit);
   if (!tree.ok) {

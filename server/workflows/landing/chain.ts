@@ -21,8 +21,6 @@ export interface Link extends Merged {
 export interface Chain {
   readonly links: readonly Link[];
   readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
-  /** Conflicts only with others of the chain. */
-  readonly deferred: readonly LandingRow[];
   readonly unmergeable: readonly Unmergeable[];
   readonly held: readonly HeldWork[];
   readonly problem: Failure | null;
@@ -54,10 +52,9 @@ export async function buildChain(
 ): Promise<Chain> {
   const links: Link[] = [];
   const conflicts: { row: LandingRow; files: readonly string[] }[] = [];
-  const deferred: LandingRow[] = [];
   const unmergeable: Unmergeable[] = [];
   const held: HeldWork[] = [];
-  const left = { links, conflicts, deferred, unmergeable, held };
+  const left = { links, conflicts, unmergeable, held };
   let head = start;
   for (const row of rows) {
     const there = await landedBefore(engine, row, head);
@@ -84,9 +81,8 @@ export async function buildChain(
       head = result.value.commit;
       links.push({ row, commit: head, tree: result.value.tree, head });
     } else if (head === start) {
+      // Work that conflicts only with others of the chain waits until these have landed.
       conflicts.push({ row, files: result.value.files });
-    } else {
-      deferred.push(row);
     }
   }
   return { ...left, problem: null };

@@ -259,5 +259,5 @@ async function storedGreen(
     if (known?.ok !== 1) return null;
     flaky ||= known.flaky === 1;
   }
-  return { kind: 'green', flaky, cached: true };
+  return { kind: 'green', flaky };
 }

@@ -29,11 +29,10 @@ type Testing = SettingUp & Uses<'clock' | 'commandEnvironment'>;
 export type Gating = Testing & Uses<'foldersOfMachine' | 'machineId'>;
 
 export type GateVerdict =
-  | { readonly kind: 'green'; readonly flaky: boolean; readonly cached: boolean }
+  | { readonly kind: 'green'; readonly flaky: boolean }
   | {
       readonly kind: 'red';
       readonly failure: Failure;
-      readonly cached: boolean;
       /** Red after one try, and nothing is gained by another one. */
       readonly isFinal?: boolean;
     }
@@ -123,13 +122,13 @@ async function knownVerdict(
 ): Promise<GateVerdict | null> {
   const known = await gateVerdict(engine.store.db, question.tree, question.command);
   if (known === null) return null;
-  if (known.ok === 1) return { kind: 'green', flaky: known.flaky === 1, cached: true };
+  if (known.ok === 1) return { kind: 'green', flaky: known.flaky === 1 };
   if (known.at_ms < question.redSinceMs || question.look === 'again') return null;
   const { exit_code: exitCode, output_tail: tail } = known;
   const telling = failureLines(tail);
   const last = { kind: 'exited' as const, exitCode, silentMs: 0, tail, telling };
   const red = redGate(engine, question, last);
-  return { kind: 'red', cached: true, failure: red };
+  return { kind: 'red', failure: red };
 }
 
 function gateHolder(commit: Sha): string {
@@ -343,10 +342,9 @@ async function remember(
       },
     });
   });
-  if (last.ok) return { kind: 'green', flaky, cached: false };
+  if (last.ok) return { kind: 'green', flaky };
   return {
     kind: 'red',
-    cached: false,
     failure: redGate(engine, job, last),
     isFinal: last.kind === 'timed_out',
   };

@@ -48,7 +48,7 @@ export async function testMerge(
     if (verdict.kind !== 'red' || rows.length > 1 || !isOver) return verdict;
     return (await redOfBase(engine, { line, commit: base, command, redSinceMs }, stop)) ?? verdict;
   }
-  return { kind: 'green', flaky: isFlaky, cached: false };
+  return { kind: 'green', flaky: isFlaky };
 }
 
 /**
