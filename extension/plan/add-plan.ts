@@ -3,6 +3,8 @@
 import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';
 import type { ShownPlan } from '../../server/protocol/spec-plan.ts';
+import type { ImportResultView } from '../../server/protocol/views.ts';
+import type { PlanCheck } from '../../webview/messages/messages.ts';
 import { toFailure } from '../backend/failure.ts';
 import type { Messages } from '../notices/messages.ts';
 import type { Project } from '../project/project.ts';
@@ -17,16 +19,39 @@ export async function addLines(
   text: string,
   source: PlanSource,
 ): Promise<number> {
-  const { imported, differs, errors } = await project.request('import', {
+  const { imported, differs, errors } = await importLines(project, text, source, false);
+  const [first] = errors;
+  if (first === undefined) return imported.tasks + differs.length;
+  throw new Error(`line ${first.line}: ${first.message}`);
+}
+
+/** Resolves with the effect that adding it would have; changes nothing. */
+export async function checkLines(
+  project: Project,
+  text: string,
+  source: PlanSource,
+): Promise<PlanCheck> {
+  const result = await importLines(project, text, source, true);
+  const { imported, differs, unchanged, errors } = result;
+  const [first] = errors;
+  const problem = first === undefined ? null : `${first.id ?? 'the plan'}: ${first.message}`;
+  return { problem, fresh: imported.tasks, changed: differs.length, unchanged };
+}
+
+async function importLines(
+  project: Project,
+  text: string,
+  source: PlanSource,
+  isTrial: boolean,
+): Promise<ImportResultView> {
+  return await project.request('import', {
     text,
     bad_utf8_lines: [],
     file: 'plan.jsonl',
     format: 'jsonl',
+    dry_run: isTrial,
     update: source === 'issues',
   });
-  const [first] = errors;
-  if (first === undefined) return imported.tasks + differs.length;
-  throw new Error(`line ${first.line}: ${first.message}`);
 }
 
 /** Adds the content of the editor when the button is pressed. */

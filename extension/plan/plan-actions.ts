@@ -7,7 +7,7 @@ import { toFailure } from '../backend/failure.ts';
 import type { CommandId } from '../ids.ts';
 import type { Messages } from '../notices/messages.ts';
 import type { WebviewHost } from '../webviews/webview-host.ts';
-import { addLines, editAsText } from './add-plan.ts';
+import { addLines, checkLines, editAsText } from './add-plan.ts';
 import { dropPlan, readPlan } from './kept-plans.ts';
 
 export interface PlanActionParts {
@@ -21,7 +21,10 @@ export interface PlanActionParts {
   ) => Promise<void>;
 }
 
-type PlanActionName = Extract<HostActionName, 'readPlan' | 'addPlan' | 'editPlan' | 'dropPlan'>;
+type PlanActionName = Extract<
+  HostActionName,
+  'readPlan' | 'checkPlan' | 'addPlan' | 'editPlan' | 'dropPlan'
+>;
 
 type PlanActions = {
   readonly [N in PlanActionName]: (
@@ -44,6 +47,10 @@ export function planActions({
   };
   return {
     readPlan: (webview) => Promise.resolve({ plan: readPlan(memory, webview.subject.id) }),
+    checkPlan: (webview, { text }) => {
+      const source = readPlan(memory, webview.subject.id)?.source ?? 'api';
+      return checkLines(webview.openProject, String(text), source);
+    },
     async addPlan(webview, { text }) {
       const plan = readPlan(memory, webview.subject.id);
       const { openProject: project } = webview;

@@ -33,6 +33,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   quoteSelection: true,
   readImage: true,
   readPlan: true,
+  checkPlan: true,
   addPlan: true,
   editPlan: true,
   dropPlan: true,

@@ -157,6 +157,8 @@ export interface HostActions {
   readonly readImage: { params: { name: string }; result: { content: string | null } };
   /** The plan that the panel was opened for; null when it was added or discarded. */
   readonly readPlan: { params: Nothing; result: { plan: ShownPlan | null } };
+  /** Tries to add the lines of a plan, and changes nothing. */
+  readonly checkPlan: { params: { text: string }; result: PlanCheck };
   /** Adds the lines of a plan, all of them or none, and closes its panel. */
   readonly addPlan: { params: { text: string }; result: Nothing };
   /** Opens the lines of a plan in an editor instead of its panel. */
@@ -194,6 +196,15 @@ export interface LogPlace {
   readonly offset: number;
   /** The words of the search. */
   readonly words: string;
+}
+
+export interface PlanCheck {
+  /** Why none of it can be added; null if all of it can. */
+  readonly problem: string | null;
+  /** Counts of tasks. */
+  readonly fresh: number;
+  readonly changed: number;
+  readonly unchanged: number;
 }
 
 export interface Attached {

@@ -5,6 +5,7 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { formatCost, formatCount } from '../../server/core/format.ts';
 import type { IssuePlanView, ShownPlan } from '../../server/protocol/spec-plan.ts';
 import { BoardController } from '../shared/board-controller.ts';
+import type { PlanCheck } from '../messages/messages.ts';
 import type { Host } from '../shared/host.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
@@ -47,6 +48,8 @@ export class DroverPlan extends LitElement {
   #draft: PlanDraft = freshDraft;
   #board: BoardController | null = null;
   #failed = '';
+  /** Of the newest texts and edges; null while it is not known. */
+  #check: PlanCheck | null = null;
   #isBusy = false;
   readonly #actions: PlanActions = {
     host: () => this.host,
@@ -68,6 +71,7 @@ export class DroverPlan extends LitElement {
     this.#board = new BoardController(this, this.host);
     this.#do(async () => {
       this.#plan = (await this.host?.action('readPlan', {}))?.plan ?? null;
+      this.#tryPlan();
     });
   }
 
@@ -118,6 +122,7 @@ export class DroverPlan extends LitElement {
           Discard
         </vscode-button>
       </div>
+      ${this.#check === null ? nothing : checkTemplate(this.#check)}
       ${plan.source === 'issues' ? leftOutTemplate(plan) : nothing}
       ${sharedFilesTemplate(tasks, this.#actions)}
       ${
@@ -161,6 +166,27 @@ export class DroverPlan extends LitElement {
     this.#draft = draft;
     this.host?.memory.set(draft);
     this.requestUpdate();
+    this.#tryPlan();
+  }
+
+  /**
+   * Issues may wait for each other in a circle, or be on the board already. The page does not wait
+   * for the answer.
+   */
+  #tryPlan(): void {
+    const plan = this.#plan ?? null;
+    const draft = this.#draft;
+    const text = plan?.source === 'issues' ? planLines(plan, draft) : '';
+    this.#check = null;
+    if (text === '' || this.host === null) return;
+    this.host.action('checkPlan', { text }).then(
+      (check) => {
+        if (draft !== this.#draft) return;
+        this.#check = check;
+        this.requestUpdate();
+      },
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   #do(what: () => Promise<unknown>): void {
@@ -168,13 +194,16 @@ export class DroverPlan extends LitElement {
     this.#isBusy = true;
     this.requestUpdate();
     what()
-      .catch((error: unknown) => {
-        this.#failed = error instanceof Error ? error.message : String(error);
-      })
+      .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#isBusy = false;
         this.requestUpdate();
       });
+  }
+
+  #fail(error: unknown): void {
+    this.#failed = error instanceof Error ? error.message : String(error);
+    this.requestUpdate();
   }
 
   /** Up and Down go from checkbox to checkbox, Ctrl+Enter adds from anywhere. */
@@ -201,6 +230,26 @@ function originOf(plan: ShownPlan): string {
   const { model, usage } = plan;
   const cost = usage.cost_usd === null ? '' : ` for ${formatCost(usage.cost_usd)}`;
   return `Planned by ${visibleLine(model)}${cost}.`;
+}
+
+function checkTemplate({
+  problem,
+  fresh,
+  changed,
+  unchanged,
+}: PlanCheck): TemplateResult | typeof nothing {
+  if (problem !== null)
+    return html`<div class="note error" role="alert">
+      ${icon('error')}
+      <span>It cannot be added as it is: <bdi>${visibleText(problem)}</bdi></span>
+    </div>`;
+  if (changed + unchanged === 0) return nothing;
+  const counts = [
+    `${fresh === 1 ? '1 task of these is' : `${fresh} tasks of these are`} new`,
+    `${changed} ${changed === 1 ? 'is' : 'are'} changed`,
+    `${unchanged} ${unchanged === 1 ? 'is' : 'are'} unchanged since the last import`,
+  ];
+  return html`<p role="status">${counts.join(', ')}.</p>`;
 }
 
 /** They could start too early, so they are not among the rows. */

@@ -196,6 +196,7 @@ function viewActions({ project, open, review, showText }: ActionParts): Actions 
     },
     readPlace: () => Promise.resolve({ place: null }),
     readPlan: () => Promise.resolve({ plan: null }),
+    checkPlan: () => Promise.resolve({ problem: null, fresh: 0, changed: 0, unchanged: 0 }),
     measured: () => Promise.resolve(),
     keysHere: () => Promise.resolve(),
     keysDone: () => Promise.resolve(),

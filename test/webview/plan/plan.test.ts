@@ -19,6 +19,7 @@ suite('webview: plan', () => {
       ...options,
       prepare: (host) => {
         host.action('readPlan', () => ({ plan: smallPlan() }));
+        host.action('checkPlan', () => ({ problem: null, fresh: 5, changed: 0, unchanged: 0 }));
         options.prepare?.(host);
       },
     });
@@ -46,6 +47,30 @@ suite('webview: plan', () => {
     await checkAxe(page);
     await page.getByRole('button', { name: 'Add 5 Tasks' }).click();
     assert.equal((await added()).filter(({ id }) => id === 'gh-7').length, 0);
+  });
+
+  test('issues that wait in a circle are named until an edge is removed, and known ones counted', async () => {
+    const { epics, tasks, jsonl } = smallPlan();
+    const issues = { source: 'issues', repository: 'acme/shop', epics, tasks, jsonl } as const;
+    await open({
+      prepare: (host) => {
+        host.action('readPlan', () => ({ plan: { ...issues, left_out: [] } }));
+        host.action('checkPlan', ({ text }) =>
+          text.includes('"blocked_by":["redirect"]')
+            ? { problem: 'expiry: expiry → redirect → expiry', fresh: 0, changed: 0, unchanged: 0 }
+            : { problem: null, fresh: 2, changed: 1, unchanged: 2 },
+        );
+      },
+    });
+    const { page } = view;
+    await page.getByRole('alert').getByText('expiry → redirect → expiry').waitFor();
+    await checkAxe(page);
+    await page
+      .getByRole('button', { name: 'Remove the dependency of Build expiry on Build redirect' })
+      .click();
+    await page.getByText('2 tasks of these are new, 1 is changed, 2 are unchanged').waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+    await view.close();
   });
 
   test('tasks that name the same files are named, and one click adds the dependency', async () => {

@@ -54,6 +54,7 @@ const ofPages: ReadonlySet<string> = new Set([
   'readPlace',
   'readImage',
   'readPlan',
+  'checkPlan',
 ]);
 
 function isOfPerson(name: string): boolean {
