@@ -110,7 +110,8 @@ export async function landingsOf(seed: number, gateParallel: number): Promise<La
   world.startLife();
   await until(world, checks, () => world.life?.launched === true);
   ids = await addTasks(world);
-  new Requests(world).run(null);
+  // All agents start from the same commit: the base of one that waited for a landing would vary.
+  new Requests(world).run(null, { workers: count });
   await until(world, checks, () => {
     const [run] = world.rows<{ state: string }>('select state from runs');
     return run !== undefined && run.state !== 'active';

@@ -82,10 +82,12 @@ export class Requests {
     how: {
       readonly land?: 'task' | 'epic' | 'review' | null;
       readonly target?: string | null;
+      /** Absent: some. */
+      readonly workers?: number;
     } = {},
   ): void {
     const { land = null, target = null } = how;
-    const workers = this.#world.personChance.between(1, 4);
+    const workers = how.workers ?? this.#world.personChance.between(1, 4);
     this.ask(`run ${epicId ?? 'everything'} ${land ?? ''} ${target ?? ''}`, (engine) =>
       startRun(engine, { workers, epicId, tasks: null, target, land, flags: {} }),
     );
