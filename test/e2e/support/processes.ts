@@ -88,10 +88,11 @@ function listFromPs(folder: string, variable: string): LivingProcess[] {
   });
 }
 
+/** False for one that has exited, even if its parent has not yet collected it. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return process.platform !== 'linux' || isRunning(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
   }
