@@ -49,9 +49,11 @@ export function checkEnd(world: World): void {
   );
   for (const row of open) world.violate('stuck', `the landing of ${row.task_id} is ${row.state}`);
   const held = world.rows<{ path: string; task_id: string }>(
-    // A process that hung may have started a gate as it woke; the next start of a backend frees its
-    // worktree.
-    `select path, task_id from slots where task_id is not null ${world.scenario.standsStill > 0 ? "and kind = 'task'" : ''}`,
+    // The gate of a base may outlast the run that asked for it. A process that hung may have
+    // started a gate as it woke; the next start of a backend frees its worktree.
+    `select path, task_id from slots where task_id is not null ${world.scenario.standsStill > 0 ? "and kind = 'task'" : ''}
+      and not exists (select 1 from base_gates
+        where state = 'running' and task_id = 'gate:' || commit_sha)`,
   );
   for (const slot of held)
     world.violate('stuck', `${slot.path} is kept for ${slot.task_id}, which is completed`);
