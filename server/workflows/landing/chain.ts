@@ -8,7 +8,15 @@ import { gitFailed } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { HeldWork, Merged, Unmergeable } from './landing-batch.ts';
-import { landedBefore, mergeRow, namesRefused, whyHeld, whyUnmergeable } from './landing-rows.ts';
+import {
+  landedBefore,
+  mergeRow,
+  namesRefused,
+  type QueuedWork,
+  readQueuedWork,
+  whyHeld,
+  whyUnmergeable,
+} from './landing-rows.ts';
 
 type Building = Uses<'earlierUntilMs' | 'git' | 'settings' | 'store'>;
 
@@ -32,13 +40,13 @@ export class KnownMerges {
 
   async merge(
     engine: Building,
-    row: LandingRow,
+    work: QueuedWork,
     head: Sha,
   ): Promise<GitResult<Merge | MergeConflict>> {
-    const key = `${head} ${row.task_id} ${row.commit_sha}`;
+    const key = `${head} ${work.row.task_id} ${work.row.commit_sha}`;
     const known = this.#made.get(key);
     if (known !== undefined) return { ok: true, value: known };
-    const made = await mergeRow(engine, row, head);
+    const made = await mergeRow(engine, work, head);
     if (made.ok) this.#made.set(key, made.value);
     return made;
   }
@@ -57,19 +65,20 @@ export async function buildChain(
   const left = { links, conflicts, unmergeable, held };
   let head = start;
   for (const row of rows) {
-    const there = await landedBefore(engine, row, head);
+    const work = await readQueuedWork(engine, row);
+    const there = await landedBefore(engine, work, head);
     if (there !== null) {
       links.push({ row, ...there, head });
       continue;
     }
-    const reason = await whyHeld(engine, row, line, head);
+    const reason = await whyHeld(engine, work, line, head);
     if (reason !== null) {
       held.push({ row, reason });
       continue;
     }
-    const result = await merges.merge(engine, row, head);
+    const result = await merges.merge(engine, work, head);
     if (!result.ok) {
-      const alone = await whyUnmergeable(engine, row, head);
+      const alone = await whyUnmergeable(engine, work, head);
       if (alone === null) return { ...left, problem: gitFailed(result.error) };
       unmergeable.push({ row, failure: alone });
       continue;

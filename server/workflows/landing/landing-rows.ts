@@ -12,6 +12,33 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { wordsOfMissing } from '../attempt/refused-work.ts';
 import type { Sha } from '../../git/sha.ts';
 
+/** A row of the queue, with the facts about its work. */
+export interface QueuedWork {
+  readonly row: LandingRow;
+  readonly title: string;
+  readonly isApproved: boolean;
+  /** The commit that its attempt started from, and when (Unix ms). */
+  readonly base: Sha | null;
+  readonly startedMs: number | null;
+}
+
+export async function readQueuedWork(
+  { store }: Uses<'store'>,
+  row: LandingRow,
+): Promise<QueuedWork> {
+  const [attempt, task] = [
+    await readAttempt(store.db, row.task_id, row.attempt),
+    await taskById(store.db, row.task_id),
+  ];
+  return {
+    row,
+    title: firstLineOf(task?.title ?? ''),
+    isApproved: task?.status === 'needs_review',
+    base: attempt?.base_sha ?? null,
+    startedMs: attempt?.started_at_ms ?? null,
+  };
+}
+
 /**
  * Git is the second source for landings: it knows them when the last rows were lost in a power cut,
  * or when a person merged work by hand that was approved later. Returns the commit that brought the
@@ -21,31 +48,17 @@ import type { Sha } from '../../git/sha.ts';
  */
 export async function landedBefore(
   engine: Uses<'earlierUntilMs' | 'git' | 'store'>,
-  row: LandingRow,
+  { row, isApproved, base, startedMs }: QueuedWork,
   head: Sha,
 ): Promise<{ readonly commit: Sha; readonly tree: Sha } | null> {
-  const attempt = await readAttempt(engine.store.db, row.task_id, row.attempt);
-  const task = await taskById(engine.store.db, row.task_id);
-  if (attempt === null || task === null) return null;
-  const isOurs = attempt.started_at_ms > engine.earlierUntilMs && task.status !== 'needs_review';
+  if (startedMs === null) return null;
+  const isOurs = startedMs > engine.earlierUntilMs && !isApproved;
   if (isOurs) return null;
-  const { task_id: taskId, commit_sha: commit } = row;
-  const work = { taskId, attempt: row.attempt, commit, base: attempt.base_sha };
-  const brought = await findLandedCommit(engine, head, work);
+  const { task_id: taskId, attempt, commit_sha: commit } = row;
+  const brought = await findLandedCommit(engine, head, { taskId, attempt, commit, base });
   if (brought === null) return null;
   const tree = await engine.git.treeOf(head);
   return tree.ok ? { commit: brought.sha, tree: tree.value } : null;
-}
-
-/** The start of a row's work, if people have removed its base from the line. */
-async function baseOfRow(
-  engine: Uses<'git' | 'store'>,
-  row: LandingRow,
-  head: Sha,
-): Promise<Sha | null> {
-  const attempt = await readAttempt(engine.store.db, row.task_id, row.attempt);
-  const base = attempt?.base_sha ?? null;
-  return ownBase(engine, { head, commit: row.commit_sha, base });
 }
 
 /**
@@ -55,31 +68,27 @@ async function baseOfRow(
  */
 export async function whyHeld(
   engine: Uses<'git' | 'store'>,
-  row: LandingRow,
+  { row, isApproved, base }: QueuedWork,
   line: string,
   head: Sha,
 ): Promise<string | null> {
-  const { db } = engine.store;
-  const { task_id: taskId, commit_sha: commit } = row;
-  const [attempt, task] = [await readAttempt(db, taskId, row.attempt), await taskById(db, taskId)];
-  if (task?.status === 'needs_review') return null;
-  const base = attempt?.base_sha ?? null;
-  const removed = await removedInWork(engine, line, { head, commit, base });
+  if (isApproved) return null;
+  const removed = await removedInWork(engine, line, { head, commit: row.commit_sha, base });
   if (removed === null) return null;
   return `brings back commit ${removed.slice(0, 12)}, which its agent merged and which was removed from the branch since`;
 }
 
 /** The row's work on top of `head`, as the one commit that its task is on the line. */
 export async function mergeRow(
-  engine: Uses<'git' | 'settings' | 'store'>,
-  row: LandingRow,
+  engine: Uses<'git' | 'settings'>,
+  { row, title, base }: QueuedWork,
   head: Sha,
 ): Promise<GitResult<Merge | MergeConflict>> {
-  const title = await titleOf(engine, row.task_id);
   return engine.git.merge({
     tip: head,
     commit: row.commit_sha,
-    base: await baseOfRow(engine, row, head),
+    // If people have removed the base from the line, the work is merged from its own start.
+    base: await ownBase(engine, { head, commit: row.commit_sha, base }),
     portableNames: engine.settings().portableNames,
     subject: `drover: ${row.task_id} ${title}`,
     trailers: attemptTrailers(row.task_id, row.attempt),
@@ -92,7 +101,7 @@ export async function mergeRow(
  */
 export async function whyUnmergeable(
   engine: Uses<'git' | 'store'>,
-  row: LandingRow,
+  { row, base }: QueuedWork,
   head: Sha,
 ): Promise<Failure | null> {
   const { commit_sha: commit, task_id: taskId, attempt } = row;
@@ -110,7 +119,7 @@ export async function whyUnmergeable(
   }
   if ((await engine.git.mergeBase(commit, head)) !== null) return null;
   // People amended the first commit of all away: the work merges with a base of its own.
-  if ((await baseOfRow(engine, row, head)) !== null) return null;
+  if ((await ownBase(engine, { head, commit, base })) !== null) return null;
   return failure(
     'agent_failed',
     `The work of ${row.task_id} is on an unrelated history, without the commit that it started from, so it cannot be merged.`,
@@ -137,12 +146,6 @@ const namesMax = 5;
 export async function isWithinReach(engine: Uses<'git'>, commit: Sha): Promise<boolean> {
   const tree = await engine.git.treeOf(commit);
   return tree.ok || tree.error.kind !== 'unknown_ref';
-}
-
-/** On one line, for a commit. */
-async function titleOf(engine: Uses<'store'>, taskId: string): Promise<string> {
-  const row = await taskById(engine.store.db, taskId);
-  return firstLineOf(row?.title ?? '');
 }
 
 /** True while the row speaks for the task's present attempt, and the task waits for it. */

@@ -7,7 +7,11 @@ import { claimTask } from '../../../server/store/work/claims.ts';
 import type { LandingRow } from '../../../server/store/port.ts';
 import { createEngine, launchEngine } from '../../../server/workflows/engine.ts';
 import type { Engine, EngineDeps } from '../../../server/workflows/kit/engine-ports.ts';
-import { landedBefore } from '../../../server/workflows/landing/landing-rows.ts';
+import {
+  landedBefore,
+  type QueuedWork,
+  readQueuedWork,
+} from '../../../server/workflows/landing/landing-rows.ts';
 import { addTasks, memoryStore, type TestStore } from '../store/memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 
@@ -47,7 +51,7 @@ suite('a clock that was set back between two lives', () => {
     return engine;
   }
 
-  async function landing(title: string): Promise<LandingRow> {
+  async function queued(title: string): Promise<QueuedWork> {
     const taskId = (await addTasks(project, [{ title }]))[title] ?? '';
     const more = { agent: 'command', model: null, step: 0, agentResumes: true, plansFirst: false };
     const claim = await project.store.transaction((tx) =>
@@ -60,24 +64,22 @@ suite('a clock that was set back between two lives', () => {
         ...more,
       }),
     );
-    return {
-      task_id: taskId,
-      attempt: claim?.attempt ?? assert.fail('nobody else has it'),
-      commit_sha: commit,
-    } as LandingRow;
+    const attempt = claim?.attempt ?? assert.fail('another process has it');
+    return readQueuedWork(project, { task_id: taskId, attempt, commit_sha: commit } as LandingRow);
   }
 
   for (const backMs of [0, 5_000, hourMs]) {
     test(`what the first life began is looked for in git (${backMs} ms back)`, async () => {
       await life();
       project.sources.nowMs += hourMs;
-      const row = await landing('A');
+      const before = await queued('A');
       project.sources.nowMs += 1_000 - backMs;
       const second = await life();
-      assert.equal((await landedBefore(second, row, 'h'))?.commit, 'm'.repeat(40));
+      const found = await landedBefore(second, before, 'h');
+      assert.equal(found?.commit, 'm'.repeat(40));
       // It knows its own starts, as soon as the clock can tell.
       project.sources.nowMs += hourMs + 1_000;
-      assert.equal(await landedBefore(second, await landing('B'), 'h'), null);
+      assert.equal(await landedBefore(second, await queued('B'), 'h'), null);
     });
   }
 });

@@ -8,7 +8,7 @@ import { gitFailure } from '../../../server/git/failures.ts';
 import { claimTask } from '../../../server/store/work/claims.ts';
 import type { Claim, LandingRow, Tx } from '../../../server/store/port.ts';
 import { executeTask } from '../../../server/workflows/attempt/execute-task.ts';
-import { whyUnmergeable } from '../../../server/workflows/landing/landing-rows.ts';
+import { readQueuedWork, whyUnmergeable } from '../../../server/workflows/landing/landing-rows.ts';
 import { returnLanding } from '../../../server/workflows/landing/landing-returns.ts';
 import { approve } from '../../../server/workflows/person/reviews.ts';
 import { engineOfRun } from '../../../server/workflows/kit/engine-of-run.ts';
@@ -172,7 +172,8 @@ suite('finished work that was never pushed', () => {
     const claim = await claimOn('m-2');
     await moveTask(project, id, ['in_progress']);
     const row = { task_id: id, attempt: 1, commit_sha: commit, epoch: claim.epoch };
-    const reason = await whyUnmergeable(engine, row as LandingRow, 'b'.repeat(40));
+    const work = await readQueuedWork(engine, row as LandingRow);
+    const reason = await whyUnmergeable(engine, work, 'b'.repeat(40));
     assert.equal(reason?.kind, 'interrupted');
     assert.match(reason.message, /is in the clone of north alone$/);
     await project.store.transaction((tx) =>
@@ -198,8 +199,9 @@ suite('finished work that was never pushed', () => {
       };
       return { git, store: project.store } as unknown as Engine;
     };
+    const work = await readQueuedWork(project, row);
     const why = (...where: Parameters<typeof whereBaseIs>) =>
-      whyUnmergeable(whereBaseIs(...where), row, base);
+      whyUnmergeable(whereBaseIs(...where), work, base);
     assert.equal(await why(false), null);
     assert.equal((await why(true))?.kind, 'agent_failed', 'the agent left it out');
     assert.equal(await why(true, false), null, 'git cannot read it at the moment');
