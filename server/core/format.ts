@@ -47,6 +47,13 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${count} ${count === 1 ? one : many}`;
 }
 
+/** `1st`, `12th`, `23rd`. */
+export function formatOrdinal(position: number): string {
+  const teen = position % 100 >= 11 && position % 100 <= 13;
+  const ending = teen ? 'th' : (['th', 'st', 'nd', 'rd'][position % 10] ?? 'th');
+  return `${position}${ending}`;
+}
+
 /** `codex` or `claude:opus`: an agent with the model it is asked for. */
 export function stepText(step: { readonly agent: string; readonly model: string | null }): string {
   return step.model === null ? step.agent : `${step.agent}:${step.model}`;

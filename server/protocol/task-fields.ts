@@ -2,6 +2,7 @@
 // values are valid is the store's rule.
 
 import * as z from 'zod/mini';
+import type { GatedTask } from '../core/line/gate-words.ts';
 import {
   type TaskRuleKinds,
   taskRules,
@@ -72,6 +73,14 @@ export interface ForecastView {
   /** `same_file`: git can merge both changes. `conflict`: it cannot. */
   readonly level: 'same_file' | 'conflict';
   readonly files: readonly string[];
+  /** Unix seconds. */
+  readonly since: number;
+}
+
+/** The gate that runs on the work of a task, together with the work that lands before it. */
+export interface GateView extends GatedTask {
+  /** Of `tasks`. */
+  readonly titles: readonly string[];
   /** Unix seconds. */
   readonly since: number;
 }

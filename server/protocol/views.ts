@@ -3,7 +3,7 @@
 
 import type { WrongState } from '../core/work/wrong-state.ts';
 import type { BlockCause } from '../core/plan/block-cause.ts';
-import type { ForecastView, TaskRuleView } from './task-fields.ts';
+import type { ForecastView, GateView, TaskRuleView } from './task-fields.ts';
 import type { MachineState } from '../core/work/machines.ts';
 import type { LandMode } from '../core/plan/task.ts';
 import type { TaskStatus } from '../core/plan/state.ts';
@@ -92,6 +92,8 @@ export interface TaskView extends TaskRuleView {
   readonly proposal: PlanView | null;
   /** Other work that it overlaps before either has landed; absent if there is none. */
   readonly forecast?: readonly ForecastView[];
+  /** The gate that runs on its work; absent if none does. */
+  readonly running_gate?: GateView;
 }
 
 export interface PlanView {

@@ -230,6 +230,7 @@ export {
   noteArrivals,
   waitsForRuns,
 } from './lines/arrivals.ts';
+export { noteRunningGates } from './lines/running-gates.ts';
 export {
   type ComparedAttempt,
   comparedAttempts,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeBarrier } from './support/agent-scripts.ts';
+import { type Barrier, makeBarrier } from './support/agent-scripts.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -19,6 +19,40 @@ echo "$id" > "$id.txt"
 suite('gates that run early', function () {
   this.timeout(120_000);
   const project = useProjects();
+
+  test('status, why and the feed name the candidate of each running gate', async () => {
+    const here = project({ agent, settings });
+    const [first, early, second] = ['first', 'early', 'second'].map((name) =>
+      makeBarrier(here.folder, name),
+    ) as [Barrier, Barrier, Barrier];
+    const gate = `[ -e a.txt ] || exit 0; if [ -e b.txt ]; then ${early.wait}; else ${first.wait}; fi`;
+    await beginPlan(here, ['a', 'b']);
+    const run = here.start(['run', '--workers', '2', '--gate', gate, '--json']);
+    const isNoted = (ids: readonly (readonly string[])[]) => (line: string) =>
+      line.includes('"gates.changed"') && line.includes(`"gates":${JSON.stringify(ids)}`);
+    await run.line(isNoted([['a']]));
+    second.open();
+    await run.line(isNoted([['a'], ['a', 'b']]));
+    const { tasks } = await here.status();
+    const [a, b] = ['a', 'b'].map((id) => tasks.find((task) => task.id === id)?.running_gate);
+    const { since: _a, titles: _b, ...ofB } = b ?? assert.fail('no gate');
+    assert.deepEqual(ofB, {
+      line: 'main',
+      tasks: ['a', 'b'],
+      place: 2,
+      early: true,
+      second: false,
+    });
+    assert.deepEqual([a?.tasks, a?.place, a?.early], [['a'], 1, false]);
+    const shown = 'ate runs early on main + a + b (2nd in the queue)';
+    assert.ok((await here.drover(['status', '--tree'])).stdout.includes(shown));
+    assert.ok((await here.drover(['why', 'b'])).stdout.includes(`G${shown}, for`));
+    first.open();
+    early.open();
+    assert.equal((await run.ended).code, 0);
+    for (const barrier of [first, early, second]) barrier.close();
+    assert.ok((await here.status()).tasks.every(({ running_gate: one }) => one === undefined));
+  });
 
   for (const crash of [null, 'verified'] as const) {
     const title = crash === null ? '' : ', also if the backend dies before the branch has moved';

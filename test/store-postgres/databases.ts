@@ -35,6 +35,7 @@ export const tables = [
   'lines',
   'line_landers',
   'line_tips',
+  'line_gates',
   'arrivals',
   'landings',
   'gate_verdicts',

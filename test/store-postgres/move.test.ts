@@ -208,6 +208,7 @@ async function fillTheRest(
     .insertInto('line_tips')
     .values({ branch: 'main', sha: 'a', at_ms: 1 })
     .execute();
+  await tablesOf(tx).insertInto('line_gates').values({ line: 'main', gates: '[]' }).execute();
   await tablesOf(tx).insertInto('arrivals').values({ line: 'main', sha: 'b' }).execute();
   await tablesOf(tx)
     .insertInto('line_landers')

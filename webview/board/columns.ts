@@ -6,6 +6,7 @@ import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { askingTasks, taskNeed } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 import { foreseenConflicts, foreseenWords } from '../shared/foreseen.ts';
+import { runningGateWords } from '../shared/running-gate.ts';
 import { statusWords, runsOnWorker } from '../shared/status-words.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 
@@ -147,7 +148,7 @@ export function cardFacts({ task, parts, isAsking }: Card, nowMs: number): reado
 
 const namedMax = 3;
 
-/** Why a card does not progress; null if it does, or if its column already shows it. */
+/** Why a card waits, or which gate runs on it; null if its column already shows all of it. */
 export function cardReason({ task, candidates, waitsFor }: Card): string | null {
   if (task.status === 'blocked' && task.blocked_reason !== null) return shown(task.blocked_reason);
   const live = candidates.filter(({ status }) => status !== 'cancelled');
@@ -167,5 +168,5 @@ export function cardReason({ task, candidates, waitsFor }: Card): string | null 
   }
   const isOver = task.status === 'failed' || task.status === 'cancelled';
   if (isOver && task.last_error !== null) return shown(task.last_error);
-  return null;
+  return runningGateWords(task);
 }

@@ -1,7 +1,9 @@
 // The short facts of a task that table and tree have in common.
 
 import { stepText } from '../../core/format.ts';
+import { runningGateText } from '../../core/line/gate-words.ts';
 import type { TaskView } from '../../protocol/api.ts';
+import type { GateView } from '../../protocol/task-fields.ts';
 import { plainLine } from '../plain-text.ts';
 import { clockText, costText, durationText } from './figures.ts';
 
@@ -16,7 +18,7 @@ export function situation(task: TaskView): string {
   switch (task.status) {
     case 'in_progress':
     case 'claimed':
-      return task.phase ?? '';
+      return task.running_gate === undefined ? (task.phase ?? '') : gateText(task.running_gate);
     case 'blocked': {
       if (task.waits_for.length > 0) return `waits for ${task.waits_for.join(', ')}`;
       return plainLine(task.blocked_reason ?? '');
@@ -38,6 +40,11 @@ export function situation(task: TaskView): string {
     case 'cancelled':
       return '';
   }
+}
+
+/** `gate runs early on main + task-a + task-b (2nd in the queue)`. */
+function gateText(gate: GateView): string {
+  return plainLine(runningGateText(gate)).replace(/^G/u, 'g');
 }
 
 export function tryText(task: TaskView): string {

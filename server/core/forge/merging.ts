@@ -1,6 +1,7 @@
 // When Drover asks the forge to merge a pull request, and how the sentence about it continues.
 // Pure.
 
+import { formatOrdinal } from '../format.ts';
 import type { PullFacts } from './observed-pull.ts';
 import type { BranchRules, MergeMethod } from './pull-facts.ts';
 
@@ -68,7 +69,7 @@ export function mergingWords(facts: PullFacts, points: readonly Point[]): string
   const name = `PR #${facts.pull.number}`;
   if (merging.kind === 'unread') return null;
   const { queue, isAuto } = merging.value;
-  if (queue !== null) return `${name} is in the merge queue, ${ordinal(queue.position)}`;
+  if (queue !== null) return `${name} is in the merge queue, ${formatOrdinal(queue.position)}`;
   if (!isAuto) return null;
   const rest = points.map(({ words }) => words).join(', ');
   return rest === ''
@@ -99,10 +100,4 @@ export function mergeNotes(facts: PullFacts): readonly string[] {
 export function wasRemoved({ pull, merge: { mode, asked, merging } }: PullFacts): boolean {
   if (mode !== 'queue' || asked?.state !== 'done' || pull.state !== 'open') return false;
   return merging.kind === 'read' && merging.value.queue === null && merging.value.removed !== null;
-}
-
-function ordinal(position: number): string {
-  const teen = position % 100 >= 11 && position % 100 <= 13;
-  const ending = teen ? 'th' : (['th', 'st', 'nd', 'rd'][position % 10] ?? 'th');
-  return `${position}${ending}`;
 }

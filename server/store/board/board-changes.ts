@@ -21,6 +21,7 @@ import {
 } from './snapshot.ts';
 import { readBoard } from './board.ts';
 import { forecastViews } from '../plan/forecasts.ts';
+import { gateViews } from '../lines/running-gates.ts';
 import { stuckViews } from './stuck.ts';
 import { machinesOfTasks } from '../fleet/machine-views.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
@@ -110,14 +111,15 @@ async function readViews(at: Db, near: NearTasks, ids: readonly string[]): Promi
   const running = await readRunningAttempts(at);
   const machines = await machinesOfTasks(at, running);
   const forecasts = await forecastViews(at);
+  const gates = await gateViews(at);
   const views: TaskView[] = [];
   for (const part of inParts(ids)) {
     for (const row of await readTaskRows(at, part)) {
       const { id } = row.common;
       const { blockedBy, waitsFor } = waits.get(id) ?? { blockedBy: [], waitsFor: [] };
       const [attempt, machine] = [running.get(id), machines.get(id)];
-      const forecast = forecasts.get(id);
-      views.push(taskView(row, { blockedBy, waitsFor, attempt, machine, forecast }));
+      const [forecast, gate] = [forecasts.get(id), gates.get(id)];
+      views.push(taskView(row, { blockedBy, waitsFor, attempt, machine, forecast, gate }));
     }
   }
   return views;

@@ -6,6 +6,7 @@ import type { TaskView } from '../../protocol/api.ts';
 import { machinesOfTasks } from '../fleet/machine-views.ts';
 import type { Db } from '../rows/one-moment.ts';
 import { forecastViews } from '../plan/forecasts.ts';
+import { gateViews } from '../lines/running-gates.ts';
 import { type CommonRow, readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { allEdges } from '../status/graph-rows.ts';
 
@@ -30,6 +31,7 @@ export async function readBoard(db: Db): Promise<Board> {
   const running = await readRunningAttempts(db);
   const machines = await machinesOfTasks(db, running);
   const forecasts = await forecastViews(db);
+  const gates = await gateViews(db);
   const numbers = new Map<string, number>();
   for (let number = 0; number < rows.length; number += 1) {
     numbers.set((rows[number] as { id: string }).id, number);
@@ -57,6 +59,7 @@ export async function readBoard(db: Db): Promise<Board> {
       attempt: running.size === 0 ? undefined : running.get(row.common.id),
       machine: machines.size === 0 ? undefined : machines.get(row.common.id),
       forecast: forecasts.size === 0 ? undefined : forecasts.get(row.common.id),
+      gate: gates.size === 0 ? undefined : gates.get(row.common.id),
     }),
   );
   return { tasks, numbers, tops, waits };

@@ -3,6 +3,7 @@
 import type { EpicView, TaskView } from '../../protocol/api.ts';
 import { readBoard } from './board.ts';
 import { forecastViews } from '../plan/forecasts.ts';
+import { gateViews } from '../lines/running-gates.ts';
 import { epicOrRefuse, unknownTask } from '../rows/find-rows.ts';
 import { unlandedScopes } from '../status/unlanded.ts';
 import { machinesOfTasks } from '../fleet/machine-views.ts';
@@ -29,6 +30,7 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
         attempt: running.get(id),
         machine: (await machinesOfTasks(at, running, id)).get(id),
         forecast: (await forecastViews(at, id)).get(id),
+        gate: (await gateViews(at)).get(id),
       },
     );
   });

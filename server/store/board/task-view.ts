@@ -4,7 +4,7 @@
 
 import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { keysOf } from '../../core/keys-of.ts';
-import type { ForecastView, TaskRuleView } from '../../protocol/task-fields.ts';
+import type { ForecastView, GateView, TaskRuleView } from '../../protocol/task-fields.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { PlanView, TaskView } from '../../protocol/api.ts';
 import type { CandidateView } from '../../protocol/views.ts';
@@ -205,6 +205,7 @@ export interface ViewFacts {
   /** Name of the machine that it is on. */
   readonly machine: string | undefined;
   readonly forecast: readonly ForecastView[] | undefined;
+  readonly gate: GateView | undefined;
 }
 
 export function taskView(
@@ -270,6 +271,7 @@ export function taskView(
     position: common.position,
     proposal: proposal ?? null,
     ...(facts.forecast === undefined ? {} : { forecast: facts.forecast }),
+    ...(facts.gate === undefined ? {} : { running_gate: facts.gate }),
   };
 }
 

@@ -29,6 +29,7 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'line_tips', key: ['branch', 'sha'] },
   { table: 'arrivals', key: ['line', 'sha'] },
   { table: 'base_gates', key: ['line'] },
+  { table: 'line_gates', key: ['line'] },
   { table: 'landings', key: ['position'] },
   { table: 'gate_verdicts', key: ['tree_sha', 'command'] },
   { table: 'accounts', key: ['name'] },

@@ -36,6 +36,13 @@ export interface LineTipTable {
   at_ms: number;
 }
 
+/** The gates that the landing of a line runs now, for people. */
+export interface LineGateTable {
+  line: string;
+  /** JSON list of `RunningGate`, in the order in which they started. */
+  gates: string;
+}
+
 /** Commits of blockers that landed on another line, and that the line holds by now. */
 export interface ArrivalTable {
   line: string;
@@ -70,4 +77,9 @@ export const oneTruthStatements: readonly string[] = [
   `DROP TABLE taken_tips`,
   `CREATE TABLE arrivals (line TEXT NOT NULL, sha TEXT NOT NULL, PRIMARY KEY (line, sha)) WITHOUT ROWID`,
   `CREATE INDEX tasks_landed_on ON tasks(landed_on) WHERE landed_on IS NOT NULL`,
+];
+
+/** The 31st version: the gates that run now. */
+export const lineGateStatements: readonly string[] = [
+  `CREATE TABLE line_gates (line TEXT PRIMARY KEY, gates TEXT NOT NULL) WITHOUT ROWID`,
 ];

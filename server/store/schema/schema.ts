@@ -4,7 +4,12 @@ import { forgeIssueStatements, forgeStatements } from './forge-rows.ts';
 import { noteStatements } from './note-rows.ts';
 import { forecastStatements } from './forecast-rows.ts';
 import { reviewStatements } from './review-rows.ts';
-import { lineStatements, oneTruthStatements, wrongStateStatements } from './line-tables.ts';
+import {
+  lineGateStatements,
+  lineStatements,
+  oneTruthStatements,
+  wrongStateStatements,
+} from './line-tables.ts';
 import { type Kysely, sql } from 'kysely';
 import { causeOfOldReason, storedCause } from '../../core/plan/block-cause.ts';
 import { isPostgres } from './dialect.ts';
@@ -287,7 +292,7 @@ const machineReportStatements: readonly string[] = [
 ];
 
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 30;
+export const schemaVersion = 31;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -376,4 +381,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 28, name: 'notes for later tasks', up: all(noteStatements) },
   { version: 29, name: 'conflicts that are foreseen', up: all(forecastStatements) },
   { version: 30, name: 'reviews by agents', up: all(reviewStatements) },
+  { version: 31, name: 'gates that run now', up: all(lineGateStatements) },
 ];

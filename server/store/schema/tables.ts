@@ -15,7 +15,7 @@ import type {
 } from './column-values.ts';
 import type { PastTables } from './past-rows.ts';
 import type { SideTables } from './side-tables.ts';
-import type { ArrivalTable, LineTable, LineTipTable } from './line-tables.ts';
+import type { ArrivalTable, LineGateTable, LineTable, LineTipTable } from './line-tables.ts';
 import type { LineLanderTable, LogPartTable, MachineTable } from './machine-tables.ts';
 
 /** How the task is to be done: its agent, its gate, its tries. */
@@ -337,6 +337,7 @@ export interface StoreTables extends PastTables, SideTables {
   lines: LineTable;
   /** Tips that Drover has written into the refs of its lines. */
   line_tips: LineTipTable;
+  line_gates: LineGateTable;
   arrivals: ArrivalTable;
   landings: LandingTable;
   gate_verdicts: GateVerdictTable;

@@ -2,12 +2,14 @@
 // alone.
 
 import { formatDuration, stepText } from '../../core/format.ts';
+import { runningGateText } from '../../core/line/gate-words.ts';
 import { epicLinePrefix } from '../../core/plan/outcome.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
 import { isLeftOutByGit, whyNotPortable } from '../../core/plan/portable-names.ts';
 import { byHandPhase } from '../../core/plan/task.ts';
 import { describeWrongState } from '../../core/work/wrong-state.ts';
 import { readLine, wrongStates } from '../lines/lines.ts';
+import { gateViews } from '../lines/running-gates.ts';
 import { epicById, taskById, taskOrRefuse } from '../rows/find-rows.ts';
 import { machineNames } from '../fleet/machine-views.ts';
 import { type Db, readAtOneMoment, textList } from '../rows/one-moment.ts';
@@ -160,7 +162,7 @@ async function openQuestion(db: Db, id: string): Promise<string[]> {
 async function landingPlace(
   db: Db,
   row: TaskRow,
-  { gateNeeds, nowMs }: WhyFacts,
+  { gateNeeds, hasBackend, nowMs }: WhyFacts,
 ): Promise<string[]> {
   const own = await db
     .selectFrom('landings')
@@ -178,8 +180,11 @@ async function landingPlace(
     .where('position', '<', own.position)
     .executeTakeFirstOrThrow();
   const ahead = before.n === 0 ? 'it is the next one' : `${before.n} others land before it`;
+  const gate = hasBackend ? (await gateViews(db)).get(row.id) : undefined;
+  const since = gate === undefined ? 0 : nowMs - gate.since * 1000;
   return [
     `Its work is finished and waits to land on ${own.line}; ${ahead}.`,
+    ...(gate === undefined ? [] : [`${runningGateText(gate)}, for ${formatDuration(since)}.`]),
     ...(await whyLander(db, own.line, nowMs)),
     ...(await whyNotLanding(db, gateNeeds)),
   ];

@@ -2,7 +2,13 @@
 // the store, by tree, so that a landing that another process continues finds them there.
 
 import { type Known, oddsOf, windowAfter, windowAtStart } from '../../core/line/speculate.ts';
-import { gateVerdict, type LandingRow, lastGateDurationMs, pastGatesOf } from '../../store/port.ts';
+import {
+  gateVerdict,
+  type LandingRow,
+  lastGateDurationMs,
+  noteRunningGates,
+  pastGatesOf,
+} from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { KnownMerges, type Link } from './chain.ts';
 import type { LandingBatch } from './landing-batch.ts';
@@ -24,6 +30,7 @@ interface RunningGate {
   isUsed: boolean;
   /** It leaves out a task that may be red. */
   readonly isGuess: boolean;
+  readonly isSecond: boolean;
   ended: Promise<void>;
 }
 
@@ -44,6 +51,9 @@ export class EarlyGates {
   readonly #green = new Map<string, Verdict | null>();
   readonly #odds = new Map<number, number>();
   readonly #ending = new Set<Promise<void>>();
+  /** Tasks with gates that started or ended since the running gates were last noted. */
+  readonly #touched = new Set<string>();
+  #isNoting = false;
   #changed = Promise.withResolvers<void>();
   #window: number;
 
@@ -196,8 +206,10 @@ export class EarlyGates {
       ms: 0,
       isUsed: false,
       isGuess,
+      isSecond: look === 'again',
       ended: Promise.resolve(),
     };
+    this.#note(merge);
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     const places = gatesOf(this.#engine);
     const ending = places
@@ -217,12 +229,48 @@ export class EarlyGates {
       const { resolve } = this.#changed;
       this.#changed = Promise.withResolvers();
       resolve();
+      this.#note(merge);
     });
     return gate;
   }
 
+  /** Beside the gates, so that no verdict waits for it. */
+  #note({ line, rows }: TestedMerge): void {
+    for (const { task_id: id } of rows) this.#touched.add(id);
+    if (this.#isNoting) return;
+    this.#isNoting = true;
+    const noted = this.#noteRunning(line)
+      .catch((error: unknown) => this.#engine.report(error, 'noting which gates run'))
+      .finally(() => this.#ending.delete(noted));
+    this.#ending.add(noted);
+  }
+
+  /** Until nothing has changed since the last write. */
+  async #noteRunning(line: string): Promise<void> {
+    const { store } = this.#engine;
+    try {
+      while (this.#touched.size > 0 && !this.#signal.aborted) {
+        // Gates that start or end together are one change.
+        await Promise.resolve();
+        const touched = [...this.#touched];
+        this.#touched.clear();
+        const running = this.running.map(({ merge, startedMs, isSecond }) => ({
+          task_ids: merge.rows.map(({ task_id: id }) => id),
+          since_ms: startedMs,
+          is_second: isSecond,
+        }));
+        await store.transaction((tx) =>
+          noteRunningGates(tx, store.sources, line, running, touched),
+        );
+      }
+    } finally {
+      this.#isNoting = false;
+    }
+  }
+
   #drop(gate: RunningGate): void {
     gate.stop.abort(new Error('the gate is not needed any more'));
+    if (gate.verdict === null && gate.error === null) this.#note(gate.merge);
     const told = gate.ended
       .then(() => this.#tellUnused(gate))
       .catch((error: unknown) => this.#engine.report(error, 'the end of a gate'))

@@ -22,6 +22,7 @@ import {
   criteriaTemplate,
   dependenciesTemplate,
   foreseenTemplate,
+  runningGateTemplate,
   historyTemplate,
   subTasksTemplate,
   type ListParts,
@@ -97,6 +98,7 @@ export class DroverTask extends LitElement {
     const parts: ListParts = { task, board, editor, isReadOnly };
     return html`<div class="page">
       ${this.#banners(reason ?? lateNote(task), editor.failure)} ${foreseenTemplate(parts)}
+      ${runningGateTemplate(task)}
       <div>
         <section>
           <textarea

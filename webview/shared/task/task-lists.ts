@@ -6,6 +6,7 @@ import { candidatesOf, candidateWords, standOfView } from '../../../server/proto
 import { askingTasks } from '../../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { foreseenConflicts, foreseenWords } from '../foreseen.ts';
+import { runningGateWords } from '../running-gate.ts';
 import { statusLook } from '../status-words.ts';
 import type { VscodeTextfield } from '../looks/text-field.ts';
 import '../looks/text-field.ts';
@@ -260,4 +261,11 @@ export function foreseenTemplate({ task, editor }: ListParts): readonly Template
         }
       </div>`,
   );
+}
+
+export function runningGateTemplate(task: TaskView): TemplateResult | typeof nothing {
+  const words = runningGateWords(task);
+  return words === null
+    ? nothing
+    : html`<div class="wide banner" role="status">${icon('checklist')}<span>${words}.</span></div>`;
 }

@@ -22,6 +22,7 @@ import { controlStyles } from '../../shared/looks/control-styles.ts';
 import { headerStyles } from './header-styles.ts';
 import { icon, iconStyles, type IconName } from '../../shared/looks/icon.ts';
 import { actionsFor, actionTexts, type TaskAction } from './task-actions.ts';
+import { runningGateWords } from '../../shared/running-gate.ts';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
 import '../../shared/looks/button.ts';
 
@@ -132,7 +133,7 @@ export class DroverStreamHeader extends LitElement {
       <ol class="steps" aria-label="Steps" @keydown=${this.#onStepKey}>
         ${stepFacts(attempt, now).map((step) => this.#step(step))}
       </ol>
-      ${this.#parts()} ${this.#trouble()}
+      ${this.#gate()} ${this.#parts()} ${this.#trouble()}
     </header>`;
   }
 
@@ -157,6 +158,11 @@ export class DroverStreamHeader extends LitElement {
           </option>`,
       )}
     </select>`;
+  }
+
+  #gate(): TemplateResult | typeof nothing {
+    const words = this.task === null ? null : runningGateWords(this.task);
+    return words === null ? nothing : html`<div class="gate" role="status">${words}</div>`;
   }
 
   #parts(): TemplateResult | typeof nothing {

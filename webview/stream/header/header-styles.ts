@@ -21,6 +21,10 @@ export const headerStyles = css`
     gap: 6px;
     flex-wrap: nowrap;
   }
+  .gate {
+    margin: 4px 0 0;
+    overflow-wrap: anywhere;
+  }
   h1 {
     margin: 0;
     font-size: 115%;

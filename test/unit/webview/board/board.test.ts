@@ -63,6 +63,28 @@ suite('board: columns', () => {
     assert.deepEqual(working.map(cardReason), ['conflicts with b in x.ts', null]);
   });
 
+  test('name the candidate that a running gate tests', () => {
+    const gate = { line: 'main', second: false, since: 1 };
+    const [first, last] = [['a'], ['a', 'b', 'c', 'd', 'e', 'f']];
+    const tasks = numbered([
+      {
+        id: 'a',
+        status: 'in_progress',
+        running_gate: { ...gate, tasks: first, titles: ['Parse'], place: 1, early: false },
+      },
+      {
+        id: 'f',
+        status: 'in_progress',
+        running_gate: { ...gate, tasks: last, titles: last, place: 6, early: true },
+      },
+    ]);
+    const { working } = groupByColumn(boardOf(tasks), null);
+    assert.deepEqual(working.map(cardReason), [
+      'Gate runs on main + Parse (1st in the queue)',
+      'Gate runs early on main + a + b + c + 2 more + f (6th in the queue)',
+    ]);
+  });
+
   test('bring tasks that are blocked from outside to a person', () => {
     const tasks = numbered([{ id: 'a', status: 'blocked', blocked_reason: 'the licence' }]);
     const { asks } = groupByColumn(boardOf(tasks), null);

@@ -1,0 +1,16 @@
+// The gate that runs on the work of a task, as panels show it.
+
+import { runningGateText } from '../../server/core/line/gate-words.ts';
+import type { TaskView } from '../../server/protocol/views.ts';
+import { visibleLine } from './looks/visible-text.ts';
+
+const titleCharsMax = 30;
+
+/** Returns null if no gate runs on it. Titles are untrusted text. */
+export function runningGateWords({ running_gate: gate }: TaskView): string | null {
+  if (gate === undefined) return null;
+  const names = gate.titles.map((title) =>
+    title.length > titleCharsMax ? `${title.slice(0, titleCharsMax - 1)}…` : title,
+  );
+  return visibleLine(runningGateText(gate, names));
+}
