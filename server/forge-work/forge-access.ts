@@ -35,13 +35,11 @@ export class ProjectForge {
     if (known !== null && known.env === env && nowMs() - known.atMs < openedMs)
       return ok(known.access);
     try {
-      const opened = await openForge(places.root, env, nowMs, { reserve });
-      const { client, repository } = opened;
-      const access = {
-        ...opened,
-        forge: new GithubPulls(client, repository),
-        tracker: new GithubIssues(client, repository),
-      };
+      const opened = await openForge(places.root, env, nowMs, {
+        reserve,
+        known: known?.access.client ?? null,
+      });
+      const access = accessTo(opened, known?.access ?? null);
       this.#opened = { access, env, atMs: nowMs() };
       return ok(access);
     } catch (error) {
@@ -55,4 +53,18 @@ export class ProjectForge {
     const opened = await this.open();
     return opened.ok ? opened.value.remote.fetch(branch) : opened;
   }
+}
+
+/** The client and its readers remember answers, so they stay while token and place are the same. */
+function accessTo(opened: OpenedForge, known: ForgeAccess | null): ForgeAccess {
+  const { client, repository } = opened;
+  const { owner, name } = repository;
+  const isSame =
+    known?.client === client && known.repository.owner === owner && known.repository.name === name;
+  if (isSame) return { ...opened, forge: known.forge, tracker: known.tracker };
+  return {
+    ...opened,
+    forge: new GithubPulls(client, repository),
+    tracker: new GithubIssues(client, repository),
+  };
 }

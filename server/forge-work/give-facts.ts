@@ -106,7 +106,8 @@ export async function planReplies(
     if (sha === null || !(await engine.git.isAncestor(sha, pull.head_sha))) continue;
     const threadId = subject.slice('thread/'.length);
     if (!threads.value.some(({ id }) => id === threadId)) continue;
-    const plan: ReplyPlan = { nativeId: pull.native_id, threadId, taskId, sha };
+    const { native_id: nativeId, number } = pull;
+    const plan: ReplyPlan = { nativeId, number, threadId, taskId, sha };
     const key = `${pull.epic_id}/reply/${taskId}`;
     const row = { key, epicId: pull.epic_id, position: 0, kind: 'reply', request: plan };
     await store.transaction((tx) => addRequest(tx, row, engine.clock.now()));

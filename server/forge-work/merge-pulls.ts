@@ -10,7 +10,6 @@ import { factsOfPull, type PullRow, storeFact } from '../store/forge/pull-reques
 import { addRequest, epicById, runById, type RunRow } from '../store/port.ts';
 import { resolveRunSettings } from '../workflows/kit/run-settings.ts';
 import { testOnBase, testOnBaseName } from '../workflows/landing/land-epic.ts';
-import type { ForgeAccess } from './forge-access.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';
 
 export interface MergePlan {
@@ -38,7 +37,7 @@ const notAsked = { kind: 'unread', why: 'it was not asked for' } as const;
 
 export async function gatherMerge(
   engine: Engine,
-  { forge, remote }: ForgeAccess,
+  { forge, base: { tip: readTip } }: { forge: Forge; base: Pick<Forge, 'tip'> },
   { pull, core, readFact }: { pull: PullRow; core: PullCore; readFact: ReadFact },
 ): Promise<MergeFacts> {
   const { db } = engine.store;
@@ -47,12 +46,10 @@ export async function gatherMerge(
   const sent = await outboxOfEpic(db, pull.epic_id);
   const asked = sent.find(({ key }) => key === mergeKey(pull, core.head));
   const pushes = sent.filter(({ kind }) => kind === 'push').map((row) => row.ended_at_ms ?? 0);
-  const tip = await remote.tip(pull.base);
-  const base = tip.ok ? tip.value : null;
+  const tip = await readTip(pull.base);
+  const base = tip.kind === 'facts' ? tip.value : null;
   const isAsked = mode !== 'person' && core.state === 'open';
-  const merging = isAsked
-    ? await readFact('merging', () => forge.merging(core.nativeId))
-    : notAsked;
+  const merging = isAsked ? await readFact('merging', () => forge.merging(core)) : notAsked;
   const queued = merging.kind === 'read' ? (merging.value.queue?.groupHead ?? null) : null;
   return {
     mode,
@@ -157,7 +154,7 @@ export async function sendMerge(
   const core = await forge.read(number);
   if (core.kind !== 'facts') return core;
   if (core.value.state !== 'open' || core.value.head !== head) return null;
-  const merging = await forge.merging(nativeId);
+  const merging = await forge.merging({ nativeId, number });
   if (merging.kind !== 'facts') return merging;
   const { queue, isAuto } = merging.value;
   if (queue !== null || isAuto) return null;

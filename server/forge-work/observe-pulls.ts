@@ -7,6 +7,7 @@ import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/p
 import type { Answer, Forge } from '../forge/port.ts';
 import { pendingRequests } from '../store/forge/outbox.ts';
 import {
+  isStored,
   openPulls,
   type PullRow,
   reactionsOfPull,
@@ -38,14 +39,33 @@ export async function observePulls(deps: ObserveDeps, isOver: () => boolean): Pr
     return;
   }
   const pending = new Set((await pendingRequests(engine.store.db)).map((row) => row.epic_id));
+  const look = { ...opened.value, base: sharedReads(opened.value.forge) };
   for (const pull of pulls) {
     // While a push is under way, the head is about to change.
     if (isOver() || pending.has(pull.epic_id)) continue;
-    await observe(deps, opened.value, pull);
+    await observe(deps, look, pull);
   }
 }
 
-async function observe(deps: ObserveDeps, access: ForgeAccess, pull: PullRow): Promise<void> {
+interface Look extends ForgeAccess {
+  /** Pull requests have these in common, so that they are read once in a look. */
+  readonly base: Pick<Forge, 'tip' | 'rules'>;
+}
+
+function sharedReads(forge: Forge): Look['base'] {
+  return { tip: once((branch) => forge.tip(branch)), rules: once((branch) => forge.rules(branch)) };
+}
+
+function once<T>(read: (name: string) => Promise<T>): (name: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (name) => {
+    const answer = known.get(name) ?? read(name);
+    known.set(name, answer);
+    return answer;
+  };
+}
+
+async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<void> {
   const { engine } = deps;
   const core = await access.forge.read(pull.number);
   await keepFact(engine, pull, 'core', core);
@@ -109,7 +129,7 @@ async function carryOut(
 
 async function gather(
   { engine, quietMs }: ObserveDeps,
-  access: ForgeAccess,
+  access: Look,
   pull: PullRow,
   core: PullCore,
 ): Promise<PullFacts> {
@@ -129,10 +149,10 @@ async function gather(
     forge.checks(core.baseSha),
   );
   const rules = await readFact<BranchRules>(engine, pull, 'rules', isLive, () =>
-    forge.rules(core.baseBranch),
+    access.base.rules(core.baseBranch),
   );
   const threads = await readFact<readonly ReviewThread[]>(engine, pull, 'threads', isLive, () =>
-    forge.threads(core.nativeId),
+    forge.threads(core),
   );
   const done = await reactionsOfPull(engine.store.db, pull);
   return {
@@ -211,6 +231,7 @@ async function keepFact(
           missing: answer.missing === undefined ? null : engine.mask(answer.missing),
         }
       : { unread: engine.mask(whyUnread(answer)) };
+  if (await isStored(engine.store.db, pull, name, read)) return;
   await engine.store.transaction((tx) => storeFact(tx, pull, name, read));
 }
 

@@ -18,12 +18,19 @@ export interface OpenedForge {
 
 export const forgeRemote = 'origin';
 
+interface OpenOptions {
+  readonly slug?: string | null;
+  readonly reserve?: number;
+  /** Used again if it has the same token for the same host. */
+  readonly known?: ForgeClient | null;
+}
+
 /** Refuses if the project has no remote on a forge. */
 export async function openForge(
   root: string,
   env: Environment,
   nowMs: () => number,
-  { slug = null, reserve = 0 }: { readonly slug?: string | null; readonly reserve?: number } = {},
+  { slug = null, reserve = 0, known = null }: OpenOptions = {},
 ): Promise<OpenedForge> {
   const url = await remoteUrl(root, env);
   const repository = repositoryOf(slug, url);
@@ -31,9 +38,11 @@ export async function openForge(
   const token = await findToken(host, env);
   const remoteHost = url === null ? null : (repositoryOfRemote(url)?.host ?? null);
   const access = { url: url ?? '', token: remoteHost === host ? token : null };
+  const baseUrl = baseUrlOf(host, url);
+  const isSame = known?.isFor(baseUrl, token) === true;
   return {
     repository,
-    client: new ForgeClient({ baseUrl: baseUrlOf(host, url), token, nowMs, reserve }),
+    client: isSame ? known : new ForgeClient({ baseUrl, token, nowMs, reserve }),
     remote: new GitRemote({ root, remote: forgeRemote, env, access }),
   };
 }

@@ -37,6 +37,7 @@ export interface SendDeps {
 /** A reply on a thread, after the work that it asked for was pushed. */
 export interface ReplyPlan {
   readonly nativeId: string;
+  readonly number: number;
   readonly threadId: string;
   readonly taskId: string;
   readonly sha: string;
@@ -332,9 +333,9 @@ async function ready({ forge }: ForgeAccess, known: PullRow): Promise<Sent> {
 
 async function reply(
   { forge }: ForgeAccess,
-  { nativeId, threadId, taskId, sha }: ReplyPlan,
+  { nativeId, number, threadId, taskId, sha }: ReplyPlan,
 ): Promise<Sent> {
-  const threads = await forge.threads(nativeId);
+  const threads = await forge.threads({ nativeId, number });
   if (threads.kind !== 'facts') return unsent(threads);
   const thread = threads.value.find(({ id }) => id === threadId);
   const body = replyBody(taskId, sha);

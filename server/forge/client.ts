@@ -21,6 +21,16 @@ export interface Page {
   readonly next: string | null;
   /** Scopes of a classic token; null for others, whose rights no answer tells. */
   readonly scopes: readonly string[] | null;
+  /** Changes whenever the answer does; null if the host sent none. */
+  readonly tag: string | null;
+}
+
+/** How long the last answer to a query counts, because GraphQL has no free "nothing changed". */
+export interface QueryMemory {
+  /** Tags of REST answers that change with it; null if one is not known. */
+  readonly witness: string | null;
+  /** It is asked again after this many uses, for changes that no witness shows. */
+  readonly uses: number;
 }
 
 const requestTimeoutMs = 30_000;
@@ -29,10 +39,23 @@ const messageMax = 300;
 /** GitHub's documentation: without `retry-after`, wait for at least a minute. */
 const secondaryPauseMs = 60_000;
 const redirectsMax = 3;
-/** Answers that are remembered with their tag: asking again is free if nothing has changed. */
-const remembered = 200;
+/**
+ * An answer is remembered with its tag, because asking again is free if nothing has changed. It is
+ * forgotten when it was not asked for during this time, which is longer than any poll interval: so
+ * the memory grows with the watched items alone.
+ */
+const unusedMaxMs = 2 * 3_600_000;
+/** Asking again for what the token may not read costs a request each time. */
+const refusedMs = 30 * 60_000;
 
 type SendMethod = 'POST' | 'PATCH' | 'DELETE';
+
+interface KnownQuery {
+  readonly answer: Answer<JsonObject>;
+  readonly witness: string;
+  readonly usesLeft: number;
+  readonly usedMs: number;
+}
 
 interface Sent {
   readonly method: 'GET' | SendMethod;
@@ -44,15 +67,39 @@ export class ForgeClient {
   readonly #deps: ForgeClientDeps;
   readonly #base: URL;
   #pausedUntilMs = 0;
-  readonly #known = new Map<string, { readonly tag: string; readonly page: Page }>();
+  /** By address, the longest unused first. */
+  readonly #known = new Map<string, { readonly page: Page; readonly usedMs: number }>();
+  readonly #queries = new Map<string, KnownQuery>();
+  readonly #refused = new Map<
+    string,
+    { readonly answer: Answer<Page>; readonly untilMs: number }
+  >();
 
   constructor(deps: ForgeClientDeps) {
     this.#deps = deps;
     this.#base = new URL(deps.baseUrl);
   }
 
-  async get(path: string): Promise<Answer<Page>> {
-    return await this.#ask(new URL(path, this.#base), { method: 'GET' });
+  nowMs(): number {
+    return this.#deps.nowMs();
+  }
+
+  isFor(baseUrl: string, token: string | null): boolean {
+    return this.#deps.baseUrl === baseUrl && this.#deps.token === token;
+  }
+
+  /**
+   * `right`: a name for what the token needs. Requests with the same right are refused alike, so
+   * that only the first one is sent.
+   */
+  async get(path: string, right: string | null = null): Promise<Answer<Page>> {
+    const known = right === null ? undefined : this.#refused.get(right);
+    if (known !== undefined && this.#deps.nowMs() < known.untilMs) return known.answer;
+    const answer = await this.#ask(new URL(path, this.#base), { method: 'GET' });
+    const isRefused = answer.kind === 'unreadable' && answer.cause === 'refused';
+    if (right !== null && isRefused)
+      this.#refused.set(right, { answer, untilMs: this.#deps.nowMs() + refusedMs });
+    return answer;
   }
 
   async send(method: SendMethod, path: string, body?: object): Promise<Answer<Page>> {
@@ -62,8 +109,37 @@ export class ForgeClient {
     });
   }
 
+  async graphql(
+    query: string,
+    variables: object,
+    { witness, uses }: QueryMemory = { witness: null, uses: 0 },
+  ): Promise<Answer<JsonObject>> {
+    // A write changes the answers, maybe before REST shows it.
+    if (query.startsWith('mutation')) this.#queries.clear();
+    const key = JSON.stringify({ query, variables });
+    const known = this.#queries.get(key);
+    this.#queries.delete(key);
+    const isSame = known !== undefined && witness !== null && known.witness === witness;
+    if (isSame && known.usesLeft > 0) {
+      this.#rememberQuery(key, { ...known, usesLeft: known.usesLeft - 1 });
+      return known.answer;
+    }
+    const answer = await this.#query(query, variables);
+    const isLasting =
+      answer.kind === 'facts' || (answer.kind === 'unreadable' && answer.cause !== 'other');
+    if (witness !== null && isLasting)
+      this.#rememberQuery(key, { answer, witness, usesLeft: uses, usedMs: 0 });
+    return answer;
+  }
+
+  #rememberQuery(key: string, known: KnownQuery): void {
+    const usedMs = this.#deps.nowMs();
+    this.#queries.set(key, { ...known, usedMs });
+    forgetUnused(this.#queries, usedMs);
+  }
+
   /** GraphQL answers with status 200 also if it refuses. */
-  async graphql(query: string, variables: object): Promise<Answer<JsonObject>> {
+  async #query(query: string, variables: object): Promise<Answer<JsonObject>> {
     const path = this.#base.pathname.endsWith('/v3/') ? '../graphql' : 'graphql';
     const url = new URL(path, this.#base);
     const sent: Sent = { method: 'POST', body: { query, variables }, isQuery: true };
@@ -106,7 +182,7 @@ export class ForgeClient {
           accept: 'application/vnd.github+json',
           'user-agent': 'drover',
           'x-github-api-version': '2022-11-28',
-          ...(known === undefined ? {} : { 'if-none-match': known.tag }),
+          ...(known === undefined ? {} : { 'if-none-match': known.page.tag ?? '' }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(token === null ? {} : { authorization: `Bearer ${token}` }),
         },
@@ -126,7 +202,10 @@ export class ForgeClient {
 
   async #judge(response: Response, url: URL, { method, isQuery }: Sent): Promise<Answer<Page>> {
     const known = this.#known.get(url.href);
-    if (response.status === 304 && known !== undefined) return facts(known.page);
+    if (response.status === 304 && known !== undefined) {
+      this.#remember(url.href, known.page);
+      return facts(known.page);
+    }
     const text = await boundedText(response);
     if (text === null) return unreadable(`${url.host} answers with too much.`);
     const body = jsonOf(text);
@@ -134,9 +213,9 @@ export class ForgeClient {
       if (body === undefined) return unreadable(`${url.host} answers no JSON.`);
       const errors = isQuery === true && isObject(body) ? body['errors'] : undefined;
       if (errors !== undefined) return this.#refusedQuery(response, errors);
-      const scopes = scopesOf(response);
-      const page = { body, next: this.#nextOf(response), scopes };
-      if (method === 'GET') this.#remember(url.href, response.headers.get('etag'), page);
+      const tag = response.headers.get('etag');
+      const page = { body, next: this.#nextOf(response), scopes: scopesOf(response), tag };
+      if (method === 'GET') this.#remember(url.href, page);
       return facts(page);
     }
     const limitedUntilMs = this.#limitOf(response, text);
@@ -166,12 +245,12 @@ export class ForgeClient {
     return { kind: 'unreadable', why: `${this.#base.host} refuses: ${wordsOf(errors)}.`, cause };
   }
 
-  #remember(href: string, tag: string | null, page: Page): void {
+  #remember(href: string, page: Page): void {
     this.#known.delete(href);
-    if (tag === null) return;
-    this.#known.set(href, { tag, page });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > remembered && oldest !== undefined) this.#known.delete(oldest);
+    if (page.tag === null) return;
+    const usedMs = this.#deps.nowMs();
+    this.#known.set(href, { page, usedMs });
+    forgetUnused(this.#known, usedMs);
   }
 
   #leaveReserve({ headers }: Response): void {
@@ -209,6 +288,13 @@ export class ForgeClient {
   #resetOf({ headers }: Response): number | null {
     const resetS = Number(headers.get('x-ratelimit-reset') ?? Number.NaN);
     return Number.isFinite(resetS) ? Math.max(this.#deps.nowMs(), resetS * 1_000) : null;
+  }
+}
+
+function forgetUnused(known: Map<string, { readonly usedMs: number }>, nowMs: number): void {
+  for (const [key, { usedMs }] of known) {
+    if (nowMs - usedMs <= unusedMaxMs) return;
+    known.delete(key);
   }
 }
 

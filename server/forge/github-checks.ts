@@ -24,7 +24,8 @@ export async function readChecks(
 ): Promise<Answer<readonly Check[]>> {
   const runs = await readRuns(client, home, sha);
   if (runs.kind === 'limited') return runs;
-  const statuses = await readList(client, `${home}/commits/${sha}/status`, readStatus);
+  const path = `${home}/commits/${sha}/status`;
+  const statuses = await readList(client, path, readStatus, 'commit statuses');
   if (statuses.kind === 'limited') return statuses;
   if (runs.kind === 'unreadable' && statuses.kind === 'unreadable') return runs;
   const found = [runs, statuses].flatMap((one) => (one.kind === 'facts' ? one.value : []));
@@ -40,7 +41,8 @@ async function readRuns(
   home: string,
   sha: string,
 ): Promise<Answer<readonly Check[]>> {
-  const runs = await readList(client, `${home}/commits/${sha}/check-runs`, readCheckRun);
+  const path = `${home}/commits/${sha}/check-runs`;
+  const runs = await readList(client, path, readCheckRun, 'check runs');
   if (runs.kind === 'facts') return facts(await withAnnotations(client, home, runs.value));
   if (runs.kind === 'limited' || runs.cause === 'other' || runs.cause === 'signed_out') return runs;
   const jobs = await readJobs(client, home, sha);
@@ -64,7 +66,8 @@ async function readJobs(
   home: string,
   sha: string,
 ): Promise<Answer<readonly Check[]>> {
-  const runs = await readList(client, `${home}/actions/runs?head_sha=${sha}`, readRunId);
+  const path = `${home}/actions/runs?head_sha=${sha}`;
+  const runs = await readList(client, path, readRunId, 'jobs of Actions');
   if (runs.kind !== 'facts') return runs;
   const found: Check[] = [];
   for (const run of runs.value) {

@@ -7,21 +7,40 @@ import { type Answer, facts } from './port.ts';
 const pageSize = 100;
 const pagesMax = 10;
 
-/** `read` answers null for an item that is left out. */
+/** `read` answers null for an item that is left out; `right` is that of the client. */
 export async function readList<T>(
   client: ForgeClient,
   path: string,
   read: (item: unknown) => T | null,
+  right: string | null = null,
 ): Promise<Answer<readonly T[]>> {
   const found: T[] = [];
   let next: string | null = `${path}${path.includes('?') ? '&' : '?'}per_page=${pageSize}`;
   for (let pages = 0; next !== null && pages < pagesMax; pages += 1) {
-    const page: Answer<Page> = await client.get(next);
+    const page: Answer<Page> = await client.get(next, right);
     if (page.kind !== 'facts') return page;
     found.push(...listIn(page.value.body, read));
     next = page.value.next;
   }
   return facts(found);
+}
+
+/** The tags of all pages of these lists, for the memory of a query; null if one is not known. */
+export async function listTags(
+  client: ForgeClient,
+  lists: readonly string[],
+): Promise<string | null> {
+  const tags: string[] = [];
+  for (const list of lists) {
+    let next: string | null = list;
+    for (let pages = 0; next !== null && pages < pagesMax; pages += 1) {
+      const page: Answer<Page> = await client.get(next);
+      if (page.kind !== 'facts' || page.value.tag === null) return null;
+      tags.push(page.value.tag);
+      next = page.value.next;
+    }
+  }
+  return tags.join(' ');
 }
 
 const wrappers = ['nodes', 'check_runs', 'statuses', 'workflow_runs', 'jobs'] as const;

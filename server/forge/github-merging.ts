@@ -35,8 +35,20 @@ const queueMutation = `mutation ($id: ID!, $head: GitObjectID!) {
   }
 }`;
 
-export async function readMerging(client: ForgeClient, nativeId: string): Promise<Answer<Merging>> {
-  const answer = await client.graphql(mergingQuery, { id: nativeId });
+/** REST shows automatic merges, so this is only for a queue that someone else uses. */
+const mergingUses = 119;
+
+/** `pullTag`: changes with the pull request, but not with its place in the queue. */
+export async function readMerging(
+  client: ForgeClient,
+  nativeId: string,
+  pullTag: string | null,
+): Promise<Answer<Merging>> {
+  const variables = { id: nativeId };
+  const memory = { witness: pullTag, uses: mergingUses };
+  let answer = await client.graphql(mergingQuery, variables, memory);
+  if (answer.kind === 'facts' && isObject(objectIn(answer.value, 'node')['mergeQueueEntry']))
+    answer = await client.graphql(mergingQuery, variables);
   if (answer.kind !== 'facts') return answer;
   const { node } = answer.value;
   if (!isObject(node)) return unreadable('The pull request does not exist any more.');

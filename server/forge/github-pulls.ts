@@ -12,8 +12,8 @@ import type {
 import type { ForgeClient } from './client.ts';
 import { readChecks } from './github-checks.ts';
 import { readMerging, requestMerge } from './github-merging.ts';
-import { listIn, readList } from './github-list.ts';
-import { readPull, readReview, readThread } from './github-pull-format.ts';
+import { listIn, listTags, readList } from './github-list.ts';
+import { objectIn, readPull, readReview, readThread } from './github-pull-format.ts';
 import { readBranchRules } from './github-rules.ts';
 import {
   type Answer,
@@ -21,6 +21,7 @@ import {
   type Forge,
   type MergeRequest,
   type NewPull,
+  type PullKey,
   unreadable,
 } from './port.ts';
 
@@ -46,11 +47,16 @@ const replyMutation = `mutation ($id: ID!, $body: String!) {
   }
 }`;
 
+/** A thread that was resolved is in no list of comments. */
+const threadUses = 29;
+/** A person who gets or loses the permission is known after this time. */
+const writerMs = 10 * 60_000;
+
 export class GithubPulls implements Forge {
   readonly #client: ForgeClient;
   readonly #repository: Pick<Repository, 'owner' | 'name'>;
   readonly #home: string;
-  readonly #writers = new Map<string, boolean>();
+  readonly #writers = new Map<string, { readonly may: boolean; readonly untilMs: number }>();
 
   constructor(client: ForgeClient, repository: Pick<Repository, 'owner' | 'name'>) {
     this.#client = client;
@@ -116,8 +122,11 @@ export class GithubPulls implements Forge {
     return await readChecks(this.#client, this.#home, sha);
   }
 
-  async threads(nativeId: string): Promise<Answer<readonly ReviewThread[]>> {
-    const answer = await this.#client.graphql(threadQuery, { id: nativeId });
+  async threads({ nativeId, number }: PullKey): Promise<Answer<readonly ReviewThread[]>> {
+    const pull = `${this.#home}/pulls/${number}`;
+    const lists = [`${pull}/comments`, `${pull}/reviews`].map((list) => `${list}?per_page=100`);
+    const memory = { witness: await listTags(this.#client, lists), uses: threadUses };
+    const answer = await this.#client.graphql(threadQuery, { id: nativeId }, memory);
     if (answer.kind !== 'facts') return answer;
     const { node } = answer.value;
     if (!isObject(node)) return unreadable('The pull request does not exist any more.');
@@ -126,25 +135,35 @@ export class GithubPulls implements Forge {
   }
 
   async mayWrite(login: string): Promise<Answer<boolean>> {
+    const nowMs = this.#client.nowMs();
     const known = this.#writers.get(login);
-    if (known !== undefined) return facts(known);
+    if (known !== undefined && nowMs < known.untilMs) return facts(known.may);
     const name = encodeURIComponent(login);
     const answer = await this.#client.get(`${this.#home}/collaborators/${name}/permission`);
-    if (answer.kind === 'unreadable' && answer.cause === 'absent') return facts(false);
-    if (answer.kind !== 'facts') return answer;
-    const { body } = answer.value;
+    const isStranger = answer.kind === 'unreadable' && answer.cause === 'absent';
+    if (answer.kind !== 'facts' && !isStranger) return answer;
+    const body = answer.kind === 'facts' ? answer.value.body : null;
     const permission = isObject(body) ? body['permission'] : null;
     const may = permission === 'admin' || permission === 'write';
-    this.#writers.set(login, may);
+    this.#writers.set(login, { may, untilMs: nowMs + writerMs });
     return facts(may);
   }
 
-  async merging(nativeId: string): Promise<Answer<Merging>> {
-    return await readMerging(this.#client, nativeId);
+  async merging({ nativeId, number }: PullKey): Promise<Answer<Merging>> {
+    const pull = await listTags(this.#client, [`${this.#home}/pulls/${number}`]);
+    return await readMerging(this.#client, nativeId, pull);
   }
 
   async merge(nativeId: string, request: MergeRequest): Promise<Answer<null>> {
     return await requestMerge(this.#client, nativeId, request);
+  }
+
+  async tip(branch: string): Promise<Answer<string>> {
+    const answer = await this.#client.get(`${this.#home}/branches/${encodeURIComponent(branch)}`);
+    if (answer.kind !== 'facts') return answer;
+    const { body } = answer.value;
+    const sha = isObject(body) ? objectIn(body, 'commit')['sha'] : null;
+    return typeof sha === 'string' ? facts(sha) : unreadable('GitHub names no commit.');
   }
 
   async rules(branch: string): Promise<Answer<BranchRules>> {

@@ -33,8 +33,12 @@ export async function readBranchRules(
 ): Promise<Answer<BranchRules>> {
   const home = `repos/${owner}/${name}`;
   const escaped = encodeURIComponent(branch);
-  const listed = await readList(client, `${home}/rules/branches/${escaped}`, (rule) =>
-    isObject(rule) ? rule : null,
+  const path = `${home}/rules/branches/${escaped}`;
+  const listed = await readList(
+    client,
+    path,
+    (rule) => (isObject(rule) ? rule : null),
+    'rules of branches',
   );
   if (listed.kind !== 'facts' && !hasNone(listed)) return listed;
   const summary = await client.get(`${home}/branches/${escaped}`);
@@ -43,7 +47,8 @@ export async function readBranchRules(
   const old = readSummary(summary.value.body);
   if (!old.isProtected) return facts(stricter(own, old));
   const ref = `refs/heads/${branch}`;
-  const rest = await client.graphql(protectionQuery, { owner, name, ref });
+  const memory = { witness: JSON.stringify(old), uses: protectionUses };
+  const rest = await client.graphql(protectionQuery, { owner, name, ref }, memory);
   if (rest.kind === 'limited') return rest;
   if (rest.kind === 'unreadable') {
     const missing = `the protection of ${branch} can be read in part only: ${rest.why}`;
@@ -52,6 +57,9 @@ export async function readBranchRules(
   const rule = objectIn(objectIn(objectIn(rest.value, 'repository'), 'ref'), 'refUpdateRule');
   return facts(stricter(stricter(own, old), readProtection(rule)));
 }
+
+/** The part of a protection that REST leaves out changes with nothing that REST shows. */
+const protectionUses = 29;
 
 /** Servers before rulesets, and private repositories of a plan without them. */
 function hasNone(answer: Exclude<Answer<unknown>, { readonly kind: 'facts' }>): boolean {

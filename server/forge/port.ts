@@ -70,6 +70,11 @@ export interface MergeRequest {
   readonly method: MergeMethod;
 }
 
+export interface PullKey {
+  readonly nativeId: string;
+  readonly number: number;
+}
+
 /** Every write checks the forge's state first: it may be repeated after a crash. */
 export interface Forge {
   /** The newest pull request from this branch, in whatever state. */
@@ -85,11 +90,13 @@ export interface Forge {
   reply(nativeThreadId: string, body: string): Promise<Answer<null>>;
   read(number: number): Promise<Answer<PullCore>>;
   checks(sha: string): Promise<Answer<readonly Check[]>>;
-  threads(nativeId: string): Promise<Answer<readonly ReviewThread[]>>;
+  threads(pull: PullKey): Promise<Answer<readonly ReviewThread[]>>;
   /** Whether this user may write to the repository. */
   mayWrite(login: string): Promise<Answer<boolean>>;
+  /** The newest commit of a branch. */
+  tip(branch: string): Promise<Answer<string>>;
   rules(branch: string): Promise<Answer<BranchRules>>;
-  merging(nativeId: string): Promise<Answer<Merging>>;
+  merging(pull: PullKey): Promise<Answer<Merging>>;
   merge(nativeId: string, request: MergeRequest): Promise<Answer<null>>;
 }
 

@@ -7,6 +7,7 @@ import { GithubPulls } from '../../server/forge/github-pulls.ts';
 import type { Answer } from '../../server/forge/port.ts';
 import { GitRemote } from '../../server/forge/git-remote.ts';
 import { type FakeGithub, startFakeGithub } from '../doubles/fake-github/fake-github.ts';
+import { openPull } from '../doubles/fake-github/pulls.ts';
 import type { TokenKind } from '../doubles/fake-github/rights.ts';
 
 const slug = 'acme/shop';
@@ -67,7 +68,7 @@ const features: readonly Feature[] = [
     name: 'see the state of a pull request, its reviews and threads',
     does: async ({ pulls }) => [
       await pulls.read(40),
-      await pulls.threads('PR_40'),
+      await pulls.threads({ nativeId: 'PR_40', number: 40 }),
       await pulls.mayWrite('lead'),
     ],
   },
@@ -80,7 +81,10 @@ const features: readonly Feature[] = [
     does: async ({ pulls, fake }) => {
       const head = fake.git.tip(slug, 'other') ?? '';
       const request = { how: 'auto', head, method: 'MERGE' } as const;
-      return [await pulls.merging('PR_40'), await pulls.merge('PR_40', request)];
+      return [
+        await pulls.merging({ nativeId: 'PR_40', number: 40 }),
+        await pulls.merge('PR_40', request),
+      ];
     },
   },
   { name: 'see the rules of the base', does: async ({ pulls }) => [await pulls.rules('main')] },
@@ -119,22 +123,7 @@ function prepare(fake: FakeGithub): void {
   fake.git.git(slug, 'branch', 'other', 'work');
   fake.issues.push({ slug, number: 1, title: 'One', milestone: '1.0' });
   fake.base.protection = { approvals: 1 };
-  fake.pulls.push({
-    slug,
-    number: 40,
-    title: 'Before',
-    body: '',
-    head: 'other',
-    base: 'main',
-    isDraft: false,
-    isAuto: false,
-    state: 'open',
-    mergeCommit: null,
-    lastHead: null,
-    isMergeable: true,
-    labels: [],
-    reviewers: [],
-  });
+  fake.pulls.push(openPull({ slug, number: 40, title: 'Before', head: 'other' }));
 }
 
 /** Pushes from the fake's own folder: the commit is there. */

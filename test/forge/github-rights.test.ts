@@ -132,7 +132,7 @@ suite('the facts that a token reads of GitHub', () => {
     test(`GraphQL's ${type} is ${wanted}`, async () => {
       const here = await start();
       fake.failingQueries.push(['reviewThreads', { body: queryErrors(type, 'No words.') }]);
-      const answer = await here.threads('PR_41');
+      const answer = await here.threads({ nativeId: 'PR_41', number: 41 });
       assert.equal(answer.kind === 'unreadable' ? answer.cause : answer.kind, wanted);
       assert.match(answer.kind === 'unreadable' ? answer.why : '', /No words/u);
     });
@@ -143,7 +143,7 @@ suite('the facts that a token reads of GitHub', () => {
     const extensions = { code: 'undefinedField' };
     const errors = [{ message: "Field 'x' doesn't exist on type 'Ref'", extensions }];
     fake.failingQueries.push(['reviewThreads', { body: { errors } }]);
-    const answer = await here.threads('PR_41');
+    const answer = await here.threads({ nativeId: 'PR_41', number: 41 });
     assert.equal(answer.kind === 'unreadable' ? answer.cause : answer.kind, 'absent');
   });
 
@@ -153,9 +153,9 @@ suite('the facts that a token reads of GitHub', () => {
     const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(resetS) };
     fake.failingQueries.push(['reviewThreads', { body, headers }]);
     const limited = { kind: 'limited', untilMs: resetS * 1_000 };
-    assert.deepEqual(await here.threads('PR_41'), limited);
+    assert.deepEqual(await here.threads({ nativeId: 'PR_41', number: 41 }), limited);
     const asked = fake.requests.length;
-    assert.deepEqual(await here.threads('PR_41'), limited);
+    assert.deepEqual(await here.threads({ nativeId: 'PR_41', number: 41 }), limited);
     assert.equal(fake.requests.length, asked);
   });
 });

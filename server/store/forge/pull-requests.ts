@@ -165,14 +165,34 @@ export async function setPull(
     .execute();
 }
 
-/** A failed read keeps the last value: "not read" never means "none". */
 /**
  * A fact as the forge reported it, with the part that could not be read; or why none of it could.
  */
-type StoredRead =
+export type StoredRead =
   | { readonly value: string; readonly atMs: number; readonly missing: string | null }
   | { readonly unread: string };
 
+/** True if the stored fact says the same already. */
+export async function isStored(
+  db: Reads,
+  { provider, host, native_id: id }: ForgeKey,
+  fact: string,
+  read: StoredRead,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('forge_facts')
+    .select(['value', 'unread'])
+    .where('provider', '=', provider)
+    .where('host', '=', host)
+    .where('native_id', '=', id)
+    .where('fact', '=', fact)
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  if (!('value' in read)) return row.unread === read.unread;
+  return row.value === read.value && row.unread === read.missing;
+}
+
+/** A failed read keeps the last value: "not read" never means "none". */
 export async function storeFact(
   tx: Tx,
   { provider, host, native_id: id }: ForgeKey,

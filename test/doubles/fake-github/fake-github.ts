@@ -31,6 +31,8 @@ export interface FakeGithub extends PullState, RepositoryState {
   /** Words of a GraphQL query → the answer to it. */
   readonly failingQueries: [string, { body: object; headers?: Record<string, string> }][];
   readonly requests: string[];
+  /** Those that count against the hourly limit: all but the ones answered with status 304. */
+  readonly counted: string[];
   readonly authorizations: Set<string>;
   /** Permissions that the requests need of a token. */
   readonly needed: Set<string>;
@@ -86,6 +88,7 @@ export async function startFakeGithub({
     refused: new Map<string, Refused>(),
     failingQueries: [] as [string, { body: object; headers?: Record<string, string> }][],
     requests: [] as string[],
+    counted: [] as string[],
     authorizations: new Set<string>(),
     needed: new Set<string>(),
     people: new Map<string, string>(),
@@ -166,6 +169,7 @@ export async function startFakeGithub({
     const own = new URL(url.href.replace(/\/assignees$/u, ''));
     return { ...route({ url: own, ...asIs }), status: written.status };
   };
+  const checked = new Set<string>();
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const sent = await bodyOf(request);
     const full = new URL(request.url ?? '', fake.url);
@@ -199,8 +203,11 @@ export async function startFakeGithub({
     const tag = `"${createHash('sha256').update(text).digest('hex')}"`;
     const isSame = answer.status === 200 && request.headers['if-none-match'] === tag;
     const status = isSame ? 304 : answer.status;
-    if (!isQuery)
+    if (!isSame) fake.counted.push(`${method} ${url.pathname}${url.search}`);
+    const answered = `${method} ${url.pathname} ${status} ${tag}`;
+    if (!isQuery && !checked.has(answered))
       fake.faults.push(...schema.faultsOfAnswer(method, url.pathname, status, answer.body));
+    checked.add(answered);
     const headers = { 'content-type': 'application/json; charset=utf-8', etag: tag };
     response.writeHead(status, { ...headers, ...scopesOf(kind), ...answer.headers });
     response.end(isSame ? undefined : text);

@@ -1,7 +1,7 @@
 // The repositories of the fake GitHub: git's own server program behind HTTP.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +43,8 @@ export class GitBackend {
 
   tip(slug: string, branch: string): string | null {
     try {
+      const loose = join(this.path(slug), 'refs', 'heads', branch);
+      if (existsSync(loose)) return readFileSync(loose, 'utf8').trim();
       return this.git(slug, 'rev-parse', '--verify', '-q', `refs/heads/${branch}`);
     } catch {
       return null;

@@ -1,6 +1,7 @@
 // Automatic merges and the merge queue of the fake GitHub.
 
 import type { GitBackend } from './git-backend.ts';
+import type { PublishedSchema } from './published-schema.ts';
 import type { FakePull, PullState } from './pulls.ts';
 import { queryErrors } from './rights.ts';
 
@@ -80,6 +81,12 @@ function mergeNow(parts: Parts, pull: FakePull, { head, method }: Variables): ob
   parts.state.mergeRequests.push(`merge ${pull.number}`);
   mergePull(parts, pull, method === 'SQUASH' ? 'squash' : 'merge');
   return taken('mergePullRequest', pull);
+}
+
+/** As REST shows it on a pull request. */
+export function autoMergeBody(schema: PublishedSchema): object {
+  const enabled_by = schema.sample('simple-user');
+  return { enabled_by, merge_method: 'merge', commit_title: 'Merge', commit_message: '' };
 }
 
 const headChanged = 'Head branch was modified. Review and try the merge again.';

@@ -38,6 +38,8 @@ export type Release = 'api.github.com' | 'ghes-3.16' | 'ghes-3.17' | 'ghes-3.18'
 export class PublishedSchema {
   readonly #description: Description;
   readonly #ajv: Ajv.default;
+  /** Tests ask for the same few again and again. */
+  readonly #paths = new Map<string, string | null>();
 
   constructor(release: Release) {
     const require = createRequire(new URL('../../forge/schemas/package.json', import.meta.url));
@@ -54,6 +56,15 @@ export class PublishedSchema {
    * The path as the published description spells it. Returns null if this release does not have it.
    */
   pathOf(method: string, pathname: string): string | null {
+    const key = `${method} ${pathname}`;
+    const known = this.#paths.get(key);
+    if (known !== undefined) return known;
+    const found = this.#findPath(method, pathname);
+    this.#paths.set(key, found);
+    return found;
+  }
+
+  #findPath(method: string, pathname: string): string | null {
     const parts = pathname.split('/');
     const found = Object.keys(this.#description.paths).filter((path) => {
       const own = path.split('/');

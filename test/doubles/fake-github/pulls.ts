@@ -1,8 +1,9 @@
 // Pull requests of the fake GitHub, with their checks and reviews.
 
 import type { GitBackend } from './git-backend.ts';
-import { mergingAnswer, type MergeState } from './merging.ts';
+import { autoMergeBody, mergingAnswer, type MergeState } from './merging.ts';
 import type { PublishedSchema } from './published-schema.ts';
+import { reviewList } from './review-lists.ts';
 import { branchBody, rulesInForce, type RuleState, updateRule } from './rules.ts';
 
 export interface FakePull {
@@ -83,6 +84,25 @@ export interface Asked {
   readonly base: string;
 }
 
+export function openPull(
+  given: Pick<FakePull, 'slug' | 'number' | 'head'> & Partial<FakePull>,
+): FakePull {
+  return {
+    title: 'Work',
+    body: '',
+    base: 'main',
+    isDraft: false,
+    state: 'open',
+    mergeCommit: null,
+    lastHead: null,
+    isMergeable: true,
+    isAuto: false,
+    labels: [],
+    reviewers: [],
+    ...given,
+  };
+}
+
 export class FakePulls {
   readonly state: PullState = {
     pulls: [],
@@ -115,6 +135,8 @@ export class FakePulls {
     const [, number, more = ''] = /^pulls\/(\d+)(?:\/(.+))?$/u.exec(rest) ?? [];
     const pull = this.state.pulls.find((one) => one.slug === slug && String(one.number) === number);
     if (pull !== undefined && more === '') return this.#one(asked, pull);
+    const said = pull === undefined ? null : reviewList(this.state, this.#schema, more);
+    if (said !== null) return said;
     if (pull !== undefined && more === 'requested_reviewers') {
       pull.reviewers.push(
         ...texts(asked.body['reviewers']),
@@ -142,7 +164,7 @@ export class FakePulls {
       const message = isThere ? `A pull request already exists for ${head}.` : 'head is invalid';
       return { status: 422, body: validationError(message) };
     }
-    const pull: FakePull = {
+    const pull = openPull({
       slug,
       number: 41 + this.state.pulls.length,
       title: String(body['title']),
@@ -150,14 +172,7 @@ export class FakePulls {
       head,
       base: String(body['base']),
       isDraft: body['draft'] === true,
-      state: 'open',
-      mergeCommit: null,
-      lastHead: null,
-      isMergeable: true,
-      isAuto: false,
-      labels: [],
-      reviewers: [],
-    };
+    });
     this.state.pulls.push(pull);
     return { status: 201, body: this.#body(asked, pull, 'pull-request') };
   }
@@ -196,6 +211,7 @@ export class FakePulls {
       merge_commit_sha: pull.mergeCommit ?? head,
       head: { ...sample['head'], ref: pull.head, sha: head },
       base: { ...sample['base'], ref: pull.base, sha: this.#git.tip(slug, pull.base) ?? '' },
+      auto_merge: pull.isAuto ? autoMergeBody(this.#schema) : null,
       ...(schema === 'pull-request' ? { merged, mergeable: pull.isMergeable } : {}),
     };
   }

@@ -67,9 +67,10 @@ export function branchBody(
   slug: string,
   branch: string,
 ): object | null {
-  if (git.tip(slug, branch) === null) return null;
+  const tip = git.tip(slug, branch);
+  if (tip === null) return null;
   const { protection } = state.base;
-  const sample = schema.sample('branch-with-protection') as object;
+  const sample = schema.sample('branch-with-protection') as { readonly commit: object };
   const contexts = protection?.checks ?? [];
   const summary = {
     enabled: protection !== null,
@@ -79,7 +80,8 @@ export function branchBody(
       checks: contexts.map((context) => ({ context, app_id: null })),
     },
   };
-  return { ...sample, name: branch, protected: protection !== null, protection: summary };
+  const commit = { ...sample.commit, sha: tip };
+  return { ...sample, name: branch, commit, protected: protection !== null, protection: summary };
 }
 
 /** The answer to a query for `refUpdateRule`. */
