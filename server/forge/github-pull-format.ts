@@ -1,13 +1,14 @@
 // Pull requests, checks and reviews as GitHub's REST and GraphQL interfaces send them.
 
 import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
-import type {
-  Annotation,
-  BranchRules,
-  Check,
-  MergeMethod,
-  PullCore,
-  ReviewThread,
+import {
+  type Annotation,
+  type BranchRules,
+  type Check,
+  type MergeMethod,
+  noRules,
+  type PullCore,
+  type ReviewThread,
 } from '../core/forge/pull-facts.ts';
 import { listIn } from './github-list.ts';
 
@@ -123,17 +124,6 @@ function readComment(item: unknown): ReviewThread['comments'][number] | null {
 }
 
 export const mergeMethods: readonly MergeMethod[] = ['MERGE', 'SQUASH', 'REBASE'];
-
-const noRules: BranchRules = {
-  requiredChecks: [],
-  approvals: 0,
-  needsLinearHistory: false,
-  needsSignatures: false,
-  needsCodeOwners: false,
-  hasQueue: false,
-  mergeMethods: null,
-  isProtected: false,
-};
 
 /** The rules of rulesets that are in force for a branch. */
 export function readRules(all: readonly JsonObject[]): BranchRules {

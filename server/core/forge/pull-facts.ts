@@ -48,6 +48,18 @@ export interface BranchRules {
   readonly isProtected: boolean;
 }
 
+/** A branch without protection. */
+export const noRules: BranchRules = {
+  requiredChecks: [],
+  approvals: 0,
+  needsLinearHistory: false,
+  needsSignatures: false,
+  needsCodeOwners: false,
+  hasQueue: false,
+  mergeMethods: null,
+  isProtected: false,
+};
+
 /** A thread of review comments, or the last word of a reviewer on all of it (without a path). */
 export interface ReviewThread {
   readonly id: string;

@@ -7,12 +7,12 @@ import type {
   MergeFacts,
   PullFacts,
 } from '../../../../server/core/forge/observed-pull.ts';
-import type {
-  BranchRules,
-  Check,
-  Merging,
-  PullCore,
-  ReviewThread,
+import {
+  type Check,
+  type Merging,
+  noRules,
+  type PullCore,
+  type ReviewThread,
 } from '../../../../server/core/forge/pull-facts.ts';
 import { fixText, replyBody } from '../../../../server/core/forge/reaction-text.ts';
 
@@ -50,7 +50,7 @@ function facts(more: Partial<PullFacts> = {}): PullFacts {
     head: 'ours',
     checks: read([]),
     baseChecks: read([]),
-    rules: read(rules),
+    rules: read(noRules),
     threads: read([]),
     writers: new Set(['lead']),
     done: [],
@@ -108,19 +108,9 @@ function short(reaction: Reaction): string {
 
 const approved = thread('lead', { kind: 'approval', isOpen: false, path: null });
 const unit = [check('unit', 'red')];
-const rules: BranchRules = {
-  requiredChecks: [],
-  approvals: 0,
-  needsLinearHistory: false,
-  needsSignatures: false,
-  needsCodeOwners: false,
-  hasQueue: false,
-  isProtected: false,
-  mergeMethods: null,
-};
-const required = read({ ...rules, requiredChecks: ['lint'], approvals: 1 });
-const approvedRules = read({ ...rules, requiredChecks: ['lint'] });
-const oneApproval = read({ ...rules, approvals: 1 });
+const required = read({ ...noRules, requiredChecks: ['lint'], approvals: 1 });
+const approvedRules = read({ ...noRules, requiredChecks: ['lint'] });
+const oneApproval = read({ ...noRules, approvals: 1 });
 const lintRuns = { rules: approvedRules, checks: read([check('lint', 'running')]) };
 const threadKey = `thread/T1/c1/${nowMs - 600_000}`;
 
@@ -254,7 +244,7 @@ suite('facts of a pull request', () => {
     ['PR #41 waits for 1 of 1 check, 1 approval (not by lead)', { rules: required }],
     [
       'PR #41 waits for a person to squash it',
-      { rules: read({ ...rules, needsLinearHistory: true, needsSignatures: true }) },
+      { rules: read({ ...noRules, needsLinearHistory: true, needsSignatures: true }) },
     ],
     ['PR #41 waits for the red check "unit"', { checks: read(unit) }],
     ['PR #41 waits for a thread on auth.ts:40', { threads: read([thread('lead')]) }],

@@ -8,7 +8,7 @@ import {
   type RepositoryFacts,
 } from '../../../../server/core/forge/landing-rules.ts';
 import { chooseMethod } from '../../../../server/core/forge/merging.ts';
-import type { BranchRules } from '../../../../server/core/forge/pull-facts.ts';
+import { type BranchRules, noRules } from '../../../../server/core/forge/pull-facts.ts';
 import { workflowOf } from '../../../../server/core/forge/workflow-triggers.ts';
 
 const read = <T>(value: T) => ({ kind: 'read', value }) as const;
@@ -21,16 +21,6 @@ const repository: RepositoryFacts = {
   methods: ['MERGE', 'SQUASH'],
   scopes: ['repo'],
 };
-const rules: BranchRules = {
-  requiredChecks: [],
-  approvals: 0,
-  needsLinearHistory: false,
-  needsSignatures: false,
-  needsCodeOwners: false,
-  hasQueue: false,
-  isProtected: false,
-  mergeMethods: null,
-};
 
 function facts(more: Partial<LandingFacts> = {}): LandingFacts {
   return {
@@ -39,7 +29,7 @@ function facts(more: Partial<LandingFacts> = {}): LandingFacts {
     repository: read(repository),
     user: read('lead'),
     release: read(null),
-    rules: read(rules),
+    rules: read(noRules),
     workflows: [],
     ...more,
   };
@@ -49,7 +39,7 @@ const of = (more: Partial<RepositoryFacts>): Partial<LandingFacts> => ({
   repository: read({ ...repository, ...more }),
 });
 const withRules = (more: Partial<BranchRules>): Partial<LandingFacts> => ({
-  rules: read({ ...rules, ...more }),
+  rules: read({ ...noRules, ...more }),
 });
 const onlyMerge = of({ methods: ['MERGE'] });
 const can = { kind: 'read', value: true } as const;
@@ -89,7 +79,12 @@ const cases: readonly [LandingTopic, string, Partial<LandingFacts>, RegExp | nul
   ['issues', 'none', { release: read('3.19.0') }, null],
   ['issues', 'note', { release: read('3.16.2') }, /Server 3\.16\.2 has no "blocked by"/],
   ['rules', 'warning', { rules: unread }, /rules of main cannot be read: no right\. While/],
-  ['rules', 'warning', { rules: { ...read(rules), missing: 'some is hidden' } }, /^Some is hidden/],
+  [
+    'rules',
+    'warning',
+    { rules: { ...read(noRules), missing: 'some is hidden' } },
+    /^Some is hidden/,
+  ],
   ['rules', 'ok', {}, /can be read/],
   ['approvals', 'ok', {}, /^main needs no approval\.$/],
   [
@@ -185,5 +180,5 @@ suite('how a pull request is merged without a person', () => {
     ['as usual if the rules leave nothing: GitHub refuses it', { mergeMethods: [] }, 'REBASE'],
   ];
   for (const [name, more, method] of methods)
-    test(name, () => assert.equal(chooseMethod({ ...rules, ...more }, 'REBASE'), method));
+    test(name, () => assert.equal(chooseMethod({ ...noRules, ...more }, 'REBASE'), method));
 });
