@@ -301,7 +301,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
       const { tip, commit, base = null, subject, trailers } = request;
       const { files, conflicts } = objects.mergeFiles(tip, commit, base);
       if (conflicts.length > 0) return ok({ kind: 'conflict', files: conflicts });
-      const parents = base === null ? [tip, commit] : [tip];
+      const parents = request.parents ?? (base === null ? [tip, commit] : [tip]);
       const sha = this.#repository.commit(files, parents, subject, 'drover', trailers);
       return ok({ kind: 'merged', commit: sha, tree: objects.commit(sha).tree });
     });

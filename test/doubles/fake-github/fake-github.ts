@@ -188,6 +188,7 @@ export async function startFakeGithub({
         return;
       }
       await git.serve(request, response, sent);
+      if (service === 'git-receive-pack') pulls.afterPush(slugOf(url.pathname));
       return;
     }
     fake.requests.push(`${method} ${url.pathname}${url.search}`);
@@ -233,6 +234,11 @@ export async function startFakeGithub({
         server.closeAllConnections();
       }),
   });
+}
+
+/** `/acme/shop.git/…` */
+function slugOf(path: string): string {
+  return path.slice(1, path.indexOf('.git/'));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

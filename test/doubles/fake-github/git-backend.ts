@@ -74,11 +74,27 @@ export class GitBackend {
   }
 
   /** Merges as the button of the page does; resolves with the commit on the base. */
-  merge(slug: string, base: string, head: string, how: 'merge' | 'squash'): string {
+  merge(slug: string, base: string, head: string, how: 'merge' | 'squash' | 'rebase'): string {
     const tip = this.tip(slug, base) ?? '';
+    if (how === 'rebase') return this.#rebase(slug, base, tip, head);
     const [tree = ''] = this.git(slug, 'merge-tree', '--write-tree', tip, head).split('\n');
     const parents = how === 'merge' ? ['-p', tip, '-p', head] : ['-p', tip];
     const made = this.git(slug, 'commit-tree', tree, ...parents, '-m', 'Merge pull request');
+    this.git(slug, 'update-ref', `refs/heads/${base}`, made, tip);
+    return made;
+  }
+
+  #rebase(slug: string, base: string, tip: string, head: string): string {
+    const path = ['rev-list', '--reverse', '--no-merges', `${tip}..${head}`];
+    let made = tip;
+    for (const commit of this.git(slug, ...path).split('\n')) {
+      // The change of the commit alone, on top of what there is.
+      const parent = ['-p', `${commit}^`];
+      const ours = this.git(slug, 'commit-tree', `${made}^{tree}`, ...parent, '-m', 'ours');
+      const [tree = ''] = this.git(slug, 'merge-tree', '--write-tree', ours, commit).split('\n');
+      if (tree === this.git(slug, 'rev-parse', `${made}^{tree}`)) continue;
+      made = this.git(slug, 'commit-tree', tree, '-p', made, '-m', 'Rebased');
+    }
     this.git(slug, 'update-ref', `refs/heads/${base}`, made, tip);
     return made;
   }

@@ -12,7 +12,7 @@ export interface FakePull {
   title: string;
   body: string;
   readonly head: string;
-  readonly base: string;
+  base: string;
   isDraft: boolean;
   state: 'open' | 'closed';
   mergeCommit: string | null;
@@ -149,9 +149,10 @@ export class FakePulls {
 
   #one(asked: Asked, pull: FakePull): PullAnswer {
     if (asked.method === 'PATCH') {
-      const { title, body } = asked.body;
+      const { title, body, base } = asked.body;
       if (typeof title === 'string') pull.title = title;
       if (typeof body === 'string') pull.body = body;
+      if (typeof base === 'string') pull.base = base;
     }
     return { status: 200, body: this.#body(asked, pull, 'pull-request') };
   }
@@ -318,6 +319,19 @@ export class FakePulls {
     const parts = { schema: this.#schema, git: this.#git, state: this.state };
     const body = branchBody(parts, slug, branch);
     return body === null ? null : { status: 200, body };
+  }
+
+  /** A pull request follows the one that it is on top of to its base, or is closed with its base. */
+  afterPush(slug: string): void {
+    for (const pull of this.state.pulls) {
+      if (pull.slug !== slug || pull.state !== 'open') continue;
+      if (this.#git.tip(slug, pull.base) !== null) continue;
+      const below = this.state.pulls.find(
+        (one) => one.head === pull.base && one.mergeCommit !== null,
+      );
+      if (below !== undefined) pull.base = below.base;
+      else Object.assign(pull, { state: 'closed', lastHead: this.#git.tip(slug, pull.head) });
+    }
   }
 
   /** The answers to the few queries; the schema has checked them before. */

@@ -5,7 +5,7 @@ import { type FakeGithub, startFakeGithub } from '../../doubles/fake-github/fake
 import type { FakePull } from '../../doubles/fake-github/pulls.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { beginPlan, type PlanRecord } from '../../e2e/support/plan.ts';
-import type { Project } from '../../e2e/support/project.ts';
+import type { Project, ProjectOptions } from '../../e2e/support/project.ts';
 import { useProjects } from '../../e2e/support/suite-projects.ts';
 
 export const slug = 'acme/shop';
@@ -20,11 +20,14 @@ export interface Pulls {
   readonly fake: FakeGithub;
   /** `settings`: lines of `[forge]`, then other tables. */
   readonly begin: (settings?: string, more?: readonly PlanRecord[]) => Promise<Project>;
+  /** A project of another shape, on the same server. */
+  readonly beginWith: (options: ProjectOptions, plan: readonly PlanRecord[]) => Promise<Project>;
   /** After a run of the epic, with its pull request ready. */
   readonly opened: (settings?: string) => Promise<Project>;
   readonly isReady: () => Promise<true>;
   readonly pull: (number?: number) => FakePull;
-  readonly merge: (how: 'merge' | 'squash', number?: number) => void;
+  /** A person does it, onto the base that the pull request has. */
+  readonly merge: (how: 'merge' | 'squash' | 'rebase', number?: number) => void;
   readonly noteOf: (here: Project) => Promise<string>;
 }
 
@@ -44,14 +47,16 @@ export function usePulls(): Pulls {
     get fake() {
       return fake;
     },
-    begin: async (settings = '', more = []) => {
-      const here = project({
-        env: { GH_ENTERPRISE_TOKEN: token },
-        settings: `[gate]\ncommand = "test -e README.md"\n[forge]\npoll = "1s"\nquiet = "0s"\n${settings}`,
-      });
+    begin: (settings = '', more = []) => {
+      const gate = '[gate]\ncommand = "test -e README.md"';
+      const whole = `${gate}\n[forge]\npoll = "1s"\nquiet = "0s"\n${settings}`;
+      return pulls.beginWith({ settings: whole }, [epic, ...stories, ...more]);
+    },
+    beginWith: async (options, plan) => {
+      const here = project({ env: { GH_ENTERPRISE_TOKEN: token }, ...options });
       here.git('remote', 'add', 'origin', `${fake.url}${slug}.git`);
       here.git('push', '-q', fake.git.path(slug), 'main');
-      await beginPlan(here, [epic, ...stories, ...more]);
+      await beginPlan(here, plan);
       return here;
     },
     opened: async (settings = '') => {
@@ -67,7 +72,7 @@ export function usePulls(): Pulls {
     merge: (how, number = 41) => {
       const pull = pulls.pull(number);
       const head = fake.git.tip(slug, pull.head) ?? '';
-      const mergeCommit = fake.git.merge(slug, 'main', head, how);
+      const mergeCommit = fake.git.merge(slug, pull.base, head, how);
       Object.assign(pull, { state: 'closed', lastHead: head, mergeCommit });
     },
     noteOf: async (here) => (await here.status()).epics[0]?.landing_note ?? '',
