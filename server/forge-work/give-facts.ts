@@ -14,16 +14,23 @@ import {
   tasksInPull,
 } from '../store/forge/pull-requests.ts';
 import { addRequest, addTask } from '../store/port.ts';
-import type { ReplyPlan, SendDeps } from './send-requests.ts';
+import type { ReplyPlan, SendDeps } from './sent.ts';
+import type { LevelPlace } from './stack-place.ts';
 
 type Engine = SendDeps['engine'];
 /** Commits of the line in which the last change of a file is looked for. */
 const commitsMax = 200;
 
+interface FixTarget {
+  readonly pull: PullRow;
+  readonly core: PullCore;
+  /** Those of a level of a stack. Null for a whole epic. */
+  readonly tasks: readonly string[] | null;
+}
+
 export async function addFix(
   engine: Engine,
-  pull: PullRow,
-  core: PullCore,
+  { pull, core, tasks }: FixTarget,
   { key, subject, cause }: Extract<Reaction, { readonly kind: 'fix' }>,
 ): Promise<void> {
   const paths =
@@ -32,7 +39,7 @@ export async function addFix(
       : cause.kind === 'check'
         ? cause.check.annotations.map(({ path }) => path)
         : [];
-  const author = await lastAuthor(engine, core, paths);
+  const author = tasks === null ? await lastAuthor(engine, core, paths) : (tasks.at(-1) ?? null);
   const text = fixText(core, cause);
   await engine.store.transaction(async (tx) => {
     const at = { state: 'delivered' as const, task_id: null, at_ms: engine.clock.now() };
@@ -95,6 +102,7 @@ export async function planReplies(
   engine: Engine,
   pull: PullRow,
   threads: Read<readonly ReviewThread[]>,
+  place: Pick<LevelPlace, 'levels'> | null,
 ): Promise<void> {
   if (threads.kind === 'unread') return;
   const { store } = engine;
@@ -102,8 +110,12 @@ export async function planReplies(
   const landed = await tasksInPull(store.db, pull.epic_id);
   for (const { subject, task_id: taskId } of given) {
     if (taskId === null || !subject.startsWith('thread/')) continue;
-    const sha = landed.find(({ id }) => id === taskId)?.landed_sha ?? null;
-    if (sha === null || !(await engine.git.isAncestor(sha, pull.head_sha))) continue;
+    const work = landed.find(({ id }) => id === taskId)?.landed_sha ?? null;
+    // The commits of a stack are others than those of the line.
+    const level = place?.levels.find(({ commits }) => work !== null && commits.includes(work));
+    const isSent = work !== null && (await engine.git.isAncestor(work, pull.head_sha));
+    const sha = level === undefined && isSent ? work : (level?.head ?? null);
+    if (sha === null) continue;
     const threadId = subject.slice('thread/'.length);
     if (!threads.value.some(({ id }) => id === threadId)) continue;
     const { native_id: nativeId, number } = pull;

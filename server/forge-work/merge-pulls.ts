@@ -1,15 +1,18 @@
 // Merges that the forge makes: the facts about them, the gate on a newer base before, and the
 // request itself.
 
+import { landingRef } from '../core/work/ref-names.ts';
 import { chooseMethod, gatesMax, type MergeStep } from '../core/forge/merging.ts';
 import type { MergeFacts, Read } from '../core/forge/observed-pull.ts';
 import type { Check, GateAge, PullCore } from '../core/forge/pull-facts.ts';
 import type { Answer, Forge, Unreadable } from '../forge/port.ts';
 import { outboxOfEpic } from '../store/forge/outbox.ts';
-import { factsOfPull, type PullRow, storeFact } from '../store/forge/pull-requests.ts';
+import { pullFact, type PullRow, storeFact } from '../store/forge/pull-requests.ts';
 import { addRequest, epicById, runById, type RunRow } from '../store/port.ts';
 import { resolveRunSettings } from '../workflows/kit/run-settings.ts';
 import { testOnBase, testOnBaseName } from '../workflows/landing/land-epic.ts';
+import type { LevelPlace } from './stack-place.ts';
+import { planRetarget } from './stack-requests.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';
 
 export interface MergePlan {
@@ -38,15 +41,21 @@ const notAsked = { kind: 'unread', why: 'it was not asked for' } as const;
 export async function gatherMerge(
   engine: Engine,
   { forge, base: { tip: readTip } }: { forge: Forge; base: Pick<Forge, 'tip'> },
-  { pull, core, readFact }: { pull: PullRow; core: PullCore; readFact: ReadFact },
+  {
+    pull,
+    core,
+    place,
+    readFact,
+  }: { pull: PullRow; core: PullCore; place: LevelPlace | null; readFact: ReadFact },
 ): Promise<MergeFacts> {
   const { db } = engine.store;
   const run = await runById(db, pull.run_id);
-  const mode = resolveRunSettings(engine, run).forge.merge;
+  const isAbove = place !== null && place.below !== null;
+  const mode = isAbove ? 'person' : resolveRunSettings(engine, run).forge.merge;
   const sent = await outboxOfEpic(db, pull.epic_id);
   const asked = sent.find(({ key }) => key === mergeKey(pull, core.head));
   const pushes = sent.filter(({ kind }) => kind === 'push').map((row) => row.ended_at_ms ?? 0);
-  const tip = await readTip(pull.base);
+  const tip = await readTip(place?.baseName ?? pull.base);
   const base = tip.kind === 'facts' ? tip.value : null;
   const isAsked = mode !== 'person' && core.state === 'open';
   const merging = isAsked ? await readFact('merging', () => forge.merging(core)) : notAsked;
@@ -58,7 +67,7 @@ export async function gatherMerge(
       asked === undefined || asked.state === 'dropped'
         ? null
         : { state: asked.state, answer: asked.answer },
-    gate: await gateAge(engine, pull, run, base),
+    gate: isAbove ? 'newest' : await gateAge(engine, { pull, place, run }, base),
     base,
     pushedAtMs: Math.max(pull.created_at_ms, ...pushes),
     group: isAsked ? await groupOf(engine, forge, pull, { head: core.head, queued }) : null,
@@ -69,20 +78,31 @@ function mergeKey({ epic_id: epicId }: PullRow, head: string): string {
   return `${epicId}/merge/${head}`;
 }
 
-async function gateAge(
-  engine: Engine,
-  pull: PullRow,
-  run: RunRow | null,
-  base: string | null,
-): Promise<GateAge> {
+interface Gated {
+  readonly pull: PullRow;
+  readonly place: LevelPlace | null;
+  readonly run: RunRow | null;
+}
+
+/** The tip that the gate runs on, and the name under which its gates are counted. */
+async function gatedTip(engine: Engine, { pull, place, run }: Gated) {
+  if (place === null || run === null) return { tip: pull.head_sha, counted: pull.head_sha };
+  // All levels are moved onto the newest base.
+  const tip = (await engine.git.readRef(landingRef(run.line))) ?? pull.head_sha;
+  return { tip, counted: pull.branch };
+}
+
+async function gateAge(engine: Engine, gated: Gated, base: string | null): Promise<GateAge> {
+  const { pull, run } = gated;
   const { db } = engine.store;
-  const tested = await factOf<TestedOn>(engine, pull, 'tested');
+  const tested = await pullFact<TestedOn>(engine.store.db, pull, 'tested');
   if (base === null || run === null) return 'unknown';
   if (tested?.head === pull.head_sha && tested.base === base) return 'newest';
-  const gates = await factOf<Gates>(engine, pull, 'gates');
-  const bases = gates?.head === pull.head_sha ? gates.bases : [];
+  const { tip, counted } = await gatedTip(engine, gated);
+  const gates = await pullFact<Gates>(engine.store.db, pull, 'gates');
+  const bases = gates?.head === counted ? gates.bases : [];
   if (!bases.includes(base)) return bases.length >= gatesMax ? 'too_often' : 'older';
-  const name = testOnBaseName(run, { epicId: pull.epic_id, tip: pull.head_sha, base });
+  const name = testOnBaseName(run, { epicId: pull.epic_id, tip, base });
   const state = (await engine.durable.get(name))?.state;
   const isRunning = state === 'pending' || state === 'running';
   const epic = await epicById(db, pull.epic_id);
@@ -97,8 +117,8 @@ async function groupOf(
   pull: PullRow,
   { head, queued }: { readonly head: string; readonly queued: string | null },
 ): Promise<MergeFacts['group']> {
-  const known = await factOf<{ readonly head: string; readonly group: string }>(
-    engine,
+  const known = await pullFact<{ readonly head: string; readonly group: string }>(
+    engine.store.db,
     pull,
     'group',
   );
@@ -113,35 +133,40 @@ async function groupOf(
   return { head: known.group, checks };
 }
 
-async function factOf<T>(engine: Engine, pull: PullRow, name: string): Promise<T | null> {
-  const value = (await factsOfPull(engine.store.db, pull)).get(name) ?? null;
-  return value === null ? null : (JSON.parse(value) as T);
-}
-
 async function keep(engine: Engine, pull: PullRow, name: string, value: object): Promise<void> {
   const read = { value: JSON.stringify(value), missing: null, atMs: engine.clock.now() };
   await engine.store.transaction((tx) => storeFact(tx, pull, name, read));
 }
 
-export async function takeMergeStep(engine: Engine, pull: PullRow, step: MergeStep): Promise<void> {
+export async function takeMergeStep(
+  engine: Engine,
+  { pull, place }: Pick<Gated, 'pull' | 'place'>,
+  step: MergeStep,
+): Promise<void> {
   switch (step.kind) {
     case 'gate': {
       const run = await runById(engine.store.db, pull.run_id);
       const epic = await epicById(engine.store.db, pull.epic_id);
       if (run === null || epic?.landing_state !== 'pull_request') return;
-      const at = { epicId: pull.epic_id, tip: pull.head_sha, base: step.base };
-      await testOnBase(engine, run, at);
-      const known = await factOf<Gates>(engine, pull, 'gates');
-      const bases = known?.head === pull.head_sha ? known.bases : [];
-      await keep(engine, pull, 'gates', { head: pull.head_sha, bases: [...bases, step.base] });
+      const { tip, counted } = await gatedTip(engine, { pull, place, run });
+      await testOnBase(engine, run, { epicId: pull.epic_id, tip, base: step.base });
+      const known = await pullFact<Gates>(engine.store.db, pull, 'gates');
+      const bases = known?.head === counted ? known.bases : [];
+      await keep(engine, pull, 'gates', { head: counted, bases: [...bases, step.base] });
       return;
     }
     case 'merge': {
       const { native_id: nativeId, number, head_sha: head, epic_id: epicId } = pull;
       const request: MergePlan = { nativeId, number, how: step.how, head };
       const key = mergeKey(pull, head);
-      const row = { key, epicId, position: 0, kind: 'merge', request };
-      await engine.store.transaction((tx) => addRequest(tx, row, engine.clock.now()));
+      const row = { key, epicId, kind: 'merge', request };
+      const nowMs = engine.clock.now();
+      await engine.store.transaction(async (tx) => {
+        const above = place?.above ?? null;
+        // Merged first, it would leave the one above on a branch that is deleted.
+        if (above !== null) await planRetarget(tx, above, pull.base, nowMs);
+        await addRequest(tx, { ...row, position: 1 }, nowMs);
+      });
     }
   }
 }

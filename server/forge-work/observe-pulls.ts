@@ -18,11 +18,14 @@ import {
 import { epicById } from '../store/port.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import { isUndo } from '../core/forge/pull-plan.ts';
+import { pullName } from '../core/forge/stack.ts';
 import { addFix, addShown, planReplies } from './give-facts.ts';
 import { gatherMerge, takeMergeStep } from './merge-pulls.ts';
 import { adoptForeign, continueRun, endMerged, giveBackPull } from './pull-ends.ts';
 import { toRead, whyUnread } from './read-answer.ts';
-import type { SendDeps } from './send-requests.ts';
+import type { SendDeps } from './sent.ts';
+import { endLevel, moveOntoBase } from './stack-levels.ts';
+import { type LevelPlace, placeInStack } from './stack-place.ts';
 import { endUndo } from './undo-pulls.ts';
 
 export interface ObserveDeps extends SendDeps {
@@ -38,11 +41,12 @@ export async function observePulls(deps: ObserveDeps, isOver: () => boolean): Pr
     for (const pull of pulls) await note(engine, pull, opened.error.message);
     return;
   }
-  const pending = new Set((await pendingRequests(engine.store.db)).map((row) => row.epic_id));
   const look = { ...opened.value, base: sharedReads(opened.value.forge) };
   for (const pull of pulls) {
+    if (isOver()) return;
+    const pending = await pendingRequests(engine.store.db);
     // While a push is under way, the head is about to change.
-    if (isOver() || pending.has(pull.epic_id)) continue;
+    if (pending.some((row) => row.epic_id === pull.epic_id)) continue;
     await observe(deps, look, pull);
   }
 }
@@ -75,7 +79,14 @@ async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<
   // After a rename the number is another pull request's.
   if (core.value.nativeId !== pull.native_id)
     return note(engine, pull, `PR #${pull.number} is another pull request now`);
-  const facts = await gather(deps, access, pull, core.value);
+  const place = await placeInStack(engine, pull);
+  if (place !== null && core.value.state === 'merged')
+    return endLevel(engine, access, { pull, core: core.value, place });
+  if (place !== null && (await moveOntoBase(engine, access, pull, place))) {
+    const name = pullName(pull.number, place);
+    return note(engine, pull, `${name} is being moved onto ${place.baseName}`, place);
+  }
+  const facts = await gather(deps, access, { pull, core: core.value, place });
   if (isUndo(pull)) {
     if (!(await endUndo(engine, access.remote, pull, core.value)))
       await note(engine, pull, describeWait(facts));
@@ -83,19 +94,24 @@ async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<
   }
   const reactions = decide(facts);
   for (const reaction of reactions) {
-    if (!(await carryOut(deps, access, { pull, core: core.value, reaction }))) return;
+    if (!(await carryOut(deps, access, { pull, core: core.value, place, reaction }))) return;
   }
-  await planReplies(engine, pull, facts.threads);
+  await planReplies(engine, pull, facts.threads, place);
   if (await continueRun(engine, pull)) return;
   // Only work that no agent is still changing is merged.
   for (const step of reactions)
-    if (step.kind === 'gate' || step.kind === 'merge') await takeMergeStep(engine, pull, step);
-  await note(engine, pull, describeWait(facts));
+    if (step.kind === 'gate' || step.kind === 'merge')
+      await takeMergeStep(engine, { pull, place }, step);
+  await note(engine, pull, describeWait(facts), place);
 }
 
-interface Due {
+interface Observed {
   readonly pull: PullRow;
   readonly core: PullCore;
+  readonly place: LevelPlace | null;
+}
+
+interface Due extends Observed {
   readonly reaction: Reaction;
 }
 
@@ -103,7 +119,7 @@ interface Due {
 async function carryOut(
   { engine }: ObserveDeps,
   { remote }: ForgeAccess,
-  { pull, core, reaction }: Due,
+  { pull, core, place, reaction }: Due,
 ): Promise<boolean> {
   switch (reaction.kind) {
     case 'merged':
@@ -116,7 +132,7 @@ async function carryOut(
       await adoptForeign(engine, remote, pull, reaction.sha);
       return false;
     case 'fix':
-      await addFix(engine, pull, core, reaction);
+      await addFix(engine, { pull, core, tasks: place?.tasks ?? null }, reaction);
       return true;
     case 'show':
       await addShown(engine, pull, reaction);
@@ -130,8 +146,7 @@ async function carryOut(
 async function gather(
   { engine, quietMs }: ObserveDeps,
   access: Look,
-  pull: PullRow,
-  core: PullCore,
+  { pull, core, place }: Observed,
 ): Promise<PullFacts> {
   const { forge } = access;
   const head = await standOfHead(engine, access, pull, core);
@@ -140,6 +155,7 @@ async function gather(
   const merge = await gatherMerge(engine, access, {
     pull,
     core,
+    place,
     readFact: (name, ask) => readFact(engine, pull, name, isLive, ask),
   });
   const isRed = [checks, merge.group?.checks].some(
@@ -149,7 +165,7 @@ async function gather(
     forge.checks(core.baseSha),
   );
   const rules = await readFact<BranchRules>(engine, pull, 'rules', isLive, () =>
-    access.base.rules(core.baseBranch),
+    access.base.rules(place?.baseName ?? core.baseBranch),
   );
   const threads = await readFact<readonly ReviewThread[]>(engine, pull, 'threads', isLive, () =>
     forge.threads(core),
@@ -157,6 +173,7 @@ async function gather(
   const done = await reactionsOfPull(engine.store.db, pull);
   return {
     pull: core,
+    place,
     pushed: pull.head_sha,
     head,
     checks,
@@ -236,12 +253,20 @@ async function keepFact(
 }
 
 /** Written only if it is news: every change wakes the views that show it. */
-async function note(engine: SendDeps['engine'], pull: PullRow, text: string): Promise<void> {
+async function note(
+  engine: SendDeps['engine'],
+  pull: PullRow,
+  text: string,
+  place: LevelPlace | null = null,
+): Promise<void> {
   const words = engine.mask(text);
   const epic = await epicById(engine.store.db, pull.epic_id);
-  if (pull.note === words && epic?.landing_note === words) return;
+  // The epic waits for the level that can be merged.
+  const isAbove = place !== null && place.below !== null;
+  if (pull.note === words && (isAbove || epic?.landing_note === words)) return;
   await engine.store.transaction(async (tx) => {
     await setPull(tx, pull, { note: words });
+    if (isAbove) return;
     // Landed, or given to a person, it waits for the forge no longer.
     const state = isUndo(pull) ? 'landed' : 'pull_request';
     if (epic?.landing_state !== state) return;

@@ -25,7 +25,7 @@ import { followLine } from '../workflows/line/follow.ts';
 import { moveLine } from '../workflows/line/move.ts';
 import { startRun } from '../workflows/run/start-run.ts';
 import { shownReaction } from './give-facts.ts';
-import type { SendDeps } from './send-requests.ts';
+import type { SendDeps } from './sent.ts';
 
 type Engine = SendDeps['engine'];
 const filesShownMax = 5;
@@ -43,12 +43,8 @@ export async function endMerged(
   const isThere = await engine.git.isAncestor(commit, fetched.value);
   // The answer may be newer than the fetched commits.
   if (!isThere) return;
-  const difference = await differenceTo(engine, pull.tested_tree, commit);
   const name = `PR #${pull.number}`;
-  const words =
-    difference === null
-      ? `${name} was merged as tested`
-      : `${name} was merged with a result that the gate has not tested: ${difference}`;
+  const { words, isTested } = await namedDifference(engine, name, pull.tested_tree, commit);
   const holdsLine = await engine.git.isAncestor(pull.head_sha, commit);
   // Before the end is recorded: after a crash in between, it is done again.
   await bringHome(engine, run.target_branch, fetched.value);
@@ -64,7 +60,7 @@ export async function endMerged(
         sha: commit,
         branch: run.target_branch,
         pull_request: pull.number,
-        as_tested: difference === null,
+        as_tested: isTested,
         reason: words,
       },
     });
@@ -84,6 +80,19 @@ export async function bringHome(engine: Engine, target: string, tip: string): Pr
   const moved = await moveLine(engine, target, { next: tip, old: landed, reason, isAlone: true });
   if (!moved.ok) return;
   await followLine(engine, target);
+}
+
+/** What the merge has made of the tested tree. */
+export async function namedDifference(
+  engine: Engine,
+  name: string,
+  tree: string,
+  commit: string,
+): Promise<{ readonly words: string; readonly isTested: boolean }> {
+  const difference = await differenceTo(engine, tree, commit);
+  if (difference === null) return { words: `${name} was merged as tested`, isTested: true };
+  const words = `${name} was merged with a result that the gate has not tested: ${difference}`;
+  return { words, isTested: false };
 }
 
 async function differenceTo(engine: Engine, tree: string, commit: string): Promise<string | null> {

@@ -1,13 +1,11 @@
 // Sends the messages in the outbox. Each request first reads the forge's state, so that one whose
 // answer was lost is not made twice.
 
-import { reviewWords } from '../core/review/review.ts';
 import type { PullCore } from '../core/forge/pull-facts.ts';
 import type { PullRequestPlan } from '../core/forge/pull-plan.ts';
-import { pullBody, pullTitle, type PullTextFacts } from '../core/forge/pull-text.ts';
+import { pullBody, pullTitle } from '../core/forge/pull-text.ts';
 import { judgePost } from '../core/webhooks/webhook-schedule.ts';
 import type { Answer } from '../forge/port.ts';
-import { epicById, newestReview, runById, textList, type Tx } from '../store/port.ts';
 import {
   delayRequest,
   endRequest,
@@ -20,36 +18,14 @@ import {
   setEpicWaiting,
   storeFact,
   storePull,
-  tasksInPull,
 } from '../store/forge/pull-requests.ts';
-import { gateOfRun } from '../workflows/attempt/submission.ts';
 import { replyBody } from '../core/forge/reaction-text.ts';
-import type { Engine } from '../workflows/kit/engine-ports.ts';
-import type { ForgeAccess, ProjectForge } from './forge-access.ts';
+import type { ForgeAccess } from './forge-access.ts';
+import type { ReplyPlan, SendDeps, Sent } from './sent.ts';
+import { textFacts } from './pull-texts.ts';
+import { deleteBranch, type DeletePlan, retarget, type RetargetPlan } from './stack-requests.ts';
 import { type MergePlan, sendMerge, type TestedOn } from './merge-pulls.ts';
 import { type ReportPlan, sendReport } from './report-issues.ts';
-
-export interface SendDeps {
-  readonly engine: Engine;
-  readonly project: ProjectForge;
-}
-
-/** A reply on a thread, after the work that it asked for was pushed. */
-export interface ReplyPlan {
-  readonly nativeId: string;
-  readonly number: number;
-  readonly threadId: string;
-  readonly taskId: string;
-  readonly sha: string;
-}
-
-type Sent =
-  | { readonly kind: 'done'; readonly answer?: string; readonly write?: (tx: Tx) => Promise<void> }
-  | { readonly kind: 'later'; readonly why: string; readonly untilMs?: number }
-  /** A person has to decide. */
-  | { readonly kind: 'returned'; readonly why: string }
-  /** The observer finds out how the branch was changed. */
-  | { readonly kind: 'overtaken'; readonly why: string };
 
 /** Sends all that is due, each epic's in order. Answers when the next is due; null = never. */
 export async function sendRequests(deps: SendDeps, isOver: () => boolean): Promise<number | null> {
@@ -92,6 +68,8 @@ async function sendOne({ engine, project }: SendDeps, row: OutboxRow): Promise<n
       const nextMs = Math.max(sent.untilMs ?? 0, atMs + waitMs);
       await store.transaction(async (tx) => {
         await delayRequest(tx, row, nextMs, why);
+        // Its epic may have landed.
+        if (row.kind === 'delete') return;
         const state = undoesOf(row) === null ? 'pull_request' : 'landed';
         await setEpicWaiting(tx, row.epic_id, { state, note: why });
       });
@@ -149,6 +127,11 @@ async function send(
     const refused = await sendMerge(access.forge, JSON.parse(row.request) as MergePlan);
     return refused === null ? { kind: 'done' } : unsent(refused);
   }
+  if (row.kind === 'retarget') {
+    const sent = await retarget(access, JSON.parse(row.request) as RetargetPlan);
+    return sent.kind === 'unreadable' || sent.kind === 'limited' ? unsent(sent) : sent;
+  }
+  if (row.kind === 'delete') return deleteBranch(access, JSON.parse(row.request) as DeletePlan);
   const plan = JSON.parse(row.request) as PullRequestPlan;
   const known = await pullOfBranch(engine.store.db, plan.epicId, plan.branch);
   switch (row.kind) {
@@ -183,7 +166,8 @@ async function push(
   const there = await remote.tip(branch);
   if (!there.ok) return { kind: 'later', why: there.error.message };
   // After its pull request was closed, the branch may be gone.
-  const expected = there.value === null && open === null ? null : (known?.head_sha ?? null);
+  const last = known?.head_sha ?? plan.level?.pushed ?? null;
+  const expected = there.value === null && open === null ? null : last;
   const pushed = await remote.push(branch, head, expected);
   if (!pushed.ok) return { kind: 'later', why: pushed.error.message };
   switch (pushed.value.kind) {
@@ -222,6 +206,8 @@ async function open(
 ): Promise<Sent> {
   const found = await forge.find(plan.branch);
   if (found.kind !== 'facts') return unsent(found);
+  // The observer finds out.
+  if (plan.level !== undefined && found.value?.state === 'merged') return { kind: 'done' };
   const texts = await textFacts(engine, plan);
   const present = found.value?.state === 'open' ? found.value : null;
   const made =
@@ -233,7 +219,7 @@ async function open(
           body: pullBody('', texts),
           isDraft: true,
         })
-      : await withBody(forge, present, pullBody(present.body, texts));
+      : await withText(forge, present, { body: pullBody(present.body, texts), base: plan.base });
   if (made.kind !== 'facts') return unsent(made);
   const pull = made.value;
   const row: PullRow = {
@@ -272,37 +258,15 @@ async function open(
   };
 }
 
-/** A text that is right already is not written again. */
-async function withBody(
+/** What is right already is not written again. */
+async function withText(
   forge: ForgeAccess['forge'],
   present: PullCore,
-  body: string,
+  { body, base }: { readonly body: string; readonly base: string },
 ): Promise<Answer<PullCore>> {
-  if (present.body === body) return { kind: 'facts', value: present };
-  return forge.edit(present.number, { body });
-}
-
-async function textFacts(
-  engine: SendDeps['engine'],
-  { epicId, runId, base, undoes = [] }: PullRequestPlan,
-): Promise<PullTextFacts> {
-  const { db } = engine.store;
-  const epic = await epicById(db, epicId);
-  const run = await runById(db, runId);
-  const gate = run === null ? null : gateOfRun(engine, run);
-  const tasks = await tasksInPull(db, epicId);
-  return {
-    epic: { id: epicId, title: epic?.title ?? '', description: epic?.description ?? '' },
-    tasks: await Promise.all(
-      tasks.map(async ({ id, title, acceptance_criteria: criteria }) => {
-        const review = await newestReview(db, id);
-        return { id, title, ...reviewWords(textList(criteria), review) };
-      }),
-    ),
-    gate: gate === null ? null : engine.mask(gate),
-    target: base,
-    undoes: undoes.map(({ number }) => number),
-  };
+  const isMoved = present.baseBranch !== base;
+  if (present.body === body && !isMoved) return { kind: 'facts', value: present };
+  return forge.edit(present.number, { body, ...(isMoved && { base }) });
 }
 
 async function dress(

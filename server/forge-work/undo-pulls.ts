@@ -6,7 +6,7 @@ import { type PullRow, setEpicWaiting, setPull } from '../store/forge/pull-reque
 import { epicOnForge, rootTasksOf, runById } from '../store/port.ts';
 import { noteUndone } from '../workflows/person/undo-landing.ts';
 import { bringHome } from './pull-ends.ts';
-import type { SendDeps } from './send-requests.ts';
+import type { SendDeps } from './sent.ts';
 
 type Engine = SendDeps['engine'];
 

@@ -70,9 +70,22 @@ export class GitRemote {
       const ancestor = await this.#run(['merge-base', '--is-ancestor', expected, sha], false);
       if (ancestor.code !== 0) return ok({ kind: 'stale', there: expected });
     }
+    return this.#pushTo(branch, sha, expected);
+  }
+
+  /** Deletes the branch; `stale` if it is not at this commit. */
+  async remove(branch: string, expected: string): Promise<Result<PushEnd>> {
+    const there = await this.tip(branch);
+    if (!there.ok) return there;
+    if (there.value === null) return ok({ kind: 'pushed' });
+    if (there.value !== expected) return ok({ kind: 'stale', there: there.value });
+    return this.#pushTo(branch, '', expected);
+  }
+
+  async #pushTo(branch: string, source: string, expected: string | null): Promise<Result<PushEnd>> {
     const lease = `--force-with-lease=refs/heads/${branch}:${expected ?? ''}`;
     const args = ['push', '-q', '--porcelain', '--no-verify', '--no-follow-tags', lease];
-    const refspec = `${sha}:refs/heads/${branch}`;
+    const refspec = `${source}:refs/heads/${branch}`;
     const end = await this.#run([...args, this.#deps.remote, refspec], true);
     if (end.code === 0) return ok({ kind: 'pushed' });
     const words = `${end.stdout.toString('utf8')}\n${end.stderr.toString('utf8')}`;

@@ -21,6 +21,7 @@ import {
   type Forge,
   type MergeRequest,
   type NewPull,
+  type PullChange,
   type PullKey,
   unreadable,
 } from './port.ts';
@@ -84,11 +85,8 @@ export class GithubPulls implements Forge {
     return pullIn(made);
   }
 
-  async edit(
-    number: number,
-    text: { readonly title?: string; readonly body: string },
-  ): Promise<Answer<PullCore>> {
-    return pullIn(await this.#client.send('PATCH', `${this.#home}/pulls/${number}`, text));
+  async edit(number: number, change: PullChange): Promise<Answer<PullCore>> {
+    return pullIn(await this.#client.send('PATCH', `${this.#home}/pulls/${number}`, change));
   }
 
   async addLabels(number: number, labels: readonly string[]): Promise<Answer<null>> {

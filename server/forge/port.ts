@@ -63,6 +63,12 @@ export interface NewPull {
   readonly isDraft: boolean;
 }
 
+export interface PullChange {
+  readonly title?: string;
+  readonly body?: string;
+  readonly base?: string;
+}
+
 /** `head`: the commit that may be merged, and no other. */
 export interface MergeRequest {
   readonly how: 'auto' | 'queue';
@@ -80,10 +86,7 @@ export interface Forge {
   /** The newest pull request from this branch, in whatever state. */
   find(branch: string): Promise<Answer<PullCore | null>>;
   open(pull: NewPull): Promise<Answer<PullCore>>;
-  edit(
-    number: number,
-    text: { readonly title?: string; readonly body: string },
-  ): Promise<Answer<PullCore>>;
+  edit(number: number, change: PullChange): Promise<Answer<PullCore>>;
   addLabels(number: number, labels: readonly string[]): Promise<Answer<null>>;
   requestReview(number: number, reviewers: readonly string[]): Promise<Answer<null>>;
   markReady(nativeId: string): Promise<Answer<null>>;

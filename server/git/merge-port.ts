@@ -19,11 +19,12 @@ export interface MergeRequest {
   readonly tip: Sha;
   readonly commit: Sha;
   /**
-   * The start of the work in `commit`, if that is not the merge base of both histories: people
-   * removed its base from the tip's history. Then only the difference to it is merged, and the tip
-   * is the only parent, so that the commits they removed stay removed.
+   * The start of the work in `commit`, if that is not the merge base of both histories: then only
+   * the difference to it is merged, and the tip is the only parent.
    */
   readonly base?: Sha | null;
+  /** Parents of the new commit, if they are not those above. */
+  readonly parents?: readonly Sha[];
   /**
    * Contents by which a person has settled conflicts, by path; null takes a file out. A file that
    * is not among them stays a conflict.

@@ -128,6 +128,11 @@ async function warningsOf(project: Project, offer: LiveSettings): Promise<readon
       : [
           'DBOS_SYSTEM_DATABASE_URL is set, but the running backend was started without it and does not use it. Run "drover server stop", then try again.',
         ];
+  if (settings.forge.shape === 'stack' && settings.forge.merge === 'queue') {
+    const why = 'A stack of pull requests cannot go through a merge queue';
+    const remedy = 'Set [forge] merge to "person" or "auto", or [forge] shape to "epic"';
+    throw new Refusal('bad_configuration', `${why}. ${remedy}.`);
+  }
   const problem = whyNoWorktrees(project.places.root, settings.worktreeRoot);
   if (problem !== null) throw new Refusal('bad_configuration', problem);
   const sandbox = await sandboxState(settings.sandbox, offer.loaded.values['sandbox.mode'].source);

@@ -79,6 +79,15 @@ export interface PullView {
     readonly task: string | null;
     readonly at: number;
   }[];
+  /** Its pull requests from the bottom, if the epic is a stack; otherwise empty. */
+  readonly stack: readonly {
+    readonly number: number;
+    readonly url: string;
+    readonly state: PullView['state'];
+    readonly branch: string;
+    readonly base: string;
+    readonly note: string | null;
+  }[];
   /** Answers that are still to be sent to the forge. */
   readonly unsent: readonly { readonly kind: string; readonly answer: string | null }[];
 }

@@ -219,7 +219,8 @@ export {
   forgetProcess,
   type LeftAttempt,
 } from './work/left-attempts.ts';
-export { addRequest, planRequests } from './forge/outbox.ts';
+export { addRequest, type PlannedRequest, planRequests } from './forge/outbox.ts';
+export { fixesOfPulls, stackLevels } from './forge/stack-levels.ts';
 export { type EpicOnForge, epicOnForge } from './forge/pull-requests.ts';
 export { setEpicLine } from './plan/epics.ts';
 export {

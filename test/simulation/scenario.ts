@@ -196,6 +196,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
       reviewers: [],
       labels: [],
       merge: 'person',
+      shape: 'epic',
       pollMs: 60_000,
       quietMs: 0,
       report: 'none',

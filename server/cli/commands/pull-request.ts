@@ -14,11 +14,12 @@ export async function pullRequest(context: CommandContext, id: string): Promise<
 }
 
 function pullLines(pull: PullView): readonly string[] {
-  const { number, state, url, branch, base, note, unread, given, unsent } = pull;
+  const { number, state, url, branch, base, note, unread, given, stack, unsent } = pull;
   return [
     `PR #${number} ${state}: ${url}`,
     `${branch} into ${base}, at ${pull.head.slice(0, 12)}`,
     ...(note === null ? [] : [note]),
+    ...stack.map((level) => `${level.state} PR #${level.number}: ${level.url} (${level.branch})`),
     ...unread.map(({ fact, why }) => `not read: ${fact} (${why})`),
     ...unsent.map(
       ({ kind, answer }) => `to be sent: ${kind}${answer === null ? '' : ` (${answer})`}`,

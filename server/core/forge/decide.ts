@@ -12,6 +12,7 @@ import {
   wasRemoved,
 } from './merging.ts';
 import type { Cause, Check, ReviewComment } from './pull-facts.ts';
+import { pullName } from './stack.ts';
 
 export type Reaction =
   | { readonly kind: 'merged'; readonly commit: string | null }
@@ -40,14 +41,20 @@ const dayMs = 24 * 3_600_000;
 export function decide(facts: PullFacts): readonly Reaction[] {
   const { pull } = facts;
   if (pull.state === 'merged') return [{ kind: 'merged', commit: pull.mergeCommit }];
-  const name = `PR #${pull.number}`;
+  const name = pullName(pull.number, facts.place);
   if (pull.state === 'closed')
     return [{ kind: 'returned', why: `${name} was closed and not merged`, isOver: true }];
+  if (facts.place !== null && facts.head !== 'ours')
+    return [{ kind: 'returned', why: foreignWords(facts, name), isOver: false }];
   if (facts.head === 'rewritten') {
     const why = `someone replaced commits of ${name}, which Drover does not follow`;
     return [{ kind: 'returned', why, isOver: true }];
   }
   if (facts.head === 'on_top') return [{ kind: 'adopt', sha: pull.head }];
+  if (facts.place?.below === null && pull.isMergeable === false) {
+    const why = `${name} conflicts with ${pull.baseBranch}; merge ${pull.baseBranch} into its branch by hand, push it, and merge the pull request`;
+    return [{ kind: 'returned', why, isOver: false }];
+  }
   const known = new Set(facts.done.map(({ key }) => key));
   const wanted = [
     ...conflicts(facts),
@@ -57,6 +64,13 @@ export function decide(facts: PullFacts): readonly Reaction[] {
   ].filter((one) => !known.has(one.key));
   const step = mergeStep(facts, openPoints(facts), unreadParts(facts).length > 0);
   return [...withinLimits(facts, wanted), ...(step === null ? [] : [step])];
+}
+
+/** The levels above would not have those commits. */
+function foreignWords({ head }: PullFacts, name: string): string {
+  return head === 'on_top'
+    ? `someone pushed commits to ${name}, which Drover does not take into a stack; remove them, or merge the pull request with them`
+    : `someone replaced commits of ${name}, which Drover does not follow`;
 }
 
 type Wanted = Extract<Reaction, { readonly kind: 'fix' | 'show' }>;
@@ -76,7 +90,7 @@ function withinLimits(facts: PullFacts, wanted: readonly Wanted[]): readonly Rea
       today += 1;
       continue;
     }
-    const name = `PR #${facts.pull.number}`;
+    const name = pullName(facts.pull.number, facts.place);
     const why =
       rounds >= roundsMax
         ? `${nameCause(one.cause)} of ${name} was given to an agent ${rounds} times`
@@ -87,9 +101,9 @@ function withinLimits(facts: PullFacts, wanted: readonly Wanted[]): readonly Rea
   return reactions;
 }
 
-function conflicts({ pull }: PullFacts): readonly Wanted[] {
+function conflicts({ pull, place }: PullFacts): readonly Wanted[] {
   // Unknown: the forge has not computed it yet.
-  if (pull.isMergeable !== false) return [];
+  if (pull.isMergeable !== false || place !== null) return [];
   const { baseBranch, baseSha } = pull;
   const cause = { kind: 'conflict', baseBranch, baseSha } as const;
   return [{ kind: 'fix', key: `conflict/${baseSha}/${pull.head}`, subject: 'conflict', cause }];
@@ -165,7 +179,9 @@ export function describeWait(facts: PullFacts): string {
   const points = openPoints(facts);
   const words = points.map((point) => point.words).join(', ');
   const reason = words === '' ? `a person to ${mergeWord(facts)}` : words;
-  const sentence = mergingWords(facts, points) ?? `PR #${facts.pull.number} waits for ${reason}`;
+  const sentence =
+    mergingWords(facts, points) ??
+    `${pullName(facts.pull.number, facts.place)} waits for ${reason}`;
   const { checks, rules, threads, merge } = facts;
   const unread = unreadParts(facts);
   const isUnread =
@@ -195,6 +211,8 @@ function openPoints(facts: PullFacts): readonly Point[] {
   const { pull, checks, rules, threads, writers } = facts;
   const points: Point[] = [];
   const add = (words: string, isEnforced = false): void => void points.push({ words, isEnforced });
+  const below = facts.place?.below ?? null;
+  if (below !== null) add(`PR #${below}`);
   if (pull.isMergeable === false) add(`the conflict with ${pull.baseBranch}`);
   if (checks.kind === 'unread') add(`checks, which cannot be read: ${checks.why}`);
   else points.push(...checkPoints(checks.value, rules));

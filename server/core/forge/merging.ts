@@ -4,6 +4,7 @@
 import { formatOrdinal } from '../format.ts';
 import type { PullFacts } from './observed-pull.ts';
 import type { BranchRules, MergeMethod } from './pull-facts.ts';
+import { pullName } from './stack.ts';
 
 /** Gates of one head, each on a newer base. */
 export const gatesMax = 3;
@@ -66,7 +67,7 @@ export function chooseMethod(rules: BranchRules, usual: MergeMethod): MergeMetho
 /** The whole sentence if the forge is merging it; null if it is not. */
 export function mergingWords(facts: PullFacts, points: readonly Point[]): string | null {
   const { merging } = facts.merge;
-  const name = `PR #${facts.pull.number}`;
+  const name = pullName(facts.pull.number, facts.place);
   if (merging.kind === 'unread') return null;
   const { queue, isAuto } = merging.value;
   if (queue !== null) return `${name} is in the merge queue, ${formatOrdinal(queue.position)}`;

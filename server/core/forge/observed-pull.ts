@@ -9,6 +9,7 @@ import type {
   PullCore,
   ReviewThread,
 } from './pull-facts.ts';
+import type { StackPlace } from './stack.ts';
 
 /** "Not read" is a fact of its own: it never means "none". */
 export type Read<T> =
@@ -25,6 +26,8 @@ export type Read<T> =
 
 export interface PullFacts {
   readonly pull: PullCore;
+  /** Null if it is not in a stack. */
+  readonly place: StackPlace | null;
   /** The commit that Drover pushed last. */
   readonly pushed: string;
   /** The relation of the head to it. */

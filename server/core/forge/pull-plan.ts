@@ -1,5 +1,9 @@
 // The requests to the forge for one tested state of an epic.
 
+export const pullShapes = ['epic', 'stack'] as const;
+/** One pull request for the epic, or one for each of its tasks on top of each other. */
+export type PullShape = (typeof pullShapes)[number];
+
 export interface PullRequestPlan {
   readonly epicId: string;
   readonly runId: string;
@@ -20,6 +24,19 @@ export interface PullRequestPlan {
   readonly labels: readonly string[];
   /** Merges of the forge that it takes back, instead of work of the epic. */
   readonly undoes?: readonly ForgeMerge[];
+  /** The part of a stack that it brings, instead of the whole epic. */
+  readonly level?: PlannedLevel;
+}
+
+/** One pull request of a stack, as it is pushed. */
+export interface PlannedLevel {
+  /** Rises from the bottom; a number is used once in an epic. */
+  readonly position: number;
+  readonly tasks: readonly string[];
+  /** Commits of the epic's line whose changes it brings. */
+  readonly commits: readonly string[];
+  /** The head that Drover pushed before. Null if the branch is new. */
+  readonly pushed: string | null;
 }
 
 /** The merge of an epic's pull request. */
@@ -42,5 +59,5 @@ export function undoBranch(epicId: string, round: number): string {
 
 /** True for a pull request that takes the epic's work back. */
 export function isUndo(pull: { readonly epic_id: string; readonly branch: string }): boolean {
-  return pull.branch !== forgeBranch(pull.epic_id);
+  return pull.branch.startsWith(`drover/undo-${pull.epic_id}-`);
 }

@@ -11,6 +11,8 @@ export interface PullTextFacts {
   readonly target: string;
   /** Numbers of the pull requests that it takes back; empty if it brings work. */
   readonly undoes: readonly number[];
+  /** A level of a stack, and the number of the open one below it. Absent for a whole epic. */
+  readonly level?: { readonly below: number | null };
 }
 
 export interface PullTask {
@@ -33,11 +35,15 @@ function pullMarker(epicId: string): string {
 
 export function pullTitle({
   epic: { id, title },
+  tasks,
   undoes,
-}: Pick<PullTextFacts, 'epic' | 'undoes'>): string {
-  const line = withVisible(title.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
+  level,
+}: Pick<PullTextFacts, 'epic' | 'tasks' | 'undoes' | 'level'>): string {
+  const own = level === undefined ? title : tasks.map((task) => task.title).join(', ');
+  const line = withVisible(own.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
   if (undoes.length > 0) return `Undo ${id}: ${line}`.replace(/: $/u, '').slice(0, titleMax);
-  return line === '' ? id : line.slice(0, titleMax);
+  if (line !== '') return line.slice(0, titleMax);
+  return level === undefined ? id : `More changes of ${id}`;
 }
 
 /** `present`: the text as the forge has it. */
@@ -72,8 +78,8 @@ function testedLine(gate: string | null, target: string): string {
     : `Tested together with \`${target}\` before it was pushed: \`${gate.replaceAll('`', "'")}\``;
 }
 
-function linesOfWork({ epic, tasks, gate, target }: PullTextFacts): readonly string[] {
-  const description = plain(epic.description);
+function linesOfWork({ epic, tasks, gate, target, level }: PullTextFacts): readonly string[] {
+  const description = level === undefined ? plain(epic.description) : levelWords(epic, level);
   const closes = tasks.flatMap(({ id }) => /^gh-(\d+)$/u.exec(id)?.[1] ?? []);
   const list = tasks.flatMap(({ id, title, criteria, findings = [] }) => [
     `- \`${id}\` ${plain(title)}`,
@@ -92,6 +98,14 @@ function linesOfWork({ epic, tasks, gate, target }: PullTextFacts): readonly str
     ...(closes.length === 0 ? [] : ['', ...closes.map((number) => `Closes #${number}`)]),
   ];
   return text.join('\n').slice(0, bodyMax).split('\n');
+}
+
+function levelWords(
+  { id, title }: PullTextFacts['epic'],
+  { below }: NonNullable<PullTextFacts['level']>,
+): string {
+  const part = `A part of \`${id}\` ${plain(title)}`;
+  return below === null ? part : `${part}, on top of #${below}: merge that one first.`;
 }
 
 /** Text of tasks: no tag, no mention of a user and no closing keyword of its own. */

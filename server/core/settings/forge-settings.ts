@@ -4,6 +4,7 @@ export const issueReports = ['none', 'comment', 'state'] as const;
 export type IssueReports = (typeof issueReports)[number];
 
 import { type MergeMode, mergeModes } from '../forge/pull-facts.ts';
+import { type PullShape, pullShapes } from '../forge/pull-plan.ts';
 
 export const forgeSettingTable = {
   'forge.base': {
@@ -39,6 +40,13 @@ export const forgeSettingTable = {
     fallback: 'person',
     inFile: true,
     doc: 'Who merges a pull request: a person, GitHub as soon as its rules allow it (`auto`), or its merge queue (`queue`).',
+    readBy: 'main (pull requests)',
+  },
+  'forge.shape': {
+    value: { type: 'choice', choices: pullShapes },
+    fallback: 'epic',
+    inFile: true,
+    doc: 'One pull request for the epic, or one for each of its tasks, each on top of the one before (`stack`).',
     readBy: 'main (pull requests)',
   },
   'forge.poll': {
@@ -79,6 +87,7 @@ export interface ForgeSettings {
   readonly reviewers: readonly string[];
   readonly labels: readonly string[];
   readonly merge: MergeMode;
+  readonly shape: PullShape;
   readonly pollMs: number;
   readonly quietMs: number;
   readonly report: IssueReports;
@@ -92,6 +101,7 @@ export function forgeSettingsOf(get: <T>(key: ForgeSettingKey) => T): ForgeSetti
     reviewers: get('forge.reviewers'),
     labels: get('forge.labels'),
     merge: get('forge.merge'),
+    shape: get('forge.shape'),
     pollMs: get('forge.poll'),
     quietMs: get('forge.quiet'),
     report: get('forge.report'),

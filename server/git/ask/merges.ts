@@ -60,7 +60,7 @@ export async function merge(
   if (!merged.ok) return merged;
   if (merged.value.kind === 'conflict') return ok(merged.value);
   const { tree } = merged.value;
-  const parents = base === null ? [tip, commit] : [tip];
+  const parents = request.parents ?? (base === null ? [tip, commit] : [tip]);
   const message = commitMessage(request.subject, request.trailers);
   const made = await makeCommit(context, { tree, parents, message }, `commit a merge of ${commit}`);
   if (!made.ok) return made;

@@ -16,6 +16,9 @@ export interface PlannedRequest {
   readonly request: object;
 }
 
+/** They follow from merges, which a newer state of the epic does not change. */
+const lasting = ['retarget', 'delete'];
+
 /** Requests for an older state of the epic that were not sent yet are not needed any more. */
 export async function planRequests(
   tx: Tx,
@@ -28,6 +31,7 @@ export async function planRequests(
     .set({ state: 'dropped', ended_at_ms: nowMs })
     .where('epic_id', '=', epicId)
     .where('state', '=', 'pending')
+    .where('kind', 'not in', lasting)
     .execute();
   const pending = { state: 'pending' as const, tries: 0, next_at_ms: nowMs, answer: null };
   for (const { key, position, kind, request } of requests) {

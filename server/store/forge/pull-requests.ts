@@ -45,7 +45,7 @@ export async function pullOfBranch(
 }
 
 /** Newest first. */
-async function pullsOfEpic(db: Reads, epicId: string): Promise<readonly PullRow[]> {
+export async function pullsOfEpic(db: Reads, epicId: string): Promise<readonly PullRow[]> {
   return db
     .selectFrom('forge_items')
     .selectAll()
@@ -89,8 +89,8 @@ export async function epicOnForge(db: Reads, epicId: string): Promise<EpicOnForg
 }
 
 async function mergeCommitOf(db: Reads, key: ForgeKey): Promise<string | null> {
-  const value = (await factsOfPull(db, key)).get('core') ?? '{}';
-  return (JSON.parse(value) as { readonly mergeCommit?: string | null }).mergeCommit ?? null;
+  const core = await pullFact<{ readonly mergeCommit?: string | null }>(db, key, 'core');
+  return core?.mergeCommit ?? null;
 }
 
 /** Name of a fact → the JSON that was read last. */
@@ -106,6 +106,12 @@ export async function factsOfPull(
     .where('native_id', '=', id)
     .execute();
   return new Map(rows.flatMap(({ fact, value }) => (value === null ? [] : [[fact, value]])));
+}
+
+/** One of them. Null if it was never read. */
+export async function pullFact<T>(db: Reads, key: ForgeKey, name: string): Promise<T | null> {
+  const value = (await factsOfPull(db, key)).get(name) ?? null;
+  return value === null ? null : (JSON.parse(value) as T);
 }
 
 /**
@@ -124,11 +130,13 @@ export async function epicsAfterMerges(
         .onRef('f.native_id', '=', 'i.native_id')
         .on('f.fact', '=', 'core'),
     )
+    .innerJoin('epics as e', 'e.id', 'i.epic_id')
     .innerJoin('tasks as b', 'b.epic_id', 'i.epic_id')
     .innerJoin('task_dependencies as d', 'd.blocked_by', 'b.id')
     .innerJoin('tasks as t', 't.id', 'd.task_id')
     .select(['t.epic_id', 'f.read_at_ms'])
     .where('i.state', '=', 'merged')
+    .where('e.landing_state', '=', 'landed')
     .where('t.epic_id', 'is not', null)
     .whereRef('t.epic_id', '!=', 'b.epic_id')
     .where('t.status', 'not in', ['completed', 'failed', 'cancelled'])
@@ -152,7 +160,7 @@ export async function storePull(tx: Tx, row: PullRow): Promise<void> {
 export async function setPull(
   tx: Tx,
   key: ForgeKey,
-  set: Partial<Pick<PullRow, 'slug' | 'number' | 'url' | 'head_sha' | 'note'>> & {
+  set: Partial<Pick<PullRow, 'slug' | 'number' | 'url' | 'head_sha' | 'base' | 'note'>> & {
     readonly state?: ForgeItemState;
   },
 ): Promise<void> {

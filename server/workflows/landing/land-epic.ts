@@ -5,6 +5,7 @@ import { landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
 import { err, failure, type Failure, ok } from '../../core/failure.ts';
 import { firstLineOf } from '../../core/format.ts';
+import type { ForgeSettings } from '../../core/settings/forge-settings.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult } from '../../git/port.ts';
 import {
@@ -19,7 +20,7 @@ import {
   type Tx,
 } from '../../store/port.ts';
 import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
-import { gateFailure } from './gate.ts';
+import { gateFailure, type Gating } from './gate.ts';
 import {
   gitFailed,
   handOverOnTrouble,
@@ -34,8 +35,9 @@ import { findCommitOnLine } from '../line/landed.ts';
 import { landingHead, syncLine } from '../line/line.ts';
 import { ownBaseOfLine } from '../line/range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
-import type { Engine, Uses } from '../kit/engine-ports.ts';
+import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
+import { buildStack } from './build-stack.ts';
 import { forgeHead, planPullRequest } from './pull-request.ts';
 
 export const landEpicWorkflow = 'land-epic';
@@ -154,7 +156,7 @@ export async function landEpic(
         retryWhileUnreachable(
           engine,
           signal,
-          () => withGitFallback<BuiltEpic>(() => buildEpic(engine, input, own), notBuilt),
+          () => withGitFallback<BuiltEpic>(() => buildEpic(engine, input, own, signal), notBuilt),
           (outcome) => (outcome.kind === 'built' ? null : outcome.failure),
           handOverOnTrouble(run),
         ),
@@ -199,18 +201,21 @@ function notBuilt(trouble: Failure): BuiltEpic {
 }
 
 async function buildEpic(
-  engine: Uses<'forge' | 'git' | 'machineId' | 'settings' | 'store'>,
+  engine: Gating & Uses<'forge'>,
   input: LandEpicInput,
   own: () => Promise<GitResult<void>>,
+  signal: AbortSignal,
 ): Promise<BuiltEpic> {
   const owned = await own();
   if (!owned.ok) return notBuilt(gitFailed(owned.error));
+  const forge = input.isPullRequest === true ? await forgeSettings(engine, input) : null;
   const found =
-    input.isPullRequest === true
-      ? await forgeHead(engine, await baseOnForge(engine, input))
-      : await landingHead(engine, input.target);
+    forge === null
+      ? await landingHead(engine, input.target)
+      : await forgeHead(engine, forge.base ?? input.target);
   if (!found.ok) return notBuilt(found.error);
   const { tip, head, includes } = found.value;
+  if (forge?.shape === 'stack') return await buildLevels(engine, input, head, signal);
   const epic = await epicById(engine.store.db, input.epicId);
   const base = await ownBaseOfLine(engine, input.line, { head, commit: input.tip });
   const merged = await engine.git.merge({
@@ -246,15 +251,38 @@ async function buildEpic(
   };
 }
 
-async function baseOnForge(
+async function forgeSettings(
   engine: Uses<'settings' | 'store'>,
-  { runId, target }: LandEpicInput,
-): Promise<string> {
-  return resolveRunSettings(engine, await runById(engine.store.db, runId)).forge.base ?? target;
+  { runId }: LandEpicInput,
+): Promise<ForgeSettings> {
+  return resolveRunSettings(engine, await runById(engine.store.db, runId)).forge;
+}
+
+async function buildLevels(
+  engine: Gating,
+  input: LandEpicInput,
+  base: Sha,
+  signal: AbortSignal,
+): Promise<BuiltEpic> {
+  const { epicId, tip } = input;
+  const baseName = (await forgeSettings(engine, input)).base ?? input.target;
+  const built = await buildStack(engine, {
+    epicId,
+    tip,
+    base,
+    baseName,
+    test: (commit, tree) => testEpic(engine, input, { tip: base, commit, tree }, signal),
+  });
+  if (!built.ok) return notBuilt(built.error);
+  const levels = built.value;
+  const top = levels.at(-1);
+  if (top === undefined)
+    return notBuilt(failure('conflict', `${epicId} has no commit that ${baseName} does not have`));
+  return { kind: 'built', candidate: { tip: base, commit: top.head, tree: top.tree, levels } };
 }
 
 async function testEpic(
-  engine: Engine,
+  engine: Gating,
   input: LandEpicInput,
   merge: LineMerge,
   signal: AbortSignal,
@@ -302,7 +330,7 @@ async function endEpic(
     const end = { state, note: reason, reviewTree: tree ?? null };
     await endEpicLanding(tx, input.epicId, end);
     if (state === 'pull_request' && merge !== undefined)
-      await planPullRequest(engine, tx, { ...input, tree: merge.tree, testedBase: merge.tip });
+      await planPullRequest(engine, tx, { ...merge, ...input, testedBase: merge.tip });
     await engine.store.append(tx, {
       type: `epic.${state}`,
       epicId: input.epicId,

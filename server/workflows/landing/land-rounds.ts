@@ -7,6 +7,7 @@ import type { Sha } from '../../git/sha.ts';
 import type { Tx } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { withGitFallback } from '../kit/git-trouble.ts';
+import type { BuiltLevel } from './build-stack.ts';
 import { followLine } from '../line/follow.ts';
 import { isOnLine, moveLine } from '../line/move.ts';
 import { isWithinReach } from './landing-rows.ts';
@@ -18,6 +19,8 @@ export interface LineMerge {
   readonly tree: Sha;
   /** The state of the branch that it includes, if the tip does not. */
   readonly includes?: Sha | null;
+  /** The stack that it is the top of, from the bottom. */
+  readonly levels?: readonly BuiltLevel[];
 }
 
 export interface LineWork<Built> {

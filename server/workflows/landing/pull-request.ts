@@ -9,7 +9,14 @@ import {
 } from '../../core/forge/pull-plan.ts';
 import { ok, type Result } from '../../core/failure.ts';
 import type { Sha } from '../../git/sha.ts';
-import { addRequest, planRequests, runById, type Tx } from '../../store/port.ts';
+import {
+  addRequest,
+  type PlannedRequest,
+  planRequests,
+  runById,
+  type Tx,
+} from '../../store/port.ts';
+import type { BuiltLevel } from './build-stack.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { resolveRunSettings } from '../kit/run-settings.ts';
 import type { LandingHead } from '../line/line.ts';
@@ -32,17 +39,58 @@ interface TestedEpic {
   readonly tree: Sha;
   /** The forge's base in that tree. */
   readonly testedBase: Sha;
+  /** Absent if the epic is one pull request. */
+  readonly levels?: readonly BuiltLevel[];
 }
 
 export async function planPullRequest(
   engine: Uses<'clock' | 'settings' | 'store'>,
   tx: Tx,
-  { epicId, runId, line, target, tip, tree, testedBase }: TestedEpic,
+  epic: TestedEpic,
 ): Promise<void> {
+  if (epic.levels !== undefined) return planStack(engine, tx, epic, epic.levels);
+  const { epicId, runId, line, target, tip, tree, testedBase } = epic;
   const branch = forgeBranch(epicId);
   const work = { epicId, runId, line, target, head: tip, tree, testedBase, branch, base: null };
   const plan = await planOf(engine, tx, work);
   await planRequests(tx, epicId, requestsOf(plan, tip), engine.clock.now());
+}
+
+async function planStack(
+  engine: Uses<'clock' | 'settings' | 'store'>,
+  tx: Tx,
+  { epicId, runId, line, target }: TestedEpic,
+  levels: readonly BuiltLevel[],
+): Promise<void> {
+  const requests: PlannedRequest[] = [];
+  for (const [index, level] of levels.entries()) {
+    const { branch, head, tree, below: testedBase, position, tasks, commits, pushed } = level;
+    const plan = await planOf(engine, tx, {
+      epicId,
+      runId,
+      line,
+      target,
+      head,
+      tree,
+      testedBase,
+      branch,
+      base: levels[index - 1]?.branch ?? null,
+      level: { position, tasks, commits, pushed: pushed?.head ?? null },
+    });
+    const isNews =
+      pushed?.state !== 'open' ||
+      pushed.head !== head ||
+      pushed.base !== plan.base ||
+      (index === 0 && pushed.testedBase !== testedBase);
+    if (!isNews) continue;
+    // Reviewers are asked once more only if there is something new to read.
+    const planned = requestsOf(plan, `${position}/${head}/${testedBase.slice(0, 16)}`).filter(
+      ({ kind }) => kind !== 'dress' || level.isChanged || pushed?.state === 'opening',
+    );
+    requests.push(...planned);
+  }
+  const numbered = requests.map((request, position) => ({ ...request, position }));
+  await planRequests(tx, epicId, numbered, engine.clock.now());
 }
 
 /** Adds the values from the settings of the run. */

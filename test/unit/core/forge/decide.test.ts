@@ -46,6 +46,7 @@ function thread(author: string, more: Partial<ReviewThread> = {}, agoMs = 600_00
 function facts(more: Partial<PullFacts> = {}): PullFacts {
   return {
     pull,
+    place: null,
     pushed: 'h1',
     head: 'ours',
     checks: read([]),
