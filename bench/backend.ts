@@ -30,7 +30,7 @@ const startWaitMaxMs = 20_000;
 
 /** A project whose agent is the given program, in a fresh copy of the repository. */
 export async function projectOf(
-  bench: Bench,
+  bench: Pick<Bench, 'folder'>,
   source: string,
   agent: string,
 ): Promise<BackendProject> {
@@ -51,7 +51,10 @@ export async function projectOf(
   return { ...copy, environment, processes, remove };
 }
 
-export async function startBackend(bench: Bench, project: BackendProject): Promise<Backend> {
+export async function startBackend(
+  bench: Pick<Bench, 'programs'>,
+  project: BackendProject,
+): Promise<Backend> {
   const startedMs = Date.now();
   const child = spawn(
     process.execPath,

@@ -19,6 +19,7 @@ import { benchDispatch, benchRecovery } from './recovery.ts';
 import { benchAgainst } from './against.ts';
 import { benchMemory } from './memory.ts';
 import { benchRemote } from './remote.ts';
+import { replayMain } from './replay/replay.ts';
 import { benchSnapshots } from './snapshots.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
@@ -77,4 +78,6 @@ async function main(): Promise<void> {
   console.log(`${judged - missed} of ${judged} targets met; before: ${before}; after: ${load()}`);
 }
 
-await main();
+const [first, ...others] = process.argv.slice(2);
+if (first === 'replay') process.exitCode = await replayMain(others);
+else await main();

@@ -48,6 +48,7 @@ export interface BenchOptions {
 
 export const usage = `usage: npm run bench -- [part…] [options]
 parts: ${parts.join(', ')} (all without any; against needs the two options below)
+       replay <mirror> [options], a part with options of its own: replay --help
   --files 100,2000,50000   sizes of the repositories
   --mode pool,cold         worktrees made before, or by the run
   --tasks n                tasks of one run (by size: 100, 100, 32)

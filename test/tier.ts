@@ -25,6 +25,7 @@ export function soakTest(title: string, run: () => void | Promise<void>): void {
 /** Files that the soak alone runs. */
 export const soakFiles: ReadonlySet<string> = new Set([
   'test/neighbours/faults.test.ts',
+  'test/replay/bench.test.ts',
   'test/replay/replay.test.ts',
   'test/agents/claude-cut.test.ts',
   'test/e2e/agents.test.ts',

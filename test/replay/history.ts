@@ -73,7 +73,8 @@ function asTasks(repository: string, commits: readonly string[]): readonly Repla
   });
 }
 
-function changedIn(repository: string, commit: string): readonly string[] {
+/** Paths that a commit changes against its first parent. */
+export function changedIn(repository: string, commit: string): readonly string[] {
   const text = git(repository, 'diff-tree', '-r', '-z', '--name-only', `${commit}^1`, commit);
   return text.split('\0').filter((path) => path !== '');
 }
