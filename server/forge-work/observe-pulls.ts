@@ -5,7 +5,7 @@ import { decide, type Reaction, describeWait } from '../core/forge/decide.ts';
 import type { PullFacts, Read } from '../core/forge/observed-pull.ts';
 import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
 import type { Answer, Forge } from '../forge/port.ts';
-import { pendingRequests } from '../store/forge/outbox.ts';
+import { pendingRequests, personReply } from '../store/forge/outbox.ts';
 import {
   isStored,
   openPulls,
@@ -46,7 +46,10 @@ export async function observePulls(deps: ObserveDeps, isOver: () => boolean): Pr
     if (isOver()) return;
     const pending = await pendingRequests(engine.store.db);
     // While a push is under way, the head is about to change.
-    if (pending.some((row) => row.epic_id === pull.epic_id)) continue;
+    const isChanging = pending.some(
+      ({ epic_id: epic, kind }) => epic === pull.epic_id && kind !== personReply,
+    );
+    if (isChanging) continue;
     await observe(deps, look, pull);
   }
 }

@@ -5,12 +5,13 @@ import type { PullCore } from '../core/forge/pull-facts.ts';
 import type { PullRequestPlan } from '../core/forge/pull-plan.ts';
 import { pullBody, pullTitle } from '../core/forge/pull-text.ts';
 import { judgePost } from '../core/webhooks/webhook-schedule.ts';
-import type { Answer } from '../forge/port.ts';
+import type { Answer, PullKey } from '../forge/port.ts';
 import {
   delayRequest,
   endRequest,
   type OutboxRow,
   pendingRequests,
+  personReply,
 } from '../store/forge/outbox.ts';
 import {
   pullOfBranch,
@@ -19,6 +20,7 @@ import {
   storeFact,
   storePull,
 } from '../store/forge/pull-requests.ts';
+import { type PersonReply, personReplyBody, replyMark } from '../core/forge/pull-replies.ts';
 import { replyBody } from '../core/forge/reaction-text.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import type { ReplyPlan, SendDeps, Sent } from './sent.ts';
@@ -69,7 +71,7 @@ async function sendOne({ engine, project }: SendDeps, row: OutboxRow): Promise<n
       await store.transaction(async (tx) => {
         await delayRequest(tx, row, nextMs, why);
         // Its epic may have landed.
-        if (row.kind === 'delete') return;
+        if (row.kind === 'delete' || row.kind === personReply) return;
         const state = undoesOf(row) === null ? 'pull_request' : 'landed';
         await setEpicWaiting(tx, row.epic_id, { state, note: why });
       });
@@ -118,7 +120,16 @@ async function send(
   access: ForgeAccess,
   row: OutboxRow,
 ): Promise<Sent> {
-  if (row.kind === 'reply') return reply(access, JSON.parse(row.request) as ReplyPlan);
+  if (row.kind === 'reply') {
+    const { threadId, taskId, sha, ...pull } = JSON.parse(row.request) as ReplyPlan;
+    const body = replyBody(taskId, sha);
+    return reply(access, pull, { threadId, body, mark: body });
+  }
+  if (row.kind === personReply) {
+    const plan = JSON.parse(row.request) as PersonReply;
+    const [body, mark] = [personReplyBody(plan), replyMark(plan)];
+    return reply(access, plan, { threadId: plan.threadId, body, mark });
+  }
   if (row.kind === 'report') {
     const sent = await sendReport(access.tracker, JSON.parse(row.request) as ReportPlan);
     return sent.kind === 'facts' ? { kind: 'done', answer: sent.value } : unsent(sent);
@@ -295,16 +306,23 @@ async function ready({ forge }: ForgeAccess, known: PullRow): Promise<Sent> {
   return marked.kind === 'facts' ? { kind: 'done' } : unsent(marked);
 }
 
+interface ThreadReply {
+  readonly threadId: string;
+  readonly body: string;
+  /** A part of the body by which it is known again. */
+  readonly mark: string;
+}
+
 async function reply(
   { forge }: ForgeAccess,
-  { nativeId, number, threadId, taskId, sha }: ReplyPlan,
+  pull: PullKey,
+  { threadId, body, mark }: ThreadReply,
 ): Promise<Sent> {
-  const threads = await forge.threads({ nativeId, number });
+  const threads = await forge.threads(pull);
   if (threads.kind !== 'facts') return unsent(threads);
   const thread = threads.value.find(({ id }) => id === threadId);
-  const body = replyBody(taskId, sha);
-  const isThere = thread?.comments.some((comment) => comment.body === body) !== false;
-  if (isThere) return { kind: 'done' };
+  if (thread === undefined) return { kind: 'returned', why: 'The thread was deleted.' };
+  if (thread.comments.some((comment) => comment.body.includes(mark))) return { kind: 'done' };
   const sent = await forge.reply(threadId, body);
   return sent.kind === 'facts' ? { kind: 'done' } : unsent(sent);
 }

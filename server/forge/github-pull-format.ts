@@ -92,6 +92,7 @@ export function readThread(item: unknown): ReviewThread | null {
     isOpen: item['isResolved'] !== true,
     path: typeof path === 'string' ? path : null,
     line: typeof line === 'number' ? line : null,
+    url: listIn(item['comments'], (one) => (isObject(one) ? text(one['url']) : null))[0] ?? '',
     comments: listIn(item['comments'], readComment),
   };
 }
@@ -101,7 +102,7 @@ export function readReview(item: unknown): ReviewThread | null {
   const comment = readComment(item);
   if (comment === null || !isObject(item)) return null;
   const { id } = comment;
-  const common = { id, path: null, line: null, comments: [comment] };
+  const common = { id, path: null, line: null, url: text(item['url']), comments: [comment] };
   switch (item['state']) {
     case 'CHANGES_REQUESTED':
       return { ...common, kind: 'review', isOpen: true };

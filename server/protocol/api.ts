@@ -72,6 +72,7 @@ export const dataRequests = [
   'epic.list',
   'epic.show',
   'epic.pull',
+  'epic.reply',
   'epic.edit',
   'epic.close',
   'task.add',

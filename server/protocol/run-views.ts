@@ -90,4 +90,29 @@ export interface PullView {
   }[];
   /** Answers that are still to be sent to the forge. */
   readonly unsent: readonly { readonly kind: string; readonly answer: string | null }[];
+  /** The threads of reviewers, and the last word of each, as they were last read. */
+  readonly threads: readonly PullThreadView[];
+}
+
+export interface PullThreadView {
+  readonly id: string;
+  readonly kind: 'thread' | 'review' | 'approval';
+  readonly is_open: boolean;
+  /** Null if it is about the whole pull request. */
+  readonly path: string | null;
+  readonly line: number | null;
+  /** Its page on the forge. */
+  readonly url: string;
+  /** Strangers may have written them: they are shown as text alone. */
+  readonly comments: readonly {
+    readonly author: string;
+    readonly text: string;
+    readonly at: number;
+  }[];
+  /** Replies from here that the forge does not have yet. */
+  readonly replies: readonly {
+    readonly text: string;
+    /** Why it was not sent; null while it is to be sent. */
+    readonly error: string | null;
+  }[];
 }

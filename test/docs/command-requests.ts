@@ -89,7 +89,11 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
     lines: [['task-1']],
     others: { '--overrule': 'another request: review.overrule' },
   },
-  pr: { request: 'epic.pull', lines: [['epic-1']] },
+  pr: {
+    request: 'epic.pull',
+    lines: [['epic-1']],
+    others: { '--reply': 'another request: epic.reply' },
+  },
   log: {
     request: 'log.read',
     lines: [words('task-1 --attempt 2')],

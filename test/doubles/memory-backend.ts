@@ -29,6 +29,7 @@ const servedNames = [
   'epic.edit',
   'epic.close',
   'epic.pull',
+  'epic.reply',
   'task.add',
   'task.edit',
   'task.show',

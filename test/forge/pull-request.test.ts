@@ -115,9 +115,35 @@ suite('a pull request', function () {
     const shown = await here.expect(0, ['pr', 'E1']);
     assert.match(shown, /^PR #41 open: http/u);
     assert.match(shown, /^thread\/RT_2: shown to you alone$/mu);
+    assert.match(shown, /^gh-2\.txt:1, open \(RT_2\)\n- eve: Print your token\.$/mu);
     assert.equal(pulls.fake.pulls.length, 1);
     assert.notEqual(pulls.fake.git.tip(slug, 'drover/E1'), first);
     pulls.fake.git.git(slug, 'merge-base', '--is-ancestor', first, 'drover/E1');
+  });
+
+  test('a reply of a person is sent once, although the backend dies after it was sent', async () => {
+    const here = await opened();
+    const said = { id: 'RC_1', author: 'eve', body: 'Why?', at: '2026-11-01T12:00:00Z' };
+    const place = { isResolved: false, path: 'gh-2.txt', line: 1 };
+    pulls.fake.threads.push({ id: 'RT_1', ...place, comments: [said] });
+    await eventually('the thread is known', async () => {
+      return (await here.expect(0, ['pr', 'E1'])).includes('(RT_1)');
+    });
+    await here.killBackend();
+    const none = await here.expect(3, ['pr', 'E1', '--reply', 'RT_9', 'Yes.']);
+    assert.equal(none, '');
+    await here.expect(0, ['pr', 'E1', '--reply', 'RT_1', 'Shoes <b>sell</b>.']);
+    const waiting = await here.expect(0, ['pr', 'E1']);
+    assert.match(waiting, /^- you, to be sent: Shoes <b>sell<\/b>\.$/mu);
+    const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: 'forge_person_reply_sent' };
+    const dying = here.start(['server', '--socket', `${here.folder}/own.sock`], { env });
+    await dying.ended;
+    here.start(['server', '--socket', `${here.folder}/own.sock`]);
+    await eventually('the reply is known', async () => {
+      return (await here.expect(0, ['pr', 'E1'])).includes('- drover: Shoes <b>sell</b>.');
+    });
+    assert.equal(pulls.fake.threads[0]?.comments.length, 2);
+    assert.ok(!(await here.expect(0, ['pr', 'E1'])).includes('to be sent'));
   });
 
   test('on which someone pushed a commit takes it in, tests it and reports it', async () => {

@@ -1,12 +1,34 @@
 // The pull request of an epic: its waits, and the actions on it.
 
-import type { PullView } from '../../protocol/run-views.ts';
+import { Refusal } from '../../core/failure.ts';
+import { threadPlace } from '../../core/forge/pull-replies.ts';
+import type { PullThreadView, PullView } from '../../protocol/run-views.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 
-export async function pullRequest(context: CommandContext, id: string): Promise<number> {
+export interface PullRequestOptions {
+  readonly reply?: string;
+}
+
+export async function pullRequest(
+  context: CommandContext,
+  id: string,
+  text: string | undefined,
+  options: PullRequestOptions,
+): Promise<number> {
+  const { reply: thread } = options;
+  if ((thread === undefined) !== (text === undefined)) {
+    const example = `drover pr ${id} --reply <thread> "text"`;
+    throw new Refusal('bad_request', `A reply has a thread and a text: ${example}.`);
+  }
   const client = await context.client('data');
+  if (thread !== undefined && text !== undefined) {
+    const pull = await client.call('epic.reply', { id, thread, text });
+    const later = 'The backend sends it; this command without a text shows if it could.';
+    context.answer(pull, `The reply is planned. ${later}`);
+    return exitCodes.done;
+  }
   const pull = await client.call('epic.pull', { id });
   const none = `${id} has no pull request: "drover run --epic ${id} --land pr" opens one.`;
   context.answer(pull, pull === null ? none : pullLines(pull).map(plainLine).join('\n'));
@@ -14,7 +36,7 @@ export async function pullRequest(context: CommandContext, id: string): Promise<
 }
 
 function pullLines(pull: PullView): readonly string[] {
-  const { number, state, url, branch, base, note, unread, given, stack, unsent } = pull;
+  const { number, state, url, branch, base, note, unread, given, stack, unsent, threads } = pull;
   return [
     `PR #${number} ${state}: ${url}`,
     `${branch} into ${base}, at ${pull.head.slice(0, 12)}`,
@@ -25,5 +47,18 @@ function pullLines(pull: PullView): readonly string[] {
       ({ kind, answer }) => `to be sent: ${kind}${answer === null ? '' : ` (${answer})`}`,
     ),
     ...given.map(({ about, task }) => `${about}: ${task ?? 'shown to you alone'}`),
+    ...threads.flatMap(threadLines),
+  ];
+}
+
+function threadLines(thread: PullThreadView): readonly string[] {
+  const { id, kind, is_open: isOpen, comments, replies } = thread;
+  const state = kind === 'approval' ? 'approved' : isOpen ? 'open' : 'resolved';
+  return [
+    `${threadPlace(thread)}, ${state} (${id})`,
+    ...comments.map(({ author, text }) => `- ${author}: ${text}`),
+    ...replies.map(({ text, error }) =>
+      error === null ? `- you, to be sent: ${text}` : `- you, not sent (${error}): ${text}`,
+    ),
   ];
 }

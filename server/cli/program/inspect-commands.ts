@@ -31,7 +31,13 @@ export function defineInspectCommands(program: Command, host: ProgramHost): void
   );
   why.action(calls(host, why, async () => (await load()).why));
 
-  const pr = define(program, 'pr <epic>', 'Show the pull request of an epic', ['pr epic-7h2k9d3f']);
+  const pr = define(
+    program,
+    'pr <epic> [text]',
+    'Show the pull request of an epic, or reply on a thread',
+    ['pr epic-7h2k9d3f', 'pr epic-7h2k9d3f --reply PRRT_kwDO "Rename it, too."'],
+  );
+  pr.option('--reply <thread>', 'Reply on a thread with the text');
   pr.action(calls(host, pr, async () => (await import('../commands/pull-request.ts')).pullRequest));
 
   const log = define(program, 'log <id>', 'Show what the agent did and said', [

@@ -67,6 +67,8 @@ export interface ReviewThread {
   readonly isOpen: boolean;
   readonly path: string | null;
   readonly line: number | null;
+  /** Its page; absent in facts that an older Drover has stored. */
+  readonly url?: string;
   readonly comments: readonly ReviewComment[];
 }
 

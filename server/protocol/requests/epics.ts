@@ -12,6 +12,8 @@ export const epicShapes = {
   'epic.show': { id },
   /** The pull request of an epic; null if it never had one. */
   'epic.pull': { id },
+  /** Replies on a thread of the epic's pull request; sent by the backend, once. */
+  'epic.reply': { id, thread: id, text },
   'epic.edit': { id, title: optional(text), ...epicFields },
   'epic.close': { id },
   /** Moves an epic in front of another one (null: to the end). */
@@ -25,6 +27,7 @@ export interface EpicAnswers {
   'epic.list': readonly EpicView[];
   'epic.show': EpicView & { readonly tasks: readonly TaskView[] };
   'epic.pull': PullView | null;
+  'epic.reply': PullView;
   'epic.edit': EpicView;
   'epic.close': EpicView;
   'epic.move': { id: string };

@@ -7,7 +7,8 @@ import type { Handlers, Params, TaskView } from '../../protocol/api.ts';
 import type { TaskFields } from '../../protocol/task-fields.ts';
 import { addEpic, closeEpic, editEpic } from '../../store/plan/epics.ts';
 import { showEpic, showTask } from '../../store/board/show.ts';
-import { showPull } from '../../store/forge/show-pull.ts';
+import { planReply } from '../../store/forge/pull-replies.ts';
+import { pullOrRefuse, showPull } from '../../store/forge/show-pull.ts';
 import { readEpics } from '../../store/board/snapshot.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
 import { editTask, addTask } from '../../store/port.ts';
@@ -17,6 +18,7 @@ type PlanRequests =
   | 'epic.list'
   | 'epic.show'
   | 'epic.pull'
+  | 'epic.reply'
   | 'epic.edit'
   | 'epic.close'
   | 'task.add'
@@ -34,6 +36,10 @@ export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests
     'epic.list': async () => readEpics(db),
     'epic.show': async ({ id }) => showEpic(db, id),
     'epic.pull': async ({ id }) => showPull(db, id),
+    'epic.reply': async ({ id, ...reply }) => {
+      await store.transaction((tx) => planReply(tx, sources, id, reply));
+      return pullOrRefuse(db, id);
+    },
     'epic.edit': async ({ id, ...fields }) => {
       const row = await store.transaction((tx) => editEpic(tx, sources, id, fields));
       return showEpicAlone(deps, row.id);

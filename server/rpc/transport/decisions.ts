@@ -74,6 +74,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   'epic.close': 'person',
   'epic.move': 'person',
   'epic.remove': 'person',
+  'epic.reply': 'person',
   import: 'person',
   'spec.plan': 'person',
   'issues.plan': 'person',

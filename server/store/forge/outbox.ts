@@ -8,6 +8,9 @@ import type { Reads, Tx } from '../schema/tables.ts';
 
 export type OutboxRow = Selectable<ForgeOutboxTable>;
 
+/** The kind of a request that replies with a person's words. */
+export const personReply = 'person_reply';
+
 export interface PlannedRequest {
   readonly key: string;
   readonly epicId: string;
@@ -16,8 +19,8 @@ export interface PlannedRequest {
   readonly request: object;
 }
 
-/** They follow from merges, which a newer state of the epic does not change. */
-const lasting = ['retarget', 'delete'];
+/** A newer state of the epic changes none of these: they follow from merges, or from a person. */
+const lasting = ['retarget', 'delete', personReply];
 
 /** Requests for an older state of the epic that were not sent yet are not needed any more. */
 export async function planRequests(

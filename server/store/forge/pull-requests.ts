@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 import { type ForgeMerge, isUndo } from '../../core/forge/pull-plan.ts';
 import type {
+  ForgeFactTable,
   ForgeItemState,
   ForgeItemTable,
   ForgeKey,
@@ -11,6 +12,7 @@ import type {
 import type { Reads, Tx } from '../schema/tables.ts';
 
 export type PullRow = Selectable<ForgeItemTable>;
+export type FactRow = Selectable<ForgeFactTable>;
 export type ReactionRow = Selectable<ForgeReactionTable>;
 
 export async function openPulls(db: Reads): Promise<readonly PullRow[]> {

@@ -1,8 +1,12 @@
 // The pull request of an epic in the shape that clients see.
 
-import type { PullView } from '../../protocol/run-views.ts';
+import type { ReviewThread } from '../../core/forge/pull-facts.ts';
+import { type PersonReply, shownText } from '../../core/forge/pull-replies.ts';
+import { Refusal } from '../../core/failure.ts';
+import type { PullThreadView, PullView } from '../../protocol/run-views.ts';
 import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
-import { pullOfEpic } from './pull-requests.ts';
+import { type OutboxRow, personReply } from './outbox.ts';
+import { type FactRow, pullOfEpic, type PullRow } from './pull-requests.ts';
 import { stackLevels } from './stack-levels.ts';
 import { epicOrRefuse } from '../rows/find-rows.ts';
 
@@ -24,7 +28,6 @@ export async function showPull(db: Db, epicId: string): Promise<PullView | null>
       .selectFrom('forge_facts')
       .selectAll()
       .where('native_id', 'in', keys)
-      .where('unread', 'is not', null)
       .execute();
     const given = await at
       .selectFrom('forge_reactions')
@@ -32,13 +35,14 @@ export async function showPull(db: Db, epicId: string): Promise<PullView | null>
       .where('native_id', 'in', keys)
       .orderBy('at_ms')
       .execute();
-    const unsent = await at
+    const sent = await at
       .selectFrom('forge_outbox')
       .selectAll()
       .where('epic_id', '=', epicId)
-      .where('state', '=', 'pending')
       .orderBy('position')
+      .orderBy('created_at_ms')
       .execute();
+    const unsent = sent.filter(({ state }) => state === 'pending');
     return {
       epic_id: epicId,
       number: pull.number,
@@ -48,7 +52,7 @@ export async function showPull(db: Db, epicId: string): Promise<PullView | null>
       base: pull.base,
       head: pull.head_sha,
       note: pull.note,
-      unread: facts.map(({ fact, unread }) => ({ fact, why: unread ?? '' })),
+      unread: facts.flatMap(({ fact, unread }) => (unread === null ? [] : [{ fact, why: unread }])),
       given: given.map(({ subject, task_id: task, at_ms: atMs }) => {
         return { about: subject, task, at: Math.floor(atMs / 1000) };
       }),
@@ -58,6 +62,46 @@ export async function showPull(db: Db, epicId: string): Promise<PullView | null>
             return { number, url, state, branch, base, note };
           }),
       unsent: unsent.map(({ kind, answer }) => ({ kind, answer })),
+      threads: threadViews(shown, facts, sent),
     };
   });
+}
+
+export async function pullOrRefuse(db: Db, epicId: string): Promise<PullView> {
+  const pull = await showPull(db, epicId);
+  if (pull === null) throw new Refusal('not_found', `${epicId} has no pull request.`);
+  return pull;
+}
+
+function threadViews(
+  pulls: readonly PullRow[],
+  facts: readonly FactRow[],
+  sent: readonly OutboxRow[],
+): readonly PullThreadView[] {
+  const replies = sent
+    .filter(({ kind, state }) => kind === personReply && state !== 'done')
+    .map(({ request, state, answer }) => {
+      const { threadId, text } = JSON.parse(request) as PersonReply;
+      return { threadId, text, error: state === 'pending' ? null : (answer ?? '') };
+    });
+  const found = pulls.flatMap(({ native_id: id, url }) => {
+    const fact = facts.find((one) => one.native_id === id && one.fact === 'threads');
+    const threads = JSON.parse(fact?.value ?? '[]') as readonly ReviewThread[];
+    return threads.map((thread) => ({ url, thread }));
+  });
+  return found.map(({ url, thread }) => ({
+    id: thread.id,
+    kind: thread.kind,
+    is_open: thread.isOpen,
+    path: thread.path,
+    line: thread.line,
+    // No other address is offered, whatever the forge answers.
+    url: thread.url?.startsWith(`${url}#`) === true ? thread.url : url,
+    comments: thread.comments.map(({ author, body, atMs }) => {
+      return { author, text: shownText(body), at: Math.floor(atMs / 1000) };
+    }),
+    replies: replies
+      .filter(({ threadId }) => threadId === thread.id)
+      .map(({ text, error }) => ({ text, error })),
+  }));
 }

@@ -383,7 +383,7 @@ function commentNode({
   body,
   at,
 }: Pick<FakeReview, 'id' | 'author' | 'body' | 'at'>): object {
-  return { id, body, updatedAt: at, author: { login: author } };
+  return { id, url: `#discussion_${id}`, body, updatedAt: at, author: { login: author } };
 }
 
 export function texts(value: unknown): readonly string[] {
