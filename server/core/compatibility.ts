@@ -1,13 +1,13 @@
-// Decides which release may continue which running work, and which releases of a fleet assign new
+// Decides which release may continue running work, and which releases in a fleet may assign new
 // work.
 
 /**
- * Raised only when step names or outputs change so that the code can no longer read the old ones.
- * Until then, every release continues the work of the others.
+ * Increase this only if step names or outputs change so that newer code cannot read older ones.
+ * Releases with the same number can continue each other's work.
  */
 export const compatibilityNumber = 1;
 
-/** Tests set the number, to make one build act as two releases. */
+/** Tests override the number so that one build acts as two releases. */
 export function readCompatibility(
   environment: Readonly<Record<string, string | undefined>>,
 ): number {
@@ -16,18 +16,18 @@ export function readCompatibility(
   return Number.isInteger(wanted) && wanted > 0 ? wanted : compatibilityNumber;
 }
 
-/** The part of a machine that decides. */
+/** The fields of a machine that the comparison needs. */
 export interface ComparedMachine {
   readonly compatibility: number;
   readonly isDraining: boolean;
-  /** Maximum number of agents on it. A machine without agents cannot run tasks. */
+  /** Maximum number of agents on this machine. 0 means that it runs no tasks. */
   readonly agentsMax: number;
 }
 
 /**
- * The compatibility number that assigns work: the highest of the machines that take some, so that a
- * fleet that is upgraded machine by machine moves to the new release as soon as one of them has it.
- * Returns null if no machine takes tasks.
+ * Returns the compatibility number whose machines assign work: the highest number of any machine
+ * that takes tasks. During a rolling upgrade, the new release takes over as soon as one machine
+ * runs it. Returns null if no machine takes tasks.
  */
 export function leadingNumber(machines: readonly ComparedMachine[]): number | null {
   const taking = machines.filter(({ isDraining, agentsMax }) => !isDraining && agentsMax > 0);

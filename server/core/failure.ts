@@ -1,5 +1,5 @@
-// Why an attempt did not end well. A failure is a value: a kind, whether a retry can help, and a
-// sentence for a person.
+// Why an attempt failed. A failure is a value: a kind, whether a retry can help, and a sentence for
+// a person.
 
 import { ownRefusalKinds } from './refusal-kinds.ts';
 
@@ -7,35 +7,35 @@ export const failureKinds = [
   'agent_failed', // the program exited with an error
   'agent_missing', // the program could not be found or started
   'agent_auth', // not signed in, wrong key
-  'agent_billing', // no credit
-  'account_limit', // the account is at its limit and another agent takes over: uses no attempt
-  'agent_limit', // turns or money given to this attempt are used up
-  'budget_used', // the task's budget is used up, or a person stopped it there: only a person can continue it
+  'agent_billing', // the account has no credit
+  'account_limit', // the account's limit is reached and another agent takes over: uses no attempt
+  'agent_limit', // the attempt's limit of turns or money is used up
+  'budget_used', // the task's budget is used up or was cut off: only a person can resume it
   'agent_overloaded', // the provider is overloaded or unreachable; a later try may work
-  'agent_stalled', // no sign of life for too long
-  'timeout', // the wall time of the attempt is over
+  'agent_stalled', // the agent shows no activity for too long
+  'timeout', // the attempt's wall time is over
   'setup_failed', // the project's setup command failed: not the agent's fault
-  'no_changes', // ended well, but without an expected commit
-  'gate_failed', // the gate is red on the merged tree
-  'conflict', // the work cannot be merged with earlier landings
-  'line_held', // a change that Drover did not make stopped the line; uses no attempt, continues when a person has decided
-  'push_refused', // the fleet's git server refuses the work: uses no attempt, continues when a person has changed a rule
-  'commit_failed', // git could not commit the finished work: uses no attempt, restarts no agent
-  'git_failed', // git refused something it should not have
-  'disk_full', // a disk of this machine had no space: uses no attempt
-  'worker_failed', // no remote worker could be had, or it was lost before its result was fetched
-  'interrupted', // the owner died or the run was stopped; costs no attempt
+  'no_changes', // the agent succeeded, but made no expected commit
+  'gate_failed', // the gate failed on the merged tree
+  'conflict', // the work conflicts with earlier landings
+  'line_held', // an outside change stopped the line: uses no attempt, needs a person
+  'push_refused', // the fleet's git server refuses the push: uses no attempt, needs a person
+  'commit_failed', // git could not commit the finished work: uses no attempt
+  'git_failed', // git unexpectedly refused an operation
+  'disk_full', // a disk of this machine is full: uses no attempt
+  'worker_failed', // no remote worker was available, or it was lost before its result was fetched
+  'interrupted', // the owner died or the run was stopped: uses no attempt
 ] as const;
 
 export type FailureKind = (typeof failureKinds)[number];
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** True when another attempt of the same agent can end better. */
+  /** True if another attempt with the same agent can succeed. */
   readonly retryable: boolean;
-  /** One sentence for a person: the event, and the remedy if one exists. */
+  /** One sentence for a person: the problem and, if possible, the remedy. */
   readonly message: string;
-  /** Longer evidence (the end of a log), fed into the next attempt's prompt. */
+  /** Longer evidence, such as the end of a log, for the next attempt's prompt. */
   readonly detail?: string;
 }
 
@@ -56,13 +56,13 @@ const retryableKinds: ReadonlySet<FailureKind> = new Set([
   'interrupted',
 ]);
 
-/** Builds a failure whose `retryable` follows from its kind. */
+/** Builds a failure. Its kind determines `retryable`. */
 export function failure(kind: FailureKind, message: string, detail?: string): Failure {
   const base = { kind, retryable: retryableKinds.has(kind), message };
   return detail === undefined ? base : { ...base, detail };
 }
 
-/** A value, or the failure instead of it. */
+/** A value, or the failure that prevented it. */
 export type Result<T, E = Failure> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: E };
@@ -75,17 +75,17 @@ export function err<E>(error: E): { readonly ok: false; readonly error: E } {
   return { ok: false, error };
 }
 
-/** A run that cannot start may report the failure kind of an attempt. */
+/** Includes the kinds of failed attempts, because a run may fail to start for the same reasons. */
 export type RefusalKind = (typeof ownRefusalKinds)[number] | FailureKind;
 
 export const refusalKinds: ReadonlySet<string> = new Set([...ownRefusalKinds, ...failureKinds]);
 
-/** Another version may send a kind that this one does not know. */
+/** Another version may send a kind that this version does not know. */
 export function toRefusalKind(word: unknown): RefusalKind {
   return typeof word === 'string' && refusalKinds.has(word) ? (word as RefusalKind) : 'refused';
 }
 
-/** An error that code distinguishes by its kind; its message is for people. */
+/** An error that code distinguishes by kind; its message is only for people. */
 export abstract class ErrorOfKind<Kind extends string> extends Error {
   abstract override name: string;
   readonly kind: Kind;
@@ -96,7 +96,7 @@ export abstract class ErrorOfKind<Kind extends string> extends Error {
   }
 }
 
-/** A person's request that is refused, with nothing changed (exit code 3 of the command). */
+/** A refused request that changed nothing (exit code 3 of the command). */
 export class Refusal extends ErrorOfKind<RefusalKind> {
   override name = 'Refusal';
 }

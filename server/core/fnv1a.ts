@@ -1,4 +1,4 @@
-// The FNV-1a hash: 32 bits that represent a text when a collision costs little.
+// The FNV-1a hash: 32 bits that identify a text if a collision does little harm.
 
 export function fnv1a(text: string): number {
   let hash = 0x811c9dc5;

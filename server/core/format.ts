@@ -1,4 +1,4 @@
-// Numbers as people read them: durations, sizes, money. Pure text, no locale.
+// Formats durations, sizes and money for people, independent of the locale.
 
 /** `< 1 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
@@ -19,12 +19,12 @@ function two(large: number, largeUnit: string, small: number, smallUnit: string)
   return `${large} ${largeUnit}${rest}`;
 }
 
-/** Quotes the text as one word of a POSIX shell. */
+/** Quotes the text as one word for a POSIX shell. */
 export function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** `512 B`, `1.5 KB`, `10 MB`; steps of 1024, as sizes are read. */
+/** `512 B`, `1.5 KB`, `10 MB`. One unit is 1024 of the next smaller one. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB'];
   let value = Math.max(bytes, 0);
@@ -59,12 +59,12 @@ export function stepText(step: { readonly agent: string; readonly model: string 
   return step.model === null ? step.agent : `${step.agent}:${step.model}`;
 }
 
-/** For readers that treat these three characters as markup. */
+/** For consumers that treat these three characters as markup. */
 export function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** For a subject of one line. */
+/** Returns one line for a subject. */
 export function firstLineOf(text: string): string {
   return text.split(/[\r\n]/, 1)[0] ?? '';
 }

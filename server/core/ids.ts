@@ -1,5 +1,4 @@
-// Ids: which ones are allowed (they become parts of branch names and folders), and how our own are
-// made.
+// Checks ids, which become parts of branch names and folders, and creates new ones.
 
 export type IdCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
@@ -7,16 +6,16 @@ export type IdKind = 'epic' | 'task' | 'question' | 'run' | 'hint' | 'note';
 
 const allowedPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Windows opens a device for these names, with any extension and in any case. */
+/** On Windows these names open a device, with any extension and in any case. */
 const devicePattern = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
 
 /**
- * `drover/epic/<id>` and `drover/results/<branch>` are Drover's own branches beside `drover/<task
+ * Drover uses the branches `drover/epic/<id>` and `drover/results/<branch>` besides `drover/<task
  * id>/<attempt>`.
  */
 const reservedWords: ReadonlySet<string> = new Set(['epic', 'results']);
 
-/** Whether an id may be kept, and if not, why (to be put after "the id … "). */
+/** Whether the id is allowed. The reason continues a sentence that starts with "the id …". */
 export function checkId(id: string): IdCheck {
   if (id === '') return { ok: false, reason: 'is empty' };
   if (id.length > 64) return { ok: false, reason: 'is longer than 64 characters' };
@@ -48,10 +47,10 @@ const prefixes: { readonly [K in IdKind]: string } = {
 
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Random bytes that `newId` needs: 8 characters of 5 bits. */
+/** Random bytes needed by `newId`: 8 characters of 5 bits. */
 export const randomBytesPerId = 5;
 
-/** `task-` + 8 lower-case base32 characters, and alike for the other kinds. */
+/** `task-` and 8 lower-case base32 characters; other kinds have their own prefix. */
 export function newId(kind: IdKind, random: Uint8Array): string {
   if (random.length < randomBytesPerId) throw new Error('newId needs 5 random bytes');
   let text = '';
@@ -65,12 +64,12 @@ export function newId(kind: IdKind, random: Uint8Array): string {
   return `${prefixes[kind]}-${text}`;
 }
 
-/** A sub-task that we number ourselves; `n` counts from 1. */
+/** The id of a sub-task that Drover numbers itself. `n` counts from 1. */
 export function subTaskId(parent: string, n: number): string {
   return `${parent}.${n}`;
 }
 
-/** A title may start with a sub-task id (`task-x.5 `), which contains its number and its parent. */
+/** A title may start with a sub-task id (`task-x.5 `), which contains the parent and the number. */
 export function subTaskIdInTitle(
   title: string,
 ): { readonly parent: string; readonly n: number; readonly title: string } | null {

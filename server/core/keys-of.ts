@@ -1,4 +1,4 @@
-// The names in a table that is written out, with their own type.
+// The keys of an object literal, with their literal types.
 
 export function keysOf<Table extends object>(
   table: Table,

@@ -1,4 +1,4 @@
-// One thing made for each other thing, however often it is asked for.
+// Creates one value per key and returns the same value at later calls.
 
 export class MadeOnce<Key extends object, Value> {
   readonly #made = new WeakMap<Key, Value>();

@@ -1,4 +1,4 @@
-// Whether a value from outside is in a closed list.
+// Whether an untrusted value is in a closed list.
 
 export function isOneOf<Word extends string>(
   words: readonly Word[],

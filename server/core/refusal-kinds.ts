@@ -1,8 +1,9 @@
-// The kinds of refusals that are not failures of attempts. They are public, as `error.kind` of
-// `--json` and on the wire: scripts rely on the spellings. What each means is in docs/refusals.md.
+// The kinds of refusals that are not failures of attempts. Scripts see them as `error.kind` in
+// `--json` output and in responses, so their spelling must not change. docs/refusals.md explains
+// each of them.
 
 export const ownRefusalKinds = [
-  // The request
+  // Requests
   'bad_request',
   'bad_value',
   'bad_title',
@@ -24,7 +25,7 @@ export const ownRefusalKinds = [
   'not_confirmed',
   'declined',
 
-  // Missing things
+  // Missing objects
   'unknown_id',
   'unknown_branch',
   'unknown_ref',
@@ -41,7 +42,7 @@ export const ownRefusalKinds = [
   'not_a_repository',
   'output_gone',
 
-  // Changes that the state does not allow
+  // Changes that the current state does not allow
   'epic_open',
   'run_differs',
   'elsewhere',
@@ -65,7 +66,7 @@ export const ownRefusalKinds = [
   'refused',
   'failed',
 
-  // The backend, its database and its surroundings
+  // The backend, its database and its environment
   'backend',
   'already_running',
   'worker_running',

@@ -1,7 +1,10 @@
-// Characters that take no room or turn the reading direction could make a title, a file's name or a
-// commit's subject read as something else, so they are shown by their numbers.
+// Shows invisible and direction-changing characters by their numbers. Otherwise they could make a
+// title, a file name or a commit subject appear as a different text.
 
-/** Turn the direction, take no room, or are tags. Control characters are another matter. */
+/**
+ * Characters that change the direction, have no width or are tags. Control characters are handled
+ * separately.
+ */
 export const invisible =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
 
@@ -17,13 +20,16 @@ export function codePointText(character: string): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** A longer subject is cut by most tools that list commits. */
+/** Most tools that list commits truncate longer subjects. */
 export const subjectMax = 72;
 
-/** A sign of several code points is not cut in two. */
+/** Prevents a cut inside a character of several code points. */
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The first line of a commit's message: one line, nothing hidden, cut with an ellipsis. */
+/**
+ * Returns the first line of a commit message: one line without hidden characters, truncated with an
+ * ellipsis.
+ */
 export function commitSubject(text: string): string {
   const line = withVisible(text.replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').trim());
   if (line.length <= subjectMax) return line;

@@ -1,6 +1,6 @@
-// Finds the changes in a Beads file since it was last synced with the plan: only those are the
-// other tool's. Compares fields, not lines, because the tool rewrites lines when it imports them,
-// with the time of its import and without empty lists.
+// Finds the changes that another tool made to a Beads file since it was last synced with the plan.
+// Compares fields instead of lines, because bd rewrites a line when it imports it: it sets the time
+// of the import and drops empty lists.
 
 import {
   priorityFromBd,
@@ -13,7 +13,7 @@ import type { EpicContent, ExistingTask, ImportedEpic, ImportedTask } from './im
 import { parseLine } from './import-jsonl.ts';
 import { isObject, type JsonObject } from './json-object.ts';
 
-/** The fields of a line that Drover's plan has too. */
+/** Fields of a line that Drover's plan also has. */
 export const beadsFields = [
   'title',
   'text',
@@ -28,9 +28,9 @@ export type BeadsField = (typeof beadsFields)[number];
 export interface BeadsChanges {
   /** The changed fields of lines that are new or different. */
   readonly changed: ReadonlyMap<string, ReadonlySet<BeadsField>>;
-  /** Ids that had another state (closed, deferred, open) before. */
+  /** Ids whose state (closed, deferred, open) changed. */
   readonly moved: ReadonlySet<string>;
-  /** Ids that had a line and have none. */
+  /** Ids whose line was removed. */
   readonly gone: ReadonlySet<string>;
 }
 
@@ -50,7 +50,9 @@ export function changesSince(base: string, text: string): BeadsChanges {
   return { changed, moved, gone: new Set(gone) };
 }
 
-/** The lines of these ids as they were, so that their changes count as new the next time. */
+/**
+ * Restores the old lines of these ids, so that their changes are detected again at the next sync.
+ */
 export function withOldLines(text: string, base: string, ids: ReadonlySet<string>): string {
   if (ids.size === 0) return text;
   const before = linesById(base);
@@ -63,7 +65,7 @@ export function withOldLines(text: string, base: string, ids: ReadonlySet<string
   return lines.join('\n');
 }
 
-/** A label or an edge of an issue that a text no longer has. */
+/** A label or an edge that was removed from an issue. */
 export interface LostPart {
   readonly id: string;
   readonly kind: 'label' | 'edge';
@@ -71,7 +73,7 @@ export interface LostPart {
 }
 
 /**
- * The tool adds labels and edges when it imports a line, and removes none: these are removed by its
+ * bd's import adds labels and edges but never removes any, so they have to be removed with bd
  * commands.
  */
 export function lostParts(before: string, after: string): readonly LostPart[] {
@@ -96,8 +98,8 @@ function partsOf(id: string, line: string): readonly LostPart[] {
 }
 
 /**
- * Merges a record of the file over the stored task: only the fields that the other tool changed, so
- * that our own changes of the other fields stay.
+ * Merges a record of the file into the stored task. Takes over only the fields that the other tool
+ * changed, so that Drover's changes to the other fields are preserved.
  */
 export function withChangedFields(
   record: ImportedTask,
@@ -129,7 +131,7 @@ export function withChangedTexts(
   };
 }
 
-/** All of them for a shape in which a part of a record is on other lines. */
+/** Returns all fields for a shape that stores parts of a record on other lines. */
 function changedFields(before: string, now: string): ReadonlySet<BeadsField> {
   const [old, fresh] = [fieldsOf(before), fieldsOf(now)];
   if (old === null || fresh === null) return new Set(beadsFields);
@@ -140,7 +142,7 @@ function changedFields(before: string, now: string): ReadonlySet<BeadsField> {
 
 interface LineFields {
   readonly shape: BeadsShape;
-  /** Each as a text that is the same for the same meaning. */
+  /** Each value as canonical text, so that equal values have equal texts. */
   readonly fields: Readonly<Record<BeadsField, string>>;
 }
 

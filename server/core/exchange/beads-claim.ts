@@ -1,5 +1,5 @@
-// The marks of Drover's own work in a Beads file: which issues its agents have, which landing
-// closed them, and the state of a task, without the marks of earlier states.
+// Drover's marks in a Beads file: the issues that its agents work on, the landing that closed an
+// issue, and labels for states that bd does not have.
 
 import { splitLabels, statusFromBeads, type BeadsShape, type BeadsStatus } from './beads-format.ts';
 import type { TaskStatus } from '../plan/state.ts';
@@ -7,14 +7,14 @@ import type { Task } from '../plan/task.ts';
 import type { JsonObject } from './json-object.ts';
 
 /**
- * The assignee of an issue that an agent of ours works on, and the label if it is assigned to a
- * person.
+ * The assignee of an issue that one of Drover's agents works on. If the issue is assigned to a
+ * person, the label is used instead.
  */
 export const beadsClaim = { assignee: 'drover', label: 'drover:in_progress' } as const;
 
 /**
- * The issue is in progress in Drover. That holds nothing, and the claim is released when the
- * attempt ends.
+ * Whether Drover marked the issue as in progress. Such a mark does not hold the issue, and is
+ * removed when the attempt ends.
  */
 export function isOwnClaim({ status, assignee, labels }: JsonObject): boolean {
   const list = Array.isArray(labels) ? (labels as readonly unknown[]) : [];
@@ -22,13 +22,13 @@ export function isOwnClaim({ status, assignee, labels }: JsonObject): boolean {
   return status === 'in_progress' && (assignee === beadsClaim.assignee || isLabelled);
 }
 
-/** Says no more than that an issue is closed. */
+/** Matches a reason that adds nothing to the closed state. */
 const plainReason = /^(?:closed|completed|done)?\.?$/iu;
 const landedWords = /^Landed as [\da-f]+(?:: )?/u;
 
 /**
- * The reason for closing that a landing writes, followed by the words of the person or agent that
- * closed the issue earlier. Returns null if the task has not landed.
+ * The reason that a landing writes when it closes an issue, followed by the reason of an earlier
+ * close. Returns null if the task has not landed.
  */
 export function landedReason(
   { status, landedSha }: Pick<Task, 'status' | 'landedSha'>,
@@ -47,8 +47,8 @@ export function isRunning(status: TaskStatus): boolean {
 }
 
 /**
- * While an agent works the issue is ours; a person to whom it is assigned keeps it, and a label
- * says whose claim it is.
+ * While an agent works on the issue, Drover is its assignee. If it is assigned to a person, the
+ * assignee stays and a label marks Drover's claim.
  */
 export function beadsClaimFields(
   status: TaskStatus,
@@ -65,7 +65,10 @@ export function beadsClaimFields(
   };
 }
 
-/** Whether the line (`deferred`, `closed` as a duplicate) already expresses our state. */
+/**
+ * Whether the line already expresses our state, for example as `deferred` or as `closed` because of
+ * a duplicate.
+ */
 export function toldAlready(
   shape: BeadsShape,
   before: JsonObject,
@@ -83,7 +86,7 @@ export function toldAlready(
 
 const unlabelled: readonly unknown[] = ['closed', 'deferred', 'blocked'];
 
-/** A label counts only beside a status that leaves the state open. */
+/** The label counts only if the status itself does not decide the state. */
 export function toldStatus(before: JsonObject): BeadsStatus {
   const { status } = before;
   const { state } = splitLabels(labelList(before));
@@ -92,8 +95,8 @@ export function toldStatus(before: JsonObject): BeadsStatus {
 }
 
 /**
- * Keeps a person's claim in the other tool. A deferred issue stays deferred next to the label of a
- * state that needs a person anyway.
+ * Keeps a claim that a person made in the other tool. A deferred issue stays deferred beside the
+ * label of a state that requires a person anyway.
  */
 export function keptStatus(
   before: JsonObject,
@@ -111,13 +114,13 @@ interface Times {
 }
 
 /**
- * The issue of a task or an epic that was removed from the plan. Returns null if it is closed
- * already.
+ * Closes the issue of a task or an epic that was removed from the plan. Returns null if it is
+ * already closed.
  */
 export function closedRecord(before: JsonObject, times: Times): JsonObject | null {
   if (before['status'] === 'closed' || before['status'] === 'tombstone') return null;
   const updated = before['updated_at'];
-  // Later than theirs, or their program takes no notice of it.
+  // Must be later than the existing time, or bd ignores the change.
   const atMs = typeof updated === 'string' ? (times.timeOf(updated) ?? 0) + 1 : 0;
   const at = times.timeText(atMs);
   const { labels } = splitLabels(labelList(before));

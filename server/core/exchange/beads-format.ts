@@ -1,6 +1,6 @@
-// The two shapes of a Beads file, line by line: Drover's own (`type`, `id`, `data`) and the `bd`
-// tool's (`title` and `status` at the top). Words and numbers of each are mapped to ours here, and
-// ours to them.
+// The two shapes of a line in a Beads file: Drover's (`type`, `id`, `data`) and the `bd` tool's
+// (`title` and `status` at the top level). Maps the words and numbers of each shape to Drover's and
+// back.
 
 import { type TaskStatus, taskStatuses } from '../plan/state.ts';
 import type { TaskType } from '../plan/task.ts';
@@ -8,7 +8,9 @@ import { isObject, type JsonObject } from './json-object.ts';
 
 export type BeadsShape = 'drover' | 'bd';
 
-/** Which shape a line has; null = not understood, to be kept as it is. */
+/**
+ * Detects the shape of a line. Returns null if it is neither; such a line is preserved unchanged.
+ */
 export function detectShape(line: JsonObject): BeadsShape | null {
   const { type, data, title, status } = line;
   if (isObject(data) && typeof type === 'string' && ['epic', 'bead', 'link'].includes(type)) {
@@ -17,7 +19,7 @@ export function detectShape(line: JsonObject): BeadsShape | null {
   return typeof title === 'string' && typeof status === 'string' ? 'bd' : null;
 }
 
-/** Keys in any order. */
+/** Compares JSON values and ignores the order of keys. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     const [left, right]: readonly unknown[][] = [a, b];
@@ -36,7 +38,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-/** bd: 0 is the most urgent. */
+/** In bd, 0 is the most urgent. */
 const readPriorities: readonly number[] = [10, 7, 5, 2, 0];
 
 export function priorityFromBd(priority: unknown): number {
@@ -75,7 +77,7 @@ export function typeToBd(type: TaskType): string {
   }
 }
 
-/** Reasons for closing that mean "given up", not "done". */
+/** Whether a reason for closing means "given up" instead of "done". */
 export function isGivenUp(reason: unknown): boolean {
   return (
     typeof reason === 'string' &&
@@ -101,8 +103,8 @@ export function splitLabels(labels: readonly string[]): {
 }
 
 /**
- * Our state for a status word; null = the record is not imported (deleted, or an unknown status
- * word).
+ * Maps a status to ours. Returns null if the record must not be imported: it is deleted, or its
+ * status is unknown.
  */
 export function statusFromBeads(
   shape: BeadsShape,
@@ -132,7 +134,7 @@ export interface BeadsStatus {
   readonly reason: string | null;
 }
 
-/** `outside`: blocked by a cause outside, not by a task. */
+/** `outside`: blocked by an external cause, not by a task. */
 export function statusToBeads(
   shape: BeadsShape,
   status: TaskStatus,
@@ -163,8 +165,8 @@ export function statusToBeads(
 }
 
 /**
- * One text to a list: lines with a dash, a star, a box or a number are criteria; else the whole
- * text is one.
+ * Splits one text into a list. Lines that start with a dash, a star, a checkbox or a number are
+ * criteria; without such lines, the whole text is one criterion.
  */
 export function criteriaFromText(text: string): readonly string[] {
   const lines = text.split(/\r?\n/).flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));

@@ -1,14 +1,14 @@
-// Which open issues of a Beads file `bd ready` would not offer, for reasons that our plan has no
-// edge for: each is held with a sentence, so that it is not started.
+// Finds open issues that `bd ready` would not offer for reasons that Drover's plan cannot express
+// as an edge. Each is held with a sentence so that it does not start.
 
 import { isOwnClaim } from './beads-claim.ts';
 import { isObject, type JsonObject } from './json-object.ts';
 import type { HoldFacts } from './import-types.ts';
 
-/** How the sentences start. */
+/** Prefix of these sentences. */
 export const beadsHold = 'Beads: ';
 
-/** Reasons by id, for issues of the `bd` shape. */
+/** Returns the reason to hold each held issue, by id. Only for issues of the `bd` shape. */
 export function beadsHolds(
   issues: readonly JsonObject[],
   facts: HoldFacts,
@@ -51,7 +51,7 @@ function edgesOf(issue: JsonObject): readonly BeadsEdge[] {
   });
 }
 
-/** Edges between tasks are edges of our plan; here are the others. */
+/** Ignores edges between tasks, which the plan has as edges. */
 function edgeReason(issue: JsonObject, byId: ReadonlyMap<string, JsonObject>): string | null {
   const isEpic = issue['issue_type'] === 'epic';
   for (const { type, to } of edgesOf(issue)) {
@@ -78,7 +78,7 @@ function isOpen(issue: JsonObject): boolean {
   return issue['status'] !== 'closed' && issue['status'] !== 'tombstone';
 }
 
-/** Issues with a word of Beads' own are not imported, so no edge leads to them. */
+/** Issues with a status that only bd has are not imported, so the plan has no edge to them. */
 function isUnplanned(issue: JsonObject): boolean {
   return !['open', 'in_progress', 'blocked', 'deferred'].includes(String(issue['status']));
 }

@@ -1,5 +1,5 @@
-// A three-way merge of a Beads file, issue by issue: like Beads' own merge driver, for when git has
-// none. Lines of different issues never conflict, however close they are.
+// Merges a Beads file three ways, issue by issue. Replaces Beads' own merge driver if git has none
+// configured. Lines of different issues never conflict, however close they are.
 
 import { fnv1a } from '../fnv1a.ts';
 import { parseLine } from './import-jsonl.ts';
@@ -17,7 +17,10 @@ export interface BeadsVersions {
   readonly theirs: string;
 }
 
-/** Unix milliseconds of an RFC 3339 text; null if it is not a time. The core has no calendar. */
+/**
+ * Parses an RFC 3339 time to Unix milliseconds; null if it is not a time. Passed in because the
+ * core has no calendar.
+ */
 export type TimeOf = (text: string) => number | null;
 
 interface Line {
@@ -28,7 +31,8 @@ interface Line {
 type Lines = ReadonlyMap<string, Line>;
 
 /**
- * Null if a line of one of them cannot be read, or contains two issues: then the intent is unknown.
+ * Returns null if a version has an unreadable line or two lines with one id, because the intent is
+ * then unknown.
  */
 export function mergeBeadsLines(versions: BeadsVersions, timeOf: TimeOf): string | null {
   const [base, left, right] = [versions.base, versions.ours, versions.theirs].map(linesOf);
@@ -43,7 +47,7 @@ export function mergeBeadsLines(versions: BeadsVersions, timeOf: TimeOf): string
   for (const key of ours.keys()) take(key);
   for (const key of theirs.keys()) if (!ours.has(key)) take(key);
   const keys = [...merged.keys()];
-  // bd writes its files in the order of the ids; others append.
+  // bd writes its file sorted by id; other tools append.
   const order = isSorted([...ours.keys()]) && isSorted([...theirs.keys()]) ? keys.sort() : keys;
   return order.map((key) => `${merged.get(key) ?? ''}\n`).join('');
 }
@@ -64,8 +68,9 @@ function linesOf(text: string): Lines | null {
 }
 
 /**
- * bd can be set to count its issues, and then two worktrees give one id to two issues. Theirs get
- * another one, always the same for the same issue, in their dependencies too.
+ * bd can be configured to number its issues, so two worktrees may use one id for two issues. Gives
+ * their issue a new id, which is always the same for the same issue, and updates the dependencies
+ * on it.
  */
 function withoutCollisions(base: Lines, ours: Lines, theirs: Lines): Lines {
   const renamed = new Map<string, string>();
@@ -78,8 +83,8 @@ function withoutCollisions(base: Lines, ours: Lines, theirs: Lines): Lines {
 }
 
 /**
- * Drops new issues that the other side has under another id, since their own one is another issue's
- * there: so a file meets an issue again that a landing has renamed.
+ * Drops a new issue if the other side already has it under another id and uses its id for a
+ * different issue. This happens when a file meets an issue that an earlier landing renamed.
  */
 function withoutTwins(base: Lines, own: Lines, other: Lines): Lines {
   const renamed = new Map<string, string>();
@@ -99,7 +104,7 @@ function withoutTwins(base: Lines, own: Lines, other: Lines): Lines {
   return withNames(base, kept, renamed);
 }
 
-/** The lines that one side has written, with other ids. */
+/** Applies new ids to the lines that this side changed. */
 function withNames(base: Lines, lines: Lines, renamed: ReadonlyMap<string, string>): Lines {
   if (renamed.size === 0) return lines;
   const named = new Map<string, Line>();
@@ -138,12 +143,12 @@ function withIds(record: JsonObject, renamed: ReadonlyMap<string, string>): Json
   return isSame(changed, record) ? record : changed;
 }
 
-/** In base 36, like bd's own. */
+/** In base 36, like bd's hashes. */
 function shortHash(text: string): string {
   return fnv1a(text).toString(36).padStart(7, '0');
 }
 
-/** A line without an id (a memory, for example) is identified by its key, or by its content. */
+/** A line without an id, such as a memory, is identified by its key or its content. */
 function keyOf(record: JsonObject, line: string): string {
   const { id, _type: type, key } = record;
   if (typeof id === 'string') return id;
@@ -155,8 +160,8 @@ function isSorted(keys: readonly string[]): boolean {
 }
 
 /**
- * Returns null if the line was deleted. As with bd, a deletion on one side wins over any edit on
- * the other.
+ * Returns null if the line was deleted. As in bd, a deletion on one side wins over an edit on the
+ * other.
  */
 function mergedLine(
   base: Line | undefined,
@@ -180,7 +185,10 @@ function timeOfRecord(record: JsonObject, timeOf: TimeOf): number {
   return typeof text === 'string' ? (timeOf(text) ?? 0) : 0;
 }
 
-/** Belong together: bd refuses a closed issue without its time, and an open one with it. */
+/**
+ * These keys are taken from the same side: bd refuses a closed issue without a closing time, and an
+ * open one with it.
+ */
 const stateKeys: ReadonlySet<string> = new Set([
   'status',
   'closed_at',
@@ -213,7 +221,8 @@ function mergedRecord(
 }
 
 /**
- * Whose state wins: that of the side that changed it; of two changes, the one that is further on.
+ * Chooses the side whose state wins: the one that changed it or, if both did, the one with the
+ * further advanced state.
  */
 function stateSide(
   { status: before }: JsonObject,
@@ -258,7 +267,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }
 
-/** Labels, dependencies, comments: additions of either side are kept, and so are removals. */
+/** Applies the additions and the removals of both sides to labels, dependencies or comments. */
 function mergedList(
   base: readonly unknown[],
   ours: readonly unknown[],

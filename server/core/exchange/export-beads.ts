@@ -1,5 +1,5 @@
-// Our plan into a Beads file that others write too: only the lines of records that changed on our
-// side are replaced, every other line stays byte for byte.
+// Merges the plan into a Beads file that other tools also write. Replaces only the lines of records
+// that changed in the plan, and preserves every other line byte for byte.
 
 import {
   criteriaFromText,
@@ -31,19 +31,22 @@ import { isObject, type JsonObject } from './json-object.ts';
 export interface BeadsInput {
   readonly epics: readonly Epic[];
   readonly tasks: readonly Task[];
-  /** The current text of the file; empty if it does not exist. */
+  /** The current text of the file; empty if the file does not exist. */
   readonly text: string;
-  /** Ids whose lines stay as they are, whatever we would write. */
+  /** Ids whose lines must not change, even if the plan differs. */
   readonly leave?: ReadonlySet<string>;
-  /** Ids that were removed from the plan: their issues are closed, and lose our marks. */
+  /** Ids that were removed from the plan. Their issues are closed and lose Drover's marks. */
   readonly removed?: ReadonlySet<string>;
-  /** If true, canceled tasks without a line get none: the other side may have deleted them. */
+  /**
+   * If true, a canceled task without a line does not get one, because the other side may have
+   * deleted it.
+   */
   readonly isSync?: boolean;
   /** Shape of new lines if the file has none. */
   readonly shape: BeadsShape;
   /**
-   * RFC 3339 text of Unix milliseconds, and back (null = no time). The core has no clock and no
-   * calendar.
+   * Formats Unix milliseconds as RFC 3339, and parses them (null if it is not a time). Passed in
+   * because the core has no clock and no calendar.
    */
   readonly timeText: (ms: number) => string;
   readonly timeOf: (text: string) => number | null;
@@ -51,7 +54,8 @@ export interface BeadsInput {
 
 interface Merging extends BeadsInput {
   /**
-   * Whether the id is a task's or an epic's of the plan: edges to others are not ours to remove.
+   * Whether the plan has a task or an epic with this id. Drover must not remove edges to other
+   * issues.
    */
   readonly isOurs: (id: string) => boolean;
   readonly isEpic: (id: string) => boolean;
@@ -60,8 +64,8 @@ interface Merging extends BeadsInput {
 export interface BeadsOutput {
   readonly text: string;
   /**
-   * Records that changed on both sides and whose other side is newer: their lines stay, ours is not
-   * written.
+   * Records that changed on both sides and are newer in the file. Their lines are preserved and the
+   * plan's change is not written.
    */
   readonly losers: readonly string[];
 }
@@ -102,7 +106,8 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
     if (isClosedMeanwhile(parsed.object, ours) || isDeleted(parsed.object, ours)) return line;
     if (isSame(parsed.object, shape, ours, input)) return line;
     const theirs = timeOfLine(parsed.object, input);
-    // A sync has already applied the file's new values: remaining differences are ours.
+    // A sync has already read the new values of the file, so the remaining differences are changes
+    // of the plan.
     const isNewer = 'updatedAt' in ours && theirs !== null && theirs > ours.updatedAt;
     if (isNewer && input.isSync !== true) {
       losers.push(id);
@@ -125,7 +130,10 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
   return { text: merged.map((line) => `${line}\n`).join(''), losers };
 }
 
-/** Canceled, or closed and no parent of an issue: without a line, it may be deleted elsewhere. */
+/**
+ * Canceled, or a closed epic without tasks that need it. If such a record has no line, the other
+ * side may have deleted it.
+ */
 function isOver(record: Task | Epic, tasks: readonly Task[], seen: ReadonlySet<string>): boolean {
   if ('priority' in record) return record.status === 'cancelled';
   const isParent = tasks.some(
@@ -134,17 +142,20 @@ function isOver(record: Task | Epic, tasks: readonly Task[], seen: ReadonlySet<s
   return record.status === 'closed' && !isParent;
 }
 
-/** Closed by a person, or by its agent, while it runs: the end of the attempt decides. */
+/**
+ * A person or the agent closed the issue while the task runs. The end of the attempt decides its
+ * state.
+ */
 function isClosedMeanwhile(line: JsonObject, ours: Task | Epic): boolean {
   return line['status'] === 'closed' && 'priority' in ours && isRunning(ours.status);
 }
 
-/** Its line says so for others, and is not taken back for a task or an epic that is over. */
+/** A deletion mark stays in the file and is not reverted for a task or an epic that is over. */
 function isDeleted(line: JsonObject, ours: Task | Epic): boolean {
   return line['status'] === 'tombstone' && ['cancelled', 'closed'].includes(ours.status);
 }
 
-/** A dependency that we had and dropped: the line stays, without its effect. */
+/** A dependency that the plan dropped. Its line stays, but no longer blocks. */
 function isDroppedLink(
   line: JsonObject,
   tasks: ReadonlyMap<string, Task>,
@@ -164,11 +175,11 @@ function timeOfLine(line: JsonObject, input: Merging): number | null {
   return typeof text === 'string' ? input.timeOf(text) : null;
 }
 
-/** Whether the line already matches our state; then its bytes stay unchanged. */
+/** Whether the line already matches our state, so that its bytes can stay unchanged. */
 function isSame(line: JsonObject, shape: BeadsShape, ours: Task | Epic, input: Merging): boolean {
   const written = recordOf(ours, shape, input, line);
   if (shape === 'bd' && written['close_reason'] !== line['close_reason'] && 'landedSha' in ours) {
-    // The reason includes the commit even if an agent closed its issue before the landing.
+    // The reason must name the commit, even if an agent closed the issue before the landing.
     if (ours.landedSha !== null && written['status'] === 'closed') return false;
   }
   const ignored = new Set([
@@ -195,7 +206,7 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** Writes our record over a line of the file: keys that we do not know are kept. */
+/** Writes our record over a line of the file, and preserves unknown keys. */
 function recordOf(
   record: Task | Epic,
   shape: BeadsShape,
@@ -232,7 +243,7 @@ function droverRecord(record: Task | Epic, input: Merging, before: JsonObject): 
   const { closed_at: closedAt, reason: oldReason, epic_id: oldEpic, ...open } = data;
   const at = input.timeText(record.updatedAt);
   const closed = { closed_at: (told && closedAt) || at, reason: (told && oldReason) || reason };
-  // A sub-task is in the epic of its parent, even if its line does not contain that.
+  // A sub-task belongs to its parent's epic, even if its line does not name it.
   const saysEpic =
     record.parentId === null || oldEpic !== undefined || before['data'] === undefined;
   return {
@@ -288,7 +299,7 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
     : statusToBeads('bd', record.status, outside);
   const { closed_at: closedAt, close_reason: closeReason, ...rest } = before;
   const theirs = timeOfLine(before, input) ?? 0;
-  // Later than theirs, or their program takes no notice of it.
+  // Must be later than the existing time, or bd ignores the change.
   const at = input.timeText(theirs > record.updatedAt ? theirs + 1 : record.updatedAt);
   return {
     ...rest,
@@ -297,7 +308,7 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
     ...descriptionKeys(record, before),
     status: keptStatus(before, { status, label }),
     priority:
-      // A new line always contains it: bd reads a missing one as the most urgent.
+      // Always written in a new line, because bd treats a missing priority as the most urgent.
       before['id'] !== undefined && priorityFromBd(before['priority']) === record.priority
         ? before['priority']
         : priorityToBd(record.priority),
@@ -306,7 +317,7 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
     dependencies: dependenciesOf(record, input, before),
     created_at: before['created_at'] ?? input.timeText(record.createdAt),
     updated_at: at,
-    // bd refuses a closed record without the time, and an open one with it.
+    // bd refuses a closed record without a closing time, and an open one with it.
     ...(reason === null
       ? {}
       : {
@@ -318,7 +329,7 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
   };
 }
 
-/** Closed with words that are not ours. */
+/** Whether the record was closed with a reason that Drover did not write. */
 function isPersonal({ status, close_reason: reason }: JsonObject): boolean {
   return status === 'closed' && reason !== 'cancelled' && reason !== 'completed';
 }
@@ -330,7 +341,7 @@ function keptType(before: JsonObject, task: Task): unknown {
     : typeToBd(task.type);
 }
 
-/** Equal texts stay unchanged, also if the other tool splits them into three fields. */
+/** Leaves an equal text unchanged, even if the other tool splits it into three fields. */
 function descriptionKeys(task: Task, before: JsonObject): JsonObject {
   const own = withoutCriteria(task.description, task.acceptanceCriteria);
   const text = (key: string): string => (typeof before[key] === 'string' ? before[key] : '');
@@ -349,7 +360,9 @@ function descriptionKeys(task: Task, before: JsonObject): JsonObject {
   };
 }
 
-/** Our plan has edges between tasks, and from a task to its parent or its epic. */
+/**
+ * Whether the plan can express the edge: between tasks, or from a task to its parent or its epic.
+ */
 function isPlanned(id: string, type: 'blocks' | 'parent-child', input: Merging): boolean {
   return input.isOurs(id) && (type === 'parent-child' || !input.isEpic(id));
 }

@@ -1,4 +1,4 @@
-// The plan as JSONL, one record a line, which `import` reads again to the same content.
+// Writes the plan as JSONL, one record per line, which `import` reads back to the same content.
 
 import { parentsFirst } from './export-session.ts';
 import { withoutCriteria } from './import-record.ts';
@@ -51,7 +51,7 @@ function taskRecord(task: JsonlTask): Readonly<Record<string, unknown>> {
     ...(task.acceptanceCriteria.length === 0
       ? {}
       : { acceptance_criteria: task.acceptanceCriteria }),
-    // An import knows 0 to 100 alone.
+    // An import accepts only 0 to 100.
     priority: Math.min(Math.max(task.priority, 0), 100),
     ...(task.labels.length === 0 ? {} : { labels: task.labels }),
     ...(task.blockedBy.length === 0 ? {} : { blocked_by: task.blockedBy }),

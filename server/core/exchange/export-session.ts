@@ -1,6 +1,6 @@
-// The whole plan of a project as a session file (`*.drover`), which older tools can read too.
-// Fields that they do not know are under one key of ours, `drover_ts`; states that they do not know
-// are written as `paused`, with the reason in `last_error`.
+// Writes the whole plan of a project as a session file (`*.drover`), which older tools can also
+// read. Fields that they do not know go under the key `drover_ts`. States that they do not know are
+// written as `paused`, with the reason in `last_error`.
 
 import { sessionRules } from './session-rules.ts';
 import type { TaskStatus } from '../plan/state.ts';
@@ -28,7 +28,7 @@ export interface SessionInput {
   readonly worktrees: readonly SessionWorktree[];
   /** RFC 3339. */
   readonly exportedAt: string;
-  /** Absolute path here; for display alone. */
+  /** Absolute path on this machine, only for display. */
   readonly repository: string;
 }
 
@@ -69,7 +69,10 @@ export function exportSession(input: SessionInput): string {
   return `${JSON.stringify(sessionDocument(input), null, 2)}\n`;
 }
 
-/** Parents before their sub-tasks, sub-tasks by their place; else the order is kept. */
+/**
+ * Puts parents before their sub-tasks and sub-tasks in their sequence; otherwise preserves the
+ * order.
+ */
 export function parentsFirst<T extends Pick<Task, 'id' | 'parentId' | 'sequence'>>(
   tasks: readonly T[],
 ): readonly T[] {
@@ -118,7 +121,7 @@ function taskObject(task: SessionTask): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The fields that the columns of older tools cannot hold. */
+/** The fields that older tools have no column for. */
 function extraObject(
   task: SessionTask,
   rules: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-// A JSON value as YAML in block style. Texts are quoted as in JSON, which every YAML reader
+// Formats a JSON value as block-style YAML. Strings are quoted as in JSON, which every YAML parser
 // understands.
 
 export function toYaml(value: unknown): string {

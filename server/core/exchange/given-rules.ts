@@ -1,10 +1,10 @@
-// How a request gives a field of a task: the kind of its value on the wire, and the value that its
-// column then has. The checks that refuse a value are the store's.
+// Describes how a request gives a field of a task: the kind of value on the wire, and the column's
+// value for it. The store supplies the checks that refuse a value.
 
 import { stepText } from '../format.ts';
 import { isModel, readSteps, stepsExpected } from '../work/fallback.ts';
 
-/** Kinds of values on the wire; null, and an empty text beside it, mean "use the settings". */
+/** Kinds of values on the wire. Null or an empty text means "use the settings". */
 export interface GivenKinds {
   readonly text: string;
   readonly textOrNull: string | null;
@@ -15,16 +15,16 @@ export interface GivenKinds {
 export type GivenKind = keyof GivenKinds;
 
 export interface GivenChecks {
-  /** One of these words; `name` starts the sentence that refuses any other value. */
+  /** Checks that the value is one of the words. A refusal starts with `name`. */
   word<Word extends string>(given: string, words: readonly Word[], name: string): Word;
-  /** A text of any number of lines; blank is the same as none. */
+  /** A text of any number of lines. A blank text counts as not given. */
   text(given: string, name: string): string | null;
   refuse(sentence: string): never;
 }
 
 export interface GivenRule<Kind extends GivenKind> {
   readonly kind: Kind;
-  /** The value of the column. */
+  /** Converts the value to the column's value. */
   column(given: GivenKinds[Kind], checks: GivenChecks): string | number | null;
 }
 
@@ -40,7 +40,7 @@ export function givenWordOrNull(words: readonly string[], name: string): GivenRu
   };
 }
 
-/** Blank is the same as none. */
+/** A blank text counts as not given. */
 export function givenTextOrNull(name: string): GivenRule<'textOrNull'> {
   return {
     kind: 'textOrNull',

@@ -1,4 +1,5 @@
-// Converts a Beads file to a plan. A file may mix both shapes, so each line is checked separately.
+// Converts a Beads file to a plan. One file may contain both shapes, so the shape of each line is
+// detected separately.
 
 import {
   criteriaFromText,
@@ -42,7 +43,7 @@ interface Entry {
   readonly status: TaskStatus;
   readonly labels: readonly string[];
   readonly blockedBy: string[];
-  /** A task or an epic. */
+  /** Id of a task or an epic. */
   parentId: string | null;
 }
 
@@ -56,7 +57,7 @@ interface Edge {
 interface ReadFile {
   readonly entries: Entry[];
   readonly edges: Edge[];
-  /** Lines of the `bd` shape, as they are. */
+  /** Lines of the `bd` shape, as parsed. */
   readonly issues: JsonObject[];
   readonly problems: ImportProblem[];
   readonly warnings: ImportWarning[];
@@ -249,7 +250,7 @@ function readDependencies(record: JsonObject, id: string, line: number, read: Re
   }
 }
 
-/** Brings the edges to the entries; those that have no meaning here are warnings. */
+/** Adds the edges to the entries. Edges that the plan cannot express become warnings. */
 function connect(read: ReadFile): void {
   const byId = new Map(read.entries.map((entry) => [entry.id, entry]));
   for (const { line, from, to, kind } of read.edges) {
@@ -273,7 +274,7 @@ function connect(read: ReadFile): void {
   }
 }
 
-/** Our plan has no such edge, but holds the task with a reason as long as the edge counts. */
+/** The plan has no such edge, but holds the task with a reason while the edge counts. */
 function isHold(read: ReadFile, entry: Entry, { to, kind }: Pick<Edge, 'to' | 'kind'>): boolean {
   if (entry.shape !== 'bd' || kind !== 'blocks') return false;
   return read.issues.some(({ id, status }) => id === to && status !== 'tombstone');
@@ -324,7 +325,7 @@ function ownPriority(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : 0;
 }
 
-/** bd keeps three texts; a task here has one. */
+/** bd has three texts; a Drover task has one description. */
 function descriptionOf(text: (key: string) => string): string {
   const parts = [text('description').trim()];
   if (text('design').trim() !== '') parts.push(`Design:\n${text('design').trim()}`);
@@ -332,7 +333,7 @@ function descriptionOf(text: (key: string) => string): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** Says that the other tool ended it, so that it may open it again. */
+/** Notes that the other tool ended the task, so that this tool may also reopen it. */
 function endNote(status: TaskStatus, reason: unknown): string | null {
   const said = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
   if (status === 'paused') return `${beadsHold}deferred`;

@@ -1,4 +1,4 @@
-// Whether a record equals what the project already has.
+// Checks whether a record equals the one that the project already has.
 
 import type { EpicContent, TaskContent } from './import-types.ts';
 import { sameTaskRules } from './task-rules.ts';
@@ -7,17 +7,17 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
-/** Order and repetition have no meaning in these lists. */
+/** These lists ignore order and duplicates. */
 function sameSet(a: readonly string[], b: readonly string[]): boolean {
   return sameList([...new Set(a)].toSorted(), [...new Set(b)].toSorted());
 }
 
-/** A final line break has no meaning. */
+/** Ignores a final line break. */
 function sameText(a: string, b: string): boolean {
   return a.replace(/[\r\n]+$/, '') === b.replace(/[\r\n]+$/, '');
 }
 
-/** A field that a record omits (null) is equal to everything. */
+/** A field that a record omits (null) equals any value. */
 function sameIfSaid<T>(said: T | null, has: T | null): boolean {
   return said === null || said === has;
 }

@@ -1,5 +1,5 @@
-// Parses a JSONL file into a plan of writes. Writes nothing; reports all problems at once, one per
-// bad record.
+// Parses a JSONL file into a plan of writes, without writing anything. Reports all problems
+// together, at most one per record.
 
 import { sameContent, sameEpic } from './import-content.ts';
 import { readRecord, type RecordFault, type RecordFields } from './import-record.ts';
@@ -18,12 +18,12 @@ import type { JsonObject } from './json-object.ts';
 
 export { sameContent, sameEpic };
 
-/** A longer line is refused: it is not a record, and reading it could take all memory. */
+/** Longer lines are refused: they are not records, and parsing them could use up all memory. */
 export const maxLineLength = 8 * 1024 * 1024;
 
 /**
- * Lines as the import counts them: split only at line feeds, because a record may contain other
- * line breaks.
+ * Splits a file into the lines that the import counts. Splits only at line feeds, because a record
+ * may contain other line breaks.
  */
 export function splitLines(text: string): readonly string[] {
   return text.replace(/^\uFEFF/, '').split('\n');
@@ -58,7 +58,7 @@ export function parseImportLines(
 interface ReadLines {
   readonly records: ReadRecord[];
   readonly problems: ImportProblem[];
-  /** Ids on lines that are refused. */
+  /** Ids of records on refused lines, with their line. */
   readonly refusedLines: Map<string, number>;
 }
 
@@ -96,11 +96,11 @@ function readLines(lines: readonly string[], options: ImportOptions): ReadLines 
 
 const notUtf8: RecordFault = { kind: 'json', message: 'the line is not UTF-8' };
 
-/** A shorter line cannot nest so deep that reading it costs much. */
+/** A shorter line cannot be nested deeply enough to be costly to parse. */
 const deepLineLength = 64 * 1024;
 const levelsMax = 1_000;
 
-/** Brackets inside strings count too: no text of a plan leaves so many of them open. */
+/** Counts brackets inside strings too, because no real plan text leaves that many open. */
 function isDeep(text: string): boolean {
   let depth = 0;
   for (let index = 0; index < text.length && depth <= levelsMax; index++) {
@@ -113,7 +113,7 @@ function isDeep(text: string): boolean {
 
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** One line that is not empty, to its object. */
+/** Parses one line, which must not be empty. */
 export function parseLine(text: string): { readonly object: JsonObject } | RecordFault {
   if (text.length > maxLineLength) {
     return { kind: 'json', message: 'the line is longer than 8 MB' };
@@ -135,8 +135,8 @@ export function parseLine(text: string): { readonly object: JsonObject } | Recor
 }
 
 /**
- * Describes a fault that the user can see in the line; the JSON parser's messages differ between
- * engines.
+ * Describes a fault in terms of the line that the user sees. The JSON parser's own messages differ
+ * between engines.
  */
 function jsonFault(text: string, error: unknown): string {
   let inText = false;

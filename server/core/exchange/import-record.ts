@@ -1,4 +1,4 @@
-// One record of a JSONL import: its own fields, before anything is looked up.
+// Reads one record of a JSONL import. Checks only its own fields; references are checked later.
 
 import { isOneOf } from '../one-of.ts';
 import { normalPriority, priorityOfWord } from '../plan/priority.ts';
@@ -10,7 +10,7 @@ import { readTaskRules, taskRuleKeys, type TaskRules } from './task-rules.ts';
 import type { JsonObject } from './json-object.ts';
 
 export const maxTitleLength = 1_000;
-/** The limit of a line in a file. */
+/** The same as the maximum length of a line. */
 export const maxDescriptionLength = 8 * 1024 * 1024;
 
 export type RecordKind = 'epic' | 'story' | 'task';
@@ -26,7 +26,7 @@ export interface RecordWarning {
   readonly message: string;
 }
 
-/** The fields of a record that is valid on its own. */
+/** The fields of a record, valid by themselves. */
 export interface RecordFields extends TaskRules {
   readonly kind: RecordKind;
   readonly id: string;
@@ -60,7 +60,10 @@ const knownKeys: { readonly [K in RecordKind]: ReadonlySet<string> } = {
   task: new Set([...storyKeys, 'story_id', 'parent_id']),
 };
 
-/** The first fault of a record by the order of the checks; `null` values count as missing. */
+/**
+ * Returns the fields, or the first fault in the order of the checks. `null` values count as
+ * missing.
+ */
 export function readRecord(
   record: JsonObject,
   isUsed: (id: string) => RecordFault | null,
@@ -113,8 +116,8 @@ function titleFault(title: unknown): RecordFault | null {
 }
 
 /**
- * Every known text of the record, also those in lists: control characters break terminals, files
- * and databases.
+ * Checks every known text of the record, including texts in lists, because control characters break
+ * terminals, files and databases.
  */
 function textsFault(record: JsonObject): RecordFault | null {
   const { description } = record;
@@ -239,8 +242,8 @@ function unknownKeyWarnings(record: JsonObject, kind: RecordKind): RecordWarning
 }
 
 /**
- * A list of strings, or a single string if the format allows one; otherwise an error that describes
- * the problem.
+ * Reads a list of strings, or a single string if the format allows it. Returns a description of the
+ * fault otherwise.
  */
 function readTexts(key: string, value: unknown): readonly string[] | string {
   if (value === null) return [];
@@ -268,7 +271,7 @@ function amountFault(key: string, value: unknown): string | null {
 
 const criteriaHeading = 'Acceptance Criteria:';
 
-/** The description with the criteria at its end; a final line break of it has no meaning. */
+/** Appends the criteria to the description. Ignores its final line break. */
 export function withCriteria(description: string, criteria: readonly string[]): string {
   const text = description.replace(/[\r\n]+$/, '');
   if (criteria.length === 0) return text;
@@ -277,7 +280,7 @@ export function withCriteria(description: string, criteria: readonly string[]): 
   return text === '' ? block : `${text}\n\n${block}`;
 }
 
-/** The other way: the description without the criteria that were added to it. */
+/** The inverse: removes the appended criteria from the description. */
 export function withoutCriteria(description: string, criteria: readonly string[]): string {
   if (criteria.length === 0) return description;
   const block = withCriteria('', criteria);

@@ -1,6 +1,5 @@
-// Checks the references between the records of an import: unknown names, levels that are too deep,
-// loops. A refused record makes the records that refer to it refused as well, until nothing
-// changes.
+// Checks the references between the records of an import: unknown names, too many levels, loops. If
+// a record is refused, all records that refer to it are refused too.
 
 import {
   ruleEdges,
@@ -14,16 +13,15 @@ import type { RecordFault, RecordFields } from './import-record.ts';
 import { shown } from './shown-values.ts';
 import type { ExistingProject } from './import-types.ts';
 
-/** Levels below a task: sub-task and sub-task of a sub-task. */
+/** Levels below a task: its sub-tasks and their sub-tasks. */
 export const maxSubTaskLevels = 2;
 
 /**
- * Limit on the nodes visited while searching for the paths of loops; further loops are reported
- * without their path.
+ * Limits the search for the paths of loops. Loops found after it are reported without their path.
  */
 const maxNodesSearched = 400_000;
 
-/** Steps up from a sub-task before it simply counts as too deep. */
+/** A sub-task with more ancestors than this is reported as too deep. */
 const maxSteps = 100;
 
 export interface ReadRecord {
@@ -32,9 +30,9 @@ export interface ReadRecord {
 }
 
 export interface ReferenceInput {
-  /** Good by themselves, in line order. */
+  /** Records that are valid by themselves, in line order. */
   readonly records: readonly ReadRecord[];
-  /** Ids of records that are refused already, with their lines. */
+  /** Ids of records that are already refused, with their lines. */
   readonly refusedLines: ReadonlyMap<string, number>;
   readonly existing: ExistingProject;
 }
@@ -57,7 +55,7 @@ function referencesOf({ epicId, storyId, parentId, blockedBy }: RecordFields): R
   return references;
 }
 
-/** The error of each record that is refused because of other records, by line. */
+/** Returns the fault of each record that is refused because of other records, by line. */
 export function checkReferences(input: ReferenceInput): Map<number, RecordFault> {
   const check = new ReferenceCheck(input);
   check.refuse(check.namesThatLeadNowhere());
@@ -88,7 +86,7 @@ class ReferenceCheck {
     }
     const before: string[] = [];
     for (const [id, line] of input.refusedLines) {
-      // The same id may also be on a valid line: then it names that record.
+      // If a valid line has the same id, the reference means that record.
       if (this.#byId.has(id) || this.#isExisting(id)) continue;
       this.#refused.set(id, line);
       before.push(id);
@@ -106,7 +104,7 @@ class ReferenceCheck {
     }
   }
 
-  /** Writes the faults down and carries them on to everything that refers to a refused record. */
+  /** Records the faults, and refuses every record that refers to a refused one. */
   refuse(found: ReadonlyMap<ReadRecord, RecordFault>): void {
     const spreading = this.faults.size === 0 ? [...this.#refusedBefore] : [];
     for (const [record, fault] of found) {
@@ -223,8 +221,8 @@ class ReferenceCheck {
   }
 
   /**
-   * All tasks as they would be: those of the project, and the open records in their place or beside
-   * them.
+   * All tasks as they would be after the import: the project's tasks, with open records added or
+   * replacing them.
    */
   #nodes(): readonly GraphNode[] {
     const nodes = new Map<string, GraphNode>();
@@ -234,7 +232,7 @@ class ReferenceCheck {
       if (kind === 'epic') continue;
       const parentId = parentReference(record.fields);
       const before = nodes.get(id);
-      // In file order, after the existing tasks: a line number is enough for the order among
+      // Records come after existing tasks in file order, so a line number is enough to order
       // siblings.
       const sequence =
         before !== undefined && before.parentId === parentId

@@ -1,4 +1,4 @@
-// A session file to the same plan that a JSONL file becomes, with the state of each task beside it.
+// Parses a session file into the same plan as a JSONL file, plus the state of each task.
 
 import { readSessionRules } from './session-rules.ts';
 import { checkId } from '../ids.ts';
@@ -21,7 +21,7 @@ import { isObject, type JsonObject } from './json-object.ts';
 import { toText, toTexts, toChoice, toNumber } from './session-values.ts';
 
 /**
- * The state of a task in a session file, besides its content. Times are Unix seconds, as in the
+ * The state of a task in a session file, apart from its content. Times are Unix seconds, as in the
  * file.
  */
 export interface ImportedState extends Pick<
@@ -43,8 +43,8 @@ export interface ImportedState extends Pick<
   | 'costUsd'
 > {
   /**
-   * Never claimed, in_progress or waiting: no user or machine has it; ready and blocked follow from
-   * the blockers.
+   * Never claimed, in_progress or waiting, because no user or machine has the task. `ready` and
+   * `blocked` are derived from the blockers.
    */
   readonly status: TaskStatus;
   readonly operator: string | null;
@@ -57,17 +57,17 @@ export interface ImportedState extends Pick<
 }
 
 export interface SessionPlan extends ImportPlan {
-  /** Keyed by task id. */
+  /** By task id. */
   readonly states: ReadonlyMap<string, ImportedState>;
   /** Epics that are closed. */
   readonly closedEpics: readonly string[];
-  /** When epics were made (Unix seconds), by id, if the file contains it. */
+  /** Creation times of epics (Unix seconds) by id, if the file contains them. */
   readonly epicTimes: ReadonlyMap<string, number>;
   /** Records that the other tool has deleted. Absent if the format cannot express that. */
   readonly deleted?: ReadonlySet<string>;
 }
 
-/** All or nothing: any problem means that the file is refused. */
+/** All or nothing: any problem refuses the whole file. */
 export function parseSession(
   text: string,
   existing: ExistingProject,
@@ -76,8 +76,7 @@ export function parseSession(
   const session = readDocument(text);
   if ('kind' in session) return refusedPlan([{ line: 1, id: null, ...session }]);
   const read = readSession(session);
-  // Ordinals replace line numbers while references are checked, so each record needs a unique
-  // number.
+  // The reference checks need a unique number per record; the ordinal replaces the line number.
   const faults = checkReferences({ records: read.records, refusedLines: read.refused, existing });
   const lineOf = lineFinder(text);
   const problems: ImportProblem[] = [...read.problems];
@@ -213,7 +212,7 @@ function noSuchTask(id: string): ImportProblem {
   return { line: 1, id, kind: 'reference', message };
 }
 
-/** Sub-tasks get their places from the order of the records. */
+/** The order of the records gives the sub-tasks their sequence. */
 function bySequence(a: unknown, b: unknown): number {
   return sequenceOf(a) - sequenceOf(b);
 }
@@ -333,13 +332,13 @@ function readState(value: JsonObject): ImportedState {
   };
 }
 
-/** An imported task has no running agent. A person must review a task with an unknown state. */
+/** An imported task has no running agent. A task with an unknown state needs a person's review. */
 function readStatus(value: unknown): TaskStatus {
   if (!isOneOf(taskStatuses, value)) return 'needs_review';
   return ['claimed', 'in_progress', 'waiting'].includes(value) ? 'ready' : value;
 }
 
-/** The line with a record's id, as a person finds it in the file. */
+/** Finds the line of the file that contains a record's id. */
 function lineFinder(text: string): (id: string) => number {
   const lines = new Map<string, number>();
   let line = 1;

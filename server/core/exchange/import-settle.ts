@@ -1,5 +1,5 @@
-// Compares valid records with the project: new, unchanged or different; and assigns their places,
-// epics and final ids.
+// Compares valid records with the project (new, unchanged or different), and assigns their
+// sequences, epics and final ids.
 
 import { sameContent, sameEpic } from './import-content.ts';
 import { checkId } from '../ids.ts';
@@ -49,7 +49,8 @@ function epicOf({ line, fields }: ReadRecord): ImportedEpic {
 }
 
 /**
- * Parents before their sub-tasks, else in file order; each with its parent's epic and its place.
+ * Returns parents before their sub-tasks, otherwise in file order. Each task gets its parent's epic
+ * and its sequence.
  */
 function tasksOf(records: readonly ReadRecord[], existing: ExistingProject): ImportedTask[] {
   const stories = records.filter(({ fields }) => fields.kind !== 'epic');
@@ -103,7 +104,7 @@ function taskOf(
   };
 }
 
-/** Numbers sub-tasks in file order, after those that the parent has already. */
+/** Numbers sub-tasks in file order, after the parent's existing ones. */
 function numbered(tasks: readonly ImportedTask[], existing: ExistingProject): ImportedTask[] {
   const last = new Map<string, number>();
   for (const { parentId, sequence } of existing.tasks.values()) {
@@ -121,9 +122,7 @@ function numbered(tasks: readonly ImportedTask[], existing: ExistingProject): Im
   return tasks.map((task) => ({ ...task, sequence: sequences.get(task.id) ?? 0 }));
 }
 
-/**
- * Renames different records and every record that refers to them, which become new tasks as well.
- */
+/** Renames differing records and all records that refer to them, which also become new tasks. */
 function newNames(
   epics: readonly ImportedEpic[],
   tasks: readonly ImportedTask[],

@@ -1,12 +1,12 @@
-// The types of an import: its result, and every possible error.
+// The result of an import and all its possible errors.
 
 import type { TaskType } from '../plan/task.ts';
 import type { RunPlace } from '../settings/remote-settings.ts';
 import type { TaskRules } from './task-rules.ts';
 
 /**
- * In the order of the checks (`version` is for session files only); `differs` comes last and is
- * solved by updating or renaming.
+ * In the order of the checks. `version` is only for session files. `differs` comes last; the user
+ * resolves it by updating or renaming.
  */
 export const importProblemKinds = [
   'json',
@@ -29,14 +29,14 @@ export const importProblemKinds = [
 ] as const;
 export type ImportProblemKind = (typeof importProblemKinds)[number];
 
-/** If a file has more, the rest is not read: it is not a file to import. */
+/** A file with more problems is not a file to import, so its rest is not read. */
 export const importProblemsMax = 10_000;
 
 export interface ImportProblem {
   readonly line: number;
   readonly id: string | null;
   readonly kind: ImportProblemKind;
-  /** The fault and the expected value, without line and id. */
+  /** The fault and the expected value, without the line and the id. */
   readonly message: string;
 }
 
@@ -56,13 +56,13 @@ export interface EpicContent {
 }
 
 /**
- * The fields that make two tasks equal. In a record null means "not given", which equals
- * everything.
+ * The fields that decide whether two tasks are equal. In a record null means "not given", which
+ * equals any value.
  */
 export interface TaskContent extends TaskRules {
   readonly id: string;
   readonly title: string;
-  /** Has the acceptance criteria at its end. */
+  /** Includes the acceptance criteria at the end. */
   readonly description: string;
   readonly acceptanceCriteria: readonly string[];
   readonly epicId: string | null;
@@ -79,7 +79,7 @@ export interface ImportedEpic extends EpicContent {
 
 export interface ImportedTask extends TaskContent {
   readonly line: number;
-  /** Place among the sub-tasks of the parent, from 1; 0 without a parent. */
+  /** Position among the parent's sub-tasks, from 1; 0 without a parent. */
   readonly sequence: number;
 }
 
@@ -98,30 +98,33 @@ export const emptyProject: ExistingProject = { tasks: new Map(), epics: new Map(
 export interface ImportOptions {
   /** How to handle an existing id with other content. */
   readonly onDiffers?: 'refuse' | 'update' | 'rename';
-  /** Lines that are not UTF-8, found by who read the file. */
+  /** Lines that are not valid UTF-8, as found by the reader of the file. */
   readonly badUtf8Lines?: readonly number[];
   /**
-   * For Beads: issues that are held until a time need the current time. Without it nothing is held.
+   * For Beads: the current time, to hold issues that are deferred until a time. If absent, no issue
+   * is held.
    */
   readonly holds?: HoldFacts;
 }
 
 export interface ImportPlan {
-  /** New records that are good, parents before their sub-tasks, else in file order. */
+  /** Valid new records: parents before their sub-tasks, otherwise in file order. */
   readonly epics: readonly ImportedEpic[];
   readonly tasks: readonly ImportedTask[];
-  /** Records to write over existing ones (`update` only). */
+  /** Records that replace existing ones (`update` only). */
   readonly updatedEpics: readonly ImportedEpic[];
   readonly updatedTasks: readonly ImportedTask[];
-  /** Ids that exist with equal content. */
+  /** Ids that exist with the same content. */
   readonly unchanged: { readonly epics: readonly string[]; readonly tasks: readonly string[] };
-  /** Ids that exist with other content, in line order; with `refuse` each is a problem too. */
+  /**
+   * Ids that exist with different content, in line order. With `refuse`, each is also a problem.
+   */
   readonly differs: readonly string[];
-  /** New ids of records that were renamed. */
+  /** Maps renamed records to their new ids. */
   readonly renamed: ReadonlyMap<string, string>;
   /**
-   * At most one per record, in line order. One problem means that nothing is written, unless the
-   * person chose otherwise.
+   * At most one per record, in line order. A single problem prevents all writes, unless the user
+   * chose otherwise.
    */
   readonly problems: readonly ImportProblem[];
   readonly warnings: readonly ImportWarning[];
@@ -130,6 +133,6 @@ export interface ImportPlan {
 export interface HoldFacts {
   /** Unix milliseconds. */
   readonly nowMs: number;
-  /** Unix milliseconds of an RFC 3339 text; null if it is not a time. */
+  /** Parses an RFC 3339 time to Unix milliseconds; null if it is not a time. */
   readonly timeOf: (text: string) => number | null;
 }

@@ -1,4 +1,4 @@
-// An object as read from a file: its values are not checked yet.
+// An object as read from a file, with unchecked values.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

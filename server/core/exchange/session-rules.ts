@@ -1,8 +1,9 @@
-// Reads from a session file how a task should be run, including the places that older tools use.
+// Reads the rules for running a task from a session file, including fields that older tools write
+// elsewhere.
 
 import { taskRules, taskRulesFrom, type TaskRules } from './task-rules.ts';
 
-/** The form of session files: fields of older tools, and our own fields. */
+/** Formats the rules for a session file: the fields of older tools, and Drover's own. */
 export function sessionRules(record: TaskRules): {
   readonly older: Readonly<Record<string, unknown>>;
   readonly ours: Readonly<Record<string, unknown>>;
@@ -22,7 +23,7 @@ export function sessionRules(record: TaskRules): {
   };
 }
 
-/** The fields of a task in a session file; `ours` may hold anything. */
+/** Reads the fields of a task in a session file. `ours` is untrusted and may contain anything. */
 export function readSessionRules(
   task: Readonly<Record<string, unknown>>,
   ours: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-// Values of a session file, of records and columns, each as its expected type or as absent.
+// Reads values of a session file. Returns a value of the expected type, or absent.
 
 import { isOneOf } from '../one-of.ts';
 

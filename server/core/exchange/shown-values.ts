@@ -1,6 +1,6 @@
-// Formats values of a record for messages, and describes their faults.
+// Formats values of a record for messages, and describes faults in them.
 
-/** A text as messages show it: short, on one line, without control characters. */
+/** Shortens a text to one line without control characters, for messages. */
 export function shown(text: string): string {
   // eslint-disable-next-line no-control-regex
   const clean = text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (char) => {
@@ -25,13 +25,13 @@ export function describeValue(value: unknown): string {
   }
 }
 
-/** The value of a key of a record (null = not given), and where errors go. */
+/** Reads the value of a record's key (null = not given), and collects faults. */
 export interface SaidRecord {
   readonly valueOf: (key: string) => unknown;
   readonly faults: string[];
 }
 
-/** Returns null if the value is not a string, which is a fault. */
+/** Returns null if the value is not a string, and adds a fault. */
 export function textSaid({ valueOf, faults }: SaidRecord, key: string): string | null {
   const value = valueOf(key);
   if (value === null || typeof value === 'string') return value;
@@ -39,7 +39,7 @@ export function textSaid({ valueOf, faults }: SaidRecord, key: string): string |
   return null;
 }
 
-/** Returns null for a value that is not one of the words, which is a fault. */
+/** Returns null if the value is not one of the words, and adds a fault. */
 export function wordSaid<Word extends string>(
   said: SaidRecord,
   key: string,

@@ -1,4 +1,4 @@
-// How the columns of a task store how it is to be done, and the resulting values.
+// Converts the rules of a task to database columns and back.
 
 import type { GivenChecks, GivenKind, GivenKinds } from './given-rules.ts';
 import {
@@ -18,7 +18,7 @@ export function taskRulesOfColumns(
   );
 }
 
-/** Every column; omitted values are as in a task that is added without them. */
+/** Returns every column. Omitted values get the defaults of a new task. */
 export function columnsOfTaskRules(
   record: TaskRules & { readonly maxAttempts: number },
 ): TaskRuleColumns {
@@ -26,7 +26,7 @@ export function columnsOfTaskRules(
   return { ...(Object.fromEntries(unsaid) as unknown as TaskRuleColumns), ...saidColumns(record) };
 }
 
-/** The columns of the given values. */
+/** Returns only the columns of the given values. */
 export function saidColumns(record: TaskRules): Partial<TaskRuleColumns> {
   const said = taskRules.flatMap(([name, rule]) => {
     const value = record[name] ?? null;
@@ -35,7 +35,7 @@ export function saidColumns(record: TaskRules): Partial<TaskRuleColumns> {
   return Object.fromEntries(said) as Partial<TaskRuleColumns>;
 }
 
-/** The columns for the fields of a request; the checks refuse unusable values. */
+/** Converts the fields of a request to columns. The checks refuse unusable values. */
 export function givenColumns(
   fields: Readonly<Partial<Record<keyof TaskRuleKinds, GivenKinds[GivenKind]>>>,
   checks: GivenChecks,
@@ -48,14 +48,14 @@ export function givenColumns(
   return Object.fromEntries(columns) as Partial<TaskRuleColumns>;
 }
 
-/** The columns of a task without any of these values, except for the number of its attempts. */
+/** Columns of a task that sets none of these values, apart from the number of attempts. */
 export const unsaidColumns = Object.fromEntries(
   taskRules
     .filter(([name]) => name !== 'maxAttempts')
     .map(([, { column, unsaid = null }]) => [column, unsaid] as const),
 ) as unknown as Omit<TaskRuleColumns, 'max_attempts'>;
 
-/** The columns that a view of a task shows, under the names of a record. */
+/** The columns that a view of a task shows, under their names in records. */
 export function viewOfColumns(
   row: Omit<TaskRuleColumns, 'max_attempts'>,
 ): Readonly<Record<string, unknown>> {
@@ -70,7 +70,7 @@ export function viewOfColumns(
   );
 }
 
-/** A candidate is done like its task, except for who makes it and chooses. */
+/** A candidate follows its task's rules, except for those about agents and the choice. */
 export function columnsOfCandidate(task: TaskRuleColumns): TaskRuleColumns {
   const columns = taskRules.map(([, { column, ofCandidate }]) => [
     column,

@@ -1,6 +1,6 @@
-// How a task is to be done: its agent, its gate, its attempts. One entry per field, with its form
-// in requests, in records of a file, in its column and in JSONL; requests, the command, views,
-// imports and exports take the fields from here.
+// The rules for doing a task: its agent, gate, attempts and so on. One entry per field describes
+// its form in requests, in records, in its column and in JSONL. Requests, the command line, views,
+// imports and exports are all derived from these entries.
 
 import {
   blankToNull,
@@ -29,35 +29,35 @@ import {
 } from './given-rules.ts';
 import { describeValue, type SaidRecord, textSaid, wordSaid } from './shown-values.ts';
 
-/** In a record null means "not given". */
+/** In a record, null means "not given". */
 export interface TaskRules {
   readonly agent: string | null;
   readonly bestOf: number | null;
   readonly choose: ChooseRule | null;
-  /** As stored in the column: an empty string = no fallback. */
+  /** As stored in the column; an empty string means no fallback. */
   readonly fallback: string | null;
   readonly gate: string | null;
   readonly testMode: TestMode | null;
   readonly testScope: TestScope | null;
   readonly maxAttempts: number | null;
-  /** The model that its own agent uses. Absent if not given. */
+  /** The model for the task's own agent. Absent if not given. */
   readonly model?: string | null;
   /** Absent if not given. */
   readonly plan?: boolean | null;
   /** Absent if not given. */
   readonly runsOn?: RunPlace | null;
-  /** The task whose conversation it continues. Absent if not given. */
+  /** The task whose conversation this one continues. Absent if not given. */
   readonly continues?: string | null;
 }
 
-/** The same as columns of a task. */
+/** The same rules as columns of a task. */
 export interface TaskRuleColumns {
   readonly agent: string | null;
-  /** The model that its agent is asked for; null = use the settings. */
+  /** The model to request from its agent; null = use the settings. */
   readonly model: string | null;
   /** Number of parallel candidates; null = use the settings. */
   readonly best_of: number | null;
-  /** Who chooses among them; null = use the settings. */
+  /** Who chooses among the candidates; null = use the settings. */
   readonly choose: ChooseRule | null;
   /** Fallback agents, as `codex,claude:opus`; null = use the settings, '' = no fallback. */
   readonly fallback: string | null;
@@ -65,7 +65,7 @@ export interface TaskRuleColumns {
   readonly test_mode: TestMode;
   readonly test_scope: TestScope;
   readonly max_attempts: number;
-  /** 1 if a person approves the plan before any work, 0 if not, null to use the settings. */
+  /** 1 if a person must approve the plan before work starts, 0 if not, null = use the settings. */
   readonly plan: number | null;
   readonly runs_on: RunPlace | null;
   /** The task whose conversation its agent continues. */
@@ -75,35 +75,35 @@ export interface TaskRuleColumns {
 export type ColumnValue = string | number | null;
 
 interface TaskRule<Value> {
-  /** The keys of a record that contain it; JSONL is written with the first. */
+  /** The keys of a record that may contain the value. JSONL uses the first. */
   readonly keys: readonly string[];
   readonly column: keyof TaskRuleColumns;
   readonly given: GivenRule<GivenKind>;
-  /** The column's value if none is given. */
+  /** The column's value if the rule is not given. */
   readonly unsaid?: string;
-  /** In the order of the table; only the first of several errors is reported. */
+  /** Called in the order of the table; only the first error is reported. */
   read(said: SaidRecord): Value | null;
   ofColumn(value: ColumnValue): Value | null;
   toColumn?(value: Value): ColumnValue;
-  /** Its form in JSONL, if that differs from the value. */
+  /** The value in JSONL, if it differs from the value in a record. */
   written?(value: Value): unknown;
-  /** Its form in a view of the task, if that differs from the column. */
+  /** The value in a view of the task, if it differs from the column. */
   viewed?(value: Value): unknown;
-  /** The value of a candidate's column. Absent to use the value of its task's column. */
+  /** The value of a candidate's column. Absent to copy the task's value. */
   readonly ofCandidate?: ColumnValue;
   readonly session: SessionRule<Value>;
 }
 
-/** Its form in a session file, by the name of the column. */
+/** The value in a session file, by the name of the column. */
 interface SessionRule<Value> {
   /**
-   * Its position among the keys that older tools know. Absent if such a tool has no key for it, so
-   * that it is among our own.
+   * Its position among the keys that older tools know. Absent if they have no key for it; it is
+   * then stored under Drover's own key.
    */
   readonly older?: number;
-  /** Written also if it was not given. */
+  /** If true, it is also written when it was not given. */
   readonly isAlways?: boolean;
-  /** Leniently: unknown values are ignored. */
+  /** Ignores unknown values. */
   read(value: unknown): Value | null;
   written?(value: Value): unknown;
 }
@@ -281,12 +281,12 @@ type ViewOf<Rule extends { readonly column: keyof TaskRuleColumns }> = Rule exte
   ? View | null
   : TaskRuleColumns[Rule['column']];
 
-/** The kinds of these fields in a request. */
+/** The kinds of these fields in requests. */
 export type TaskRuleKinds = {
   readonly [Name in keyof Table as Table[Name]['keys'][0]]: KindOf<Name>;
 };
 
-/** The same as options of a command. */
+/** The kinds of these fields as command options. */
 export type TaskRuleOptions = {
   readonly [Name in keyof Table]?: NonNullable<GivenKinds[KindOf<Name>]>;
 };
@@ -306,7 +306,7 @@ export const taskRules = Object.entries(table) as readonly [keyof TaskRules, Tas
 /** The keys of a record for these fields. */
 export const taskRuleKeys: readonly string[] = taskRules.flatMap(([, { keys }]) => keys);
 
-/** A record without any of them. */
+/** A record without any rule. */
 export const nothingSaid: TaskRules = {
   agent: null,
   bestOf: null,
@@ -322,12 +322,12 @@ export const taskRulesFrom = (
   entries: readonly (readonly [keyof TaskRules, unknown])[],
 ): TaskRules => Object.fromEntries(entries) as unknown as TaskRules;
 
-/** Adds each problem to the faults. */
+/** Reads the rules of a record, and adds each problem to the faults. */
 export function readTaskRules(said: SaidRecord): TaskRules {
   return taskRulesFrom(taskRules.map(([name, rule]) => [name, rule.read(said)] as const));
 }
 
-/** These fields alone; those that the record does not know stay absent. */
+/** Picks only these fields. Fields that the record does not have stay absent. */
 export function pickTaskRules(record: TaskRules): TaskRules {
   return taskRulesFrom(
     taskRules.flatMap(([name]) =>
@@ -336,7 +336,7 @@ export function pickTaskRules(record: TaskRules): TaskRules {
   );
 }
 
-/** A field that a record omits is equal to everything. */
+/** A field that a record omits equals any value. */
 export function sameTaskRules(record: TaskRules, existing: TaskRules): boolean {
   return taskRules.every(([name]) => {
     const said = record[name] ?? null;
@@ -344,7 +344,7 @@ export function sameTaskRules(record: TaskRules, existing: TaskRules): boolean {
   });
 }
 
-/** The same as the fields of a request: those that are given, as a record names them. */
+/** Converts rules in a record to fields of a request. Omits rules that are not given. */
 export function ruleFields(
   given: Readonly<Partial<Record<keyof TaskRules, unknown>>>,
 ): Readonly<Record<string, unknown>> {
@@ -355,7 +355,7 @@ export function ruleFields(
   );
 }
 
-/** The fields as a line of JSONL; omitted values are left out. */
+/** Formats the fields for a line of JSONL. Omits values that are not given. */
 export function writtenTaskRules(record: TaskRules): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     taskRules.flatMap(([name, rule]) => {
@@ -378,7 +378,7 @@ function readFallback({ valueOf, faults }: SaidRecord): string | null {
   return null;
 }
 
-/** Agents unknown to this version cannot be fallbacks. */
+/** Ignores agents that this version does not know. */
 function fallbackInSession(value: unknown): string | null {
   const text = toText(value);
   if (text === 'none') return '';

@@ -1,13 +1,13 @@
-// Task templates of the settings file: the common text of a kind of task, with {{placeholders}} for
-// the rest.
+// Task templates in the settings file: the common text of one kind of task, with {{placeholders}}
+// for the variable parts.
 
 import { err, ok, Refusal, type Result } from '../failure.ts';
 import { shown } from './shown-values.ts';
 import { agentKinds, taskTypes, testModes, testScopes } from '../plan/task.ts';
 
-/** Named like the fields of a task on the wire; a key exists only if the file contains it. */
+/** Uses the field names of requests. A key exists only if the file contains it. */
 export interface TaskTemplate {
-  /** May hold {{title}}: the title that is given with the task. */
+  /** May contain {{title}}, the title given with the task. */
   readonly title?: string;
   readonly description?: string;
   readonly accept?: readonly string[];
@@ -21,7 +21,7 @@ export interface TaskTemplate {
   readonly test_scope?: string;
   readonly max_attempts?: number;
   readonly plan?: boolean;
-  /** Titles of sub-tasks, in their order. */
+  /** Titles of sub-tasks in order. */
   readonly sub_tasks?: readonly string[];
 }
 
@@ -51,7 +51,7 @@ const subTasksMax = 50;
 const nameRule = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const placeholder = /\{\{\s*([A-Za-z][A-Za-z0-9_-]{0,63})\s*\}\}/g;
 
-/** Reads `[templates.<name>]`; an error names the expected value. */
+/** Reads `[templates.<name>]`. The error names the expected value. */
 export function readTemplates(raw: unknown): Result<TaskTemplates, string> {
   if (!isTable(raw)) return err('tables of templates, as [templates.bug]');
   const names = Object.keys(raw);
@@ -81,7 +81,7 @@ function faultOf(raw: unknown): string | null {
     if (expected !== null) return `${expected} for \`${key}\``;
   }
   const { gate, sub_tasks: subTasks } = raw as TaskTemplate;
-  // It is a shell command, so a person's input must not become part of it.
+  // The gate is a shell command, so user input must not be inserted into it.
   if (gate !== undefined && placeholdersIn([gate]).length > 0)
     return 'a command without placeholders for `gate`';
   if ((subTasks?.length ?? 0) > subTasksMax) return `at most ${subTasksMax} sub_tasks`;
@@ -127,14 +127,14 @@ function placeholdersIn(texts: readonly string[]): readonly string[] {
   return [...new Set(names.flatMap((name) => name ?? []))];
 }
 
-/** In the order of the file; `title` is the title that is given with the task. */
+/** In file order. `title` stands for the title that is given with the task. */
 export function listPlaceholders(template: TaskTemplate): readonly string[] {
   const { title, description, accept, labels, sub_tasks: subTasks } = template;
   const texts = [title, description].flatMap((text) => text ?? []);
   return placeholdersIn([...texts, ...(accept ?? []), ...(labels ?? []), ...(subTasks ?? [])]);
 }
 
-/** The template with every placeholder filled in; its title is always there. */
+/** Fills in every placeholder. The result always has a title. */
 export function fillTemplate(
   templates: TaskTemplates,
   name: string,
@@ -156,7 +156,7 @@ export function fillTemplate(
   const filled = filledTexts(template, (text) =>
     text.replaceAll(placeholder, (_whole, key: string) => values.get(key) ?? ''),
   );
-  // A title without a place for the given one is for tasks that are given none.
+  // A template title without {{title}} is only for tasks without a title of their own.
   const hasPlace =
     template.title !== undefined && placeholdersIn([template.title]).includes('title');
   const own = title !== '' && !hasPlace ? title : (filled.title ?? title);

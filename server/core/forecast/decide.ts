@@ -1,43 +1,43 @@
-// Conflicts that can be foreseen while agents still work: the change of a pair of works, and the
-// agents that get a hint.
+// Foresees conflicts between running agents: how the overlap of two works changed, and which agents
+// get a hint.
 
 export const forecastPolicies = ['tell', 'order', 'off'] as const;
-/** `tell`: both agents learn of it. `order`: the later one also waits for the earlier one. */
+/** `tell`: both agents get a hint. `order`: the later task also waits for the earlier one. */
 export type ForecastPolicy = (typeof forecastPolicies)[number];
 
 export const forecastLevels = ['same_file', 'conflict'] as const;
-/** `same_file`: both change a file, and git can merge both. `conflict`: git cannot. */
+/** `same_file`: both change a file, but git can merge them. `conflict`: git cannot merge them. */
 export type ForecastLevel = (typeof forecastLevels)[number];
 
-/** Two works that meet, or a work that meets its line, by their newest snapshots. */
+/** How the latest snapshots of two works, or of a work and its line, overlap. */
 export interface Overlap {
   readonly level: ForecastLevel;
-  /** Paths in conflict, or paths that both change. Sorted. */
+  /** Conflicting paths or, if none conflict, paths that both change. Sorted. */
   readonly files: readonly string[];
 }
 
 export interface KnownOverlap extends Overlap {
-  /** False if the newest snapshots before did not overlap. */
+  /** False if the latest snapshots no longer overlap. */
   readonly isOpen: boolean;
-  /** Files in conflict of which the agents know. */
+  /** Conflicting files that the agents already know about. */
   readonly told: readonly string[];
 }
 
 export interface ForecastFacts {
-  /** Absent from the store: null. */
+  /** Null if the store has no such overlap. */
   readonly before: KnownOverlap | null;
   readonly now: Overlap;
-  /** Whether the other side is the line, whose work has landed. */
+  /** Whether the other side is the line with its landed work. */
   readonly isLine: boolean;
   readonly policy: ForecastPolicy;
 }
 
 export interface ForecastStep {
-  /** The state to store, unless it is stored already. */
+  /** The state to store, or null if it is already stored. */
   readonly record: Overlap | null;
-  /** Files in conflict to tell the agents of. */
+  /** Conflicting files to tell the agents about. */
   readonly tell: readonly string[];
-  /** The later work waits for the earlier one. */
+  /** Whether the later task must wait for the earlier one. */
   readonly order: boolean;
 }
 
@@ -59,24 +59,27 @@ function isSame(one: Overlap, other: Overlap): boolean {
 /** One side of a comparison. */
 export interface ForecastWork {
   readonly taskId: string;
-  /** Paths that it has changed since its base. */
+  /** Paths that it changed since its base. */
   readonly files: readonly string[];
-  /** Candidates of one task are alternatives: only one of them lands. */
+  /** Only one candidate of a task lands, so candidates of the same task never conflict. */
   readonly candidateOf: string | null;
-  /** Branch that it is merged into in the end. */
+  /** The branch that it finally lands on. */
   readonly target: string;
   readonly startedMs: number;
 }
 
 export interface ForecastPair<W extends ForecastWork> {
-  /** The one that would wait. */
+  /** The work that would wait. */
   readonly later: W;
   readonly earlier: W;
-  /** Paths that both have changed, sorted. */
+  /** Paths that both changed, sorted. */
   readonly shared: readonly string[];
 }
 
-/** Pairs with a path in common. Git reports conflicts across renames when the work lands. */
+/**
+ * Finds pairs of works that changed the same path. Git detects conflicts across renames only at the
+ * landing.
+ */
 export function pairsThatMeet<W extends ForecastWork>(
   works: readonly W[],
 ): readonly ForecastPair<W>[] {

@@ -1,17 +1,17 @@
-// How good the forecasts of conflicts were: against the attempts that ended in a conflict.
+// How accurate the forecasts were, measured against attempts that ended in a conflict.
 
 export interface ForecastFigures {
-  /** Pairs of tasks with a foreseen conflict, and those in which one task met a conflict. */
+  /** Pairs of tasks with a forecast conflict, and how many of them did conflict. */
   readonly foreseen: number;
   readonly foreseen_and_came: number;
-  /** Tasks that met a conflict when they landed, and those of them with a foreseen one. */
+  /** Tasks that conflicted when they landed, and how many of these were forecast. */
   readonly came: number;
   readonly came_and_foreseen: number;
 }
 
 export interface ForeseenPair {
   readonly taskId: string;
-  /** '' for work that had landed. */
+  /** '' for landed work. */
   readonly otherId: string;
 }
 
@@ -22,7 +22,7 @@ export function forecastFigures(
   const paired = new Set(
     known.flatMap(({ taskId, otherId }) => (otherId === '' ? [] : [taskId, otherId])),
   );
-  // When one of a pair lands, the other one's conflict with the line is the same conflict.
+  // After one task of a pair lands, the other one's conflict with the line is the same conflict.
   const pairs = known.filter(({ taskId, otherId }) => otherId !== '' || !paired.has(taskId));
   const foreseen = new Set(pairs.flatMap(({ taskId, otherId }) => [taskId, otherId]));
   return {

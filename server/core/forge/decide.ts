@@ -1,4 +1,4 @@
-// Decides the reactions to the facts of a pull request. Pure.
+// Decides how to react to the state of a pull request. Pure.
 
 import { formatCount } from '../format.ts';
 import type { PullFacts } from './observed-pull.ts';
@@ -16,24 +16,24 @@ import { pullName } from './stack.ts';
 
 export type Reaction =
   | { readonly kind: 'merged'; readonly commit: string | null }
-  /** The epic asks a person. */
+  /** The epic is returned to a person. */
   | {
       readonly kind: 'returned';
       readonly why: string;
       readonly isOver: boolean;
-      /** The fact that is one too many for agents. */
+      /** The fact that exceeded the limit of rounds for agents. */
       readonly fact?: { readonly key: string; readonly subject: string };
     }
-  /** Another author pushed on top of it: those commits become part of the line. */
+  /** Another author pushed commits on top; they become part of the line. */
   | { readonly kind: 'adopt'; readonly sha: string }
-  /** A conversation gets it. */
+  /** Creates a task for an agent. */
   | { readonly kind: 'fix'; readonly key: string; readonly subject: string; readonly cause: Cause }
-  /** A person sees it, no agent. */
+  /** Shows the fact to a person; no agent works on it. */
   | { readonly kind: 'show'; readonly key: string; readonly subject: string }
-  /** The gate runs again on a newer base, or the forge is asked to merge. */
+  /** Runs the gate again on a newer base, or asks the forge to merge. */
   | MergeStep;
 
-/** Rounds of one check or one thread, before a person has to look. */
+/** Rounds of one check or one thread before a person must decide. */
 export const roundsMax = 3;
 export const fixesOfDayMax = 10;
 const dayMs = 24 * 3_600_000;
@@ -109,7 +109,10 @@ function conflicts({ pull, place }: PullFacts): readonly Wanted[] {
   return [{ kind: 'fix', key: `conflict/${baseSha}/${pull.head}`, subject: 'conflict', cause }];
 }
 
-/** Removed from the queue, it may have failed together with the work of others. */
+/**
+ * The merge queue removed the pull request. Its checks may have failed because of other work in the
+ * same group.
+ */
 function redInGroup(facts: PullFacts): readonly Wanted[] {
   const { group } = facts.merge;
   if (group === null || !wasRemoved(facts)) return [];
@@ -126,7 +129,7 @@ function redChecks(
     if (check.state !== 'red') return [];
     const subject = `check/${check.name}`;
     const key = `${subject}/${head}`;
-    // Without these it is unknown which side is at fault.
+    // Without these facts, Drover cannot tell which side broke the check.
     if (rules.kind === 'unread' || baseChecks.kind === 'unread') return [];
     const { requiredChecks: required } = rules.value;
     const isRequired = required.length === 0 || required.includes(check.name);
@@ -157,7 +160,7 @@ function openThreads({ threads, writers, nowMs, quietMs }: PullFacts): readonly 
 }
 
 function isOurs({ body }: ReviewComment): boolean {
-  // A person may quote it.
+  // The marker counts only at the end, because a person may quote a comment that contains it.
   return body.trimEnd().endsWith(ownComment);
 }
 
@@ -174,7 +177,7 @@ export function nameCause(cause: Cause): string {
   }
 }
 
-/** The one sentence that tells people why the pull request is waiting. */
+/** Explains to people, in one sentence, why the pull request is waiting. */
 export function describeWait(facts: PullFacts): string {
   const points = openPoints(facts);
   const words = points.map((point) => point.words).join(', ');
@@ -195,14 +198,17 @@ export function describeWait(facts: PullFacts): string {
   ].join('; ');
 }
 
-/** How it can land: the branch of an epic has merge commits, and none that is signed. */
+/**
+ * How the rules allow it to land: an epic's branch has merge commits, and none of its commits is
+ * signed.
+ */
 function mergeWord({ rules }: PullFacts): string {
   if (rules.kind === 'unread') return 'merge it';
   const { needsLinearHistory, needsSignatures } = rules.value;
   return needsLinearHistory || needsSignatures ? 'squash it' : 'merge it';
 }
 
-/** Parts of the facts that are missing, as clauses. */
+/** Lists the missing parts of the facts as clauses. */
 function unreadParts({ checks, rules }: PullFacts): readonly string[] {
   return [checks, rules].flatMap((one) => (one.kind === 'read' ? (one.missing ?? []) : []));
 }

@@ -1,10 +1,10 @@
-// Which issues a project may take by itself: those with a label that no person and no other Drover
-// works on. Pure.
+// Decides which issues a project may take by itself: those with the configured label that no person
+// and no other Drover project works on. Pure.
 
 import { type Blocker, type Issue, issueName } from './issue.ts';
 import { type IssuePlan, issueId, type IssueTask } from './issue-plan.ts';
 
-/** A label of this kind says which project has taken the issue. */
+/** A label with this prefix names the project that took the issue. */
 const claimPrefix = 'drover-taken:';
 const idShown = 8;
 
@@ -12,25 +12,28 @@ export function claimLabel(projectId: string): string {
   return `${claimPrefix}${projectId.slice(0, idShown)}`;
 }
 
-/** Returns null if the setting is no label. */
+/** Returns null if the setting does not name a label. */
 export function intakeLabel(setting: string): string | null {
   const label = /^label:(.+)$/su.exec(setting.trim())?.[1]?.trim() ?? '';
   return label === '' ? null : label;
 }
 
 /**
- * `withdraw`: this project has asked for it after another one had: its label has to go. `free`: it
- * can be asked for.
+ * `free`: this project may claim it. `withdraw`: another project claimed it first, so this project
+ * must remove its label.
  */
 export type Claim = 'ours' | 'free' | 'others' | 'withdraw';
 
 export interface Claimant {
   readonly label: string;
-  /** Whose token it is. */
+  /** The user of the token. */
   readonly login: string;
 }
 
-/** `isPlanned`: the plan has it already, so that a later claim of another project gives way. */
+/**
+ * `isPlanned`: the plan already has the issue, so a later claim by another project must be
+ * withdrawn instead.
+ */
 export function claimOn(
   { labels, assignees }: Pick<Issue, 'labels' | 'assignees'>,
   { label, login }: Claimant,
@@ -46,8 +49,9 @@ export function claimOn(
 }
 
 /**
- * Read after the own label was set. A project that reads no other label has the issue: each later
- * claimant reads its label. Of two that read each other's, one withdraws and the other asks again.
+ * Decides after this project set its label and read the labels again. A project that sees no other
+ * claim owns the issue, because every later claimant sees its label. If two projects see each
+ * other's label, one withdraws and the other checks again.
  */
 export function claimAfter(labels: readonly string[], own: string): 'ours' | 'wait' | 'withdraw' {
   const others = otherClaims(labels, own);
@@ -59,18 +63,18 @@ function otherClaims(labels: readonly string[], own: string): readonly string[] 
   return labels.filter((label) => label.startsWith(claimPrefix) && label !== own);
 }
 
-/** Labels of claims say nothing about the work. */
+/** Labels of claims do not describe the work. */
 export function withoutClaims(issue: Issue): Issue {
   return { ...issue, labels: issue.labels.filter((label) => !label.startsWith(claimPrefix)) };
 }
 
 export interface HeldPlan {
   readonly plan: IssuePlan;
-  /** Task → names of the open issues that it waits for and that are in no plan here. */
+  /** Maps a task to the names of open issues that it waits for and that no plan here contains. */
   readonly waits: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The whole plan; tasks that wait for issues outside of it are held. */
+/** Returns the whole plan. Tasks that wait for issues outside of it are held. */
 export function withHolds(
   { epics, tasks }: IssuePlan,
   home: string,
@@ -87,7 +91,7 @@ export function withHolds(
   return { plan: { epics, tasks: all }, waits };
 }
 
-/** For people: on the board, in the inbox and in `why`. */
+/** Shown to people on the board, in the inbox and in `why`. */
 export function waitWords(names: readonly string[]): string {
   return `waits for ${names.map((name) => `${name} (open)`).join(', ')}`;
 }

@@ -1,5 +1,5 @@
-// The plan that issues make: sub-issues become the tasks of an epic, and "blocked by" becomes
-// edges. An edge that the plan cannot have is given as `outside`, not dropped.
+// Turns issues into a plan: sub-issues become tasks of an epic, and "blocked by" becomes an edge. A
+// blocker outside of the plan is returned in `outside`, not dropped.
 
 import type { TaskType } from '../plan/task.ts';
 import { type Blocker, type Issue, issueName, type IssueRef } from './issue.ts';
@@ -20,7 +20,7 @@ export interface IssueTask {
   readonly type: TaskType;
   readonly blockedBy: readonly string[];
   readonly labels: readonly string[];
-  /** Open issues that it waits for and that are not among those of the plan. */
+  /** Open issues that it waits for and that are not in the plan. */
   readonly outside: readonly Blocker[];
 }
 
@@ -29,7 +29,7 @@ export interface IssuePlan {
   readonly tasks: readonly IssueTask[];
 }
 
-/** The epic of issues that have none above them: a milestone, a label, a search. */
+/** The epic of issues without a parent: a milestone, a label or a search. */
 export type Gathering = Pick<IssueEpic, 'id' | 'title'>;
 
 interface Edges {
@@ -37,7 +37,7 @@ interface Edges {
   readonly outside: Map<string, Blocker>;
 }
 
-/** `home`: the slug whose issues have short ids. Closed issues are left out. */
+/** Issues of the repository `home` (a slug) get short ids. Closed issues are omitted. */
 export function planOfIssues(
   issues: readonly Issue[],
   home: string,
@@ -92,14 +92,14 @@ function edgesOf(
     }
   };
   for (const task of tasks) {
-    // An issue with sub-issues is done after they are.
+    // An issue with sub-issues is done only after them.
     const own: Edges = { ...noEdges(), on: new Set(tree.childrenOf(task)) };
     edges.set(task, own);
     addBlockers(own, task, [task]);
   }
   for (const epic of tree.issues.filter(isEpic)) {
     const inside = tree.belowTop(epic);
-    // The others wait through these.
+    // The other tasks wait indirectly, through these.
     const first = inside.filter((task) => !inside.some((other) => edges.get(task)?.on.has(other)));
     for (const task of first) {
       const own = edges.get(task);
@@ -113,7 +113,7 @@ function noEdges(): Edges {
   return { on: new Set(), outside: new Map() };
 }
 
-/** Stays the same at each import, so that a second one updates. */
+/** The same at every import, so that a second import updates the task. */
 export function issueId({ slug, number }: IssueRef, home: string): string {
   if (slug === home) return `gh-${number}`;
   const own = slug.replaceAll('/', '.').replaceAll(/[^A-Za-z0-9._-]/gu, '-');
@@ -139,7 +139,7 @@ function typeOfLabels(labels: readonly string[]): TaskType {
   return 'other';
 }
 
-/** The ids that issues outside of the plan have if an earlier import brought them. */
+/** The ids that issues outside of the plan would have if an earlier import had added them. */
 export function outsideIds({ tasks }: IssuePlan, home: string): readonly string[] {
   const ids = tasks.flatMap(({ outside }) => outside.map((blocker) => issueId(blocker, home)));
   return [...new Set(ids)];
@@ -147,13 +147,13 @@ export function outsideIds({ tasks }: IssuePlan, home: string): readonly string[
 
 export interface LeftOut {
   readonly task: IssueTask;
-  /** Issues that are not imported. */
+  /** Open issues that are not imported. */
   readonly waitsFor: readonly Blocker[];
 }
 
 /**
- * Drops tasks that wait, directly or through others, for a task that the plan does not have: they
- * could start too early. `isPlanned`: an earlier import brought it.
+ * Drops tasks that wait, directly or indirectly, for a task that is not in the plan, because they
+ * could start too early. `isPlanned`: an earlier import added the task.
  */
 export function withoutWaiting(
   { epics, tasks }: IssuePlan,
@@ -185,7 +185,7 @@ export function withoutWaiting(
   };
 }
 
-/** The lines that `import` takes. */
+/** Formats the plan as lines for `import`. */
 export function jsonlOfIssues({ epics, tasks }: IssuePlan): string {
   const lines = [
     ...epics.map((epic) => ({ type: 'epic', ...epic })),

@@ -1,14 +1,14 @@
-// Resolves the text that a user typed to issues.
+// Parses a user's text that selects issues.
 
 import type { Gathering } from './issue-plan.ts';
 
 export type IssueQuery =
-  /** Each with everything below it. */
+  /** These issues and all their sub-issues. */
   | { readonly kind: 'numbers'; readonly numbers: readonly number[] }
   | { readonly kind: 'label'; readonly label: string }
-  /** Identified by its title or its number. */
+  /** By its title or number. */
   | { readonly kind: 'milestone'; readonly milestone: string }
-  /** In the forge's own words for a search. */
+  /** In the forge's search syntax. */
   | { readonly kind: 'search'; readonly words: string };
 
 export function issueQueryOf(words: readonly string[]): IssueQuery {
@@ -21,13 +21,13 @@ export function issueQueryOf(words: readonly string[]): IssueQuery {
   return { kind: 'search', words: text };
 }
 
-/** Parses `12`, `#12`, or the address of an issue's page. */
+/** Parses `12`, `#12` or the URL of an issue. */
 function numberOf(word: string): number | null {
   const digits = /^(?:#|https:\/\/[^?#]+\/issues\/)?(\d{1,9})$/u.exec(word)?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
-/** The epic for issues without a parent, or null if they stay outside any epic. */
+/** The epic for issues without a parent. Returns null if they belong to no epic. */
 export function gatheringOf(query: IssueQuery): Gathering | null {
   switch (query.kind) {
     case 'numbers':

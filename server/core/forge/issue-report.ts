@@ -1,5 +1,5 @@
-// The one comment that an imported issue gets: how its work stands, in our own words alone. Nothing
-// that an agent or a stranger wrote goes back this way.
+// Writes the one comment that an imported issue gets: the state of its work, only in Drover's own
+// words. Text by agents or strangers is never sent back to the issue.
 
 import type { TaskStatus } from '../plan/state.ts';
 
@@ -8,7 +8,7 @@ export interface ReportPull {
   readonly state: 'open' | 'merged' | 'closed' | 'stopped';
 }
 
-/** `sha` null: the work changed nothing. */
+/** `sha` is null if the work changed nothing. */
 export interface Landed {
   readonly sha: string | null;
   readonly branch: string;
@@ -20,7 +20,7 @@ export type IssueWork =
       readonly id: string;
       readonly status: TaskStatus;
       readonly attempts: number;
-      /** Null until it is on the branch that the work is for. */
+      /** Null until the work is on its target branch. */
       readonly landed: Landed | null;
       readonly pull: ReportPull | null;
     }
@@ -29,7 +29,7 @@ export type IssueWork =
       readonly id: string;
       readonly done: number;
       readonly total: number;
-      /** Whether a task of it has been started. */
+      /** Whether any of its tasks has started. */
       readonly isBegun: boolean;
       readonly landed: Landed | null;
       readonly pull: ReportPull | null;
@@ -37,14 +37,14 @@ export type IssueWork =
 
 export interface IssueReport {
   readonly text: string;
-  /** The work is on its target. */
+  /** Whether the work is on its target branch. */
   readonly isOver: boolean;
 }
 
-/** Hidden in the comment, so that it is found again and edited. */
+/** Hidden in the comment, so that Drover finds the comment and edits it. */
 export const reportMarker = '<!-- drover:report -->';
 
-/** Returns null while there is nothing to say: a plan alone is no news on the issue. */
+/** Returns null if nothing needs to be reported. A planned task alone is not worth a comment. */
 export function reportOf(work: IssueWork): IssueReport | null {
   const news = work.kind === 'task' ? newsOfTask(work) : newsOfEpic(work);
   if (news === null) return null;

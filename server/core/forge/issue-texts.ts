@@ -1,5 +1,5 @@
-// Builds the texts of a plan from issues. Text by strangers is fenced and marked as theirs, and
-// text that is hidden on the forge's page is left out.
+// Builds the texts of a plan from issues. Text by strangers is fenced and marked as theirs; text
+// that the forge's page hides is removed.
 
 import { withVisible } from '../visible-text.ts';
 import { type Issue, issueName } from './issue.ts';
@@ -11,12 +11,12 @@ export function titleOf({ title, number }: Issue): string {
   return line === '' ? `Issue ${number}` : line.slice(0, titleMax);
 }
 
-/** In one line, without control characters. */
+/** Formats a text as one line without control characters. */
 export function lineOf(text: string): string {
   return withVisible(text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
 }
 
-/** For an agent: the work, and whose words describe it. */
+/** The text for an agent: the work, and who described it. */
 export function taskText(issue: Issue): string {
   const text = readable(issue.body);
   const source = `${issueName(issue)} (${issue.url})`;
@@ -27,7 +27,7 @@ export function taskText(issue: Issue): string {
   ].join('\n\n');
 }
 
-/** For a person. */
+/** The text for a person. */
 export function epicText(issue: Issue): string {
   const text = readable(issue.body);
   return text === '' ? issue.url : `${text}\n\n${issue.url}`;
@@ -37,7 +37,10 @@ export function authorOf({ author }: Pick<Issue, 'author'>): string {
   return /^[A-Za-z0-9-]{1,39}(?:\[bot\])?$/u.test(author) ? `@${author}` : 'Its author';
 }
 
-/** Drops HTML comments, which a page does not show, and writes hidden characters by number. */
+/**
+ * Removes HTML comments, which the page does not show, and replaces hidden characters by their
+ * numbers.
+ */
 export function readable(body: string): string {
   const shown = body.replaceAll('\r\n', '\n').replaceAll(/<!--[\s\S]*?(?:-->|$)/gu, '');
   return withVisible(shown.replaceAll(/[^\P{Cc}\n\t]/gu, ''))
@@ -45,7 +48,7 @@ export function readable(body: string): string {
     .trim();
 }
 
-/** In a fence that the text cannot close. */
+/** Fences the text so that it cannot close the fence. */
 export function fenced(text: string): string {
   const runs = text.match(/`+/gu) ?? [];
   const fence = '`'.repeat(Math.max(3, ...runs.map((run) => run.length + 1)));

@@ -1,15 +1,15 @@
-// Which open issues belong to which: sub-issues of sub-issues belong to the topmost one.
+// Groups open issues by parent: nested sub-issues belong to the topmost issue.
 
 import { type Issue, issueName } from './issue.ts';
 
 export interface IssueTree {
   readonly issues: readonly Issue[];
-  /** `owner/name#12` → the open issue of that name. */
+  /** Maps `owner/name#12` to the open issue. */
   readonly byName: ReadonlyMap<string, Issue>;
   childrenOf(issue: Issue): readonly Issue[];
-  /** The issue itself if nothing is above it. */
+  /** Returns the issue itself if it has no parent. */
   topOf(issue: Issue): Issue;
-  /** Everything below a topmost issue. */
+  /** All sub-issues of a topmost issue, including nested ones. */
   belowTop(top: Issue): readonly Issue[];
 }
 

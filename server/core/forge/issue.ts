@@ -1,7 +1,7 @@
-// An issue of a forge, as far as a plan is made of it. Everything in it was written by strangers.
+// The fields of a forge's issue that a plan uses. All of its text is untrusted.
 
 export interface Repository {
-  /** `github.com`, or the host of an own server. */
+  /** `github.com`, or the host of a self-hosted server. */
   readonly host: string;
   readonly owner: string;
   readonly name: string;
@@ -19,15 +19,15 @@ export interface Blocker extends IssueRef {
 }
 
 export interface Issue extends Blocker {
-  /** The provider's own id, which stays when the issue is transferred. */
+  /** The provider's id, which survives a transfer of the issue. */
   readonly nativeId: string;
   readonly body: string;
   readonly url: string;
   readonly author: string;
   readonly labels: readonly string[];
-  /** Names of users. */
+  /** User names. */
   readonly assignees: readonly string[];
-  /** The issue that it is a sub-issue of. */
+  /** Its parent issue. */
   readonly parent: IssueRef | null;
   readonly blockedBy: readonly Blocker[];
 }
@@ -40,8 +40,9 @@ export function issueName({ slug, number }: IssueRef): string {
 const names = /^[A-Za-z0-9_.-]{1,100}$/u;
 
 /**
- * The repository that a git remote names: `https://host/owner/name.git`, `ssh://git@host/owner/name`
- * or `git@host:owner/name.git`. Null if it is another kind of place.
+ * The repository that a git remote refers to: `https://host/owner/name.git`,
+ * `ssh://git@host/owner/name` or `git@host:owner/name.git`. Returns null for other kinds of
+ * remotes.
  */
 export function repositoryOfRemote(url: string): Repository | null {
   const short = /^(?:[^/@:]+@)?([^/:]+):([^/].*)$/u.exec(url);
@@ -51,7 +52,7 @@ export function repositoryOfRemote(url: string): Repository | null {
   return repositoryOfSlug(path.replace(/\/$/u, '').replace(/\.git$/u, ''), host.toLowerCase());
 }
 
-/** Returns null if it is not `owner/name`. */
+/** Returns null if the slug is not `owner/name`. */
 export function repositoryOfSlug(slug: string, host: string): Repository | null {
   const [owner = '', name = '', ...more] = slug.split('/');
   const isNamed = [owner, name].every((part) => names.test(part) && !/^\.{1,2}$/u.test(part));

@@ -1,4 +1,4 @@
-// The needs of a landing on a forge, and whether this token can meet them. Pure.
+// Checks what a landing on a forge requires, and whether this token can do it. Pure.
 
 import { formatCount } from '../format.ts';
 import { methodsLeft } from './merging.ts';
@@ -10,10 +10,15 @@ export interface RepositoryFacts {
   /** `owner/name`. */
   readonly slug: string;
   readonly isArchived: boolean;
-  /** Whether the user may push; the token may have fewer rights. Null if the host does not tell. */
+  /**
+   * Whether the user may push; the token may have fewer permissions. Null if the host does not
+   * report it.
+   */
   readonly mayPush: boolean | null;
   readonly methods: readonly MergeMethod[];
-  /** Scopes of a classic token; null for other tokens, whose rights no answer tells. */
+  /**
+   * Scopes of a classic token. Null for other tokens, whose permissions the API does not report.
+   */
   readonly scopes: readonly string[] | null;
 }
 
@@ -22,17 +27,17 @@ export interface LandingFacts {
   /** The branch that pull requests are merged into. */
   readonly base: string;
   readonly repository: Read<RepositoryFacts>;
-  /** Of the token; unread for an app's. */
+  /** The user of the token. Not readable for an app's token. */
   readonly user: Read<string>;
-  /** Of an own server, such as `3.16.2`; null for github.com. */
+  /** The release of a self-hosted server, such as `3.16.2`; null for github.com. */
   readonly release: Read<string | null>;
   readonly rules: Read<BranchRules>;
   readonly workflows: readonly WorkflowFile[];
-  /** Absent if nothing was tried. */
+  /** Absent if no permissions were tried. */
   readonly tried?: TriedFacts;
 }
 
-/** Rights that were tried without leaving a trace. */
+/** Permissions that were tried without leaving a trace. */
 export interface TriedFacts {
   readonly push: Read<true>;
   readonly pulls: Read<true>;
@@ -58,9 +63,9 @@ export type LandingTopic =
 
 export interface LandingRow {
   readonly topic: LandingTopic;
-  /** `error`: nothing can land. */
+  /** `error`: no work can land. */
   readonly outcome: 'ok' | 'note' | 'warning' | 'error';
-  /** Sentences, with the remedy if there is one. */
+  /** Sentences, with the remedy if one exists. */
   readonly message: string;
 }
 
@@ -144,7 +149,7 @@ function readRow(topic: LandingTopic, whole: string, read: Read<unknown>): Landi
     : row(topic, 'warning', `${sentence(missing)} ${withoutAll}`);
 }
 
-/** The first release of an own server that has both sub-issues and "blocked by". */
+/** The first self-hosted release with both sub-issues and "blocked by". */
 const relationsSince = [3, 19] as const;
 
 function releaseRows({ release }: LandingFacts): readonly LandingRow[] {

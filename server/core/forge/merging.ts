@@ -1,18 +1,18 @@
-// When Drover asks the forge to merge a pull request, and how the sentence about it continues.
-// Pure.
+// Decides when Drover asks the forge to merge a pull request, and explains it in the sentence for
+// people. Pure.
 
 import { formatOrdinal } from '../format.ts';
 import type { PullFacts } from './observed-pull.ts';
 import type { BranchRules, MergeMethod } from './pull-facts.ts';
 import { pullName } from './stack.ts';
 
-/** Gates of one head, each on a newer base. */
+/** Gates of one head, each run on a newer base. */
 export const gatesMax = 3;
 
-/** One thing that a pull request waits for. */
+/** One reason why a pull request waits. */
 export interface Point {
   readonly words: string;
-  /** The forge itself does not merge without it. */
+  /** Whether the forge itself refuses to merge without it. */
   readonly isEnforced: boolean;
 }
 
@@ -20,7 +20,7 @@ export type MergeStep =
   | { readonly kind: 'gate'; readonly base: string }
   | { readonly kind: 'merge'; readonly how: 'auto' | 'queue' };
 
-/** Returns null if nothing is to be requested now. */
+/** Returns null if no request is due now. */
 export function mergeStep(
   facts: PullFacts,
   points: readonly Point[],
@@ -36,7 +36,7 @@ export function mergeStep(
   return gate === 'newest' ? { kind: 'merge', how: mode } : null;
 }
 
-/** Checks that nothing requires may not have started yet. */
+/** Optional checks may not have started yet. */
 function isTooEarly({ checks, rules, merge, nowMs, quietMs }: PullFacts): boolean {
   const hasChecks = checks.kind === 'read' && checks.value.length > 0;
   const isRequired = rules.kind === 'read' && rules.value.requiredChecks.length > 0;
@@ -44,8 +44,8 @@ function isTooEarly({ checks, rules, merge, nowMs, quietMs }: PullFacts): boolea
 }
 
 /**
- * How a branch with these rules takes the work of an epic: the branch of an epic has merge commits,
- * and Drover signs none of its commits.
+ * The merge methods that a branch with these rules allows for an epic, whose branch has merge
+ * commits without signatures.
  */
 export function methodsLeft(
   { mergeMethods, needsLinearHistory, needsSignatures }: BranchRules,
@@ -58,13 +58,16 @@ export function methodsLeft(
   );
 }
 
-/** The repository's usual method if the rules allow it; GitHub refuses what they do not. */
+/**
+ * Chooses the repository's usual method if the rules allow it, because GitHub refuses other
+ * methods.
+ */
 export function chooseMethod(rules: BranchRules, usual: MergeMethod): MergeMethod {
   const left = methodsLeft(rules, [usual, 'SQUASH', 'MERGE']);
   return left[0] ?? usual;
 }
 
-/** The whole sentence if the forge is merging it; null if it is not. */
+/** Returns the whole sentence if the forge is merging the pull request, otherwise null. */
 export function mergingWords(facts: PullFacts, points: readonly Point[]): string | null {
   const { merging } = facts.merge;
   const name = pullName(facts.pull.number, facts.place);
@@ -78,7 +81,7 @@ export function mergingWords(facts: PullFacts, points: readonly Point[]): string
     : `${name} waits for ${rest}; then GitHub merges it`;
 }
 
-/** Why a person must merge it, and the changes since the gate; clauses. */
+/** Clauses that say why a person must merge it, and what changed since the gate. */
 export function mergeNotes(facts: PullFacts): readonly string[] {
   const { mode, asked, gate, merging } = facts.merge;
   const base = facts.pull.baseBranch;
@@ -97,7 +100,7 @@ export function mergeNotes(facts: PullFacts): readonly string[] {
   return notes.map((note) => note.replace(/\.$/u, ''));
 }
 
-/** It was in the queue, or was to be, and is not any more. */
+/** Whether the pull request was in the queue, or was about to be, and no longer is. */
 export function wasRemoved({ pull, merge: { mode, asked, merging } }: PullFacts): boolean {
   if (mode !== 'queue' || asked?.state !== 'done' || pull.state !== 'open') return false;
   return merging.kind === 'read' && merging.value.queue === null && merging.value.removed !== null;

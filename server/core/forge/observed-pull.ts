@@ -1,4 +1,4 @@
-// All that is known of a pull request at one moment, and was done about it before.
+// The observed state of a pull request and Drover's earlier reactions to it.
 
 import type {
   BranchRules,
@@ -11,14 +11,14 @@ import type {
 } from './pull-facts.ts';
 import type { StackPlace } from './stack.ts';
 
-/** "Not read" is a fact of its own: it never means "none". */
+/** `unread` is a separate fact and never means "none". */
 export type Read<T> =
   | {
       readonly kind: 'read';
       readonly value: T;
       /**
-       * The part that could not be read, as a clause; absent if all was read. While a part is
-       * missing, nothing is merged without a person, for it could forbid the merge.
+       * Names the part that could not be read, as a clause; absent if everything was read. While a
+       * part is missing, only a person may merge, because that part could forbid it.
        */
       readonly missing?: string;
     }
@@ -30,14 +30,14 @@ export interface PullFacts {
   readonly place: StackPlace | null;
   /** The commit that Drover pushed last. */
   readonly pushed: string;
-  /** The relation of the head to it. */
+  /** How the head relates to the pushed commit. */
   readonly head: 'ours' | 'on_top' | 'rewritten';
   readonly checks: Read<readonly Check[]>;
-  /** The checks of the base's tip; read only if a check is red. */
+  /** Checks of the base's tip. Read only if a check of the pull request failed. */
   readonly baseChecks: Read<readonly Check[]>;
   readonly rules: Read<BranchRules>;
   readonly threads: Read<readonly ReviewThread[]>;
-  /** Users of whom it is known that they may write to the repository. */
+  /** Users who are known to have write access to the repository. */
   readonly writers: ReadonlySet<string>;
   readonly done: readonly DoneReaction[];
   readonly merge: MergeFacts;
@@ -55,17 +55,17 @@ export interface DoneReaction {
 export interface MergeFacts {
   readonly mode: MergeMode;
   readonly merging: Read<Merging>;
-  /** The request for this head; null if there is none yet. */
+  /** The merge request for this head; null if none was sent. */
   readonly asked: {
     readonly state: 'pending' | 'done' | 'failed';
     readonly answer: string | null;
   } | null;
-  /** The base on which the gate of this head was green, compared with the newest one. */
+  /** The age of the base on which this head passed the gate. */
   readonly gate: GateAge;
-  /** The newest commit of the base. */
+  /** The latest commit of the base. */
   readonly base: string | null;
   /** When the head was pushed. */
   readonly pushedAtMs: number;
-  /** The commit of the queue's last group with this head, and its checks. */
+  /** The commit of the last merge queue group with this head, and its checks. */
   readonly group: { readonly head: string; readonly checks: Read<readonly Check[]> } | null;
 }

@@ -1,7 +1,7 @@
-// A pull request as the forge reports it. Its texts were written by strangers.
+// A pull request as the forge reports it. Its texts are untrusted.
 
 export interface PullCore {
-  /** The provider's own id. */
+  /** The provider's id. */
   readonly nativeId: string;
   readonly number: number;
   readonly url: string;
@@ -10,7 +10,7 @@ export interface PullCore {
   /** Null until the forge has computed it. */
   readonly isMergeable: boolean | null;
   readonly head: string;
-  /** User name of the account that opened it. */
+  /** User name of its author. */
   readonly author: string;
   readonly baseBranch: string;
   readonly baseSha: string;
@@ -22,7 +22,7 @@ export interface Check {
   readonly name: string;
   readonly state: 'green' | 'red' | 'running';
   readonly url: string;
-  /** The check's own description of its failure. */
+  /** The check's description of its failure. */
   readonly text: string;
   readonly annotations: readonly Annotation[];
 }
@@ -33,18 +33,18 @@ export interface Annotation {
   readonly text: string;
 }
 
-/** The rules of a branch for pull requests. */
+/** A branch's rules for pull requests. */
 export interface BranchRules {
-  /** Names of checks that must be green. */
+  /** Names of checks that must pass. */
   readonly requiredChecks: readonly string[];
   readonly approvals: number;
   readonly needsLinearHistory: boolean;
   readonly needsSignatures: boolean;
   readonly needsCodeOwners: boolean;
   readonly hasQueue: boolean;
-  /** Null if every method of the repository is allowed. */
+  /** Null if the branch allows every method of the repository. */
   readonly mergeMethods: readonly MergeMethod[] | null;
-  /** It has the older kind of protection, beside rulesets. */
+  /** Whether the branch also has the older branch protection, besides rulesets. */
   readonly isProtected: boolean;
 }
 
@@ -76,30 +76,32 @@ export interface ReviewComment {
   readonly id: string;
   readonly author: string;
   readonly body: string;
-  /** Unix ms of its last change. */
+  /** Time of its last change (Unix ms). */
   readonly atMs: number;
 }
 
-/** Why an agent gets something to do. */
+/** Why an agent gets a task. */
 export type Cause =
   | { readonly kind: 'check'; readonly check: Check }
   | { readonly kind: 'thread'; readonly thread: ReviewThread }
   | { readonly kind: 'conflict'; readonly baseBranch: string; readonly baseSha: string };
 
 export const mergeModes = ['person', 'auto', 'queue'] as const;
-/** A person merges it, the forge does when it may, or the forge's merge queue does. */
+/** Who merges: a person, the forge once the rules allow it, or the forge's merge queue. */
 export type MergeMode = (typeof mergeModes)[number];
 
 export type MergeMethod = 'MERGE' | 'SQUASH' | 'REBASE';
 
-/** How far the forge is with a merge that was requested. */
+/** The forge's progress with a requested merge. */
 export interface Merging {
   readonly queue: { readonly position: number; readonly groupHead: string | null } | null;
   readonly isAuto: boolean;
-  /** Why it was last removed from the queue. */
+  /** Why the queue last removed it. */
   readonly removed: string | null;
   readonly method: MergeMethod;
 }
 
-/** `unknown`: the newest base cannot be read. `too_often`: it moves faster than the gate runs. */
+/**
+ * `unknown`: the latest base cannot be read. `too_often`: the base moves faster than the gate runs.
+ */
 export type GateAge = 'newest' | 'older' | 'running' | 'too_often' | 'unknown';

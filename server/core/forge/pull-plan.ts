@@ -7,22 +7,22 @@ export type PullShape = (typeof pullShapes)[number];
 export interface PullRequestPlan {
   readonly epicId: string;
   readonly runId: string;
-  /** The epic's line here. */
+  /** The epic's local line. */
   readonly line: string;
-  /** The branch here that gets the work once it is merged. */
+  /** The local branch that receives the work after the merge. */
   readonly target: string;
   readonly head: string;
-  /** The tree of base and head merged, as it passed the gate. */
+  /** The tree of the merged base and head that passed the gate. */
   readonly tree: string;
-  /** The commit of the base that was tested with it. */
+  /** The base commit that was tested with it. */
   readonly testedBase: string;
-  /** On the forge. */
+  /** The branch on the forge. */
   readonly branch: string;
   readonly base: string;
   readonly isDraft: boolean;
   readonly reviewers: readonly string[];
   readonly labels: readonly string[];
-  /** Merges of the forge that it takes back, instead of work of the epic. */
+  /** Merges by the forge that this pull request reverts. Absent for work of an epic. */
   readonly undoes?: readonly ForgeMerge[];
   /** The part of a stack that it brings, instead of the whole epic. */
   readonly level?: PlannedLevel;
@@ -39,12 +39,12 @@ export interface PlannedLevel {
   readonly pushed: string | null;
 }
 
-/** The merge of an epic's pull request. */
+/** The forge's merge of an epic's pull request. */
 export interface ForgeMerge {
   readonly number: number;
-  /** On the base. */
+  /** The merge commit on the base. */
   readonly commit: string;
-  /** The head that was merged. */
+  /** The head that the forge merged. */
   readonly head: string;
 }
 
@@ -52,12 +52,12 @@ export function forgeBranch(epicId: string): string {
   return `drover/${epicId}`;
 }
 
-/** `round`: how many reverts of the epic were opened before. */
+/** `round`: the number of earlier reverts of the epic. */
 export function undoBranch(epicId: string, round: number): string {
   return `drover/undo-${epicId}-${round + 1}`;
 }
 
-/** True for a pull request that takes the epic's work back. */
+/** Whether the pull request reverts the epic's work. */
 export function isUndo(pull: { readonly epic_id: string; readonly branch: string }): boolean {
   return pull.branch.startsWith(`drover/undo-${pull.epic_id}-`);
 }

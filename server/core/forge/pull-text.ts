@@ -1,15 +1,15 @@
-// Title and text of a pull request. Drover owns the text between its markers: people may write
-// around it.
+// Title and text of a pull request. Drover owns the text between its markers; people may write
+// outside of them.
 
 import { withVisible } from '../visible-text.ts';
 
 export interface PullTextFacts {
   readonly epic: { readonly id: string; readonly title: string; readonly description: string };
   readonly tasks: readonly PullTask[];
-  /** Null if nothing was tested. */
+  /** The gate that the work passed; null if nothing was tested. */
   readonly gate: string | null;
   readonly target: string;
-  /** Numbers of the pull requests that it takes back; empty if it brings work. */
+  /** Numbers of the pull requests that it reverts; empty if it adds work. */
   readonly undoes: readonly number[];
   /** A level of a stack, and the number of the open one below it. Absent for a whole epic. */
   readonly level?: { readonly below: number | null };
@@ -19,7 +19,7 @@ export interface PullTask {
   readonly id: string;
   readonly title: string;
   readonly criteria: readonly string[];
-  /** Findings of a reviewing agent that did not block the landing. Absent if there are none. */
+  /** Findings of a reviewing agent that did not block the landing. Absent if it had none. */
   readonly findings?: readonly string[];
 }
 
@@ -28,7 +28,10 @@ const bodyMax = 60_000;
 const begin = '<!-- drover:begin -->';
 const end = '<!-- drover:end -->';
 
-/** Hidden in the text, so that a pull request whose opening was not answered is found again. */
+/**
+ * Hidden in the text, so that Drover recognizes a pull request even if the response to its creation
+ * was lost.
+ */
 function pullMarker(epicId: string): string {
   return `<!-- drover:epic ${epicId} -->`;
 }
@@ -46,7 +49,7 @@ export function pullTitle({
   return level === undefined ? id : `More changes of ${id}`;
 }
 
-/** `present`: the text as the forge has it. */
+/** `present`: the current text on the forge. */
 export function pullBody(present: string, given: PullTextFacts): string {
   const own = [begin, pullMarker(given.epic.id), ...ownLines(given), end].join('\n');
   const from = present.indexOf(begin);

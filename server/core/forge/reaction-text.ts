@@ -1,5 +1,5 @@
-// The task that an agent receives for a fact on the forge, and the reply there. The words of others
-// are fenced and named as theirs.
+// Writes the task that an agent gets for a fact on the forge, and the reply on the forge. Text by
+// others is fenced and attributed to them.
 
 import { authorOf, fenced, readable } from './issue-texts.ts';
 import type { Annotation, Cause, Check, PullCore, ReviewThread } from './pull-facts.ts';
@@ -61,10 +61,10 @@ function titleOf(text: string): string {
   return readable(text).replaceAll(/\s+/gu, ' ').slice(0, titleMax);
 }
 
-/** The comment is known again by its text. */
+/** Drover recognizes the comment by this text. */
 export function replyBody(taskId: string, sha: string): string {
   return `Done in ${sha} (task \`${taskId}\`).\n\n${ownComment}`;
 }
 
-/** Marks a comment as Drover's own. */
+/** Marks Drover's comments. */
 export const ownComment = '<!-- drover -->';

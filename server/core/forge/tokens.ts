@@ -1,13 +1,16 @@
-// The variables in which GitHub's own command finds a token, and those that name a file or a
-// program which has one.
+// Environment variables in which GitHub's CLI finds a token, and variables that name a file or a
+// program that has one.
 
 const ofGithub = ['GH_TOKEN', 'GITHUB_TOKEN'] as const;
 const ofOwnServers = ['GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN'] as const;
 const fileOfGithub = 'GH_TOKEN_FILE';
 const fileOfOwnServers = 'GH_ENTERPRISE_TOKEN_FILE';
-/** Called with the host as its only argument; prints the token for it, or nothing. */
+/**
+ * A program that is called with the host as its only argument and prints the host's token, or
+ * nothing.
+ */
 const tokenProgram = 'GH_TOKEN_PROGRAM';
-/** The own server that they belong to; without it, that of the repository. */
+/** The self-hosted server that the tokens belong to. If unset, it is the repository's host. */
 const ownHost = 'GH_HOST';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -16,7 +19,7 @@ export type TokenSource =
   | { readonly kind: 'value'; readonly token: string }
   | { readonly kind: 'file' | 'program'; readonly variable: string; readonly path: string };
 
-/** Only what another process needs to sign in. */
+/** Returns only the variables that another process needs to sign in. */
 export function tokensIn(env: Environment): Readonly<Record<string, string>> {
   const tokens: Record<string, string> = {};
   const files = [fileOfGithub, fileOfOwnServers, tokenProgram];
@@ -28,8 +31,8 @@ export function tokensIn(env: Environment): Readonly<Record<string, string>> {
 }
 
 /**
- * A token is sent to no other host than its own, whatever a repository's remote names. Returns null
- * if no variable has one for this host.
+ * Finds the variable with a token for this host; null if there is none. A token is only sent to its
+ * own host, whichever host the repository's remote names.
  */
 export function findTokenSource(host: string, env: Environment): TokenSource | null {
   const given = tokensIn(env);

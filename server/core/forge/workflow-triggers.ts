@@ -1,14 +1,14 @@
-// Which events start a workflow of Actions, as far as a landing depends on it. Pure.
+// Reads which events start an Actions workflow, as far as a landing depends on it. Pure.
 
 export interface WorkflowFile {
-  /** Inside the repository. */
+  /** Relative to the repository. */
   readonly path: string;
   readonly isForPulls: boolean;
-  /** A merge queue starts it. */
+  /** Whether a merge queue starts it. */
   readonly isForQueue: boolean;
 }
 
-/** Reads the key `on` of a workflow's YAML, in each of its forms. */
+/** Reads the `on` key of a workflow's YAML in all of its forms. */
 export function workflowOf(path: string, yaml: string): WorkflowFile {
   const lines = yaml.split(/\r?\n/u).map((line) => line.replace(/(?:^|\s)#.*$/u, ''));
   const from = lines.findIndex((line) => /^(?:on|'on'|"on"|true)\s*:/u.test(line));

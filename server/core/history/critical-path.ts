@@ -1,5 +1,5 @@
-// The chain of tasks that decided when everything was done: each one could not start before the one
-// ahead of it had landed, or had made a place free.
+// Finds the chain of tasks that determined the end time: each could not start before the previous
+// one landed or freed a slot.
 
 import type { PeriodKind, TaskStory } from './task-story.ts';
 import { clippedMs, type Window } from './windows.ts';
@@ -7,12 +7,12 @@ import { clippedMs, type Window } from './windows.ts';
 export interface PathStep {
   readonly task_id: string;
   readonly title: string;
-  /** First claim inside the windows. */
+  /** Start of its first attempt inside the windows. */
   readonly started_at_ms: number;
   readonly ended_at_ms: number;
-  /** Milliseconds by kind of activity between the two. */
+  /** Milliseconds between start and end by kind of activity. */
   readonly time: { readonly [K in PeriodKind]?: number };
-  /** Why it did not start earlier: null for the first one. */
+  /** The task that delayed its start; null for the first step. */
   readonly after: { readonly kind: 'blocker' | 'slot'; readonly task_id: string } | null;
 }
 
@@ -24,7 +24,7 @@ interface Leg {
 
 const stepsMax = 1_000;
 
-/** First to last. Empty while nothing has ended. */
+/** First task first. Empty if no task has ended. */
 export function criticalPath(
   tasks: readonly TaskStory[],
   windows: readonly Window[],
@@ -64,7 +64,7 @@ interface Before {
   readonly leg: Leg;
 }
 
-/** A shorter wait for a place is the dispatcher's own time. */
+/** Shorter waits for a slot are caused by the dispatcher itself. */
 const slotWaitMinMs = 500;
 
 function whatHeld(leg: Leg, legs: readonly Leg[], windows: readonly Window[]): Before | null {
@@ -72,7 +72,7 @@ function whatHeld(leg: Leg, legs: readonly Leg[], windows: readonly Window[]): B
   const queued = waits.findLast((period) => period.kind === 'queued');
   const blocked = waits.findLast((period) => period.kind === 'blocked');
   if (queued !== undefined && clippedMs(queued, windows) >= slotWaitMinMs) {
-    // Who ended last before it was claimed made the place free.
+    // The slot was freed by the last task that ended before this one was claimed.
     const freed = legs
       .filter((other) => other.task !== leg.task)
       .filter(({ endMs }) => endMs >= queued.startMs && endMs <= leg.startMs)

@@ -1,5 +1,4 @@
-// One record of the numbered feed, and how its data is read: a record of an older version may lack
-// any key.
+// Reads a record of the numbered feed. A record of an older version may lack any key.
 
 export interface FeedEvent {
   readonly seq: number;

@@ -1,4 +1,4 @@
-// The table of metrics: the name, meaning and labels of each.
+// Defines each metric's name, meaning and labels.
 
 export interface MetricKind {
   readonly name: string;
@@ -8,7 +8,7 @@ export interface MetricKind {
 }
 
 /**
- * The one table: values, dashboards and the page of the docs are made from it. Every series also
+ * The values, the dashboards and the documentation are generated from this table. Every series also
  * has the label `project`.
  */
 export const metricKinds = [

@@ -1,5 +1,5 @@
-// Counters, gauges and histograms from the stories, and how Prometheus reads them. No label names a
-// task: its series would never end.
+// Computes counters, gauges and histograms from stories, in the Prometheus text format. No label
+// names a task, because the number of series would grow without bound.
 
 import { failureKinds } from '../failure.ts';
 import { agentKinds } from '../plan/task.ts';
@@ -10,7 +10,7 @@ import type { TaskStory } from './task-story.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Seconds; from a fast test suite to a day. */
+/** Seconds, from a fast test suite to a day. */
 const buckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 
 interface Series {
@@ -51,7 +51,7 @@ class Registry {
     }
   }
 
-  /** Each line's value by its name and labels. */
+  /** Values by series (name and labels). */
   samples(name: MetricName, kind: MetricKind['kind']): Map<string, number> {
     const samples = new Map<string, number>();
     for (const [labels, series] of this.#series.get(name) ?? []) {
@@ -78,7 +78,7 @@ class Registry {
     return `${lines.join('\n')}\n`;
   }
 
-  /** All values that only grow. */
+  /** All values that only increase. */
   counted(): Map<string, number> {
     const found = new Map<string, number>();
     for (const { name, kind } of metricKinds) {
@@ -90,7 +90,7 @@ class Registry {
   }
 }
 
-/** The metric that a line belongs to. */
+/** The metric that a series belongs to. */
 function metricOf(series: string, kind: MetricKind['kind']): string {
   const name = series.split('{', 1)[0] ?? '';
   return kind === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name;
@@ -112,7 +112,7 @@ function addHistogram(
   samples.set(`${name}_count${braced(labels)}`, series.count);
 }
 
-/** The series with these labels before its own. */
+/** Inserts the shared labels before the series' own. */
 function withLabels(series: string, shared: string): string {
   const at = series.indexOf('{');
   return at === -1
@@ -135,7 +135,7 @@ function labelText(labels: Labels): string {
 export const waitingStates = ['failed', 'needs_review', 'conflict', 'paused', 'blocked'] as const;
 export type WaitingState = (typeof waitingStates)[number];
 
-/** The current waits, from the tables: complete even after old events were removed. */
+/** Current waits, read from the tables. They are complete even after old events were removed. */
 export interface MetricsBoard {
   readonly waiting: { readonly [S in WaitingState]: number };
   readonly stuck: number;
@@ -143,7 +143,7 @@ export interface MetricsBoard {
   readonly landings: number;
   readonly oldestLandingMs: number;
   readonly runs: number;
-  /** Null without a fleet. */
+  /** Null if there is no fleet. */
   readonly fleet: MetricsFleet | null;
 }
 
@@ -153,12 +153,12 @@ export interface MetricsFleet {
 }
 
 export interface MetricsFacts {
-  /** Tells the series of several projects on one host apart. */
+  /** Distinguishes the series of several projects on one host. */
   readonly project: string;
   readonly usage: readonly MetricsUsage[];
-  /** Seconds by kind, clipped to the times in which runs were active. */
+  /** Seconds by kind, counted only while runs were active. */
   readonly waits: Readonly<Record<string, number>>;
-  /** Counts of events that were removed. */
+  /** Counts of events that have been removed. */
   readonly carried: ReadonlyMap<string, number>;
   readonly board: MetricsBoard;
 }
@@ -176,7 +176,10 @@ export function prometheusText(stories: Stories, facts: MetricsFacts): string {
   return registry.text(facts.carried, { project: facts.project });
 }
 
-/** `increase()` misses the first event of a series that did not exist before it. */
+/**
+ * Adds a zero for each series, because `increase()` misses the first event of a series that did not
+ * exist before.
+ */
 function startAtZero(registry: Registry): void {
   for (const name of [
     'drover_tasks_completed_total',
@@ -223,7 +226,7 @@ function addBoard(registry: Registry, board: MetricsBoard): void {
   }
 }
 
-/** The share of these stories in the counters: each line's value by its name and labels. */
+/** Returns how much these stories contribute to the counters, by series. */
 export function countedOf(
   stories: Pick<Stories, 'tasks' | 'gates'>,
   waits: Readonly<Record<string, number>>,

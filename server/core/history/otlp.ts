@@ -1,5 +1,5 @@
-// Spans in the JSON of the OpenTelemetry protocol (OTLP 1.x), which `drover trace export` prints
-// and collectors accept.
+// Formats spans as OpenTelemetry JSON (OTLP 1.x), which `drover trace export` prints and collectors
+// accept.
 
 import type { TraceSpan, SpanValue } from './trace-span.ts';
 
@@ -7,9 +7,7 @@ export interface OtlpTrace {
   readonly resourceSpans: readonly unknown[];
 }
 
-/**
- * `deployment` names the environment in which they were recorded, or null if it is no longer known.
- */
+/** `deployment`: the environment that recorded the spans; null if it is no longer known. */
 export function otlpTrace(
   spans: readonly TraceSpan[],
   version: string,
@@ -51,7 +49,7 @@ function otlpSpan(span: TraceSpan): unknown {
   };
 }
 
-/** A text, because the number of nanoseconds has more digits than a JSON number keeps. */
+/** A string, because a JSON number cannot hold that many digits exactly. */
 function nanosOf(ms: number): string {
   return `${Math.round(ms)}000000`;
 }

@@ -1,4 +1,4 @@
-// The attempts of a run or an epic for a timeline: when each one ran, in which parts, and how it
+// Lists the attempts of a run or an epic for a timeline: when each ran, its parts, and how it
 // ended. Pure.
 
 import type { AttemptStory, PeriodKind, TaskStory } from './task-story.ts';
@@ -17,22 +17,21 @@ export interface ReportAttempt {
   readonly attempt: number;
   readonly agent: string | null;
   readonly model: string | null;
-  /** Unix milliseconds, inside the report's windows. */
+  /** Unix milliseconds, clipped to the report's windows. */
   readonly started_at_ms: number;
   readonly ended_at_ms: number;
-  /** The state that the task went to; null while the attempt runs. */
+  /** The task's state after the attempt; null while the attempt runs. */
   readonly outcome: string | null;
   readonly usd: number;
-  /** In order; a question appears beside the part in which it was asked. */
+  /** In order of time. A question overlaps the part in which it was asked. */
   readonly parts: readonly AttemptPart[];
 }
 
-/** The parts of an attempt, including the waits inside it. */
+/** The parts of an attempt, including waits. */
 const partKinds: ReadonlySet<PeriodKind> = new Set(['setup', 'agent', 'landing', 'question']);
 
 /**
- * Oldest first; attempts that started before the first window or end after the last one are
- * clipped.
+ * Oldest first. Attempts are clipped to the start of the first window and the end of the last one.
  */
 export function listReportAttempts(
   tasks: readonly TaskStory[],

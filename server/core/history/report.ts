@@ -1,5 +1,5 @@
-// How a run or an epic spent its time and money: landings, waits and their causes, and why it took
-// that long. Pure; times are clipped to the windows in which runs were active.
+// Reports how a run or an epic spent its time and money: landings, waits with their causes, and why
+// it took that long. Pure. Times are clipped to windows in which runs were active.
 
 import type { ForecastFigures } from '../forecast/figures.ts';
 import {
@@ -51,7 +51,7 @@ export interface ReportRetry {
   readonly agent: string | null;
   readonly cause: string;
   readonly error: string | null;
-  /** The duration of the attempt, from its claim to its end. */
+  /** Duration of the attempt from its claim to its end. */
   readonly ms: number;
 }
 
@@ -73,15 +73,15 @@ export interface Report {
   readonly title: string;
   readonly state: string;
   readonly windows: readonly { readonly started_at_ms: number; readonly ended_at_ms: number }[];
-  /** The time in which a run was active. */
+  /** The time during which a run was active. */
   readonly duration_ms: number;
-  /** The outcomes of its tasks so far, each counted once. */
+  /** Outcomes of its tasks so far; each task is counted once. */
   readonly counts: OutcomeCounts;
-  /** All completed tasks, also those that are so far only on the branch of their epic. */
+  /** All completed tasks, including those that are only on their epic's branch so far. */
   readonly landed: readonly ReportTask[];
-  /** Neither completed nor canceled. */
+  /** Tasks that are neither completed nor canceled. */
   readonly left: readonly ReportTask[];
-  /** Milliseconds over all tasks. */
+  /** Milliseconds, summed over all tasks. */
   readonly time: { readonly [K in PeriodKind]: number };
   /** Longest first. */
   readonly waits: readonly ReportWait[];
@@ -92,15 +92,18 @@ export interface Report {
     readonly failed: number;
     readonly flaky: number;
     readonly ms: number;
-    /** Time of early gates that were canceled, or whose verdict was not needed. */
+    /** Milliseconds of early gates that were canceled or whose verdict was not needed. */
     readonly unused_ms: number;
   };
-  /** From the commit of finished work to its landing or its return, with the gate. */
+  /** From the commit of finished work to its landing or return, including the gate. */
   readonly landing: {
     readonly count: number;
     readonly average_ms: number;
     readonly longest_ms: number;
-    /** Part of `duration_ms` in which a gate ran, from 0 to 1: at 1, the line is full. */
+    /**
+     * The share of `duration_ms` during which a gate ran, from 0 to 1. At 1, the line has no spare
+     * capacity.
+     */
     readonly gate_share: number;
   };
   readonly cost: {
@@ -109,14 +112,14 @@ export interface Report {
     readonly output_tokens: number;
     readonly by_model: readonly ReportModel[];
   };
-  /** Absent in a report of an older backend. */
+  /** Absent in the report of an older backend. */
   readonly forecast?: ForecastFigures;
   readonly retries: readonly ReportRetry[];
   /** Oldest first, for a timeline. */
   readonly attempts: readonly ReportAttempt[];
 }
 
-/** Only the longest waits are listed, because a run of 10,000 tasks has as many. */
+/** Limits the list, because a run of 10,000 tasks may have as many waits. */
 const waitsMax = 50;
 
 export const waitKinds: ReadonlySet<PeriodKind> = new Set([
@@ -135,7 +138,7 @@ export interface ReportRow extends CountedTask {
   readonly landed_sha: string | null;
 }
 
-/** The current tasks; the feed of events contains only their past. */
+/** The current tasks. The feed only contains their history. */
 export interface ReportBoard extends CountedBoard {
   readonly tasks: readonly ReportRow[];
 }
@@ -188,7 +191,7 @@ function isIn(
   };
 }
 
-/** Removed tasks are left out: they have used time and money, and there is nothing to count. */
+/** Omits removed tasks: they used time and money, but have no outcome to count. */
 function viewsOf(
   ids: readonly string[],
   { tasks }: Pick<Stories, 'tasks'>,

@@ -1,4 +1,4 @@
-// All runs of a project, newest first, each as one line; a search covers their tasks. Pure.
+// Lists all runs of a project, newest first, one line each. A search covers their tasks. Pure.
 
 import {
   type CountedBoard,
@@ -20,34 +20,29 @@ export interface RunLine {
   readonly epic_id: string | null;
   /** The epic's title; null for a run of all tasks. */
   readonly epic_title: string | null;
-  /**
-   * The number of single tasks that it was started for. Null if it runs its whole epic or project.
-   */
+  /** Number of single tasks that it was started for; null if it runs a whole epic or project. */
   readonly tasks: number | null;
   /** `active`, `stopped` or `finished`. */
   readonly state: string;
   readonly target: string | null;
   readonly workers: number | null;
-  /** How its work lands: `task`, `epic`, `review`; absent in an older backend. */
+  /** How its work lands: `task`, `epic` or `review`. Absent in an older backend. */
   readonly land?: string | null;
-  /** Unix milliseconds; `ended_at_ms` is null while it is active. */
+  /** Unix milliseconds. `ended_at_ms` is null while the run is active. */
   readonly started_at_ms: number;
   readonly ended_at_ms: number | null;
-  /** The time in which it was active. */
+  /** The time during which it was active. */
   readonly duration_ms: number;
-  /** The outcomes of its tasks so far, as its report counts them. */
+  /** Outcomes of its tasks so far, counted as in its report. */
   readonly counts: OutcomeCounts;
-  /** Completed. */
+  /** Number of completed tasks. */
   readonly landed: number;
   readonly failed: number;
-  /** All others, without canceled ones. */
+  /** Number of tasks that are neither completed nor canceled. */
   readonly open: number;
   readonly attempts: number;
   readonly usd: number;
-  /**
-   * The text that contains the search words: the title of a task, or an error. Null without a
-   * search.
-   */
+  /** The text that contains the search words: a task's title or an error. Null without a search. */
   readonly match: string | null;
 }
 
@@ -55,7 +50,7 @@ export interface RunListOptions {
   readonly search: string;
   readonly max: number;
   readonly nowMs: number;
-  /** Titles of epics by their ids. */
+  /** Titles of epics by id. */
   readonly epicTitles: ReadonlyMap<string, string>;
   readonly asked: AskedTasks;
   readonly board: CountedBoard;
@@ -63,7 +58,7 @@ export interface RunListOptions {
 
 export interface RunList {
   readonly runs: readonly RunLine[];
-  /** Number of runs that match; may exceed the number listed because of the limit. */
+  /** Number of matching runs. Can exceed the number of listed runs, which is limited. */
   readonly found: number;
 }
 
@@ -97,7 +92,7 @@ export function runList(
   return { runs: lines, found };
 }
 
-/** Those that were active at some time. */
+/** Runs that were active at some time. */
 export function newestFirst({ runs }: Pick<Stories, 'runs'>): readonly RunStory[] {
   return [...runs.values()].filter(({ windows }) => windows.length > 0).reverse();
 }
@@ -105,7 +100,7 @@ export function newestFirst({ runs }: Pick<Stories, 'runs'>): readonly RunStory[
 function workedOn(stories: Stories): ReadonlyMap<string, readonly Worked[]> {
   const byRun = new Map<string, Worked[]>();
   for (const task of stories.tasks.values()) {
-    // Sub-tasks are parts of their parents' attempts.
+    // A sub-task is part of its parent's attempt.
     if (task.parentId !== null) continue;
     for (const [id, attempts] of Map.groupBy(task.attempts, ({ runId }) => runId)) {
       if (id === null) continue;
@@ -158,8 +153,8 @@ function lineOf(
 }
 
 /**
- * All search words must occur in the run; null if one is missing. Returns the first text that
- * contains the first word.
+ * Returns the first text that contains the first search word, or null if any word is missing from
+ * the run.
  */
 function matchOf(
   run: RunStory,

@@ -1,6 +1,6 @@
-// The usage of a run's attempts, as stored.
+// The stored usage of a run's attempts.
 
-/** The usage of an attempt, from its row: the feed does not contain it. */
+/** The usage of an attempt, from its row, because the feed does not contain it. */
 export interface AttemptUsage {
   readonly task_id: string;
   readonly number: number;

@@ -1,6 +1,6 @@
-// The words of a search, and the place in a text at which they were found. Pure.
+// Splits a search into words, and finds them in a text. Pure.
 
-/** Words in lower case; all of them must occur. */
+/** Lower-case words, all of which must occur. */
 export function searchWords(search: string): readonly string[] {
   return search
     .toLowerCase()
@@ -13,8 +13,8 @@ const excerptCharsMax = 200;
 const beforeChars = 60;
 
 /**
- * One line around the place of the first word; null if a word is missing. A text of another case
- * has the same length but for a few letters, which may shift the excerpt by as many characters.
+ * One line around the first word; null if any word is missing. A few letters change their length in
+ * lower case, which may shift the excerpt by a few characters.
  */
 export function excerptAround(text: string, words: readonly string[]): string | null {
   const lower = text.toLowerCase();

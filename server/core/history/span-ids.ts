@@ -1,7 +1,7 @@
-// The ids of spans: they follow from names, so that the same span has the same id whenever and
-// wherever it is made.
+// Derives the ids of spans from names, so that a span has the same id whenever and wherever it is
+// created.
 
-/** So many hexadecimal digits that follow from the text. */
+/** Derives this many hexadecimal digits from the text. */
 export type HexOf = (text: string, digits: number) => string;
 
 export function traceIdOf(hex: HexOf, runId: string): string {
@@ -16,7 +16,7 @@ export function taskSpanIdOf(hex: HexOf, runId: string, taskId: string): string 
   return hex(`task/${runId}/${taskId}`, 16);
 }
 
-/** The span of an attempt's agent: the one that `TRACEPARENT` passes to the agent. */
+/** The span of an attempt's agent, which `TRACEPARENT` passes to the agent. */
 export function agentSpanIdOf(hex: HexOf, runId: string, taskId: string, attempt: number): string {
   return hex(`agent/${runId}/${taskId}/${attempt}`, 16);
 }

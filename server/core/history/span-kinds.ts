@@ -1,7 +1,7 @@
-// The one table of spans and of their attributes: the spans are typed by it, and the page of the
-// docs, the ClickHouse dashboard and its test are made from it.
+// Defines all spans and their attributes. The types, the documentation, the ClickHouse dashboard
+// and its test are derived from this table.
 
-/** A name and its meaning. */
+/** Names and their meanings. */
 export type SpanWords = Readonly<Record<string, string>>;
 
 export const spanKinds = {

@@ -1,6 +1,6 @@
-// Converts the stories of tasks, gates and runs into spans, one trace for each run. Pure. A span is
-// created once it can no longer change, so that live export and later export send the same span;
-// only a resumed run ends more than once.
+// Converts the stories of tasks, gates and runs to spans, with one trace per run. Pure. A span is
+// created only when it can no longer change, so live export and later export send the same span.
+// Only a resumed run ends more than once.
 
 import { type HexOf, runSpanIdOf, taskSpanIdOf, traceIdOf } from './span-ids.ts';
 import type { GateStory, Stories } from './stories.ts';
@@ -10,13 +10,16 @@ import { buildWindows, type Window } from './windows.ts';
 import type { TraceSpan, SpanUsage, RunSource } from './trace-span.ts';
 
 export interface SpanScope {
-  /** Only these tasks, or null for all. */
+  /** If not null, only these tasks are included. */
   readonly taskIds: ReadonlySet<string> | null;
-  /** Only runs that worked on one of them. */
+  /** Only runs that worked on one of these tasks. */
   readonly runIds: readonly string[];
 }
 
-/** Ended spans in the order of their start. A running span follows when it ends. */
+/**
+ * Completed spans in the order of their start. A span that is still running is included after it
+ * ends.
+ */
 export function buildSpans(
   stories: Stories,
   scope: SpanScope,
@@ -47,7 +50,7 @@ function tasksByRun(
   return found;
 }
 
-/** The runs that worked on it. */
+/** The runs that worked on the task. */
 export function runsOfTask(task: TaskStory): ReadonlySet<string> {
   const runs = task.attempts.flatMap(({ runId, lastRunId, turns }) => [
     runId,

@@ -1,5 +1,5 @@
-// The feed retold as stories: of each task, each gate and each run. Reports, traces and metrics are
-// made from these.
+// Turns the feed into stories of tasks, gates and runs, from which reports, traces and metrics are
+// computed.
 
 import { type FeedEvent, numberIn, textIn, textsIn } from './feed-event.ts';
 import { newStory, type TaskStory, tell } from './task-story.ts';
@@ -14,12 +14,12 @@ export interface GateStory {
   readonly command: string;
   readonly exitCode: number | null;
   readonly commit: string | null;
-  /** Tasks whose landing it decided. */
+  /** Tasks whose landing this gate decided. */
   readonly taskIds: string[];
   readonly epicIds: string[];
 }
 
-/** An early gate whose verdict was not needed. No other event names those that were cancelled. */
+/** An early gate whose verdict was not needed. No other event reports a canceled early gate. */
 export interface UnusedGate {
   readonly endMs: number;
   readonly ms: number;
@@ -28,7 +28,7 @@ export interface UnusedGate {
 
 export interface Span {
   readonly startMs: number;
-  /** Null if it has not ended. */
+  /** Null while it runs. */
   endMs: number | null;
 }
 
@@ -37,17 +37,15 @@ export interface RunStory {
   readonly epicId: string | null;
   readonly target: string | null;
   readonly workers: number | null;
-  /** How its work lands: `task`, `epic`, `review`. */
+  /** How its work lands: `task`, `epic` or `review`. */
   readonly land: string | null;
-  /**
-   * The number of single tasks that it was started for. Null if it runs its whole epic or project.
-   */
+  /** Number of single tasks that it was started for; null if it runs a whole epic or project. */
   readonly tasks: number | null;
-  /** The times in which it was active: from its start or a resume to its end or a stop. */
+  /** Periods in which it was active: from a start or resume to an end or stop. */
   readonly windows: Span[];
-  /** The last word of the feed on it: `finished`, `stopped`; `active` before that. */
+  /** `finished` or `stopped`, as the feed last reported; `active` before that. */
   state: string;
-  /** It has ended, and no part of it is running. A resume reopens it. */
+  /** It has ended and no part of it is running. Resuming resets this. */
   isOver: boolean;
 }
 
@@ -64,7 +62,7 @@ export interface Stories {
   readonly unusedGates: readonly UnusedGate[];
   readonly runs: ReadonlyMap<string, RunStory>;
   readonly epicLandings: readonly EpicLanding[];
-  /** The last event that was processed. */
+  /** The number of the last processed event. */
   readonly seq: number;
   readonly lastMs: number;
 }
@@ -77,10 +75,10 @@ export class StoryTeller implements Stories {
   readonly epicLandings: EpicLanding[] = [];
   seq = 0;
   lastMs = 0;
-  /** The last gate, if its event does not say which tasks it tested. */
+  /** The last gate, if its event did not name the tasks that it tested. */
   #unnamed: GateStory | null = null;
 
-  /** Events come in the order of their numbers. */
+  /** Events must be passed in the order of their numbers. */
   take(event: FeedEvent): void {
     this.seq = event.seq;
     this.lastMs = Math.max(this.lastMs, event.at_ms);
@@ -128,7 +126,7 @@ export class StoryTeller implements Stories {
       case 'run.finished':
         run.state =
           textIn(event, 'state') ?? (event.type === 'run.stopped' ? 'stopped' : 'finished');
-        // The last word of a stopped run comes once its agents have ended.
+        // The last event of a stopped run follows after its agents have ended.
         run.isOver = event.type === 'run.finished';
         if (window !== undefined) window.endMs = event.at_ms;
         return;
@@ -159,7 +157,8 @@ export class StoryTeller implements Stories {
   }
 
   /**
-   * A gate of an older feed names no tasks: it belongs to those that leave the landing after it.
+   * An event of an older version may not name the gate's tasks. The gate then belongs to the tasks
+   * that leave the landing after it.
    */
   #namesTask(story: TaskStory, event: FeedEvent): void {
     const landing = story.periods.findLast((period) => period.kind === 'landing');

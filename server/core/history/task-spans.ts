@@ -1,4 +1,4 @@
-// The spans of one task in one run: the task itself, its waits, and its agents. Pure.
+// Builds the spans of one task in one run: the task, its waits and its agents. Pure.
 
 import { waitKinds } from './report.ts';
 import { agentSpanIdOf, taskSpanIdOf } from './span-ids.ts';
@@ -20,7 +20,7 @@ const periodNames: { readonly [K in PeriodKind]: SpanName } = {
   paused: 'drover.wait.person',
 };
 
-/** Names of the conventions; for other agents it is not known whose model they call. */
+/** Names from the OpenTelemetry conventions. It is unknown whose model other agents call. */
 const providers: Readonly<Record<string, string>> = {
   claude: 'anthropic',
   codex: 'openai',
@@ -37,7 +37,7 @@ export function taskSpans(task: TaskStory, source: RunSource): TraceSpan[] {
   return [...(own === null ? [] : [own]), ...waits, ...agents];
 }
 
-/** The parts of the period inside the run's active times; a period ends no later than its run. */
+/** Clips the period to the active times of the run. */
 function clipped(period: Period, { run, windows }: RunSource): Period[] {
   return windows.flatMap(({ startMs, endMs }, at) => {
     const isOpen = !run.isOver && at === windows.length - 1;
@@ -106,7 +106,7 @@ function periodSpan(task: TaskStory, period: Period, { run, hex, traceId }: RunS
   };
 }
 
-/** Returns null if it did not run in this run, or can still continue. */
+/** Returns null if the attempt did not run in this run or can still continue. */
 function agentSpan(task: TaskStory, attempt: AttemptStory, source: RunSource): TraceSpan | null {
   const { run, hex, traceId } = source;
   const turns = attempt.turns.filter((turn) => turn.runId === run.id);
@@ -137,7 +137,7 @@ function agentSpan(task: TaskStory, attempt: AttemptStory, source: RunSource): T
   };
 }
 
-/** An attempt that is parked at a limit continues under the same number. */
+/** An attempt that waits for quota continues under the same number. */
 function isAgentOver(
   task: TaskStory,
   attempt: AttemptStory,
@@ -149,7 +149,9 @@ function isAgentOver(
   return attempt.endMs !== null && !attempt.isParked;
 }
 
-/** `gen_ai.*` as the conventions for generative AI (v0.1.0) name an agent's invocation. */
+/**
+ * `gen_ai.*` attributes of an agent invocation, as in the conventions for generative AI (v0.1.0).
+ */
 function agentAttributes(attempt: AttemptStory, usage: SpanUsage | undefined): SpanAttributes {
   const agent = attempt.agent ?? usage?.agent ?? 'unknown';
   const provider = providers[agent];

@@ -1,13 +1,13 @@
-// The history of one task from the feed: its waits, its attempts, and how it ended. Pure.
+// Builds the history of one task from the feed: its waits, its attempts, and how it ended. Pure.
 
 import { isOneOf } from '../one-of.ts';
 import { taskStatuses, type TaskStatus } from '../plan/state.ts';
 import { type FeedEvent, numberIn, textIn, textsIn } from './feed-event.ts';
 
 /**
- * The activity of a task, or the reason for its wait. `blocked`: other tasks, or an outside cause;
- * `queued`: a free slot; `retry`: the delay before a further attempt; `quota`: the agent's account;
- * `review` and `question`: a person.
+ * What a task is doing, or why it waits. `blocked`: for other tasks or an external cause; `queued`:
+ * for a free slot; `retry`: for the delay before the next attempt; `quota`: for the agent's
+ * account; `review` and `question`: for a person.
  */
 export type PeriodKind =
   | 'blocked'
@@ -26,41 +26,43 @@ export interface Period {
   readonly kind: PeriodKind;
   /** Unix milliseconds. */
   readonly startMs: number;
-  /** Null if it has not ended. */
+  /** Null while it lasts. */
   endMs: number | null;
-  /** The attempt it belongs to, if any. */
+  /** The attempt that it belongs to; null if it is outside of any attempt. */
   readonly attempt: number | null;
-  /** Ids of the blockers, or the words of the review or the question. */
+  /** Ids of the blockers, or the text of the review or question. */
   on: readonly string[];
 }
 
 /** A period in which the agent of an attempt was running. */
 export interface AgentTurn {
-  /** The run it belonged to: an attempt that was parked at a limit can continue in a later one. */
+  /** The run that it belonged to. An attempt that waited for quota can continue in a later run. */
   readonly runId: string | null;
   readonly startMs: number;
   /** Null while it is running. */
   endMs: number | null;
-  /** `done`, or how else it ended; null = not ended, or unknown. */
+  /** `done`, or another way it ended; null if it has not ended, or if unknown. */
   outcome: string | null;
 }
 
 export interface AttemptStory {
   readonly number: number;
   readonly agent: string | null;
-  /** The run in which it was claimed first. */
+  /** The run that claimed it first. */
   readonly runId: string | null;
-  /** The run in which it was claimed last. */
+  /** The run that claimed it last. */
   lastRunId: string | null;
   readonly turns: AgentTurn[];
   readonly startMs: number;
-  /** When its agent was started first; null = never. */
+  /** When its agent first started; null if it never did. */
   agentStartMs: number | null;
   agentEndMs: number | null;
   endMs: number | null;
-  /** The state that the task went to; null while it runs. */
+  /** The state that the task moved to; null while the attempt runs. */
   outcome: TaskStatus | null;
-  /** At a limit: the next claim continues it, unless it is abandoned for a new one. */
+  /**
+   * The attempt waits for quota. The next claim continues it, unless it is abandoned for a new one.
+   */
   isParked: boolean;
   failureKind: string | null;
   error: string | null;
@@ -94,7 +96,7 @@ export function newStory(event: FeedEvent, id: string): TaskStory {
   };
 }
 
-/** Takes the next event of the task into its story. */
+/** Applies the task's next event to its story. */
 export function tell(story: TaskStory, event: FeedEvent): void {
   story.epicId = event.epic_id ?? story.epicId;
   const status = textIn(event, 'status');
@@ -178,7 +180,7 @@ function waitedFor(event: FeedEvent, kind: PeriodKind): readonly string[] {
 
 function claimed(story: TaskStory, event: FeedEvent): void {
   const number = numberIn(event, 'attempt');
-  // Imported as completed, or a sub-task's turn: it has no attempt.
+  // The task was imported as completed, or this is a sub-task's turn. Neither has an attempt.
   if (number === null) return;
   const last = story.attempts.at(-1);
   if (last?.number === number) {
@@ -205,7 +207,7 @@ function claimed(story: TaskStory, event: FeedEvent): void {
   });
 }
 
-/** Worktree and setup come before the agent; the feed's `worktree.ready` marks their end. */
+/** The worktree and the setup precede the agent. The `worktree.ready` event marks their end. */
 function started(story: TaskStory, event: FeedEvent): void {
   if (isOpen(story, 'setup')) return;
   closePeriods(story, event.at_ms, () => true);
@@ -241,7 +243,7 @@ function attemptEnded(story: TaskStory, event: FeedEvent, status: TaskStatus): v
   const attempt = story.attempts.at(-1);
   if (attempt === undefined) return;
   attempt.isParked = status === 'waiting' || (attempt.isParked && status === 'ready');
-  // After a review or a limit, the same attempt continues or lands.
+  // After a review or a wait for quota, the same attempt continues or lands.
   if (attempt.endMs !== null && attempt.outcome !== 'needs_review' && attempt.outcome !== 'waiting')
     return;
   attempt.endMs = event.at_ms;

@@ -1,4 +1,4 @@
-// The types of a trace: its spans, and their source data.
+// The types of a trace: its spans and the data that they are built from.
 
 import type { SpanAttribute, SpanName } from './span-kinds.ts';
 import type { HexOf } from './span-ids.ts';
@@ -19,24 +19,24 @@ export interface TraceSpan {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: SpanAttributes;
-  /** Why it failed; null when it did not. */
+  /** Null if it did not fail. */
   readonly error: string | null;
-  /** Ids of spans of the same trace that it has to do with. */
+  /** Ids of related spans in the same trace. */
   readonly links: readonly string[];
 }
 
 export interface SpanUsage extends AttemptUsage {
-  /** Id of the agent's conversation; null = it had none. */
+  /** Id of the agent's conversation; null if it had none. */
   readonly conversation: string | null;
 }
 
-/** One run, and the data that all of its spans need. */
+/** One run, with the data that all of its spans need. */
 export interface RunSource {
   readonly run: RunStory;
   readonly windows: readonly Window[];
   readonly traceId: string;
   readonly rootId: string;
-  /** Keyed by task and attempt. */
+  /** By task and attempt. */
   readonly used: ReadonlyMap<string, SpanUsage>;
   readonly hex: HexOf;
 }

@@ -1,7 +1,7 @@
-// The results of a search in transcripts: one place of each log, newest attempts first.
+// The results of a transcript search: one match per log, newest attempts first.
 
 export interface TranscriptHit {
-  /** The task, or the sub-task whose part of the attempt it is. */
+  /** The task or sub-task whose log this is. */
   readonly task_id: string;
   readonly title: string;
   readonly attempt: number;
@@ -9,19 +9,19 @@ export interface TranscriptHit {
   readonly agent: string | null;
   /** Unix milliseconds. */
   readonly at_ms: number;
-  /** The offset of its line in the log, as `log.read` takes it. */
+  /** Offset of the matching line in the log, as accepted by `log.read`. */
   readonly offset: number;
   /** The type of the event: `text`, `tool_call`, `output` … */
   readonly type: string;
-  /** One line around the first word. */
+  /** One line around the first search word. */
   readonly text: string;
 }
 
 export interface TranscriptSearch {
   readonly hits: readonly TranscriptHit[];
-  /** Attempts that were searched for this answer, and those that there are. */
+  /** Attempts searched for this answer; `total` is the number of all attempts. */
   readonly searched: number;
   readonly attempts: number;
-  /** `after` of the request that continues with older attempts. Null once all are searched. */
+  /** Pass this as `after` to continue with older attempts. Null if all attempts were searched. */
   readonly next: string | null;
 }

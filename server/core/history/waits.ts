@@ -1,11 +1,11 @@
-// How long tasks have waited, and why. Pure.
+// How long tasks waited, and why. Pure.
 
 import { waitKinds } from './report.ts';
 import type { StoryTeller } from './stories.ts';
 import type { TaskStory } from './task-story.ts';
 import { clippedMs, type Window } from './windows.ts';
 
-/** Seconds that tasks have waited while a run was active, by cause. */
+/** Seconds that tasks waited while a run was active, by cause. */
 export function sumWaits(
   stories: Pick<StoryTeller, 'tasks'>,
   windows: readonly Window[],
@@ -21,7 +21,7 @@ export function sumWaits(
   return waits;
 }
 
-/** Sub-tasks are parts of their parents' attempts. */
+/** A sub-task is part of its parent's attempt. */
 export function isTop(task: TaskStory): boolean {
   return task.parentId === null;
 }

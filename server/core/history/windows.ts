@@ -1,4 +1,4 @@
-// The times in which a run was active, and how much of a period is within them.
+// Computes when runs were active, and which part of a period lies within that time.
 
 import type { RunStory } from './stories.ts';
 
@@ -8,7 +8,10 @@ export interface Window {
   readonly endMs: number;
 }
 
-/** The windows of these runs, in order and without overlap; an open window ends at `nowMs`. */
+/**
+ * Returns the windows of these runs in order, with overlapping ones joined. A window that is still
+ * open ends at `nowMs`.
+ */
 export function buildWindows(runs: Iterable<RunStory>, nowMs: number): readonly Window[] {
   return joined(
     [...runs]
@@ -17,7 +20,7 @@ export function buildWindows(runs: Iterable<RunStory>, nowMs: number): readonly 
   );
 }
 
-/** In order and without overlap. */
+/** Sorts the windows and joins overlapping ones. */
 export function joined(windows: readonly Window[]): readonly Window[] {
   const found: { startMs: number; endMs: number }[] = [];
   for (const { startMs, endMs } of windows.toSorted((a, b) => a.startMs - b.startMs)) {
@@ -32,7 +35,7 @@ export function isWithin(atMs: number, { startMs, endMs }: Window): boolean {
   return atMs >= startMs && atMs <= endMs;
 }
 
-/** `endMs` null: it has not ended. */
+/** `endMs` is null if the period has not ended. */
 export function overlaps(
   { startMs, endMs }: { readonly startMs: number; readonly endMs: number | null },
   windows: readonly Window[],
@@ -40,7 +43,7 @@ export function overlaps(
   return windows.some((window) => startMs <= window.endMs && (endMs ?? Infinity) > window.startMs);
 }
 
-/** Milliseconds of the period inside the windows. */
+/** Milliseconds of the period that lie inside the windows. */
 export function clippedMs(
   period: { readonly startMs: number; readonly endMs: number | null },
   windows: readonly Window[],

@@ -1,6 +1,6 @@
-// One line, one truth: from the facts about a landing line and its branch to the next step. L is
-// the landing ref, T the branch, F the state of T that L includes, W the landings in L that F
-// lacks. Drover looks, takes the step, and looks again, so no row depends on the one before.
+// Decides the next step for a landing line and its branch. L is the landing ref, T the branch, F
+// the state of T that L includes, and W the landings in L that F lacks. After each step Drover
+// reads the facts again, so no decision depends on an earlier one.
 
 import type { LineHold } from './holds.ts';
 
@@ -12,26 +12,32 @@ export interface LineFacts {
   readonly line: Sha | null;
   /** T, or null if the branch does not exist. */
   readonly target: Sha | null;
-  /** The row of the line in the store, or null if Drover never landed on the branch. */
+  /** The line's row in the store, or null if Drover never landed on the branch. */
   readonly known: KnownLine | null;
-  /** True if Drover wrote L: the store has noted the tip, or every commit since bears its hand. */
+  /**
+   * True if Drover wrote L: the store recorded the tip, or every commit since the recorded tip was
+   * written by Drover.
+   */
   readonly isOurs: boolean;
-  /** How L and T lie to each other; null if one of them does not exist. */
+  /** How L and T are related; null if one of them does not exist. */
   readonly relation: Relation | null;
   /** True if T contains F, or F is unknown. */
   readonly holdsFollowed: boolean;
-  /** The number of W. */
+  /** The number of landings in W. */
   readonly waiting: number;
-  /** The task of which T holds work that never passed the gate. */
+  /** The task whose work T contains although it never passed the gate. */
   readonly ungated: string | null;
-  /** True in a fleet if the refs are those of the last fetch: others may have moved them. */
+  /**
+   * True in a fleet if the refs are from the last fetch, so other machines may have moved them
+   * since.
+   */
   readonly isRemembered: boolean;
 }
 
 export interface KnownLine {
-  /** The last tip that Drover recorded. */
+  /** The last tip of L that Drover recorded. */
   readonly landed: Sha;
-  /** F, or null if the branch was never followed. */
+  /** F, or null if the branch was never moved to L. */
   readonly followed: Sha | null;
 }
 
@@ -39,30 +45,30 @@ export interface KnownLine {
 export type Relation = 'same' | 'line_ahead' | 'target_ahead' | 'apart';
 
 export type LineStep =
-  /** T and L are one commit, and the store says so. */
+  /** T and L are the same commit, and the store has recorded it. */
   | { readonly kind: 'rest'; readonly tip: Sha }
-  /** T and L are one commit: the store does not say so yet. */
+  /** T and L are the same commit, but the store has not recorded it yet. */
   | { readonly kind: 'note'; readonly tip: Sha }
-  /** L starts at the branch, or again at the landed work that the store names. */
+  /** Creates L at the branch, or at the landed commit that the store recorded. */
   | { readonly kind: 'make'; readonly tip: Sha; readonly from: 'branch' | 'store' }
-  /** Moves T to L: by fast-forward if it is checked out, or else by compare-and-swap. */
+  /** Moves T to L: by fast-forward if it is checked out, otherwise by compare-and-swap. */
   | { readonly kind: 'follow'; readonly tip: Sha }
-  /** L moves to T. `leaves`: the tip that a rescue ref keeps, because T does not contain it. */
+  /** Moves L to T. `leaves`: the old tip, kept by a rescue ref because T does not contain it. */
   | { readonly kind: 'adopt'; readonly target: Sha; readonly leaves: Sha | null }
-  /** T is merged into L, under the gate. */
+  /** Merges T into L, if the gate passes. */
   | { readonly kind: 'merge'; readonly target: Sha; readonly tip: Sha }
-  /** Each of W is repeated on T, under the gate. */
+  /** Repeats each landing of W on T, if the gate passes. */
   | { readonly kind: 'replay'; readonly target: Sha; readonly tip: Sha }
-  /** Nothing lands until a person decides. */
+  /** Stops landings until a person decides. */
   | { readonly kind: 'hold'; readonly hold: LineHold }
-  /** The remote is asked, and the facts are gathered again. */
+  /** Fetches from the remote, then gathers the facts again. */
   | { readonly kind: 'look' }
-  /** Neither the branch nor a line of it ever existed. */
+  /** Neither the branch nor a line for it ever existed. */
   | { readonly kind: 'absent' };
 
 /**
- * Another machine may have moved the refs since the last fetch. A step that leaves something out,
- * or stops the line, is only taken on refs that were read now.
+ * Decides the next step. Another machine may have moved the refs since the last fetch, so a step
+ * that drops commits or stops the line requires freshly read refs.
  */
 export function decide(facts: LineFacts): LineStep {
   const step = nextStep(facts);
@@ -72,11 +78,11 @@ export function decide(facts: LineFacts): LineStep {
 function nextStep(facts: LineFacts): LineStep {
   const { branch, line, target, known } = facts;
   if (line === null) return withoutLine(facts);
-  // A tip of another hand may hold work that passed no gate.
+  // A tip that Drover did not write may contain work that passed no gate.
   if (!facts.isOurs) return hold({ kind: 'foreign', found: line, last: known?.landed ?? line });
   if (target === null) {
-    // A branch of Drover's own, or one that never existed, is made. A user's branch that existed
-    // was renamed or deleted on purpose, and is not made again.
+    // Creates the branch if it is Drover's or never existed. A missing user's branch was renamed or
+    // deleted on purpose and must not be recreated.
     const followed = known?.followed ?? null;
     const isMade = followed === null || branch.startsWith('drover/');
     return isMade ? { kind: 'follow', tip: line } : hold({ kind: 'gone', followed });
@@ -85,12 +91,12 @@ function nextStep(facts: LineFacts): LineStep {
 }
 
 function withoutLine({ target, known }: LineFacts): LineStep {
-  // The ref was deleted while landed work waited for the branch: the store still names that work.
+  // The ref was deleted while landed work waited for the branch. The store still names that work.
   if (known !== null && known.followed !== known.landed)
     return { kind: 'make', tip: known.landed, from: 'store' };
-  // Nothing waited, so the branch is the truth.
+  // No landed work was waiting, so L restarts at the branch.
   if (target !== null) return { kind: 'make', tip: target, from: 'branch' };
-  // A new branch in place of a lost one would leave the landed work behind.
+  // Recreating a lost branch would drop the landed work.
   return known === null ? { kind: 'absent' } : hold({ kind: 'lost', landed: known.landed });
 }
 
@@ -100,17 +106,17 @@ function withBoth(facts: LineFacts, line: Sha, target: Sha): LineStep {
     return known?.followed === line && known.landed === line
       ? { kind: 'rest', tip: line }
       : { kind: 'note', tip: line };
-  // Only a tree that passed the gate lands, also if an agent moved the branch itself.
+  // Only a tree that passed the gate may land, even if an agent moved the branch itself.
   if (ungated !== null) return hold({ kind: 'ungated', task: ungated, target, back: line });
-  // People's commits on top of everything that landed need no merge.
+  // Users committed on top of all landings, so no merge is needed.
   if (relation === 'target_ahead') return { kind: 'adopt', target, leaves: null };
-  // All that landed had arrived, and people moved the branch away: their word counts.
+  // All landings had arrived before users moved the branch away, so their state wins.
   if (facts.waiting === 0) return { kind: 'adopt', target, leaves: line };
-  // People removed something that L includes: following, or a merge, would bring it back.
+  // Users removed a commit that L includes. Following or merging would bring it back.
   if (!facts.holdsFollowed) return { kind: 'replay', target, tip: line };
-  // The branch has not moved since Drover saw it last, so it only has to follow.
+  // The branch has not moved since Drover last read it, so it only has to follow.
   if (relation === 'line_ahead') return { kind: 'follow', tip: line };
-  // People committed while landed work waits: the tree of both is tested before it moves.
+  // Users committed while landings wait, so the merged tree must pass the gate first.
   return { kind: 'merge', target, tip: line };
 }
 

@@ -1,15 +1,15 @@
-// Epics that land as wholes and wait for each other: none of them could land first.
+// Finds epics that land as a whole but wait for each other, so that none can land first.
 
 export interface EpicWait {
   readonly epic: string;
   readonly task: string;
   readonly blocker: string;
-  /** The epic of the blocker. */
+  /** The blocker's epic. */
   readonly on: string;
 }
 
 /**
- * The waits along a shortest way from the epic back to itself; null if it does not wait for itself.
+ * The shortest cycle of waits from the epic back to itself; null if it does not wait for itself.
  */
 export function epicCycle(epic: string, waits: readonly EpicWait[]): readonly EpicWait[] | null {
   const ways = new Map<string, readonly EpicWait[]>([[epic, []]]);

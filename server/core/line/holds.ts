@@ -1,19 +1,19 @@
-// Why a line is held until a person decides, and the sentence with the command that frees it.
+// Why a line is held until a person decides, and the sentence with the command to release it.
 
 import { landingRef } from '../work/ref-names.ts';
 
 type Sha = string;
 
 export type LineHold =
-  /** `found` is not a tip that Drover wrote; `last` is. */
+  /** Drover did not write the tip `found`; it last wrote `last`. */
   | { readonly kind: 'foreign'; readonly found: Sha; readonly last: Sha }
   /** The branch was renamed or deleted. */
   | { readonly kind: 'gone'; readonly followed: Sha }
   /** The branch and the landing ref were deleted. */
   | { readonly kind: 'lost'; readonly landed: Sha }
-  /** The landing ref was deleted, and git lacks the commit that it held. */
+  /** The landing ref was deleted, and git no longer has its commit. */
   | { readonly kind: 'pruned'; readonly landed: Sha; readonly words: string }
-  /** An agent moved the branch to work of `task` that passed no gate. */
+  /** An agent moved the branch to work of `task` that has not passed the gate. */
   | {
       readonly kind: 'ungated';
       readonly task: string;

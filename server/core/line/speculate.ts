@@ -1,65 +1,65 @@
-// Which candidates of a line are gated now. Candidate k is the merge of the first k tasks that
-// wait. A gate that starts early only brings the verdict on its tree sooner: the rules of landing
-// stay the same.
+// Decides which candidates of a line to gate now. Candidate k is the merge of the first k waiting
+// tasks. An early gate only makes the verdict on its tree available sooner; the rules of landing do
+// not change.
 
-/** The state of one tree: `red` after one try. */
+/** The gate's result for one tree. A single failure counts as `red`. */
 export type Known = 'green' | 'red' | 'running' | null;
 
 export interface SpeculationFacts {
-  /** For each waiting task in order, how likely its work passes, from 0 to 1. */
+  /** The probability, from 0 to 1, that each waiting task passes, in landing order. */
   readonly odds: readonly number[];
-  /** The state of the merge of the first k tasks, at k - 1. */
+  /** States of the merges of the first k tasks; index k - 1. */
   readonly prefixes: readonly Known[];
-  /** The state of the merge of all tasks but this one. */
+  /** States of the merges of all tasks except one; indexed by the omitted task. */
   readonly without: readonly Known[];
-  /** Gates of this line that run on other trees. */
+  /** Running gates of this line for other trees. */
   readonly others: number;
-  /** Most gates that this line may run at once now. */
+  /** Maximum number of gates that this line may run at once now. */
   readonly places: number;
-  /** Most candidates at once that build on each other. */
+  /** Maximum number of running candidates that build on each other. */
   readonly window: number;
   /** How long the gate takes (ms). */
   readonly gateMs: number;
 }
 
 export interface Candidate {
-  /** The merge of so many tasks. */
+  /** The number of tasks in the merge. */
   readonly through: number;
-  /** Except this one, or null for all of them. */
+  /** The index of an omitted task, or null. */
   readonly without: number | null;
 }
 
 export type SpeculationStep =
   | { readonly kind: 'land'; readonly through: number }
-  /** The first task is red by itself. */
+  /** The first task fails the gate by itself. */
   | { readonly kind: 'alone' }
   | {
       readonly kind: 'gates';
       readonly start: readonly Candidate[];
-      /** Their gates tell nothing any more. */
+      /** Candidates whose gates can no longer affect the decision. */
       readonly stop: readonly Candidate[];
-      /** One more task would start one more gate, or be part of the next ones. */
+      /** Whether another task would start a gate or join the next candidates. */
       readonly isOpen: boolean;
     };
 
-/** Earlier gates of one agent's tasks in one epic. */
+/** Earlier gates for one agent's tasks in one epic. */
 export interface PastGates {
   readonly runs: number;
   readonly passes: number;
 }
 
-/** Between certain ends, so that one run decides nothing. */
+/** Smoothed, so that a single result does not determine the estimate. */
 export function oddsOf({ runs, passes }: PastGates): number {
   return (passes + 1) / (runs + 2);
 }
 
-/** Behind a task that is less likely to pass, nothing is gated early. */
+/** No early candidate is built on a task with a lower probability. */
 const likely = 0.5;
-/** A gate that is shorter than this (ms) is over before another one would help. */
+/** A shorter gate ends before an early gate would help (ms). */
 export const shortGateMs = 5_000;
 const earlyAtStart = 3;
 
-/** With the first candidate. */
+/** Includes the first candidate. */
 export function windowAtStart(most: number): number {
   return 1 + Math.max(0, Math.min(earlyAtStart, most - 1));
 }
@@ -70,7 +70,7 @@ export function windowAfter(end: 'landed' | 'red', window: number, most: number)
     : Math.max(1, Math.floor(window / 2));
 }
 
-/** The default of `[gate] parallel`; `cores` null: unknown. */
+/** The default of `[gate] parallel`. `cores` is null if unknown. */
 export function parallelGates(cores: number | null): number {
   return Math.max(1, Math.min(3, Math.floor((cores ?? 1) / 2)));
 }
@@ -90,7 +90,7 @@ export function decide(facts: SpeculationFacts): SpeculationStep {
       .map((place) => ({ through: prefixes.length, without: place - 1 })),
   ];
   const places = facts.gateMs < shortGateMs ? 1 : facts.places;
-  // What stops has its place until it has ended.
+  // A stopping gate occupies its place until it has ended.
   const free = places - running.length - guesses.length - facts.others;
   if (red > 0) {
     const isUnderWay = [...prefixes.slice(0, red), ...without.slice(0, red)].includes('running');
@@ -103,12 +103,12 @@ function prefix(through: number): Candidate {
   return { through, without: null };
 }
 
-/** The lengths at which it is so. */
+/** The numbers of tasks (k) whose candidate has this state. */
 function placesOf(all: readonly Known[], known: Known): number[] {
   return all.flatMap((one, at) => (one === known ? [at + 1] : []));
 }
 
-/** Nothing is red: takes all waiting work, on top of the candidates that are being gated. */
+/** No candidate is red, so gates all waiting work on top of the running candidates. */
 function ahead(
   { odds, window }: SpeculationFacts,
   running: readonly number[],
@@ -121,7 +121,7 @@ function ahead(
   return { start: [prefix(nextEnd(odds, last))], isOpen: false };
 }
 
-/** An early candidate ends before a task that would probably spoil it. */
+/** An early candidate ends before the first task that would probably make it fail. */
 function nextEnd(odds: readonly number[], last: number): number {
   if (last === 0) return odds.length;
   const doubtful = odds.findIndex((one, at) => at >= last && one < likely);
@@ -129,8 +129,8 @@ function nextEnd(odds: readonly number[], last: number): number {
 }
 
 /**
- * One of the first `red` tasks is the culprit: searches for it, and for the work that lands without
- * it.
+ * One of the first `red` tasks breaks the gate. Searches for that task, and for the work that can
+ * land without it.
  */
 function search(facts: SpeculationFacts, red: number, free: number): readonly Candidate[] {
   if (free <= 0) return [];

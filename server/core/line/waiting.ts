@@ -1,5 +1,5 @@
-// The commits of a line, read by their messages: which are landings that wait for the branch, which
-// of them people have brought there themselves, and how a landing is repeated.
+// Reads the commits of a line by their messages: which landings wait for the branch, which of them
+// users already brought there, and how to repeat a landing.
 
 import { attemptMark, trailer, type TrailerKind, trailerValue } from '../work/trailers.ts';
 
@@ -10,32 +10,38 @@ export interface LineCommit {
   readonly sha: Sha;
   readonly parents: readonly Sha[];
   readonly subject: string;
-  /** `Key: value`, as in the message. */
+  /** `Key: value`, as in the commit message. */
   readonly trailers: readonly string[];
 }
 
-/** Subject of a merge that takes in commits that people made on the branch. */
+/** Subject of a merge that includes users' commits on the branch. */
 export function takeInSubject(branch: string): string {
   return `drover: take in ${branch}`;
 }
 
 /**
- * W, oldest first. `since`: the commits of L that F lacks, newest first. Merges of people's commits
- * are repeated by nothing: the branch holds those commits, or people removed them.
+ * Returns W, oldest first. `since`: the commits of L that F lacks, newest first. Merges of users'
+ * commits are not repeated, because the branch contains those commits or users removed them.
  */
 export function landingsIn<T extends LineCommit>(branch: string, since: readonly T[]): T[] {
   return since.filter(({ subject }) => subject !== takeInSubject(branch)).toReversed();
 }
 
-/** Landings that people have brought into the branch as another commit. */
+/** Landings that users brought into the branch as other commits. */
 export interface Brought {
-  /** First-parent commits of T that L lacks: a person picked or rebased a landing. */
+  /**
+   * First-parent commits of T that L lacks, because a user may have cherry-picked or rebased a
+   * landing.
+   */
   readonly line: readonly LineCommit[];
-  /** All commits of T that L lacks: repeated landings may be in a person's merge. */
+  /** All commits of T that L lacks, because a user's merge may contain repeated landings. */
   readonly all: readonly LineCommit[];
 }
 
-/** Repeating a landing that people brought would conflict with the way in which they settled it. */
+/**
+ * Drops landings that users already brought into the branch. Repeating one would conflict with the
+ * users' version of it.
+ */
 export function withoutBrought<T extends LineCommit>(work: readonly T[], brought: Brought): T[] {
   const origins = new Set(brought.all.map(({ trailers }) => valueIn('was', trailers)));
   const picked = new Set(brought.line.map(({ trailers }) => attemptMark(trailers)));
@@ -45,10 +51,11 @@ export function withoutBrought<T extends LineCommit>(work: readonly T[], brought
   });
 }
 
-/** For the commit that repeats a landing: it is known again by the landing that it repeats. */
+/** Trailers for a commit that repeats a landing. They identify the repeated landing. */
 export function repeatedTrailers(commit: LineCommit): readonly string[] {
   const kept = commit.trailers.filter((each) => trailerValue('was', each) === null);
-  // The merge of an epic names the epic's line by its second parent, which the repeat has not.
+  // The merge of an epic identifies the epic's line by its second parent, which the repeated commit
+  // does not have.
   const [, line] = commit.parents;
   const isEpic = valueIn('epic', kept) !== null && valueIn('tip', kept) === null;
   return [
@@ -58,14 +65,14 @@ export function repeatedTrailers(commit: LineCommit): readonly string[] {
   ];
 }
 
-/** The task or the epic that the commit landed; null for other commits. */
+/** The id of the task or epic that the commit landed; null for other commits. */
 export function landingMark({ trailers }: LineCommit): string | null {
   return attemptMark(trailers) ?? valueIn('epic', trailers);
 }
 
 /**
- * True if the commits are Drover's by their form. A power cut may have lost the last rows of the
- * store: git is the second source for the tips that Drover wrote.
+ * True if the messages show that Drover wrote these commits. After a power failure the store may
+ * lack its last rows, so git is the second source for the tips that Drover wrote.
  */
 export function bearOurHand(commits: readonly LineCommit[]): boolean {
   return commits.every(

@@ -1,8 +1,8 @@
-// The files that a task's text names: `src/cart.ts`, `docs/guide.md:12`, `Makefile`. Pure.
+// Finds the files that a task's text names: `src/cart.ts`, `docs/guide.md:12`, `Makefile`. Pure.
 
 const name = String.raw`[\w@+-][\w@+.-]*`;
 const folders = String.raw`(?:\.{1,2}/)*(?:(?:${name}|\.[\w-]+)/)+`;
-/** Not inside a longer word, an address or a path that starts elsewhere. */
+/** Excludes names inside a longer word, a URL or another path. */
 const before = String.raw`(?<![\w:/.@~\\-])`;
 const found = new RegExp(
   String.raw`${before}(${folders}(?:${name}|\.[\w-]+)|(?:\./)*${name}\.[A-Za-z]\w{0,7}|Makefile|Dockerfile)(?![\w/\\]|:/)`,
@@ -14,14 +14,14 @@ const endings = new Set(
     'sql svelte swift toml ts tsx txt vue xml yaml yml zig'
   ).split(' '),
 );
-/** Names of products that look like files. */
+/** Product names that look like file names. */
 const products =
   /^(?:angular|backbone|d3|discord|ember|express|nest|next|node|nuxt|p5|react|socket|three|vue)\.js$/iu;
 
 const textMax = 200_000;
 const filesMax = 200;
 
-/** Each path once, with slashes and without a leading `./`, in the order of the text. */
+/** Returns each path once in text order, with forward slashes and without a leading `./`. */
 export function namedFiles(text: string): readonly string[] {
   const files = new Set<string>();
   for (const [, path = ''] of text.slice(0, textMax).matchAll(found)) {
@@ -32,7 +32,7 @@ export function namedFiles(text: string): readonly string[] {
   return [...files];
 }
 
-/** A name without a known ending is a file only below a folder, and only with some ending. */
+/** A name with an unknown extension counts as a file only if it is inside a folder. */
 function isFile(path: string): boolean {
   const last = path.slice(path.lastIndexOf('/') + 1);
   if (/^(?:Makefile|Dockerfile)$/u.test(last)) return true;
@@ -43,7 +43,9 @@ function isFile(path: string): boolean {
   return endings.has(ending) && !products.test(last);
 }
 
-/** Whether two names mean one file: a bare name means the file of that name in any folder. */
+/**
+ * Whether two names mean the same file. A bare name matches a file with that name in any folder.
+ */
 export function isSameFile(a: string, b: string): boolean {
   if (a === b) return true;
   const [short, long] = a.length < b.length ? [a, b] : [b, a];

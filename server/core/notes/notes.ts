@@ -1,14 +1,14 @@
-// Notes that agents and people leave for later tasks: which of them a prompt shows, and whether the
-// line that a note cites still exists. Pure.
+// Notes by agents and people for later tasks: which of them a prompt includes, and whether the line
+// that a note cites still exists. Pure.
 
 import { isSameFile, namedFiles } from './named-files.ts';
 
 export const noteCharactersMax = 280;
 
-/** A line of a file as it was when the note was written. */
+/** A line of a file at the time the note was written. */
 export interface Citation {
   readonly path: string;
-  /** From 1. */
+  /** Counts from 1. */
   readonly line: number;
   readonly text: string;
 }
@@ -17,7 +17,7 @@ export interface Note {
   readonly id: string;
   readonly text: string;
   readonly epicId: string | null;
-  /** A person kept it for the whole project. */
+  /** A person kept the note for the whole project. */
   readonly isKept: boolean;
   readonly taskId: string | null;
   readonly citation: Citation | null;
@@ -26,13 +26,14 @@ export interface Note {
 
 export interface NotesFor {
   readonly epicId: string | null;
-  /** Files that the task is about, as far as they are known. */
+  /** Known files that the task is about. */
   readonly paths: readonly string[];
 }
 
 /**
- * Inside its epic every note counts; elsewhere only a kept one does, and only if it names no file
- * or one near the task's. The nearest come first, then the newest.
+ * Includes all notes of the task's epic. A note from elsewhere is included only if a person kept it
+ * and it names no file or a file close to the task's. The closest notes come first, then the
+ * newest.
  */
 export function rankNotes(notes: readonly Note[], wanted: NotesFor): readonly Note[] {
   return notes
@@ -44,7 +45,7 @@ export function rankNotes(notes: readonly Note[], wanted: NotesFor): readonly No
     .map(({ note }) => note);
 }
 
-/** In the order of writing, so that a prompt changes little when a note is added. */
+/** In writing order, so that adding a note changes little of the prompt. */
 export function inOrderOfWriting<N extends Pick<Note, 'id' | 'createdAtMs'>>(
   notes: readonly N[],
 ): readonly N[] {
@@ -52,8 +53,8 @@ export function inOrderOfWriting<N extends Pick<Note, 'id' | 'createdAtMs'>>(
 }
 
 /**
- * 3: a file of the task; 2: a folder of it; 1: relevant without a common file; null for a note that
- * is left out.
+ * 3: names a file of the task; 2: a file in the same folder; 1: relevant without a common file.
+ * Returns null to omit the note.
  */
 function nearness(note: Note, { epicId, paths }: NotesFor): 1 | 2 | 3 | null {
   const isOfEpic = note.epicId !== null && note.epicId === epicId;
@@ -75,8 +76,8 @@ function folderOf(path: string): string {
 }
 
 /**
- * The number of the cited line in the file's present text, nearest to its former place; null if no
- * line has that text any more. Indentation does not count.
+ * Returns the number of the line that still has the cited text, closest to its former position, or
+ * null. Ignores indentation.
  */
 export function findCited({ line, text }: Citation, content: string): number | null {
   const wanted = text.trim();
@@ -89,16 +90,16 @@ export function findCited({ line, text }: Citation, content: string): number | n
   return best;
 }
 
-/** How a new prompt uses a note that cites a line. */
+/** How a new prompt treats a note that cites a line. */
 export type CitedState =
   | { readonly kind: 'found'; readonly line: number }
-  /** The work that has the line is not in this directory. */
+  /** The working tree does not contain the cited work. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'changed' };
 
 /**
- * `content`: the file in the commit from which the task starts, null if it is missing there;
- * `hasSource`: that commit contains the one in which the line was seen.
+ * `content`: the file in the task's base commit; null if missing. `hasSource`: whether the base
+ * contains the commit in which the line was cited.
  */
 export function citedState(
   citation: Citation,

@@ -15,7 +15,7 @@ export const agentTitles: { readonly [K in AgentKind]: string } = {
   demo: 'Demo agent',
 };
 
-/** The name as it is for an agent that is not of a known kind. */
+/** Returns the name unchanged if the kind of agent is unknown. */
 export function agentTitle(name: string): string {
   const kind = agentKinds.find((each) => each === name);
   switch (kind) {

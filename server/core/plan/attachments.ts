@@ -1,14 +1,14 @@
-// Images that a task's description shows: files named after their content, which the description
-// refers to as `![words](attachment:<name>)`.
+// Images in a task's description. The files are named after their content, and the description
+// refers to them as `![words](attachment:<name>)`.
 
 import { formatBytes } from '../format.ts';
 
 export const attachmentTypes = ['png', 'jpg', 'gif', 'webp'] as const;
 export type AttachmentType = (typeof attachmentTypes)[number];
 
-/** The limit of agents for one image. */
+/** The size limit that agents have for one image. */
 export const attachmentBytesMax = 5 * 1024 * 1024;
-/** Attachments of one description that are handed to its agent. */
+/** Maximum number of attachments per description that are passed to an agent. */
 const namedMax = 50;
 const labelCharsMax = 100;
 
@@ -19,13 +19,13 @@ export function isAttachmentName(name: string): boolean {
   return wholeName.test(name);
 }
 
-/** Names that a text refers to, each once, in its order. */
+/** The names that a text refers to, each once, in text order. */
 export function attachmentsIn(text: string, max = namedMax): readonly string[] {
   const found = text.matchAll(new RegExp(`attachment:(${nameSource})(?![\\w.])`, 'gu'));
   return [...new Set([...found].map(([, name = '']) => name))].slice(0, max);
 }
 
-/** The Markdown of an image; `label` is usually the name of the file that it was. */
+/** Returns Markdown for an image. `label` is usually the original file name. */
 export function attachmentText(name: string, label: string): string {
   const words = label
     .replaceAll(/[^\p{L}\p{N}._-]+/gu, ' ')
@@ -35,8 +35,8 @@ export function attachmentText(name: string, label: string): string {
 }
 
 /**
- * The kind of image that the first bytes identify, regardless of the file's name. Returns null for
- * an unsupported kind.
+ * Detects the image type from the first bytes, whatever the file's name. Returns null if the type
+ * is not supported.
  */
 export function detectImageType(bytes: Uint8Array): AttachmentType | null {
   const begins = (signature: string, at = 0): boolean =>

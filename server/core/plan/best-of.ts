@@ -1,11 +1,11 @@
-// Several candidates for one task: when a choice is possible, and which one a rule chooses.
+// Best-of-N: when a candidate can be chosen, and which one each rule chooses.
 
 import { formatCost } from '../format.ts';
 import type { TaskStatus } from './state.ts';
 
 /**
- * first-green: the first that passes the gate; smallest-change: the smallest one when all have
- * ended; person: ask a person.
+ * `first-green`: the first candidate that passes the gate. `smallest-change`: the smallest one
+ * after all have ended. `person`: a person chooses.
  */
 export const chooseRules = ['first-green', 'smallest-change', 'person'] as const;
 export type ChooseRule = (typeof chooseRules)[number];
@@ -20,16 +20,16 @@ export interface Candidate {
   readonly id: string;
   readonly status: TaskStatus;
   readonly reviewKind: string | null;
-  /** True when it is blocked by something that only a person ends. */
+  /** True if only a person can unblock it. */
   readonly isBlockedOutside: boolean;
-  /** Lines that its change adds and removes; null = not known. */
+  /** Lines added and removed; null if unknown. */
   readonly changedLines: number | null;
   readonly costUsd: number;
 }
 
 /**
- * green: passed the gate on its own tree; open: can still pass without a person; ended: needs a
- * person, or is over.
+ * `green`: passed the gate on its own tree. `open`: can still pass without a person. `ended`: needs
+ * a person, or is over.
  */
 export function candidateStanding(candidate: Candidate): 'green' | 'open' | 'ended' {
   switch (candidate.status) {
@@ -55,10 +55,10 @@ export type Choice =
   | { readonly kind: 'wait' }
   | { readonly kind: 'choose'; readonly id: string }
   | { readonly kind: 'ask'; readonly ids: readonly string[] }
-  /** All have ended, and none has passed. */
+  /** All candidates have ended, and none passed. */
   | { readonly kind: 'none' };
 
-/** The rule's current result; the candidates are in the order in which they were made. */
+/** Applies the rule to the candidates, which must be in creation order. */
 export function judgeCandidates(rule: ChooseRule, candidates: readonly Candidate[]): Choice {
   const green = candidates.filter((candidate) => candidateStanding(candidate) === 'green');
   const [first] = green;
@@ -82,7 +82,7 @@ export interface ChangedLines {
   readonly removed: number;
 }
 
-/** Lines that a unified diff adds and removes. */
+/** Counts the lines that a unified diff adds and removes. */
 export function changedLinesOf(diff: string): ChangedLines {
   let [added, removed] = [0, 0];
   let isInHunk = false;
@@ -96,7 +96,7 @@ export function changedLinesOf(diff: string): ChangedLines {
 }
 
 export interface CandidateFacts {
-  /** Starts at 1, in the order in which they were made. */
+  /** Counts from 1, in creation order. */
   readonly number: number;
   readonly stand: ReturnType<typeof candidateStanding>;
   readonly added: number | null;
@@ -104,7 +104,7 @@ export interface CandidateFacts {
   readonly costUsd: number;
 }
 
-/** Returns null for lines that are not known. */
+/** Returns null if the number of lines is unknown. */
 export function linesOfCandidate(row: {
   readonly changed_lines: number | null;
   readonly removed_lines: number | null;
@@ -113,7 +113,7 @@ export function linesOfCandidate(row: {
   return { added: changed === null || removed === null ? null : changed - removed, removed };
 }
 
-/** `Candidate 1, +12 −3, green, $0.01`; `state` is its state unless it has passed the gate. */
+/** `Candidate 1, +12 −3, green, $0.01`. `state` is used unless the candidate passed the gate. */
 export function candidateLine(facts: CandidateFacts, state: string): string {
   const { number, stand } = facts;
   const size = candidateSize(facts);
@@ -126,7 +126,7 @@ export function candidateLine(facts: CandidateFacts, state: string): string {
   return words.join(', ');
 }
 
-/** `+12 −3`; null if it is not known. */
+/** `+12 −3`. Returns null if unknown. */
 export function candidateSize({ added, removed }: CandidateFacts): string | null {
   return added === null || removed === null ? null : `+${added} −${removed}`;
 }
@@ -135,7 +135,7 @@ function candidateCost({ costUsd }: CandidateFacts): readonly string[] {
   return costUsd > 0 ? [formatCost(costUsd)] : [];
 }
 
-/** The button that lands it: `Land Candidate 1 (+12 −3, $0.01)`. */
+/** Label of the button that lands it: `Land Candidate 1 (+12 −3, $0.01)`. */
 export function landTitle(facts: CandidateFacts): string {
   const size = candidateSize(facts);
   const more = [...(size === null ? [] : [size]), ...candidateCost(facts)].join(', ');

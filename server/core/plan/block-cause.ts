@@ -1,42 +1,40 @@
-// Why a task is held besides its blockers, as data. `blocked_reason` has the sentence for people;
-// no code reads it.
+// Stores as data why a task is held apart from its blockers. `blocked_reason` is only the sentence
+// for people; no code parses it.
 
 export type BlockCause = RedBase | MissingBase | OtherCause;
 
-/** The line lacks the commit of a blocker, or conflicts with its parent line. */
+/** The line lacks a blocker's commit, or conflicts with its parent line. */
 export interface MissingBase {
   readonly kind: 'missing_base';
   readonly line: string;
-  /** Null if no commit is missing, and the line cannot be merged with its parent. */
+  /** The missing commit; null if the line conflicts with its parent. */
   readonly sha: string | null;
-  /**
-   * Tips of the line and its target at the last check for the commit. Absent before the first
-   * check.
-   */
+  /** Tips of the line and its target when they were last checked. Absent before the first check. */
   readonly seen?: string;
 }
 
 /**
- * The setup of its worktree failed; another tool (Beads) holds, deferred or closed it; an issue of
- * the forge that is not in the plan is open; something else that only a person can change.
+ * `setup`: the setup of its worktree failed. `beads`: the other tool holds, deferred or closed it.
+ * `issue`: it waits for an open issue outside of the plan. `outside`: another cause that only a
+ * person can resolve.
  */
 export interface OtherCause {
   readonly kind: 'setup' | 'beads' | 'issue' | 'outside';
 }
 
-/** The tip that the task would start from, or lands on, fails the gate by itself. */
+/** The task's base, or the tip that it lands on, fails the gate by itself. */
 export interface RedBase {
   readonly kind: 'red_base';
   readonly line: string;
-  /** The branch that people know it by: an epic's line without work of its own is its target. */
+  /** The branch to show to people. For an epic's line without own work, this is its target. */
   readonly on: string;
   /** Tip of the line at that time. */
   readonly commit: string;
-  /** The unexpected tip of the branch. */
+  /** The tip of a branch that moved unexpectedly; null if it did not. */
   readonly branch: string | null;
   /** Unix ms. */
   readonly at_ms: number;
-  /** A person has decided that the task starts all the same. */
+  /** A person decided to start the task anyway. */
   readonly waived?: boolean;
 }
 
@@ -48,7 +46,7 @@ export function storedCause(cause: BlockCause): string {
   return JSON.stringify(cause);
 }
 
-/** Returns null if the task does not wait for a line that fails its gate. */
+/** Returns null unless the task waits because its line fails the gate. */
 export function redBaseOf(row: {
   readonly blocked_reason: string | null;
   readonly blocked_by: string | null;
@@ -57,12 +55,12 @@ export function redBaseOf(row: {
   return cause?.kind === 'red_base' ? cause : null;
 }
 
-/** Sentences of reasons from before they were data. */
+/** Matches sentences stored by versions that did not store the cause as data. */
 const oldRedBase = /^(\S+) is red before any task \(([0-9a-f]+)(?:\+([0-9a-f]+))?\)/;
 const oldMissingBase = /^the commit of its blocker \S+ is on \S+, not in (\S+);/;
 const oldConflict = /^(\S+) and its parent can't be merged; /;
 
-/** For migrations alone. */
+/** Only for migrations. */
 export function causeOfOldReason(reason: string): BlockCause {
   const [, red, commit, branch = null] = oldRedBase.exec(reason) ?? [];
   if (red !== undefined && commit !== undefined)

@@ -1,14 +1,14 @@
-// The edges of the task graph, by number. An edge means "waits for".
+// Builds the edges of the task graph, by node number. An edge means "waits for".
 
 export interface GraphNode {
   readonly id: string;
   readonly blockedBy: readonly string[];
   readonly parentId: string | null;
-  /** Place among the sub-tasks of the parent. */
+  /** Position among the parent's sub-tasks. */
   readonly sequence: number;
 }
 
-/** Nodes by number, because numbers are quicker than texts as keys. */
+/** Identifies nodes by number, because numbers are faster keys than strings. */
 export interface EdgeList {
   readonly ids: readonly string[];
   readonly numbers: ReadonlyMap<string, number>;
@@ -16,7 +16,7 @@ export interface EdgeList {
   readonly waitsFor: readonly (readonly number[])[];
 }
 
-/** Sub-tasks of each parent, by sequence and then by id. */
+/** Sub-tasks of each parent, ordered by sequence and then by id. */
 export function childrenByParent(nodes: readonly GraphNode[]): Map<string, GraphNode[]> {
   const children = new Map<string, GraphNode[]>();
   for (const node of nodes) {
@@ -42,7 +42,8 @@ function numberNodes(nodes: readonly GraphNode[]): Map<string, number> {
 }
 
 /**
- * Every edge of the rule: `blocked_by`, a parent to its sub-tasks, a sub-task to the one before it.
+ * Returns all edges that the rules imply: from `blocked_by`, from a parent to its sub-tasks, and
+ * from a sub-task to the previous one.
  */
 export function ruleEdges(nodes: readonly GraphNode[]): EdgeList {
   const numbers = numberNodes(nodes);
@@ -62,9 +63,9 @@ export function ruleEdges(nodes: readonly GraphNode[]): EdgeList {
 }
 
 /**
- * The graph that is scheduled: top-level tasks only, each with the blockers of its sub-tasks as its
- * own. A loop here is a deadlock even if the rule edges have none: A.2 waits for B.1 and B.2 for
- * A.1, but A and B each run whole.
+ * The graph used for scheduling. It has only top-level tasks, which inherit the blockers of their
+ * sub-tasks. A loop here is a deadlock even if the rule edges have none: if A.2 waits for B.1 and
+ * B.2 for A.1, neither A nor B can run as a whole.
  */
 export function topLevelEdges(nodes: readonly GraphNode[]): EdgeList {
   const numbers = numberNodes(nodes);
@@ -89,7 +90,7 @@ function knownNumbers(ids: readonly string[], numbers: ReadonlyMap<string, numbe
   return known;
 }
 
-/** For each node the number of the task it is scheduled with: itself, or the top of its parents. */
+/** For each node, the number of the top-level task that it is scheduled with. */
 export function topLevelNumbers(
   nodes: readonly GraphNode[],
   numbers: ReadonlyMap<string, number>,
@@ -109,7 +110,7 @@ export function topLevelNumbers(
       onPath.add(at);
       const parentId = nodes[at]?.parentId ?? null;
       const parent = parentId === null ? undefined : numbers.get(parentId);
-      // A loop of parents is found elsewhere; here it only must not hang.
+      // Loops of parents are reported elsewhere. This only prevents an endless loop here.
       if (parent === undefined || onPath.has(parent)) break;
       at = parent;
     }

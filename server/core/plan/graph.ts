@@ -1,6 +1,6 @@
-// The task graph: loops, chains and the order of sub-tasks. An edge means "waits for". Nothing here
-// recurses, so that a chain of a hundred thousand tasks is an ordinary input; everything is linear
-// but for sorting siblings.
+// The task graph: loops, chains and the order of sub-tasks. An edge means "waits for". The
+// functions do not recurse, so a chain of 100,000 tasks is not a problem. They run in linear time
+// except for sorting siblings.
 
 import {
   childrenByParent,
@@ -11,7 +11,7 @@ import {
   type GraphNode,
 } from './graph-edges.ts';
 
-/** A loop, written A, B, A for "A waits for B waits for A"; null if there is none. */
+/** Finds a loop. Returns A, B, A for "A waits for B waits for A", or null. */
 export function findCycle(nodes: readonly GraphNode[]): readonly string[] | null {
   return cycleIn(ruleEdges(nodes)) ?? cycleIn(topLevelEdges(nodes));
 }
@@ -50,8 +50,8 @@ function namesOf(numbers: readonly number[], ids: readonly string[]): readonly s
 }
 
 /**
- * The loop that a new `blocked_by` would close, starting and ending with the task; null if it may
- * be added.
+ * The loop that a new `blocked_by` edge would close, from the task back to itself. Returns null if
+ * the edge may be added.
  */
 export function cycleIfAdded(
   nodes: readonly GraphNode[],
@@ -70,7 +70,7 @@ export function cycleIfAdded(
   return topPath === null ? null : [to, ...topPath];
 }
 
-/** Shortest way along "waits for" from one node to another, both ends included. */
+/** The shortest path of "waits for" edges between two nodes, including both. */
 export function shortestPath(edges: EdgeList, from: string, to: string): readonly string[] | null {
   const start = edges.numbers.get(from);
   const goal = edges.numbers.get(to);
@@ -92,14 +92,14 @@ export function shortestPath(edges: EdgeList, from: string, to: string): readonl
   return namesOf(path.toReversed(), edges.ids);
 }
 
-/** How a loop is named to a person. */
+/** Formats a loop for people. */
 export function cycleText(cycle: readonly string[]): string {
   if (cycle.length <= 12) return cycle.join(' → ');
   const left = cycle.length - 10;
   return [...cycle.slice(0, 6), `… ${left} more …`, ...cycle.slice(-4)].join(' → ');
 }
 
-/** Sub-tasks by sequence, deeper levels first, and the task itself last. */
+/** Returns sub-tasks by sequence, with deeper levels first, then the task itself. */
 export function executionOrder(parentId: string, nodes: readonly GraphNode[]): readonly string[] {
   const children = childrenByParent(nodes);
   const seen = new Set<string>([parentId]);
@@ -121,7 +121,7 @@ export function executionOrder(parentId: string, nodes: readonly GraphNode[]): r
   return order;
 }
 
-/** Blockers before their dependents; members of loops are left out. */
+/** Orders blockers before their dependents. Omits members of loops. */
 function blockersFirst(edges: EdgeList): { order: number[]; dependents: number[][] } {
   const count = edges.ids.length;
   const open = new Uint32Array(count);
@@ -144,8 +144,8 @@ function blockersFirst(edges: EdgeList): { order: number[]; dependents: number[]
 }
 
 /**
- * Longest chain of dependents that starts at each task, including the task; a sub-task has the
- * value of its top-level task.
+ * The length of the longest chain of dependents that starts at each task, including the task. A
+ * sub-task has its top-level task's value.
  */
 export function criticalPathLengths(nodes: readonly GraphNode[]): Map<string, number> {
   const edges = topLevelEdges(nodes);
@@ -168,13 +168,11 @@ export function criticalPathLengths(nodes: readonly GraphNode[]): Map<string, nu
 
 export interface WeightedPath {
   readonly weight: number;
-  /** Top-level tasks of the path, the first blocker first. */
+  /** Top-level tasks of the path, starting with the first blocker. */
   readonly ids: readonly string[];
 }
 
-/**
- * The heaviest chain of top-level tasks; the weight of a sub-task counts for its top-level task.
- */
+/** The heaviest chain of top-level tasks. A sub-task adds its weight to its top-level task. */
 export function criticalPath(
   nodes: readonly GraphNode[],
   weight: (id: string) => number,
@@ -207,7 +205,7 @@ export function criticalPath(
 }
 
 /**
- * For each node the number of its strongly connected component: two nodes of one component are in a
+ * The number of each node's strongly connected component. Two nodes with the same number are in a
  * loop.
  */
 export function loopGroups(edges: EdgeList): Int32Array {

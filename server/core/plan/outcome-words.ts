@@ -1,4 +1,4 @@
-// The counts of tasks as people read them, the same in every view. Pure.
+// Formats task counts for people, in the same way in every view. Pure.
 
 import {
   countCompleted,
@@ -11,15 +11,17 @@ import {
 import type { TaskStatus } from './state.ts';
 
 export interface OutcomePlace {
-  /** The target's name. Null if the reader does not know it, or did not ask for it. */
+  /** The target's name. Null if the reader does not know it or did not request it. */
   readonly branch: string | null;
-  /** The commit that the work landed as, cut to the length that is shown. */
+  /** The landed commit, shortened for display. */
   readonly sha: string | null;
 }
 
 const nowhere: OutcomePlace = { branch: null, sha: null };
 
-/** `6 of 8 done (not on main yet)`, `1 failed`, `1 waits for you`: together all tasks. */
+/**
+ * `6 of 8 done (not on main yet)`, `1 failed`, `1 waits for you`. Together they cover all tasks.
+ */
 export function outcomeParts(
   counts: OutcomeCounts,
   place: OutcomePlace = nowhere,
@@ -44,15 +46,15 @@ export function waitsForYou(count: number): string {
   return `${count} ${count === 1 ? 'waits' : 'wait'} for you`;
 }
 
-/** The share of an epic without tasks. */
+/** Shown for an epic without tasks. */
 export const noShare = 'empty';
 
-/** `5/8`: completed of all but the canceled ones. */
+/** `5/8`: completed tasks out of all tasks that are not canceled. */
 export function completedShare(counts: OutcomeCounts): string {
   return countWanted(counts) === 0 ? noShare : `${countCompleted(counts)}/${countWanted(counts)}`;
 }
 
-/** 100 only once everything is on its target; 0 without tasks. */
+/** 100 only when everything is on its target. 0 if no tasks exist. */
 export function outcomePercent(counts: OutcomeCounts): number {
   const wanted = countWanted(counts);
   const most = counts.done > 0 ? 99 : 100;
@@ -60,8 +62,8 @@ export function outcomePercent(counts: OutcomeCounts): number {
 }
 
 /**
- * `X running, Y queued, Z completed, W blocked, F failed, C cancelled` of the counted tasks, and
- * the other states if there are any.
+ * `X running, Y queued, Z completed, W blocked, F failed, C cancelled`, plus any other states that
+ * occur.
  */
 export function countsLine(tasks: readonly CountedTask[]): string {
   const states = new Map<TaskStatus, number>();

@@ -1,13 +1,13 @@
-// The outcome of each task, and the number of tasks with each outcome. Every view that counts tasks
-// uses these counts, so that the numbers of any two views agree and add up. Pure.
+// Determines the outcome of each task and counts tasks by outcome. Every view that counts tasks
+// uses this, so that the numbers of any two views agree. Pure.
 
 import type { BlockCause } from './block-cause.ts';
 import type { TaskStatus } from './state.ts';
 
 /**
- * `done`: completed, and so far only on the branch of an epic that has not landed. `waits`: for a
- * person, because a review, a conflict, a question or a cause from outside holds it. `quota`: for
- * its agent's account.
+ * `done`: completed, but only on the branch of an epic that has not landed. `waits`: for a person,
+ * because of a review, a conflict, a question or an external cause. `quota`: for its agent's
+ * account.
  */
 export const taskOutcomes = [
   'landed',
@@ -46,15 +46,15 @@ export interface CountedBoard {
   readonly epics: readonly { readonly id: string; readonly landing_state: string | null }[];
 }
 
-/** The branch of an epic that lands as a whole is named by its id. */
+/** Prefix of the branch of an epic that lands as a whole; the epic's id follows. */
 export const epicLinePrefix = 'drover/epic/';
 
-/** Sub-tasks and candidates are parts of the work on their task, and are not counted beside it. */
+/** Sub-tasks and candidates belong to their task and are not counted separately. */
 export function isCounted(task: Pick<CountedTask, 'parent_id' | 'candidate_of'>): boolean {
   return task.parent_id === null && task.candidate_of === null;
 }
 
-/** The outcome of each counted task, each exactly once. */
+/** Maps each counted task to its outcome. */
 export function outcomesOfTasks(board: CountedBoard): ReadonlyMap<string, TaskOutcome> {
   const landed = new Set(
     board.epics.flatMap(({ id, landing_state: state }) => (state === 'landed' ? [id] : [])),
@@ -92,7 +92,7 @@ export function countOutcomes(outcomes: Iterable<TaskOutcome>): OutcomeCounts {
   return { total, ...counts };
 }
 
-/** The counts of each epic; the key null stands for tasks without one. */
+/** Counts per epic. The key null stands for tasks without an epic. */
 export function countsByEpic(board: CountedBoard): ReadonlyMap<string | null, OutcomeCounts> {
   const outcomes = outcomesOfTasks(board);
   const byEpic = Map.groupBy(board.tasks, ({ epic_id: id }) => id);
@@ -104,17 +104,17 @@ export function countsByEpic(board: CountedBoard): ReadonlyMap<string | null, Ou
   );
 }
 
-/** Completed work, wherever it is. */
+/** Completed tasks, whether their work is on the target or only on an epic's branch. */
 export function countCompleted({ landed, done }: OutcomeCounts): number {
   return landed + done;
 }
 
-/** Work that is neither over nor running nor waiting for a person. */
+/** Tasks that are not over, not running and not waiting for a person. */
 export function countOpen({ queued, quota, blocked, paused }: OutcomeCounts): number {
   return queued + quota + blocked + paused;
 }
 
-/** All but the canceled ones. */
+/** All tasks that are not canceled. */
 export function countWanted({ total, cancelled }: OutcomeCounts): number {
   return total - cancelled;
 }
@@ -134,13 +134,14 @@ function ownOutcome(
     case 'conflict':
       return 'waits';
     case 'needs_review':
-      // A candidate that passed its gate waits for the choice, not for a review of its own.
+      // A candidate that passed its gate waits for the choice between candidates, not for a review.
       if (task.candidate_of !== null && task.review_kind === 'candidate') return 'blocked';
-      // Approved: it lands by itself.
+      // An approved task lands without further action.
       return task.phase === 'land' ? 'running' : 'waits';
     case 'blocked':
       if (asking.has(id)) return 'waits';
-      // Behind a branch that fails its gate, it is the branch that waits for a person, once.
+      // If the task waits for a branch that fails its gate, a person is asked once for the branch
+      // and not for each task.
       return task.blocked_reason !== null && task.block === null ? 'waits' : 'blocked';
     case 'claimed':
     case 'in_progress':
@@ -154,13 +155,15 @@ function ownOutcome(
   }
 }
 
-/** Work without a commit of its own has nothing to bring to the target. */
+/** Completed work without a commit has nothing left to land. */
 function isOnTarget({ landed_on: line }: CountedTask, landedEpics: ReadonlySet<string>): boolean {
   if (line?.startsWith(epicLinePrefix) !== true) return true;
   return landedEpics.has(line.slice(epicLinePrefix.length));
 }
 
-/** A task waits for a person if any part of it does; while its candidates work, it works. */
+/**
+ * A task waits for a person if any of its parts does. While candidates run, it counts as running.
+ */
 function withParts(outcome: TaskOutcome, parts: ReadonlySet<TaskOutcome | undefined>): TaskOutcome {
   switch (outcome) {
     case 'landed':
@@ -182,7 +185,7 @@ function withParts(outcome: TaskOutcome, parts: ReadonlySet<TaskOutcome | undefi
   }
 }
 
-/** Sub-tasks and candidates, of every level, by the counted task above them. */
+/** Groups sub-tasks and candidates of all levels by their counted task. */
 function partsByTask(tasks: readonly CountedTask[]): ReadonlyMap<string, readonly string[]> {
   const above = new Map<string, string>();
   for (const { id, parent_id: parent, candidate_of: of } of tasks) {

@@ -1,13 +1,13 @@
-// Names of files that some checkouts cannot have: Windows refuses them, macOS and Windows take two
-// of them for one file, or git leaves them out everywhere.
+// Detects file names that cannot be checked out on every system: Windows refuses some, macOS and
+// Windows treat some different names as the same file, and git ignores some everywhere.
 
-/** Windows opens a device for these names, with any extension and in any case. */
+/** On Windows these names open a device, with any extension and in any case. */
 const device = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*(?:[.:]|$)/iu;
 const refusedCharacter = /[<>:"|?*\\]|\p{Cc}/u;
-/** HFS+ ignores these characters in names, so `.g\u200cit` is `.git` there. */
+/** HFS+ ignores these characters in names, so it treats `.g\u200cit` as `.git`. */
 const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
 
-/** Why a path cannot be checked out everywhere; null if it can. */
+/** Why a path cannot be checked out everywhere. Returns null if it can. */
 export function whyNotPortable(path: string): string | null {
   for (const name of path.split('/')) {
     const why = whyNameNotPortable(name);
@@ -28,7 +28,10 @@ function whyNameNotPortable(name: string): string | null {
   return null;
 }
 
-/** Whether git refuses to track a path, on every system: it could be the repository elsewhere. */
+/**
+ * Whether git refuses to track the path on every system, because some system would treat it as
+ * `.git`.
+ */
 export function isLeftOutByGit(path: string): boolean {
   return path.split('/').some(isLeftOut);
 }
@@ -38,14 +41,14 @@ function isLeftOut(name: string): boolean {
   return /^(?:\.git|git~1)(?:[. ]*|[. ]*:.*)$/iu.test(plain);
 }
 
-/** The same for two paths that are one file on macOS or Windows. */
+/** Returns the same key for two paths that macOS or Windows treats as the same file. */
 function caseKey(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
 /**
- * The added paths of a tree that would be one file with another path on other systems, or lie in a
- * folder that would: maps each to the other path, or folder.
+ * Finds added paths that other systems treat as the same file as another path, or that lie in such
+ * a folder. Maps each one to the conflicting path or folder.
  */
 export function caseClashes(
   paths: readonly string[],
@@ -63,7 +66,7 @@ export function caseClashes(
     for (const part of prefixes(path)) {
       const key = caseKey(part);
       const known = old.get(key) ?? new Set();
-      // If several are new, the first may stay.
+      // If several paths are new, the first one is allowed.
       const [first] = known.size > 0 ? known : [...(fresh.get(key) ?? [])].toSorted();
       if (known.has(part) || first === undefined || first === part) continue;
       clashes.set(path, first);
@@ -78,7 +81,7 @@ function put(map: Map<string, Set<string>>, path: string): void {
   map.set(key, (map.get(key) ?? new Set()).add(path));
 }
 
-/** `a`, `a/b` and `a/b/c` of `a/b/c`. */
+/** Yields `a`, `a/b` and `a/b/c` for `a/b/c`. */
 function* prefixes(path: string): Generator<string> {
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
     yield path.slice(0, at);

@@ -1,6 +1,6 @@
-// The names of a task's priorities: the same on the command line, in files and on the wire.
+// The names of priorities, which are the same on the command line, in files and in requests.
 
-/** The priority of a task that is given none. */
+/** The default priority. */
 export const normalPriority = 5;
 
 const numbers: Readonly<Record<string, number>> = {
@@ -12,7 +12,7 @@ const numbers: Readonly<Record<string, number>> = {
   low: 2,
 };
 
-/** Returns null for anything else. */
+/** Returns null for an unknown word. */
 export function priorityOfWord(word: string): number | null {
   const key = word.trim().toLowerCase();
   return Object.hasOwn(numbers, key) ? (numbers[key] ?? null) : null;

@@ -1,7 +1,10 @@
-// Files that control the later behavior of programs of a person, of the repository or of an agent:
-// a change of one waits for a person's review before it lands.
+// Files that affect what programs of the user, the repository or an agent do later. A change to
+// such a file waits for a person's review before it lands.
 
-/** In any folder. A plain name is a file or a folder; a star matches any part of one name. */
+/**
+ * Match in any folder. A name without a star matches a file or a folder; a star matches any part of
+ * one name.
+ */
 export const protectedByDefault: readonly string[] = [
   '.drover.toml',
   '.drover',
@@ -32,10 +35,7 @@ export const protectedByDefault: readonly string[] = [
   'GEMINI.md',
 ];
 
-/**
- * Those of the given paths that match a pattern, or that are in a folder that matches one;
- * case-insensitive.
- */
+/** Returns the paths that match a pattern or lie in a matching folder. Ignores case. */
 export function protectedAmong(
   paths: readonly string[],
   patterns: readonly string[],
@@ -44,7 +44,7 @@ export function protectedAmong(
   return paths.filter((path) => rules.some((rule) => rule.test(`/${path}`)));
 }
 
-/** Returns null if the pattern consists of slashes, which name nothing. */
+/** Returns null if the pattern consists only of slashes. */
 function ruleOf(pattern: string): RegExp | null {
   const parts = pattern.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.length === 0) return null;

@@ -1,9 +1,9 @@
-// Which ready task starts next, and when everything may be done.
+// Decides which ready task starts next, and estimates when everything is done.
 
 import { criticalPath } from './graph.ts';
 import type { GraphNode } from './graph-edges.ts';
 
-/** Median of durations; null if the list is empty. */
+/** Returns the median duration, or null if the list is empty. */
 export function medianMs(durationsMs: readonly number[]): number | null {
   if (durationsMs.length === 0) return null;
   const sorted = durationsMs.toSorted((a, b) => a - b);
@@ -14,20 +14,20 @@ export function medianMs(durationsMs: readonly number[]): number | null {
 
 export interface EtaInput {
   /**
-   * Tasks that are not done, except those that will not run (failed, cancelled). Blockers that are
-   * not in the list count as done.
+   * Tasks that are not done. Excludes failed and canceled tasks, which will not run. Blockers
+   * outside of this list count as done.
    */
   readonly remaining: readonly GraphNode[];
-  /** Median duration of finished tasks, or null while there are none. */
+  /** Median duration of finished tasks; null if none has finished. */
   readonly medianMs: number | null;
   readonly workers: number;
-  /** Time the running tasks have already had, by task id. */
+  /** How long each running task has been running, by id. */
   readonly elapsedMs?: ReadonlyMap<string, number>;
 }
 
 /**
- * Lower bound of the time until all remaining tasks are done: neither the longest chain nor the
- * work divided by the workers can take less. Null if no durations are known.
+ * A lower bound for the time until all remaining tasks are done: the longest chain, or the total
+ * work divided by the workers, whichever is longer. Returns null if no durations are known.
  */
 export function etaMs(input: EtaInput): number | null {
   if (input.remaining.length === 0) return 0;
@@ -36,7 +36,7 @@ export function etaMs(input: EtaInput): number | null {
   const weights = new Map<string, number>();
   let sum = 0;
   for (const node of input.remaining) {
-    // Sub-tasks run inside the attempt of their parent, and the median is one of whole attempts.
+    // Sub-tasks run inside their parent's attempt, and the median is for whole attempts.
     if (node.parentId !== null) continue;
     const weight = Math.max(median - (input.elapsedMs?.get(node.id) ?? 0), 0);
     weights.set(node.id, weight);
@@ -50,9 +50,9 @@ const landingsPerWorkerMax = 4;
 const landingsMin = 16;
 
 /**
- * How many tasks may wait to land while others still start. Tasks that run ahead of the gate start
- * from ever older bases, and compete with landings for the same resources. One worker runs one task
- * after the other: landings come in order, and nothing can conflict.
+ * How many tasks may wait for their landing while others still start. Tasks that start far ahead of
+ * the gate have older bases, and compete with landings for the same resources. With one worker,
+ * tasks run and land one after another, so they cannot conflict.
  */
 export function landingsWaitingMax(workers: number): number {
   if (workers === 1) return 1;

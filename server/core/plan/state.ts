@@ -1,9 +1,6 @@
-// The states of a task and the one table of legal changes between them.
+// The states of a task and the table of allowed changes between them.
 
-/**
- * Every state a task can be in. `waiting`: the agent's account is out of quota; see
- * docs/glossary.md.
- */
+/** All states of a task. `waiting`: the agent's account has no quota left; see docs/glossary.md. */
 export const taskStatuses = [
   'ready',
   'claimed',
@@ -20,10 +17,10 @@ export const taskStatuses = [
 
 export type TaskStatus = (typeof taskStatuses)[number];
 
-/** States in which an attempt of the task is held by an owner. */
+/** States in which an owner holds an attempt of the task. */
 export const ownedStatuses: ReadonlySet<TaskStatus> = new Set(['claimed', 'in_progress']);
 
-/** A task without an attempt can be removed in these. */
+/** A task without attempts can be removed in these states. */
 export const removableStatuses: ReadonlySet<TaskStatus> = new Set([
   'ready',
   'blocked',
@@ -31,10 +28,10 @@ export const removableStatuses: ReadonlySet<TaskStatus> = new Set([
   'cancelled',
 ]);
 
-/** States in which a person can ask for a run of this task alone. */
+/** States in which a person can run this task alone. */
 export const runnableStatuses: readonly TaskStatus[] = ['ready', 'blocked', 'waiting'];
 
-/** States that nothing but a person's word (retry, reset, approve, …) leaves. */
+/** States that a task leaves only by a person's action (retry, reset, approve and so on). */
 export const terminalStatuses: ReadonlySet<TaskStatus> = new Set([
   'completed',
   'failed',
@@ -46,12 +43,12 @@ export const unfinishedStatuses: readonly TaskStatus[] = taskStatuses.filter(
 );
 
 /**
- * Legal changes. Every change to `ready` means "ready or blocked, whichever the blockers say",
- * so each source of `ready` lists `blocked` as well.
+ * Allowed changes. A change to `ready` becomes `blocked` if the task has open blockers, so every
+ * state that lists `ready` also lists `blocked`.
  */
 const legalTargets: { readonly [From in TaskStatus]: readonly TaskStatus[] } = {
   ready: ['blocked', 'claimed', 'paused', 'cancelled'],
-  // A person's choice of a candidate approves it as the work of the task that waits for it.
+  // Choosing a candidate approves its work for the task, which was blocked until the choice.
   blocked: ['ready', 'paused', 'needs_review', 'cancelled'],
   claimed: ['in_progress', 'ready', 'blocked', 'paused', 'cancelled'],
   in_progress: [
@@ -67,9 +64,9 @@ const legalTargets: { readonly [From in TaskStatus]: readonly TaskStatus[] } = {
   ],
   waiting: ['in_progress', 'ready', 'blocked', 'paused', 'cancelled'],
   paused: ['ready', 'blocked', 'cancelled'],
-  // Approved work can still turn out red or in conflict as it lands.
+  // Approved work can still fail its gate or conflict when it lands.
   needs_review: ['completed', 'ready', 'blocked', 'failed', 'conflict', 'cancelled'],
-  // A person's own merge lands like approved work.
+  // A merge that a person made lands like approved work.
   conflict: ['ready', 'blocked', 'needs_review', 'cancelled'],
   failed: ['ready', 'blocked', 'cancelled'],
   cancelled: ['ready', 'blocked'],

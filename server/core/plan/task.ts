@@ -1,5 +1,5 @@
-// The nouns: task, epic, attempt, run, question, hint. Times are Unix milliseconds; absent values
-// are null.
+// The main types: task, epic, attempt, run, question, hint. Times are Unix milliseconds; missing
+// values are null.
 
 import type { ChooseRule } from './best-of.ts';
 import type { FailureKind } from '../failure.ts';
@@ -25,14 +25,14 @@ export const testScopes = ['diff', 'all', 'skip'] as const;
 export type TestScope = (typeof testScopes)[number];
 
 /**
- * task: each task lands on the target; epic: the finished epic does; review: as epic, after an
- * approval.
+ * `task`: each task lands on the target. `epic`: the finished epic lands. `review`: like `epic`,
+ * but after an approval.
  */
-/** `pr`: a finished epic goes to the forge as a pull request. */
+/** `pr`: the finished epic is sent to the forge as a pull request. */
 export const landModes = ['task', 'epic', 'review', 'pr'] as const;
 export type LandMode = (typeof landModes)[number];
 
-/** The ways of driving an agent; the agent layer has one driver for each. */
+/** The kinds of agents. The agents layer has one driver for each. */
 export const agentKinds = [
   'claude',
   'drover-code',
@@ -53,17 +53,17 @@ export type Verdict = (typeof verdicts)[number];
 /** Why a person must decide. */
 export const reviewKinds = [
   'approval', // the change waits for an approval before it lands
-  'no_changes', // the agent ended well, but without an expected commit
+  'no_changes', // the agent succeeded, but made no expected commit
   'held_files', // files that look like secrets or are too large were not committed
-  'protected', // files that control the later behavior of programs were changed
-  'unmerged', // conflict marks, both changes of a conflict undone, or a removed commit brought back
-  'reviewed', // findings of a reviewing agent are left, or it gave no verdict
+  'protected', // files that affect what programs do later were changed
+  'unmerged', // conflict markers, both sides of a conflict undone, or a removed commit restored
+  'reviewed', // the reviewing agent's findings are open, or it gave no verdict
   'plan', // a plan waits for an approval
-  'candidate', // one of several, has passed the gate, and waits for the choice
+  'candidate', // the candidate passed its gate and waits for the choice
 ] as const;
 export type ReviewKind = (typeof reviewKinds)[number];
 
-/** The attempt changed nothing that git tracks, and its ignored files may land. */
+/** Whether the attempt changed only files that git ignores, which a person may choose to land. */
 export function hasIgnoredResults(task: {
   readonly review_kind: string | null;
   readonly held_files: readonly string[];
@@ -71,28 +71,28 @@ export function hasIgnoredResults(task: {
   return task.review_kind === 'no_changes' && task.held_files.length > 0;
 }
 
-/** Step of a running attempt. */
+/** The step that a running attempt is in. */
 export const phases = ['worktree', 'setup', 'agent', 'commit', 'gate', 'land'] as const;
 export type Phase = (typeof phases)[number];
 
-/** Phases of handed-over work: the task needs no worker, and its worktree is free. */
+/** Phases after the agent's work: the task needs no worker, and its worktree is free. */
 export const handedOver = ['gate', 'land'] as const satisfies readonly Phase[];
 
 export function isHandedOver(phase: string | null): boolean {
   return handedOver.some((each) => each === phase);
 }
 
-/** In the place of a step, of a paused task: a person works in its worktree. */
+/** Used instead of a phase for a paused task in whose worktree a person works. */
 export const byHandPhase = 'by_hand';
 
 export interface Task {
   readonly id: string;
   readonly title: string;
-  /** Acceptance criteria are part of it, and kept as a list as well. */
+  /** Includes the acceptance criteria, which are also stored as a list. */
   readonly description: string;
   readonly epicId: string | null;
   readonly parentId: string | null;
-  /** Place among the sub-tasks of the parent, from 1; 0 without a parent. */
+  /** Position among the parent's sub-tasks, from 1; 0 without a parent. */
   readonly sequence: number;
   readonly type: TaskType;
   readonly status: TaskStatus;
@@ -100,15 +100,15 @@ export interface Task {
   readonly labels: readonly string[];
   readonly blockedBy: readonly string[];
   readonly blockedReason: string | null;
-  /** Another tool holds, deferred or closed it, and may release it. */
+  /** The other tool that holds, deferred or closed the task, and may release it. */
   readonly heldBy?: 'beads' | null;
   readonly reviewKind: ReviewKind | null;
-  /** Attempts that are used up (interrupted ones are not counted). */
+  /** Number of used attempts. Interrupted attempts do not count. */
   readonly attempts: number;
   readonly maxAttempts: number;
-  /** Whether a plan comes first; absent or null: use the settings. */
+  /** Whether the task needs a plan first. Null or absent = use the settings. */
   readonly plan?: boolean | null;
-  /** The place where its agents run. Null or absent to use its epic's or the settings' place. */
+  /** Where its agents run. Null or absent = use the epic's value or the settings. */
   readonly runsOn?: RunPlace | null;
   readonly nextAttemptAt: number | null;
   readonly waitingUntil: number | null;
@@ -133,7 +133,7 @@ export interface Task {
   readonly acceptanceCriteria: readonly string[];
   readonly testMode: TestMode;
   readonly testScope: TestScope;
-  /** The task's own gate command, or null for the project's. */
+  /** The task's own gate command; null = use the project's. */
   readonly gate: string | null;
   readonly costUsd: number;
   readonly createdAt: number;
@@ -153,7 +153,7 @@ export interface Epic {
 
 export interface Attempt {
   readonly taskId: string;
-  /** Starts at 1. */
+  /** Counts from 1. */
   readonly number: number;
   readonly agent: AgentKind;
   readonly sessionId: string;
@@ -205,14 +205,14 @@ export interface Hint {
   readonly delivered: boolean;
 }
 
-/** Research may end well without a commit; every other task is not done without one. */
+/** Only research tasks may succeed without a commit. */
 export function expectsCommit(task: { readonly type: string }): boolean {
   return task.type !== 'research';
 }
 
 /**
- * Whether the gate runs for this task alone. `lenient` is read as strict: nothing red lands. With
- * scope `diff` it runs when the task changed anything against its base.
+ * Whether the gate runs for this task by itself. `lenient` is treated as strict: work that fails
+ * the gate never lands. With scope `diff`, the gate runs only if the task changed its base.
  */
 export function hasGate(
   task: { readonly testMode: TestMode; readonly testScope: TestScope },

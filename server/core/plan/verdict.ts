@@ -1,59 +1,57 @@
-// The meaning of finished work. Facts decide: the changed files, the held files, and the kind of
-// task. Words in free text are never read as a verdict.
+// Computes the verdict on finished work from facts: the changed files, the held files and the type
+// of the task. An agent's free text never decides it.
 
 import { expectsCommit, type ReviewKind, type Verdict } from './task.ts';
 
-/**
- * The facts that are known when an agent has ended well and its remaining changes are committed.
- */
+/** Facts known after an agent has succeeded and its remaining changes are committed. */
 export interface WorkFacts {
-  /** The first line of it becomes the reason. */
+  /** Its first line becomes the reason. */
   readonly summary: string;
-  /** Commits or leftovers against the base. */
+  /** Whether the base has been changed, by commits or by files that were not committed. */
   readonly changed: boolean;
-  /** Files that were not committed because of their name or size. */
+  /** Files that were not committed, for example because of their name or size. */
   readonly held: readonly string[];
-  /** For files that are held because of their content: a description of that content. */
+  /** For files held because of their content: a description of that content. */
   readonly heldFor?: Readonly<Record<string, string>>;
-  /** The reason for files that are held because of their names. */
+  /** For files held because of their names: the reason. */
   readonly unportable?: Readonly<Record<string, string>>;
-  /** The reason for files that are held for another cause. */
+  /** For files held for another reason: that reason. */
   readonly heldCauses?: Readonly<Record<string, HeldCause>>;
-  /** Changed files that control the later behavior of programs. */
+  /** Changed files that affect what programs do later. */
   readonly protected: readonly string[];
-  /** Files in which the work leaves a conflict with landed work as it was. */
+  /** Files in which the work left a conflict with landed work undecided. */
   readonly undecided?: Undecided | null;
   readonly task: { readonly type: string };
-  /** Nothing was changed, but the agent has put work in a stash or on another branch. */
+  /** The tree is unchanged, but the agent put work into a stash or on another branch. */
   readonly aside?: boolean;
-  /** Ignored files that the attempt wrote. */
+  /** Ignored files written by the attempt. */
   readonly ignored?: IgnoredFiles;
 }
 
-/** Why a file or folder is held, if that is not its content. */
+/** Why a file or folder is held, unless its content is the reason. */
 export type HeldCause = 'name' | 'size' | 'repository' | 'submodule' | LinkOut;
 
-/** A link out of the project. */
+/** A link that leads out of the project. */
 export interface LinkOut {
   readonly target: string;
 }
 
 export interface IgnoredFiles {
   readonly files: readonly string[];
-  /** Describes the files if there are too many to keep. Null if a snapshot keeps all of them. */
+  /** Describes the files if a snapshot cannot keep them all; null if it can. */
   readonly unkept: string | null;
 }
 
 export interface Undecided {
-  /** Conflict marks are still in them. */
+  /** Files that still contain conflict markers. */
   readonly marked: readonly string[];
-  /** A conflict has the lines from before both changes. */
+  /** Files with a conflict whose lines are those from before both changes. */
   readonly asBase: readonly string[];
 }
 
 export interface Judgement {
   readonly verdict: Verdict;
-  /** One short line for a person. */
+  /** One short line for people. */
   readonly reason: string;
   readonly next:
     | { readonly kind: 'land' }
@@ -68,12 +66,12 @@ export interface Judgement {
 }
 
 const maxReasonLength = 200;
-/** Longer, because it contains the remedy for each file. */
+/** Longer than the usual limit, because it contains a remedy for each file. */
 const maxRemediesLength = 400;
 const heldNamed = 5;
 
 export function judgeWork(facts: WorkFacts): Judgement {
-  // Held files come first: landing the rest would leave half of the work behind.
+  // Held files take precedence, because landing the rest would omit half of the work.
   if (facts.held.length > 0) {
     const also = [
       ...(facts.protected.length > 0 ? [changesProtected(facts.protected)] : []),
@@ -124,7 +122,7 @@ export function judgeWork(facts: WorkFacts): Judgement {
   };
 }
 
-/** The summary, with the ignored files unless it is too long for them. */
+/** Appends the ignored files to the summary unless the result is too long. */
 function withIgnored(facts: WorkFacts): string {
   const { summary } = facts;
   const [said] = ignoredSentence(facts);
@@ -155,7 +153,7 @@ function withReasons({
   });
 }
 
-/** Each cause with its remedy. */
+/** Describes the cause and its remedy. */
 function causeWords(cause: HeldCause, path: string): string {
   if (typeof cause === 'object') {
     return `a link out of the project, to ${cause.target}: remove it, or name it in links_allowed under [protect]`;
@@ -189,7 +187,7 @@ function named(files: readonly string[]): string {
   return `${files.slice(0, heldNamed).join(', ')}${more}`;
 }
 
-/** The first line with content, shortened; this is the value of `verdict_reason`. */
+/** Returns the first non-blank line, shortened, for `verdict_reason`. */
 export function firstLine(text: string, max = maxReasonLength): string {
   const line = text.split(/[\r\n]+/).find((candidate) => candidate.trim() !== '') ?? '';
   const clean = line.trim();

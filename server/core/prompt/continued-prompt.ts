@@ -1,4 +1,4 @@
-// The section of a prompt about the task that a follow-up continues.
+// The prompt section about the task that a follow-up continues.
 
 import { cutEnd, fenced, toSingleLine } from './prompt-text.ts';
 
@@ -7,7 +7,7 @@ export interface ContinuedWork {
   readonly id: string;
   readonly title: string;
   readonly description: string;
-  /** How its agent reported the result; empty if it did not. */
+  /** The agent's own summary; empty if it gave none. */
   readonly summary: string;
   readonly landedSha: string | null;
 }
@@ -15,7 +15,7 @@ export interface ContinuedWork {
 const descriptionCharsMax = 8_000;
 const summaryCharsMax = 8_000;
 
-/** `hasConversation`: the agent remembers the work; otherwise the section describes it. */
+/** `hasConversation`: the agent remembers the work. Otherwise the section describes it. */
 export function continuedSection(work: ContinuedWork | null, hasConversation: boolean): string {
   if (work === null) return '';
   const landed =

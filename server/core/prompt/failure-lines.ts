@@ -1,10 +1,10 @@
-// The lines of a command's output that explain the failure: failing tests with their first message,
-// or the first errors. Written against real outputs of node:test, mocha, vitest, jest, pytest,
+// Extracts the lines of a command's output that explain its failure: failing tests with their first
+// message, or the first errors. Based on real outputs of node:test, mocha, vitest, jest, pytest,
 // unittest, go, cargo, tsc, eslint, ruff and make.
 
 /**
- * `test` names a failing test or check; `error` describes the error; `detail` adds to it; `weak`
- * may be the only hint.
+ * `test` names a failing test or check. `error` describes an error. `detail` adds to it. `weak` is
+ * used only if nothing better is found.
  */
 type LineKind = 'test' | 'error' | 'detail' | 'weak';
 
@@ -17,15 +17,18 @@ const lineMax = 300;
 const keptMax = 200;
 const weakMax = 20;
 const lastMax = 3;
-/** Lines that `lines` returns unless it is asked for another number. */
+/** Default number of lines that `lines` returns. */
 const linesMax = 8;
-/** Details shown for each error. */
+/** Maximum number of details for one error. */
 const detailsMax = 3;
 
 const escapes = new RegExp(`${String.fromCodePoint(27)}\\[[0-9;?]*[A-Za-z]`, 'g');
 const durations = /\s*[([]?\b\d+(?:\.\d+)?\s?m?s\b[)\]]?$/;
 
-/** Never shown: stack frames, totals, and sentences that only repeat that something failed. */
+/**
+ * Lines that are never returned: stack frames, totals, and sentences that only repeat that
+ * something failed.
+ */
 const noise: readonly RegExp[] = [
   /^\s*at /,
   /^\s*File ".*", line \d+/,
@@ -79,24 +82,24 @@ const rules: readonly (readonly [LineKind, RegExp])[] = [
   ],
 ];
 
-/** Counts the lines of one output, and of its end again. */
+/** Maximum number of lines read from one output; its end may be read again. */
 const linesReadMax = 50_000;
 
-/** Reads an output as it comes; keeps no more than it may need. */
+/** Reads an output in chunks, and stores only the lines that it may return. */
 export class FailureLines {
   readonly #kept: KeptLine[] = [];
   readonly #weak: string[] = [];
   #last: string[] = [];
   #rest = '';
-  /** A line that is a path: the errors below it are of this file (eslint). */
+  /** A line that consists of a path. The errors below it belong to this file (eslint). */
   #file = '';
-  /** Names above the message of a failing test (mocha). */
+  /** Names that precede the message of a failing test (mocha). */
   #names: string[] | null = null;
   #isMocha = false;
   #read = 0;
 
   /**
-   * Lines beyond the limit are ignored: a program that floods must not cost a minute of reading.
+   * Ignores lines beyond the limit, so that a program that floods its output does not cost minutes.
    */
   add(text: string): void {
     if (this.isFull) return;
@@ -106,14 +109,13 @@ export class FailureLines {
     this.#read += lines.length;
   }
 
-  /** True when lines were left out, or the next ones would be. */
+  /** True if lines were omitted, or the next ones would be. */
   get isFull(): boolean {
     return this.#read >= linesReadMax;
   }
 
   /**
-   * Adds the end of the output if lines were omitted: a program's last lines are often the most
-   * useful.
+   * If lines were omitted, reads the end of the output too, which is often the most useful part.
    */
   addEnd(tail: string): void {
     this.#read = 0;
@@ -154,22 +156,22 @@ export class FailureLines {
     } else if (this.#kept.length < keptMax) this.#kept.push({ kind, text });
   }
 
-  /** The location of the error on the previous line (rustc, ruff, vitest). */
+  /** Adds the location to the error on the previous line (rustc, ruff, vitest). */
   #place(place: string): void {
     const last = this.#kept.at(-1);
     if (last?.kind === 'error' && !last.text.includes(place)) last.text += ` (${place})`;
   }
 
   /**
-   * Mocha's list of failures: a number and the outermost name, deeper names below it, the last one
-   * with a colon.
+   * Parses Mocha's list of failures: a number with the outermost name, then nested names, the last
+   * of which ends with a colon.
    */
   #mocha(line: string): boolean {
     if (/^\s+\d+ failing$/.test(line)) {
       this.#isMocha = true;
       return true;
     }
-    // In the tree above the list every failure is only a number and a name.
+    // In the tree above that list, a failure is only a number and a name.
     if (!this.#isMocha) return /^\s+\d+\) \S/.test(line);
     const first = /^ {2}\d+\) (.+)$/.exec(line)?.[1];
     if (first !== undefined) {
@@ -189,12 +191,12 @@ export class FailureLines {
     this.#keep('test', `✖ ${names}`.slice(0, lineMax));
   }
 
-  /** In the order of the output, without repetition, each test with its message. */
+  /** Returns the lines in output order, without duplicates and each test with its message. */
   #chosen(): readonly string[] {
     const seen = new Set<string>();
     const chosen: string[] = [];
     let details = 0;
-    // Pytest names the failing tests after all their messages.
+    // Pytest lists the failing tests after all of their messages.
     const isNamed = ({ text }: KeptLine): boolean => /^(?:FAILED|ERROR) \S+/.test(text);
     const inOrder = [...this.#kept.filter(isNamed), ...this.#kept.filter((line) => !isNamed(line))];
     for (const { kind, text } of inOrder) {
@@ -214,7 +216,7 @@ export function failureLines(output: string, max = linesMax): readonly string[] 
   return telling.lines(max);
 }
 
-/** The end of an output, with the telling lines that it no longer holds before it. */
+/** Returns the end of the output, preceded by explaining lines that the end does not contain. */
 export function failureEvidence(telling: readonly string[], tail: string): string {
   const absent = telling.filter((line) => !tail.includes(line));
   return absent.length === 0 ? tail : `${absent.join('\n')}\n[…]\n${tail}`;

@@ -1,10 +1,10 @@
-// The hint to an agent whose change conflicts with another one that has not landed yet, or has
-// landed since it started.
+// Writes the hint to an agent whose change conflicts with another running task, or with work that
+// landed after it started.
 
 import { fenced, toSingleLine } from './prompt-text.ts';
 
 export interface ForecastHint {
-  /** The other task. Null for work that has landed, which may be that of several tasks. */
+  /** The other task. Null for landed work, which may come from several tasks. */
   readonly other: { readonly id: string; readonly title: string } | null;
   readonly files: readonly string[];
   /** The other change to these files, as a diff. */

@@ -1,13 +1,13 @@
-// The section of a prompt with notes of other agents and of people.
+// The prompt section with notes by other agents and by people.
 
 import { withVisible } from '../visible-text.ts';
 import { fenced, toSingleLine } from './prompt-text.ts';
 
 export interface PromptNote {
   readonly text: string;
-  /** Task whose agent wrote it; null for a note by a person. */
+  /** The task whose agent wrote it; null for a person's note. */
   readonly taskId: string | null;
-  /** Cited line; `isHere`: the working directory contains it. */
+  /** The cited line. `isHere`: the working directory contains it. */
   readonly place: { readonly path: string; readonly line: number; readonly isHere: boolean } | null;
 }
 

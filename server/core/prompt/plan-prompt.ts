@@ -1,9 +1,8 @@
-// The sections of a prompt that are about a plan: for an agent that makes one, and for those that
-// build by it.
+// The prompt sections about a plan: for the agent that writes one, and for agents that follow it.
 
 import { cutEnd, fenced } from './prompt-text.ts';
 
-/** Longest plan that is stored, shown and put into prompts. */
+/** Maximum length of a plan that is stored, displayed and included in prompts. */
 export const planCharactersMax = 32_000;
 
 const commentMax = 8_000;
@@ -14,20 +13,18 @@ export interface SentBackPlan {
 }
 
 export type PromptPlan =
-  /**
-   * The agent plans and does nothing else; `sentBack`: its last plan, which a person did not take.
-   */
+  /** The agent only writes a plan. `sentBack`: its previous plan, which a person sent back. */
   | { readonly kind: 'make'; readonly sentBack: SentBackPlan | null }
   | { readonly kind: 'approved'; readonly text: string };
 
-/** The plan as it is stored: without blank ends, and cut at the end if it is too long. */
+/** Returns the plan as it is stored: trimmed, and truncated if it is too long. */
 export function boundedPlan(text: string): string {
   const plan = text.trim();
-  // The note about omitted text needs room as well.
+  // Leaves room for the note about omitted text.
   return plan.length <= planCharactersMax ? plan : cutEnd(plan, planCharactersMax - 100);
 }
 
-/** Placed right after the task. */
+/** Follows directly after the task. */
 export function planSection(plan: PromptPlan): string {
   if (plan.kind === 'make') return plan.sentBack === null ? '' : sentBackSection(plan.sentBack);
   return [
@@ -48,7 +45,7 @@ function sentBackSection({ text, comment }: SentBackPlan): string {
   ].join('\n');
 }
 
-/** The rules of an agent that plans, instead of all others. */
+/** Replaces all other rules for an agent that writes a plan. */
 export const planRules = [
   '## Rules',
   '- You plan, you do not build: read what you need, but change, create and delete no file, and make no commit.',
@@ -59,8 +56,8 @@ export const planRules = [
 ].join('\n');
 
 /**
- * The next message to an agent whose plan was sent back, in the conversation that knows all the
- * rest.
+ * The next message to an agent whose plan was sent back. The conversation already contains
+ * everything else.
  */
 export function planAgainPrompt(sentBack: SentBackPlan, hints: string): string {
   const sections = [sentBackSection(sentBack), hints, planRules];

@@ -1,22 +1,19 @@
-// The section of a prompt about the work that an agent finds in its directory.
+// The prompt section about work that already exists in the agent's directory.
 
 import { toSingleLine } from './prompt-text.ts';
 
-/**
- * `interrupted`: this attempt was stopped and continues. `earlier`: an attempt before this one
- * failed.
- */
+/** `interrupted`: this attempt was stopped and continues. `earlier`: a previous attempt failed. */
 export interface PresentWork {
   readonly from: 'interrupted' | 'earlier';
-  /** Files that differ from the last commit; at most a few of them are named. */
+  /** Files that differ from the last commit. Only some of them are listed. */
   readonly uncommitted: readonly string[];
-  /** `merge`, `rebase` or the like that has not ended, or null. */
+  /** The git operation in progress (`merge`, `rebase` and so on), or null. */
   readonly operation: string | null;
-  /** Files with the markers of a conflict. */
+  /** Files with conflict markers. */
   readonly marked: readonly string[];
 }
 
-/** Most files that are named. */
+/** Maximum number of listed files. */
 const filesMax = 50;
 
 export function presentWorkSection(work: PresentWork | null): string {

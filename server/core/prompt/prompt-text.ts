@@ -1,4 +1,4 @@
-// Untrusted text inside a prompt: bounded, and fenced so that it cannot be taken for Drover's own
+// Bounds and fences untrusted text in a prompt, so that it cannot be mistaken for Drover's own
 // text.
 
 /** Keeps the start of the text, and states how much was omitted. */
@@ -15,19 +15,19 @@ export function cutStart(text: string, maxLength: number): string {
   return `[${text.length - kept.length} characters left out …]\n${kept}`;
 }
 
-/** Half of a surrogate pair at a cut would be no character at all. */
+/** Removes half of a surrogate pair at a cut, which is not a valid character. */
 function wholeCharacters(text: string): string {
   return text.replace(/^[\uDC00-\uDFFF]/, '').replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** One line of foreign text: without line breaks and control characters, and short. */
+/** Formats untrusted text as one short line without line breaks and control characters. */
 export function toSingleLine(text: string, maxLength = 200): string {
   // eslint-disable-next-line no-control-regex
   const line = text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
   return line.length > maxLength ? `${wholeCharacters(line.slice(0, maxLength - 1))}…` : line;
 }
 
-/** A fence longer than any in the text, so that the text cannot close it. */
+/** Uses a fence that is longer than any in the text, so that the text cannot close it. */
 export function fenced(text: string): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
@@ -35,7 +35,7 @@ export function fenced(text: string): string {
   return `${fence}text\n${text.replace(/\s+$/, '')}\n${fence}`;
 }
 
-/** `3 h`, `2 days`: how long ago, as written in a prompt. */
+/** Formats an age for a prompt: `3 h`, `2 days`. */
 export function roughAge(ageMs: number): string {
   const minutes = Math.floor(Math.max(ageMs, 0) / 60_000);
   if (minutes < 1) return 'just now';

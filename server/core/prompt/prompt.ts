@@ -1,6 +1,6 @@
-// Builds prompts in one order for all agents: guidelines; results of the blockers, then recent
-// tasks of the same epic; notes; hints; the task; the last failure; the environment; the epic;
-// rules. Every section is bounded. Text from other sources is fenced and called data.
+// Builds the prompt in the same order for all agents: guidelines; results of the blockers and of
+// recent tasks of the epic; notes; hints; the task; the last failure; the environment; the epic;
+// rules. Every section is bounded. Text from other sources is fenced and marked as data.
 
 import { usesNoAttempt } from '../work/fallback.ts';
 import { withoutCriteria } from '../exchange/import-record.ts';
@@ -25,7 +25,7 @@ export interface FinishedTask extends Named {
 export interface PromptInput {
   readonly guidelines: string;
   readonly blockers: readonly (FinishedTask & { readonly landedSha: string | null })[];
-  /** Newest first; never the task itself, a blocker, or a task of another epic. */
+  /** Newest first. Excludes the task itself, its blockers and tasks of other epics. */
   readonly recent: readonly (FinishedTask & { readonly ageMs: number })[];
   /** Absent if there are none. */
   readonly notes?: readonly PromptNote[];
@@ -35,58 +35,58 @@ export interface PromptInput {
     readonly type: string;
     readonly acceptanceCriteria: readonly string[];
   };
-  /** Position of a sub-task in its parent; null for a top-level task. */
+  /** Position of a sub-task among its siblings; null for a top-level task. */
   readonly siblings: {
     readonly parent: Named;
     readonly all: readonly Named[];
-    /** Which of `all` is the task, from 0. */
+    /** Index of the task in `all`. */
     readonly index: number;
   } | null;
-  /** Sub-tasks of the task, all done before it. */
+  /** Sub-tasks of the task, all of which are done. */
   readonly subTasks?: readonly Named[];
   readonly lastFailure: {
     readonly kind: string;
     readonly message: string;
-    /** The earlier agent of the attempt, if this one takes over from it. */
+    /** The previous agent of the attempt, if this one takes over from it. */
     readonly otherAgent?: string | null;
-    /** The end of the gate's output or another log. */
+    /** The end of the output of the gate or another command. */
     readonly detail: string;
     /** Commit that the earlier attempt made, or null. */
     readonly commit: string | null;
     /**
-     * True if that commit is in this worktree. False if the attempt starts over, and the commit is
+     * True if the commit is in this worktree. False if the attempt starts over and the commit is
      * only for reference.
      */
     readonly continued: boolean;
     readonly conflictFiles: readonly string[];
-    /** Tasks that landed in the meantime and changed the files in conflict. */
+    /** Tasks that landed during the attempt and changed the conflicting files. */
     readonly landedMeanwhile?: readonly FinishedTask[];
   } | null;
   readonly epic: (Named & { readonly description: string }) | null;
   readonly attempt: number;
   /**
-   * Images in the description, each with the path at which the agent can read it. The path is null
-   * if the agent cannot read the image.
+   * Images in the description, with the path at which the agent can read them. The path is null if
+   * it cannot.
    */
   readonly attachments?: readonly { readonly name: string; readonly path: string | null }[];
-  /** File that contains the whole description, because it is too long for the prompt. */
+  /** A file with the whole description, if that is too long for the prompt. */
   readonly descriptionFile?: string | null;
   /**
-   * Work that the directory already holds, and why it does. Absent or null: it holds the base
-   * alone.
+   * Work that already exists in the directory, and its origin. Null or absent if it contains only
+   * the base.
    */
   readonly presentWork?: PresentWork | null;
-  /** The environment of the agent. Absent or null if the prompt omits it. */
+  /** The agent's environment. Null or absent if the prompt omits it. */
   readonly surroundings?: Surroundings | null;
-  /** Absent or null if there is no plan, and none is made. */
+  /** Null or absent if the task has no plan and needs none. */
   readonly plan?: PromptPlan | null;
-  /** The task that this one follows; absent or null: none. */
+  /** The task that this one follows up. Null or absent if it follows none. */
   readonly continued?: ContinuedWork | null;
-  /** Whether the conversation about that task is the one that the prompt goes to. */
+  /** Whether the prompt is sent to the conversation in which that task was done. */
   readonly hasConversation?: boolean;
 }
 
-/** Telling lines of the last failure. */
+/** Maximum number of lines that explain the last failure. */
 const tellingMax = 20;
 
 const limits = {
@@ -109,7 +109,7 @@ const limits = {
   epicDescription: 8_000,
 } as const;
 
-/** The whole prompt of an attempt. */
+/** Builds the whole prompt of an attempt. */
 export function buildPrompt(input: PromptInput): string {
   return join([
     guidelinesSection(input.guidelines),
@@ -128,7 +128,10 @@ export function buildPrompt(input: PromptInput): string {
   ]);
 }
 
-/** A plan was sent back to the conversation that made it. */
+/**
+ * Builds the message for a plan that was sent back, if the conversation that wrote it continues.
+ * Returns null otherwise.
+ */
 export function sentBackPrompt(input: PromptInput): string | null {
   const sentBack = input.plan?.kind === 'make' ? input.plan.sentBack : null;
   return sentBack === null ? null : planAgainPrompt(sentBack, hintsSection(input.hints));
@@ -180,7 +183,7 @@ function recentSection({ recent, blockers, task }: PromptInput): string {
 
 function hintsSection(hints: readonly string[]): string {
   if (hints.length === 0) return '';
-  // The newest are kept: they know the most.
+  // Prefers the latest hints.
   const kept = hints.slice(-limits.hints);
   const lines = kept.map((hint, index) => `[${index + 1}] ${cutEnd(hint.trim(), limits.hint)}`);
   return ['=== HUMAN GUIDANCE ===', ...lines, '======================'].join('\n');
@@ -307,7 +310,7 @@ function failureSection({ lastFailure, task }: PromptInput): string {
         : `You are starting over on the current state. The work of that attempt is commit ${sha}: \`git show ${sha}\` shows it, and you may reuse what is good.`,
     );
   }
-  // If an agent could not work at all, its end reveals nothing about the task.
+  // If the agent could not work at all, its failure reveals nothing about the task.
   if (!usesNoAttempt(kind))
     lines.push('Find the root cause first, so that this attempt does not fail the same way.');
   return lines.join('\n');
@@ -362,7 +365,7 @@ function rulesSection(type: string): string {
   ].join('\n');
 }
 
-/** The next message to a session that was cut off in the middle of its work. */
+/** Builds the next message to a session that was interrupted during its work. */
 export function resumePrompt(input: Pick<PromptInput, 'task' | 'hints'>): string {
   return join([
     'Your work was interrupted from outside. Nothing is lost: this conversation and the working directory are as you left them. A command that was running has ended; check what it did before you run it again.',

@@ -9,7 +9,7 @@ export interface ReviewPromptInput {
     readonly description: string;
     readonly criteria: readonly string[];
   };
-  /** The change of the task on the merged tree, as a unified diff. */
+  /** The task's change on the merged tree, as a unified diff. */
   readonly diff: string;
 }
 

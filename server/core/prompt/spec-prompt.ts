@@ -9,8 +9,8 @@ export interface SpecDocument {
 }
 
 /**
- * About as much as fits beside the answer into a model's context; a longer text is refused, not
- * cut.
+ * About the most that fits into a model's context together with its answer. A longer design is
+ * refused, not truncated.
  */
 export const specCharactersMax = 400_000;
 
@@ -28,7 +28,7 @@ const rules = [
   '- Plan what the design asks for and nothing else. Leave out what it calls a non-goal.',
 ];
 
-/** The design is untrusted text: it is fenced, and called material. */
+/** The design is untrusted text, so it is fenced and marked as material. */
 export function specPrompt(
   documents: readonly SpecDocument[],
   guidelines: string,
@@ -49,7 +49,7 @@ export function specPrompt(
   ].join('\n');
 }
 
-/** An answer as it goes back to the model. */
+/** Formats a previous answer to send it back to the model. */
 export function shownAnswer(answer: unknown): string {
   const text = typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? '');
   return text.trim() === '' ? '(nothing)' : cutEnd(text, answerCharactersMax).trim();
@@ -60,8 +60,8 @@ export function complaintPrompt(fault: string): string {
 }
 
 /**
- * The JSON object in a text: the whole text, or the content of its first fence or between its outer
- * braces.
+ * Finds the JSON object in a text: the whole text, the content of its first fence, or the text
+ * between its outermost braces.
  */
 export function jsonInText(text: string): unknown {
   const inFence = /```(?:json)?\s*\n([\s\S]*?)\n```/.exec(text)?.[1];
@@ -73,7 +73,7 @@ export function jsonInText(text: string): unknown {
       const value: unknown = JSON.parse(candidate);
       if (typeof value === 'object' && value !== null) return value;
     } catch {
-      // The next way to parse it may fit.
+      // Try the next way to parse it.
     }
   }
   return text;

@@ -1,13 +1,10 @@
-// The section of a prompt about an agent's environment: what the setup has done, what will test its
-// work, its limits, and which files other running tasks have changed.
+// The prompt section about an agent's environment: the setup that ran, the gate that will test its
+// work, its limits, and the files that other running tasks changed.
 
 import { formatDuration } from '../format.ts';
 import { toSingleLine } from './prompt-text.ts';
 
-/**
- * A task that runs at the same time, with the files that differ from its base as far as that is
- * known.
- */
+/** A task that runs at the same time, with the files it is known to have changed. */
 export interface OtherTask {
   readonly id: string;
   readonly title: string;
@@ -17,17 +14,14 @@ export interface OtherTask {
 export interface Surroundings {
   readonly branch: string;
   readonly base: string | null;
-  /**
-   * The setup command that ran in the directory. Null if none is configured, absent if it is not
-   * known.
-   */
+  /** The setup command that ran in the directory. Null if none is configured; absent if unknown. */
   readonly setup?: string | null;
-  /** The command that judges the merged tree. Null if none is configured. */
+  /** The command that tests the merged tree. Null if none is configured. */
   readonly gate: string | null;
   readonly timeLimitMs: number;
-  /** US dollars for this task. Null for no limit. */
+  /** This task's budget in US dollars; null = no limit. */
   readonly budgetUsd: number | null;
-  /** Whether the agent has Drover's own tools. */
+  /** Whether the agent has Drover's tools. */
   readonly hasTools: boolean;
   readonly others: readonly OtherTask[];
 }

@@ -1,4 +1,4 @@
-// The verdict of a reviewing agent on the merged tree of one task, and what follows from it. Pure.
+// Decides what a reviewing agent's verdict on one task's merged tree means. Pure.
 
 export const severities = ['blocking', 'minor'] as const;
 export type Severity = (typeof severities)[number];
@@ -7,19 +7,19 @@ export const reviewVerdicts = ['pass', 'block'] as const;
 export type ReviewVerdict = (typeof reviewVerdicts)[number];
 
 export interface Finding {
-  /** Null if it is about no file, as for a criterion that is not met. */
+  /** Null if it concerns no file, for example an unmet criterion. */
   readonly path: string | null;
   readonly line: number | null;
   readonly severity: Severity;
   readonly text: string;
-  /** A person has decided that it is wrong. */
+  /** A person decided that the finding is wrong. */
   readonly isOverruled: boolean;
 }
 
 export interface JudgedCriterion {
   readonly text: string;
   readonly isMet: boolean;
-  /** How the reviewer knows: a place, or what is missing. */
+  /** The reviewer's evidence: a location, or what is missing. */
   readonly evidence: string;
 }
 
@@ -28,17 +28,17 @@ export function blockingAmong(findings: readonly Finding[]): readonly Finding[] 
 }
 
 export interface ReviewFacts {
-  /** Blocking findings that no person overruled, or null for a review without a verdict. */
+  /** Number of blocking findings that no person overruled; null if the review has no verdict. */
   readonly blocking: number | null;
-  /** Earlier reviews of the task that sent it back. */
+  /** Number of earlier reviews that sent the task back. */
   readonly rounds: number;
-  /** This tree was sent back before: its author did not change it. */
+  /** This exact tree was sent back before, so its author did not change it. */
   readonly wasSentBack: boolean;
-  /** Another attempt may start. */
+  /** Whether another attempt may start. */
   readonly hasAttempts: boolean;
 }
 
-/** After so many rounds, a person decides. */
+/** After this many rounds a person decides. */
 export const roundsMax = 2;
 
 export type ReviewStep =
@@ -61,7 +61,7 @@ export function findingLine({ path, line, text }: Finding): string {
   return `${path}${line === null ? '' : `:${line}`}: ${text}`;
 }
 
-/** For the author: every finding, the blocking ones first. */
+/** Lists all findings for the author, blocking ones first. */
 export function findingLines(findings: readonly Finding[]): string {
   const blocking = new Set(blockingAmong(findings));
   const minor = findings.filter((each) => !blocking.has(each) && !each.isOverruled);
@@ -78,7 +78,7 @@ export interface GivenReview {
     readonly severity: string;
     readonly text: string;
   }[];
-  /** In the order of the task's criteria, one for each. */
+  /** One entry for each of the task's criteria, in their order. */
   readonly criteria: readonly { readonly met: boolean; readonly evidence: string }[];
 }
 
@@ -90,7 +90,7 @@ export interface CheckedReview {
 
 export const reviewBounds = { findings: 30, characters: 1_000 } as const;
 
-/** The review as it counts, or a sentence for the model that gave it. */
+/** Returns the valid review, or a sentence that tells the model what is wrong with it. */
 export function checkReview(
   given: GivenReview,
   criteria: readonly string[],
@@ -151,7 +151,7 @@ function readFinding({
   return { ...place, severity: kind, text: words, isOverruled: false };
 }
 
-/** One line without control characters. */
+/** Formats the text as one short line without control characters. */
 function shortened(text: string): string {
   return text
     .replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -159,7 +159,7 @@ function shortened(text: string): string {
     .slice(0, reviewBounds.characters);
 }
 
-/** A task's criteria with the ticks of its review, and what the review left to say. */
+/** Formats the task's criteria, ticked if the review found them met, and the remaining findings. */
 export function reviewWords(
   criteria: readonly string[],
   review: Pick<CheckedReview, 'criteria' | 'findings'> | null,

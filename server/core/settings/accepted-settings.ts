@@ -1,12 +1,12 @@
-// Settings of a repository that give power: they name programs, gates, environment or sandbox, or
-// control removal. Such a setting takes effect only with a value that a person has accepted; a
-// value that an agent has landed waits for a person.
+// Settings of a repository that could do harm: they name programs, gates, environment variables or
+// sandbox rules, or control the removal of data. A value takes effect only after a person accepts
+// it. A value that an agent landed waits until then.
 
 import type { SettingEntry } from './settings-resolve.ts';
 import type { SettingKey } from './settings.ts';
 
 /**
- * All other values of a repository's file are limits, sizes and texts, and are read as they are.
+ * All other settings in a repository's file are limits, sizes and texts, and take effect directly.
  */
 const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'agent.kind',
@@ -80,19 +80,22 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
 ]);
 
 /**
- * Name of a setting, or of one entry of a table as `agent.env.NAME`, and its value as it was
+ * Maps the name of a setting, or of one table entry such as `agent.env.NAME`, to its value as
  * written.
  */
 export type Powers = Readonly<Record<string, unknown>>;
 
 export interface PowerChange {
   readonly name: string;
-  /** Undefined if it is not in the file. */
+  /** Undefined if the accepted file did not contain it. */
   readonly accepted: unknown;
   readonly present: unknown;
 }
 
-/** The power settings among the entries of a file; of two with one name the later one applies. */
+/**
+ * Lists the sensitive settings among a file's entries. If a name occurs twice, the later value
+ * applies.
+ */
 export function listPowers(entries: readonly SettingEntry[]): Powers {
   const powers = new Map<string, unknown>();
   for (const { key, raw } of entries) {
@@ -111,7 +114,7 @@ export function changedPowers(accepted: Powers, present: Powers): readonly Power
     .map((name) => ({ name, accepted: accepted[name], present: present[name] }));
 }
 
-/** The entries with other power settings instead of their own. */
+/** Replaces the sensitive settings among the entries. */
 export function withPowers(
   entries: readonly SettingEntry[],
   powers: Powers,
@@ -135,7 +138,7 @@ export function withPowers(
   return [...others, ...own];
 }
 
-/** The current powers, except for the held names, which keep their accepted values. */
+/** Returns the current values, but the accepted values for held names. */
 export function powersWithout(
   held: ReadonlySet<string>,
   accepted: Powers,
@@ -150,8 +153,8 @@ export function powersWithout(
 }
 
 /**
- * One line for a person; variables, addresses and keys may be secret, so their values are not
- * shown.
+ * Formats a setting as one line for a person. Omits the values of variables, URLs and keys, which
+ * may be secret.
  */
 export function shownPower(name: string, value: unknown): string {
   if (value === undefined) return `${name} (removed)`;
@@ -159,7 +162,7 @@ export function shownPower(name: string, value: unknown): string {
   return isSecret ? name : `${name} = ${JSON.stringify(value)}`;
 }
 
-/** Names in one of the groups (`remote.`, `agent.path`) whose value no person has accepted. */
+/** Returns the names in the groups (`remote.`, `agent.path`) whose value no person has accepted. */
 export function unacceptedAmong(
   groups: readonly string[],
   accepted: Powers,
@@ -183,7 +186,10 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The setting that a name belongs to: the name itself, or the table that it is an entry of. */
+/**
+ * Returns the setting that a name belongs to: the name itself, or the table that has it as an
+ * entry.
+ */
 function keyOf(name: string): string {
   if (powerKeys.has(name)) return name;
   return [...powerKeys].find((table) => name.startsWith(`${table}.`)) ?? name;

@@ -1,11 +1,11 @@
-// The settings of several agents: fallbacks, and the values in `[agents.<kind>]` (program, model).
+// Settings for several agents: fallbacks, and the values of `[agents.<kind>]` (program, model).
 
 import { isOneOf } from '../one-of.ts';
 import { bestOfMax, chooseRules } from '../plan/best-of.ts';
 import { readSteps, type AgentChoices, type AgentStep } from '../work/fallback.ts';
 import { agentKinds, type AgentKind } from '../plan/task.ts';
 
-/** The rows of the settings' one table that are about several agents. */
+/** The rows of the settings table that concern several agents. */
 export const fallbackSettingTable = {
   'agent.fallback': {
     value: { type: 'steps' },
@@ -77,7 +77,8 @@ export function isAgentSetting(path: readonly string[]): boolean {
 }
 
 /**
- * Converts flat names (`codex.path`) into one object for each agent; undefined if a value is wrong.
+ * Converts flat names (`codex.path`) to one object per agent. Returns undefined if a value is
+ * invalid.
  */
 export function readAgentSettings(raw: unknown): AgentSettingsByKind | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return undefined;
@@ -121,7 +122,7 @@ export interface ChosenAgent {
   readonly fallbackWaitMs: number | null;
 }
 
-/** Who works and who takes over, as the engine asks for it. */
+/** Converts the settings to the agents that work and take over, in the engine's form. */
 export function agentChoices(agent: ChosenAgent, byKind: AgentSettingsByKind): AgentChoices {
   const fallbackOf: { [K in AgentKind]?: readonly AgentStep[] } = {};
   const modelOf: { [K in AgentKind]?: string } = {};

@@ -1,5 +1,5 @@
-// The settings that keep work within bounds: budgets, loops, and the resources that the machine
-// must keep free. Part of the one table.
+// Settings that limit work: budgets, loops, and resources that the machine must keep free. Rows of
+// the settings table.
 
 import { keysOf } from '../keys-of.ts';
 import type { BudgetLimits, Budgets, BudgetScope } from '../work/budget.ts';

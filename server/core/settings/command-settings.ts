@@ -1,4 +1,4 @@
-// Settings of the project's own commands: the gate and the setup.
+// Settings for the project's commands: the gate and the setup.
 
 import { commandNetworks } from './sandbox-settings.ts';
 

@@ -1,5 +1,5 @@
-// The settings of a machine in a fleet: its name, its labels, and how soon it counts as dead. Part
-// of the one table.
+// Settings for a machine in a fleet: its name, its labels, and when it counts as dead. Rows of the
+// settings table.
 
 import { keysOf } from '../keys-of.ts';
 import { droverBranchPrefix } from '../work/ref-names.ts';
@@ -72,7 +72,7 @@ export interface FleetSettings {
   readonly name: string;
   readonly labels: readonly string[];
   readonly agents: number;
-  /** Null if it lands on machines that run its agents, or if no other machine can. */
+  /** Null = decide automatically: lands if it runs agents, or if no other machine can land. */
   readonly lands: boolean | null;
   readonly takeOverAfterMs: number;
 }

@@ -1,4 +1,4 @@
-// Settings of issues and pull requests.
+// Settings for issues and pull requests.
 
 export const issueReports = ['none', 'comment', 'state'] as const;
 export type IssueReports = (typeof issueReports)[number];

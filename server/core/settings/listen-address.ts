@@ -1,9 +1,9 @@
-// Addresses to listen on, as Go programs write them.
+// Parses listen addresses as Go programs write them.
 
 import { err, ok, type Result } from '../failure.ts';
 
 export interface ListenAddress {
-  /** Null listens on every address. */
+  /** Null = listen on all addresses. */
   readonly host: string | null;
   readonly port: number;
 }

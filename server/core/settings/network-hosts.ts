@@ -1,11 +1,10 @@
-// The hosts that a confined program may reach, as `[sandbox] network` lists them: names with a
-// port, and names for a whole domain. Matching uses names only; addresses are checked when the
-// connection is made.
+// The hosts that a confined program may reach, from `[sandbox] network`: single hosts with a port,
+// and whole domains. Rules are matched by name; addresses are checked when the connection is made.
 
 export interface HostRule {
-  /** Lower case; `*.` at the start stands for every name below it. */
+  /** Lower case. A leading `*.` matches every subdomain. */
   readonly name: string;
-  /** `web`: 80 and 443. */
+  /** `web`: ports 80 and 443. */
   readonly port: number | 'web' | 'any';
 }
 
@@ -15,7 +14,7 @@ export const hostRuleExpected =
 const namePattern =
   /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
-/** Returns null if the text names no host. */
+/** Returns null if the text is not a host rule. */
 export function parseHostRule(text: string): HostRule | null {
   const match = /^(\[[0-9a-f:.]+\]|[^:[\]/@\s]+)(?::([0-9]{1,5}|\*))?$/.exec(text.toLowerCase());
   const name = hostName(match?.[1] ?? '');
@@ -28,7 +27,7 @@ export function parseHostRule(text: string): HostRule | null {
   return number >= 1 && number <= 65_535 ? { name, port: number } : null;
 }
 
-/** Normalizes a name for comparison: without the dot of the root and the brackets of an address. */
+/** Normalizes a name for comparison: removes a trailing dot and the brackets of an address. */
 export function hostName(text: string): string {
   return text
     .toLowerCase()
@@ -36,7 +35,7 @@ export function hostName(text: string): string {
     .replace(/\.$/, '');
 }
 
-/** The rule that allows the connection, or null if none does. */
+/** Returns the rule that allows the connection, or null. */
 export function findRule(rules: readonly HostRule[], host: string, port: number): HostRule | null {
   const name = hostName(host);
   const isPort = (rule: HostRule): boolean =>
@@ -48,12 +47,12 @@ export function findRule(rules: readonly HostRule[], host: string, port: number)
   return rules.find((rule) => isPort(rule) && isName(rule)) ?? null;
 }
 
-/** Names of this machine itself: its services have no other. */
+/** Whether the name means this machine, whose services have no other name. */
 export function isOwnMachine(name: string): boolean {
   return name === 'localhost' || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name);
 }
 
-/** Ports of this machine that the rules allow one by one. */
+/** Ports of this machine that rules allow individually. */
 export function ownPorts(rules: readonly string[]): readonly number[] {
   const parsed = rules.flatMap((rule) => parseHostRule(rule) ?? []);
   return parsed.flatMap(({ name, port }) => {

@@ -1,23 +1,23 @@
-// The rules of a machine's administrator, from files that a person's settings cannot loosen.
-// Several files add up: a request must pass each of them.
+// A machine administrator's rules, from files that user settings cannot weaken. If there are
+// several files, a request must satisfy all of them.
 
 import { err, ok, type Result } from '../failure.ts';
 
-/** The decisions that a policy can leave to some persons. */
+/** The decisions that a policy can restrict to certain persons. */
 export const policyActs = ['approve', 'land', 'trust'] as const;
 export type PolicyAct = (typeof policyActs)[number];
 
 export interface Policy {
-  /** Path, for sentences. */
+  /** The path, for use in sentences. */
   readonly file: string;
-  /** Names of users; null = everyone. */
+  /** User names; null = everyone. */
   readonly persons: { readonly [A in PolicyAct]: readonly string[] | null };
-  /** Kinds of agents; null = all. */
+  /** Kinds of agents; null = all kinds. */
   readonly agents: readonly string[] | null;
   readonly sandboxRequired: boolean;
 }
 
-/** A file that exists. One that cannot be used refuses everything that a policy could. */
+/** An existing file. An invalid file refuses everything that a policy could refuse. */
 export type PolicyFile =
   | { readonly kind: 'policy'; readonly policy: Policy }
   | { readonly kind: 'unusable'; readonly file: string; readonly reason: string };
@@ -25,7 +25,10 @@ export type PolicyFile =
 const listKeys = [...policyActs, 'agents'] as const;
 const keys: readonly string[] = [...listKeys, 'sandbox_required'];
 
-/** The `[policy]` table of a file; the error is the end of a sentence that starts with its path. */
+/**
+ * Reads the `[policy]` table of a file. The error continues a sentence that starts with the file's
+ * path.
+ */
 export function readPolicy(file: string, content: unknown): Result<Policy, string> {
   const { policy: table, ...rest } = tableOf(content);
   const [other] = Object.keys(rest);
@@ -70,7 +73,7 @@ const ways: { readonly [A in PolicyAct]: string } = {
   trust: '',
 };
 
-/** Why this person may not do it, as a sentence. Returns null if every file allows it. */
+/** A sentence that says why this person may not do it. Returns null if every file allows it. */
 export function whyNotAllowed(
   files: readonly PolicyFile[],
   act: PolicyAct,
@@ -86,7 +89,10 @@ export function whyNotAllowed(
   return null;
 }
 
-/** Why this kind of agent is not used, as a sentence. Returns null if every file allows it. */
+/**
+ * A sentence that says why this kind of agent may not be used. Returns null if every file allows
+ * it.
+ */
 export function whyNoAgent(files: readonly PolicyFile[], kind: string): string | null {
   for (const each of files) {
     if (each.kind === 'unusable') return unusableSentence(each);
@@ -97,12 +103,12 @@ export function whyNoAgent(files: readonly PolicyFile[], kind: string): string |
   return null;
 }
 
-/** An unusable file needs no sandbox, because it lets no agent start. */
+/** An invalid file does not require the sandbox, because it prevents every agent from starting. */
 export function requiresSandbox(files: readonly PolicyFile[]): boolean {
   return files.some((each) => each.kind === 'policy' && each.policy.sandboxRequired);
 }
 
-/** The rules of a file, for `drover doctor`. */
+/** Formats a file's rules for `drover doctor`. */
 export function policyText(each: PolicyFile): string {
   if (each.kind === 'unusable') return unusableSentence(each);
   const { file, persons, agents, sandboxRequired } = each.policy;

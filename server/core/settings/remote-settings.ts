@@ -1,5 +1,5 @@
-// The settings of remote attempts: where agents run, and who makes the workers. Part of the one
-// table.
+// Settings for remote attempts: whether agents run here or on workers, and what creates the
+// workers. Rows of the settings table.
 
 export const runPlaces = ['local', 'remote'] as const;
 /** The place where an attempt's agent runs. */
@@ -193,7 +193,7 @@ export function readRemoteSettings(get: <T>(key: RemoteSettingKey) => T): Remote
   };
 }
 
-/** The settings that decide between this machine and a worker. */
+/** Picks the settings that decide whether an attempt runs on this machine or on a worker. */
 export function pickPlaceRules(settings: {
   readonly runsOn: RunPlace;
   readonly remote: Pick<RemoteSettings, 'max' | 'labels'>;

@@ -1,4 +1,4 @@
-// The settings of retention: how long history is kept. Part of the one table of settings.
+// Settings for retention: how long history is kept. Rows of the settings table.
 
 const reader = 'main (retention)';
 
@@ -65,7 +65,7 @@ export const retentionSettingTable = {
 
 export type RetentionSettingKey = keyof typeof retentionSettingTable;
 
-/** Milliseconds; Infinity = forever. */
+/** In milliseconds; Infinity = forever. */
 export interface RetentionSettings {
   readonly eventsMs: number;
   readonly pastMs: number;
@@ -99,7 +99,7 @@ const unitMs: Readonly<Record<string, number>> = {
 
 export const ageExpected = 'an age from 1h to 9999d, as "90d", "12w" or "48h", or "forever"';
 
-/** `90d`, `12w`, `48h` or `forever` in milliseconds; null if it is not an age. */
+/** Parses `90d`, `12w`, `48h` or `forever` to milliseconds. Returns null if it is not an age. */
 export function parseAge(text: string): number | null {
   if (text === 'forever') return Infinity;
   const match = /^([1-9][0-9]{0,3})([hdw])$/.exec(text);

@@ -1,4 +1,4 @@
-// Settings of the agent that reviews work before it lands.
+// Settings for the agent that reviews work before it lands.
 
 import { agentKinds, type AgentKind } from '../plan/task.ts';
 import { protectedAmong } from '../plan/protected-paths.ts';
@@ -53,7 +53,7 @@ export const reviewSettingTable = {
 export type ReviewSettingKey = keyof typeof reviewSettingTable;
 
 export interface ReviewSettings {
-  /** Who reviews, or null for no review. */
+  /** The reviewing agent; null = no review. */
   readonly agent: AgentKind | null;
   readonly model: string | null;
   readonly paths: readonly string[];
@@ -73,7 +73,7 @@ export function reviewSettingsOf(get: <T>(key: ReviewSettingKey) => T): ReviewSe
   };
 }
 
-/** Whether the settings want a review of a change. */
+/** Whether the settings require a review of this change. */
 export function wantsReview(
   { agent, paths, minLines }: Pick<ReviewSettings, 'agent' | 'paths' | 'minLines'>,
   change: { readonly paths: readonly string[]; readonly lines: number },

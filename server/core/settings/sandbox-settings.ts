@@ -1,4 +1,4 @@
-// The settings of confinement: within which walls agents, gate and setup run. Part of the one
+// Settings for confinement: the sandbox in which agents, gates and setups run. Rows of the settings
 // table.
 
 import { protectedByDefault } from '../plan/protected-paths.ts';
@@ -7,10 +7,10 @@ export const sandboxModes = ['auto', 'bwrap', 'srt', 'agent', 'off'] as const;
 export type SandboxMode = (typeof sandboxModes)[number];
 
 export const sandboxNetworks = ['open', 'none', 'model-only'] as const;
-/** A list: the hosts that may be reached. */
+/** A list names the hosts that may be reached. */
 export type SandboxNetwork = (typeof sandboxNetworks)[number] | readonly string[];
 
-/** The network of gates and setups: they have no model. */
+/** Networks for gates and setups, which never need to reach a model. */
 export const commandNetworks = ['open', 'none'] as const;
 export type CommandNetwork = (typeof commandNetworks)[number] | readonly string[];
 
@@ -88,7 +88,7 @@ export type SandboxSettingKey = keyof typeof sandboxSettingTable;
 export interface SandboxSettings {
   readonly mode: SandboxMode;
   readonly network: SandboxNetwork;
-  /** Null uses `network`. */
+  /** Null = use `network`. */
   readonly gateNetwork: CommandNetwork | null;
   readonly setupNetwork: CommandNetwork | null;
   readonly read: readonly string[];
@@ -110,7 +110,7 @@ export function readSandboxSettings(
   };
 }
 
-/** The setting as one word for people. */
+/** Describes the setting to people in one word. */
 export function networkText(network: SandboxNetwork): string {
   return typeof network === 'string' ? network : network.join(', ');
 }

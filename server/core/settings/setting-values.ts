@@ -1,5 +1,5 @@
-// How one value of a setting is written and read: durations, sizes, choices, lists. For an
-// unreadable value it returns the expected form.
+// Reads and formats the value of one setting: durations, sizes, choices, lists. Returns the
+// expected form if a value is invalid.
 
 import { agentSettingsExpected, readAgentSettings } from './agent-settings.ts';
 import { err, ok, type Result } from '../failure.ts';
@@ -20,16 +20,14 @@ export type ValueKind =
   | { readonly type: 'duration'; readonly min: string; readonly max: string }
   | { readonly type: 'size'; readonly min: string; readonly max: string }
   | { readonly type: 'texts' }
-  /**
-   * Contains no spaces or commas, has at most this many characters, and never looks like an option.
-   */
+  /** At most `max` characters, without spaces or commas, and never like an option. */
   | { readonly type: 'word'; readonly max: number }
   | { readonly type: 'words'; readonly max: number }
-  /** Paths below the project folder: relative, without `..`. */
+  /** Relative paths below the project folder, without `..`. */
   | { readonly type: 'paths' }
   /** The prefix of Drover's branches. */
   | { readonly type: 'branch prefix' }
-  /** Issues with a label, as `label:drover`. */
+  /** Selects issues by a label, such as `label:drover`. */
   | { readonly type: 'issues' }
   /** A choice, or a list of hosts. */
   | { readonly type: 'network'; readonly choices: readonly string[] }
@@ -37,18 +35,18 @@ export type ValueKind =
   | { readonly type: 'variables' }
   /** Environment variables with their values. */
   | { readonly type: 'environment' }
-  /** Agents in their order, each with a model if one is wanted. */
+  /** Agents in order, each with an optional model. */
   | { readonly type: 'steps' }
-  /** Set for single agents, as `codex.path`. */
+  /** Values for single agents, such as `codex.path`. */
   | { readonly type: 'agents' }
   /** Tables of task templates. */
   | { readonly type: 'templates' }
-  /** Tables of endpoints of webhooks. */
+  /** Tables of webhook endpoints. */
   | { readonly type: 'endpoints' }
-  /** A web URL without a user; its path may be a password. */
+  /** A web URL without user and password. Its path may be secret. */
   | { readonly type: 'url' }
   | { readonly type: 'secret' }
-  /** How old something may get: `90d`, `forever`. */
+  /** A maximum age: `90d`, `forever`. */
   | { readonly type: 'age' }
   | { readonly type: 'sqlite' }
   | { readonly type: 'postgres' };
@@ -64,7 +62,10 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** A Go duration (`90s`, `60m`, `1h30m`, `0`) in milliseconds; null if it is not a duration. */
+/**
+ * Parses a Go duration (`90s`, `60m`, `1h30m`, `0`) to milliseconds. Returns null if it is not a
+ * duration.
+ */
 export function parseDuration(text: string): number | null {
   if (text === '0') return 0;
   if (text.length > 64 || !/^([0-9]+(\.[0-9]*)?(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return null;
@@ -83,7 +84,9 @@ const unitBytes: Readonly<Record<string, number>> = {
   GB: 1024 ** 3,
 };
 
-/** `10MB`, `512KB`, `1GB` (steps of 1024) or plain bytes; null if it is not a size. */
+/**
+ * Parses `10MB`, `512KB`, `1GB` (units of 1024) or plain bytes. Returns null if it is not a size.
+ */
 export function parseSize(text: string): number | null {
   const match = /^([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([KMG]?B)?$/i.exec(text.trim());
   if (match === null) return null;
@@ -91,7 +94,7 @@ export function parseSize(text: string): number | null {
   return Number.isSafeInteger(Math.round(bytes)) ? Math.round(bytes) : null;
 }
 
-/** Path of `sqlite:///absolute/path`; null for anything else. */
+/** Returns the path in `sqlite:///absolute/path`, or null for any other text. */
 export function parseSqliteUrl(text: string): string | null {
   const match = /^sqlite:\/\/(\/[^?#\0]+)$/.exec(text);
   const path = match?.[1];
@@ -155,9 +158,7 @@ export function expectedText(kind: ValueKind): string {
   }
 }
 
-/**
- * Reads a value as TOML gives it (`form` typed), or as a flag or a variable gives it (`form` text).
- */
+/** Reads a value from TOML (`typed`), or from a flag or a variable (`text`). */
 export function readValue(
   kind: ValueKind,
   raw: unknown,
@@ -190,7 +191,7 @@ function valueOf(
       return value >= kind.min && value <= kind.max ? value : undefined;
     }
     case 'boolean':
-      // Any other text than true and 1 is off, as it has always been for these variables.
+      // For compatibility, any text other than "true" and "1" means false.
       if (form === 'text' && typeof raw === 'string') return raw === 'true' || raw === '1';
       return typeof raw === 'boolean' ? raw : undefined;
     case 'duration':
@@ -280,7 +281,7 @@ function listOf(
   return texts;
 }
 
-/** A path that cannot leave the folder it is taken from, on any system. */
+/** Whether a relative path stays inside its folder on every system. */
 export function isInnerPath(path: string): boolean {
   if (path.trim() === '' || path.includes('\0')) return false;
   if (/^[/\\~]/.test(path) || /^[A-Za-z]:/.test(path)) return false;

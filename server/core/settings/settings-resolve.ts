@@ -1,5 +1,5 @@
-// Merges the layers of settings: the highest layer with a key wins, invalid values are problems in
-// any layer, unknown keys are warnings.
+// Merges the layers of settings. The highest layer with a key wins. Invalid values are problems in
+// any layer, and unknown keys are warnings.
 
 import type { AgentSettingsByKind } from './agent-settings.ts';
 import { readRemoteSettings } from './remote-settings.ts';
@@ -30,11 +30,11 @@ import {
 
 /** One value in a layer. */
 export interface SettingEntry {
-  /** Dotted key, as `gate.command`. */
+  /** Dotted key, such as `gate.command`. */
   readonly key: string;
   readonly raw: unknown;
   readonly form: 'typed' | 'text';
-  /** How a person finds it: the file, `--workers` or `DROVER_WORKERS`. */
+  /** The place of the value as people know it: the file, `--workers` or `DROVER_WORKERS`. */
   readonly origin: string;
   /** Line in the file, from 1; null for flags and variables. */
   readonly line: number | null;
@@ -46,25 +46,25 @@ export interface SettingLayer {
 }
 
 export interface SettingNote {
-  /** File, flag or variable; null = none of them alone. */
+  /** File, flag or variable; null if several contributed, or none. */
   readonly origin: string | null;
   readonly line: number | null;
   readonly key: string | null;
-  /** A whole sentence: place, key, fault and expected value. */
+  /** A whole sentence with place, key, fault and expected value. */
   readonly message: string;
 }
 
 export interface ResolvedValue {
   readonly value: unknown;
   readonly source: SettingSource;
-  /** As it was written, if that is easier to read (durations, sizes). */
+  /** The value as written, if that is easier to read (durations, sizes). */
   readonly shown: unknown;
 }
 
 export interface LoadedSettings {
   readonly settings: Settings;
   readonly values: { readonly [K in SettingKey]: ResolvedValue };
-  /** Any of these stops the command before anything is started. */
+  /** A single problem prevents the command from starting anything. */
   readonly problems: readonly SettingNote[];
   readonly warnings: readonly SettingNote[];
 }
@@ -77,7 +77,7 @@ function definitionOf(key: SettingKey): SettingDefinition {
   return settingTable[key];
 }
 
-/** Layers in any order. */
+/** The layers may be in any order. */
 export function resolveSettings(layers: readonly SettingLayer[]): LoadedSettings {
   const problems: SettingNote[] = [];
   const warnings: SettingNote[] = [];
@@ -101,7 +101,7 @@ export function resolveSettings(layers: readonly SettingLayer[]): LoadedSettings
   return { settings: settingsOf(all), values: all, problems, warnings };
 }
 
-/** Settings of one agent are merged with those of a lower layer for it and for other agents. */
+/** Merges settings of agents with those of lower layers, for the same agent and for others. */
 function overLower(
   key: SettingKey,
   read: ResolvedValue,
@@ -129,7 +129,7 @@ function defaultOf(key: SettingKey): ResolvedValue {
   return { value: read.value, source: 'default', shown: shownOf(value, fallback, read.value) };
 }
 
-/** Kinds of which an empty text means: not set. */
+/** For these kinds an empty text means "not set". */
 const emptyIsNone: ReadonlySet<ValueKind['type']> = new Set(['text', 'word', 'url', 'secret']);
 
 function readEntry(
@@ -138,13 +138,13 @@ function readEntry(
   source: SettingSource,
 ): ResolvedValue | SettingNote {
   const { value: kind, fallback } = definitionOf(key);
-  // An empty text cancels the value of a lower layer: `command = ""` is "no command".
+  // An empty text overrides the value of a lower layer: `command = ""` means "no command".
   if (fallback === null && emptyIsNone.has(kind.type) && entry.raw === '') {
     return { value: null, source, shown: null };
   }
   const read = readValue(kind, entry.raw, entry.form);
   if (read.ok) return { value: read.value, source, shown: shownOf(kind, entry.raw, read.value) };
-  // An address may hold a password: it is named, never shown.
+  // A URL may contain a password, so messages name the key but never show the value.
   const secret = secretKinds.has(kind.type);
   const got = secret ? 'has a wrong value' : `is ${describeRaw(entry.raw)}`;
   return {
@@ -155,7 +155,7 @@ function readEntry(
   };
 }
 
-/** Kinds whose values are never repeated in a message. */
+/** Messages never repeat values of these kinds. */
 const secretKinds: ReadonlySet<ValueKind['type']> = new Set([
   'postgres',
   'environment',
@@ -184,7 +184,7 @@ function describeRaw(raw: unknown): string {
   return raw === null || typeof raw !== 'object' ? 'not a value' : 'a table';
 }
 
-/** Keys of the Go original that have another name here, or none. */
+/** Keys of the Go version that have another name here, or none (null). */
 const keysOfGo: Readonly<Record<string, string>> = {
   max_file_size: '; Drover calls it `max_commit_file_size`',
   max_diff_size: '; Drover has no limit for it, so the line can be removed',
@@ -227,14 +227,14 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** Name of a key for people and in `status`: the agent's kind is simply `agent`. */
+/** A key's name for people and for `status`. The agent's kind is simply `agent`. */
 export function displayKey(key: SettingKey): string {
   return key === 'agent.kind' ? 'agent' : key;
 }
 
 const secretName = /KEY|TOKEN|SECRET|PASSWORD/i;
 
-/** Each value with its source, as `status --json` shows it; secrets are hidden. */
+/** Each value with its source, for `status --json`. Secrets are hidden. */
 export function shownSettings(
   loaded: LoadedSettings,
 ): Readonly<Record<string, { readonly value: unknown; readonly source: SettingSource }>> {
@@ -260,8 +260,7 @@ function hideSecrets(kind: ValueKind, value: unknown): unknown {
 type Values = { readonly [K in SettingKey]: ResolvedValue };
 
 function settingsOf(values: Values): Settings {
-  // Each value was read by the kind in its own row of the table, so these types follow from the
-  // table.
+  // Each value was read by the kind in its table row, so the row determines its type.
   const get = <T>(key: SettingKey): T => values[key].value as T;
   const sparse = get<readonly string[]>('worktree.sparse');
   return {

@@ -1,6 +1,5 @@
-// Every setting of Drover as data: where it may be set, its allowed values, its default, and its
-// readers. A key without an effect must not exist: `readBy` names the part of the engine that acts
-// on it.
+// Defines every setting of Drover as data: where it may be set, its allowed values, its default and
+// its readers. Every key must have an effect; `readBy` names the part of the engine that uses it.
 
 import { keysOf } from '../keys-of.ts';
 import { type AgentSettingsByKind, fallbackSettingTable } from './agent-settings.ts';
@@ -25,12 +24,12 @@ import { agentKinds, landModes, type AgentKind, type LandMode } from '../plan/ta
 
 export interface SettingDefinition {
   readonly value: ValueKind;
-  /** The default as it would be written in the file; null = not set. */
+  /** The default as written in a file; null = not set. */
   readonly fallback: unknown;
   readonly env?: string;
   readonly flag?: string;
   /**
-   * False for a value that only an environment variable sets, because it belongs to the machine and
+   * False if only an environment variable can set the value, because it belongs to the machine and
    * not to the project.
    */
   readonly inFile: boolean;
@@ -320,11 +319,11 @@ export type SettingKey = keyof typeof settingTable;
 
 export const settingKeys = keysOf(settingTable);
 
-/** The source of a value; earlier ones win. */
+/** Sources of a value, highest first. */
 export const settingSources = ['policy', 'flag', 'env', 'project', 'user', 'default'] as const;
 export type SettingSource = (typeof settingSources)[number];
 
-/** All settings, read and checked. */
+/** All settings, parsed and validated. */
 export interface Settings {
   readonly agent: {
     readonly kind: AgentKind;
@@ -336,7 +335,7 @@ export interface Settings {
     readonly env: Readonly<Record<string, string>>;
     readonly fallback: readonly AgentStep[];
     readonly fallbackAfter: number;
-    /** null = every limit is waited for. */
+    /** null = wait for every limit, however long. */
     readonly fallbackWaitMs: number | null;
   };
   readonly agents: AgentSettingsByKind;
@@ -348,7 +347,7 @@ export interface Settings {
   readonly maxWorkers: number;
   readonly taskTimeoutMs: number;
   readonly maxAttempts: number;
-  /** Tasks without their own value get a plan first. */
+  /** Whether tasks need a plan first unless they have a value of their own. */
   readonly plansFirst: boolean;
   readonly taskContextCount: number;
   readonly taskContextMaxAgeMs: number;
@@ -368,7 +367,7 @@ export interface Settings {
   readonly setup: CommandSettings['setup'];
   readonly worktree: {
     readonly keepIgnored: boolean;
-    /** null = everything. */
+    /** null = check out everything. */
     readonly sparse: readonly string[] | null;
     readonly portsPerTask: number;
   };
@@ -383,7 +382,7 @@ export interface Settings {
   readonly remote: RemoteSettings;
   readonly backend: { readonly idleTimeoutMs: number; readonly keepAwake: boolean };
   readonly onForecast: ForecastPolicy;
-  /** File of the database when it is not the project's own. */
+  /** The database file, if it is not the project's default. */
   readonly databasePath: string | null;
   readonly fleetDatabaseUrl: string | null;
   readonly fleet: FleetSettings;

@@ -1,5 +1,4 @@
-// The settings of telemetry: whether traces are sent, and where to. Part of the one table of
-// settings.
+// Settings for telemetry: whether and where traces are sent. Rows of the settings table.
 
 const reader = 'main (telemetry)';
 
@@ -50,9 +49,9 @@ export interface TelemetrySettings {
   readonly enabled: boolean;
   readonly endpoint: string;
   readonly agents: boolean;
-  /** Share of the runs that are sampled. Null if it depends on the environment's name. */
+  /** Share of runs that are sampled. Null = depends on the environment's name. */
   readonly sampling: number | null;
-  /** Label of metrics. Null for the name of the folder. */
+  /** The `project` label of metrics. Null = the folder's name. */
   readonly project: string | null;
 }
 
@@ -68,7 +67,7 @@ export function readTelemetrySettings(get: <T>(key: TelemetrySettingKey) => T): 
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The name for the recording environment in the resource of spans. */
+/** The environment's name in the resource of spans. */
 export function readDeployment(environment: Environment): string {
   const named = [environment['DROVER_ENV'], environment['ENVIRONMENT']];
   return named.find((name) => name !== undefined && name !== '') ?? 'development';
@@ -78,8 +77,8 @@ const productionShare = 0.1;
 const idRange = 2 ** 32;
 
 /**
- * Whether a run's spans are sent: all of them or none, as its id has it, so that every process
- * decides alike.
+ * Whether the spans of a run are sent. Depends only on the run's trace id, so every process decides
+ * alike and a run is sent completely or not at all.
  */
 export function isSampled(traceId: string, sampling: number | null, deployment: string): boolean {
   const share = sampling ?? (deployment === 'production' ? productionShare : 1);
@@ -90,15 +89,15 @@ export interface OtlpEndpoint {
   /** The value of `OTEL_EXPORTER_OTLP_ENDPOINT` for agents. */
   readonly base: string;
   readonly traces: string;
-  /** That another port is used than the one that was set; null = as it was set. */
+  /** Says that the port differs from the configured one; null if it does not. */
   readonly note: string | null;
 }
 
 const tracesPath = '/v1/traces';
 
 /**
- * Returns null if it names no collector. Port 4317 without a scheme is gRPC's, which Drover does
- * not speak.
+ * Returns null if the text is not a collector's endpoint. Port 4317 without a scheme means gRPC,
+ * which Drover does not support.
  */
 export function parseOtlpEndpoint(text: string): OtlpEndpoint | null {
   const bare = /^([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(?::([0-9]{1,5}))?$/.exec(text);
@@ -114,12 +113,12 @@ export function parseOtlpEndpoint(text: string): OtlpEndpoint | null {
   return { base, traces: `${base}${tracesPath}`, note: null };
 }
 
-/** The W3C header of a span. */
+/** Formats the W3C `traceparent` header of a span. */
 export function formatTraceparent(traceId: string, spanId: string, sampled: boolean): string {
   return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }
 
-/** Variables that let an agent send its own telemetry below Drover's span. */
+/** Variables that make an agent send its own telemetry as children of Drover's span. */
 export function agentTelemetry(kind: string, endpoint: OtlpEndpoint): Record<string, string> {
   const shared = {
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -131,7 +130,7 @@ export function agentTelemetry(kind: string, endpoint: OtlpEndpoint): Record<str
         ...shared,
         CLAUDE_CODE_ENABLE_TELEMETRY: '1',
         CLAUDE_CODE_ENHANCED_TELEMETRY_BETA: '1',
-        // If it has its own base URL, Claude Code would drop the parent.
+        // Without this, Claude Code drops the parent span if it has a custom base URL.
         CLAUDE_CODE_PROPAGATE_TRACEPARENT: '1',
         OTEL_TRACES_EXPORTER: 'otlp',
         OTEL_METRICS_EXPORTER: 'otlp',

@@ -1,13 +1,13 @@
-// Changes single values in the text of a `.drover.toml`, and leaves all else as it is. Pure.
+// Changes single values in the text of a `.drover.toml` and leaves everything else unchanged. Pure.
 
 type TomlValue = string | number;
 
 const tablePattern = /^\s*\[/;
 
 /**
- * Sets keys of a table, in the place of its commented sample if there is one. Returns null if the
- * file contains the table in a form that cannot be safely changed line by line (dotted keys, an
- * inline table): a person must change it.
+ * Sets keys of a table, replacing its commented sample if present. Returns null if the file writes
+ * the table in a form that cannot be changed safely line by line (dotted keys or an inline table),
+ * so a person must change it.
  */
 export function withTable(
   text: string,
@@ -41,7 +41,7 @@ export function withTable(
   return joined(text, lines);
 }
 
-/** Sets a key above all tables. */
+/** Sets a key before all tables. */
 export function withTopValue(text: string, key: string, value: TomlValue): string {
   const lines = linesIn(text);
   const end = topEnd(lines);
@@ -57,7 +57,7 @@ function linesIn(text: string): string[] {
   return text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
 }
 
-/** Keeps the line ends of the text before. */
+/** Preserves the line endings of the original text. */
 function joined(before: string, lines: readonly string[]): string {
   const end = /\r\n/.test(before) ? '\r\n' : '\n';
   return lines.join(end) + end;
@@ -74,7 +74,7 @@ function keyAt(lines: readonly string[], key: string, from: number, to: number):
   return at === -1 ? null : from + at;
 }
 
-/** A plain value that ends on its own line. */
+/** Whether the value is simple and ends on the same line. */
 function isOneLine(line: string): boolean {
   const value = line.slice(line.indexOf('=') + 1).trim();
   return !/^("""|'''|\[|\{)/.test(value);

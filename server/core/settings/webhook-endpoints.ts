@@ -1,5 +1,4 @@
-// The settings of webhooks: the endpoints that events are posted to. Part of the one table of
-// settings.
+// Settings for webhooks: the endpoints that events are posted to. Rows of the settings table.
 
 import { isOneOf } from '../one-of.ts';
 import { err, ok, type Result } from '../failure.ts';
@@ -65,7 +64,7 @@ export type WebhookSettingKey = keyof typeof webhookSettingTable;
 export interface EndpointTable {
   readonly url: string;
   readonly secret?: string;
-  /** Variable of the environment that holds the secret. */
+  /** The environment variable with the secret. */
   readonly secret_env?: string;
   readonly events?: readonly WebhookEventName[];
   readonly format?: WebhookFormat;
@@ -80,7 +79,7 @@ export interface WebhookEndpoint {
   readonly url: string;
   readonly secret: string | null;
   readonly secretVariable: string | null;
-  /** Empty = every event. */
+  /** Empty = all events. */
   readonly events: readonly WebhookEventName[];
   readonly format: WebhookFormat;
   readonly headers: Readonly<Record<string, string>>;
@@ -90,12 +89,12 @@ export interface WebhookEndpoint {
 export interface WebhookSettings {
   readonly enabled: boolean;
   readonly allowPrivate: boolean;
-  /** The address of `drover web`. Without it, webhooks have no links. */
+  /** The URL of `drover web`. If unset, webhooks contain no links. */
   readonly pageUrl?: string | null;
   readonly endpoints: readonly WebhookEndpoint[];
 }
 
-/** The endpoint of `webhooks.url`. */
+/** Name of the endpoint that `webhooks.url` defines. */
 export const defaultEndpoint = 'default';
 
 export function readWebhookSettings(get: <T>(key: WebhookSettingKey) => T): WebhookSettings {
@@ -127,7 +126,7 @@ function endpointOf(name: string, table: EndpointTable): WebhookEndpoint {
   };
 }
 
-/** Scheme and host: the path of a chat's webhook is its password. */
+/** Returns scheme and host only, because the path of a chat's webhook is its password. */
 export function shownUrl(url: string): string {
   const match = /^(https?:\/\/)(?:[^/?#@]*@)?([^/?#]+)(.*)$/i.exec(url);
   if (match === null) return '[hidden]';
@@ -135,7 +134,7 @@ export function shownUrl(url: string): string {
   return rest === '' || rest === '/' ? `${scheme}${host}` : `${scheme}${host}/…`;
 }
 
-/** The endpoints as `status` shows them: without secrets and paths. */
+/** The endpoints for `status`, without secrets and paths. */
 export function shownEndpoints(tables: EndpointTables): unknown {
   return Object.fromEntries(
     Object.entries(tables).map(([name, table]) => [
@@ -155,13 +154,16 @@ export function shownEndpoints(tables: EndpointTables): unknown {
 const endpointsMax = 20;
 const nameRule = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const headerRule = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
-/** Set by Drover or by HTTP itself. */
+/** Headers that Drover or HTTP sets itself. */
 const ownHeader =
   /^(content-.*|host|connection|transfer-encoding|te|trailer|upgrade|expect|keep-alive|user-agent|(x-)?webhook-.*|x-drover-.*)$/i;
 
 export const endpointsExpected = 'tables of endpoints, as [webhooks.endpoints.chat]';
 
-/** Reads `[webhooks.endpoints.<name>]`; the error names the expected value and shows none. */
+/**
+ * Reads `[webhooks.endpoints.<name>]`. The error describes the expected value but never repeats the
+ * actual one.
+ */
 export function readEndpoints(raw: unknown): Result<EndpointTables, string> {
   if (!isTable(raw)) return err(endpointsExpected);
   const names = Object.keys(raw);
@@ -217,7 +219,7 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Rejects a user and password, which would appear in logs of proxies. */
+/** Rejects URLs with user and password, which proxies would log. */
 export function isWebhookUrl(value: unknown): value is string {
   return (
     typeof value === 'string' &&

@@ -1,16 +1,16 @@
-// The options of `drover worker-runtime`, and its output once it listens.
+// The options of `drover worker-runtime`, and what it prints once it listens.
 
 import type { ListenAddress } from './listen-address.ts';
 
 export interface WorkerRuntimeRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Null uses AGENT_ADDR, else PORT, else port 8080 of every address. */
+  /** Null = use AGENT_ADDR, else PORT, else port 8080 on all addresses. */
   readonly listen: ListenAddress | null;
-  /** Null uses `/workspace`, as stock does. */
+  /** Null = use `/workspace`, as the standard image does. */
   readonly workspace: string | null;
-  /** Null allows 500 MiB. */
+  /** Null = 500 MiB. */
   readonly uploadBytes: number | null;
-  /** Null runs until a signal. */
+  /** Null = run until a signal. */
   readonly lifetimeMs: number | null;
   readonly onListening: (listening: ListeningNote) => void;
   readonly warn: (sentence: string) => void;

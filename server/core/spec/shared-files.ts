@@ -1,5 +1,5 @@
-// Tasks of a plan that name the same files although neither waits for the other: their changes
-// are likely to conflict. Pure.
+// Finds tasks of a plan that name the same files although neither waits for the other, so that
+// their changes are likely to conflict. Pure.
 
 import { isSameFile, namedFiles } from '../notes/named-files.ts';
 
@@ -11,7 +11,7 @@ interface TaskWords {
   readonly blockedBy: readonly string[];
 }
 
-/** A dependency that would prevent a conflict: the later task waits for the earlier one. */
+/** A dependency that would prevent the conflict: the later task waits for the earlier one. */
 export interface ProposedEdge {
   readonly task: string;
   readonly waitsFor: string;
@@ -22,8 +22,9 @@ const proposalsMax = 20;
 const filesShownMax = 3;
 
 /**
- * Tasks in the order in which they can be done. Each task is compared with those before it, the
- * nearest first; a proposed dependency counts as present for the next comparison.
+ * Proposes dependencies. The tasks must be in an order in which they can be done. Each task is
+ * compared with earlier ones, closest first, and a proposed dependency counts as present in later
+ * comparisons.
  */
 export function proposeEdges(tasks: readonly TaskWords[]): readonly ProposedEdge[] {
   const named = new Map(tasks.map((task) => [task.id, filesOf(task)]));
@@ -50,7 +51,7 @@ function sharedFiles(own: readonly string[], others: readonly string[]): readonl
   return own.filter((file) => others.some((other) => isSameFile(file, other)));
 }
 
-/** Whether a task waits for another one, over however many others. */
+/** Whether a task waits for another one, directly or indirectly. */
 export function isBehind(
   task: string,
   wanted: string,
@@ -73,7 +74,7 @@ export function sharedFileNames({ files }: ProposedEdge): string {
   return `${files.slice(0, filesShownMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** The lines of a plan, as an import takes them, with these dependencies as well. */
+/** Adds these dependencies to the plan's lines, in the form that an import reads. */
 export function linesWithEdges(jsonl: string, edges: readonly ProposedEdge[]): string {
   return jsonl
     .split('\n')

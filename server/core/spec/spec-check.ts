@@ -1,5 +1,5 @@
-// Converts a model's answer to a plan, or to one sentence that describes the error: for the model
-// first, then for the person.
+// Converts a model's answer to a plan, or to one sentence about its fault, which first the model
+// and then the user gets.
 
 import { checkId } from '../ids.ts';
 import { parseImport } from '../exchange/import-jsonl.ts';
@@ -20,11 +20,11 @@ import type { JsonObject } from '../exchange/json-object.ts';
 import { emptyProject } from '../exchange/import-types.ts';
 
 export interface PlanOptions {
-  /** All tasks belong to one epic. */
+  /** Whether all tasks must belong to one epic. */
   readonly oneEpic: boolean;
 }
 
-/** Thrown and caught in this file alone: the first fault ends the reading. */
+/** Thrown and caught only in this file, to stop at the first fault. */
 class PlanFault extends Error {}
 
 export function checkPlan(answer: unknown, options: PlanOptions): Result<SpecPlan, string> {
@@ -108,7 +108,8 @@ function checkEpics(
 }
 
 /**
- * The import checks everything else: the plan goes through it later, with ids instead of the keys.
+ * Catches faults early that the later import of the plan would also refuse. Uses keys instead of
+ * ids.
  */
 function checkAsImport(plan: SpecPlan): void {
   const records = planRecords(plan, (key) => key);
@@ -154,7 +155,7 @@ function titleOf(record: JsonObject, place: string): string {
   return title;
 }
 
-/** The trimmed text, empty if absent. */
+/** Returns the trimmed text, or an empty text if it is absent. */
 function textOf(record: JsonObject, key: string, place: string, max: number): string {
   const value = record[key] ?? '';
   if (typeof value !== 'string') {

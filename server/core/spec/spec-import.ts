@@ -1,12 +1,12 @@
-// A plan as the records that an import takes: there is one way into the project, with one set of
-// checks.
+// Converts a plan to import records, so that it enters the project through the same checks as every
+// import.
 
 import { newId, randomBytesPerId } from '../ids.ts';
 import type { SpecPlan } from './spec-schema.ts';
 
 export type PlanRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Epics first, then the tasks in their order. Keys are replaced by their ids. */
+/** Returns epics first, then the tasks in order, with ids instead of keys. */
 export function planRecords(plan: SpecPlan, idOf: (key: string) => string): readonly PlanRecord[] {
   const epics = plan.epics.map((epic) => ({
     id: idOf(epic.key),
@@ -28,12 +28,12 @@ export function planRecords(plan: SpecPlan, idOf: (key: string) => string): read
   return [...epics, ...tasks];
 }
 
-/** One record a line. */
+/** Formats one record per line. */
 export function recordLines(records: readonly PlanRecord[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');
 }
 
-/** New ids of the project for the keys of a checked plan, from chance that is handed in. */
+/** Creates new ids for the keys of a checked plan, from random bytes that the caller supplies. */
 export function planIds(
   plan: SpecPlan,
   random: (bytes: number) => Uint8Array,

@@ -1,9 +1,8 @@
-// The order in which a plan is shown and written: a task follows those it waits for, and is next to
-// those of its epic.
+// Orders a plan for display: a task follows its blockers and is close to the tasks of its epic.
 
 import type { PlannedTask } from './spec-schema.ts';
 
-/** Tasks in a loop come last, in the given order; the check reports them. */
+/** Tasks in a loop come last in their given order; the check reports the loop. */
 export function inWorkOrder(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
   const left = new Map(tasks.map((task) => [task.key, task]));
   const ordered: PlannedTask[] = [];

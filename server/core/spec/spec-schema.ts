@@ -1,11 +1,11 @@
-// The answer of a model that plans a design: the schema that the model gets, and its type.
+// The schema for a model's answer when it plans a design, and its type.
 
 import { taskTypes, type Task } from '../plan/task.ts';
 
 export const planPriorities = ['critical', 'high', 'normal', 'low'] as const;
 export type PlanPriority = (typeof planPriorities)[number];
 
-/** Keys are the model's own names; they become ids of the project when the plan is written. */
+/** Keys are chosen by the model. They are replaced by project ids when the plan is written. */
 export interface PlannedEpic {
   readonly key: string;
   readonly title: string;
@@ -23,7 +23,9 @@ export interface PlannedTask extends Pick<
 
 export interface SpecPlan {
   readonly epics: readonly PlannedEpic[];
-  /** In an order in which they can be done; tasks of one epic are adjacent if possible. */
+  /**
+   * In an order in which they can be done, with tasks of one epic next to each other if possible.
+   */
   readonly tasks: readonly PlannedTask[];
 }
 
@@ -36,7 +38,7 @@ export const planBounds = {
   blockers: 50,
 } as const;
 
-/** JSON Schema of the answer. It is weaker than the check: no schema can forbid a loop. */
+/** JSON Schema of the answer. It is weaker than the check, because a schema cannot forbid loops. */
 export const planSchema = {
   type: 'object',
   additionalProperties: false,

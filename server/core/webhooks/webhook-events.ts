@@ -1,5 +1,5 @@
-// Which events of the feed become webhooks, and which of their fields are sent. Pure: the same
-// event always gives the same bytes, so that a repeated delivery is identical.
+// Maps feed events to webhooks and selects the fields to send. Pure: the same event always produces
+// the same bytes, so a repeated delivery is identical.
 
 import { isOneOf } from '../one-of.ts';
 import { type FeedEvent, numberIn, textIn, textsIn } from '../history/feed-event.ts';
@@ -35,20 +35,20 @@ export const webhookEventNames = [
 
 export type WebhookEventName = (typeof webhookEventNames)[number];
 
-/** Names in the feed that differ from those of webhooks. */
+/** Webhook events whose feed event has a different name. */
 const otherNames: Readonly<Record<string, WebhookEventName>> = {
   'worktree.ready': 'worker.started',
   'agent.ended': 'worker.stopped',
   'run.finished': 'run.ended',
 };
 
-/** Event types that a projection must read. */
+/** Event types that the projection must read. */
 export const webhookFeedTypes: readonly string[] = [
   ...webhookEventNames.filter((name) => !Object.values(otherNames).includes(name)),
   ...Object.keys(otherNames),
 ];
 
-/** Returns null if it is not a webhook. */
+/** Returns null if the event type is not sent as a webhook. */
 export function parseWebhookEvent(type: string): WebhookEventName | null {
   return otherNames[type] ?? (isOneOf(webhookEventNames, type) && !isOtherName(type) ? type : null);
 }
@@ -59,11 +59,11 @@ function isOtherName(name: WebhookEventName): boolean {
 
 export type WebhookData = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Maximum characters of a title and of an error in a delivery. */
+/** Maximum characters of titles and errors in a delivery. */
 const titleMax = 500;
 const errorMax = 2_000;
 
-/** Statuses of the upstream format for which the feed has no equivalent. */
+/** Statuses in the upstream format that the feed does not contain. */
 const statusOf: { readonly [N in WebhookEventName]?: string } = {
   'task.created': 'created',
   'task.claimed': 'claimed',
@@ -162,11 +162,11 @@ export interface WebhookMessage {
   /** Unix milliseconds of the event. */
   readonly atMs: number;
   readonly data: WebhookData;
-  /** The address that shows it on the page of `drover web`; absent if the page has none. */
+  /** Link to the item on the page of `drover web`. Absent if no page is configured. */
   readonly link?: string;
 }
 
-/** Events whose item in the inbox waits for a person. */
+/** Events with an inbox item that waits for a person. */
 const inInbox: ReadonlySet<WebhookEventName> = new Set([
   'question.asked',
   'task.blocked',
@@ -175,7 +175,7 @@ const inInbox: ReadonlySet<WebhookEventName> = new Set([
   'task.failed',
 ]);
 
-/** The address of an event's item on the page at `url`, for a project with this id. */
+/** The link to an event's item on the page at `url`, for the project with this id. */
 export function webhookLink(
   url: string,
   project: string,
@@ -189,8 +189,8 @@ export function webhookLink(
 }
 
 /**
- * The body in Drover's own format: the upstream keys, and `type` as Standard Webhooks calls the
- * event.
+ * The body in Drover's own format: the upstream keys, plus `type`, the event's name in the Standard
+ * Webhooks format.
  */
 export function droverBody(message: WebhookMessage): string {
   return JSON.stringify({
@@ -205,11 +205,11 @@ export function droverBody(message: WebhookMessage): string {
 }
 
 export function slackBody(message: WebhookMessage): string {
-  // Slack reads `<!channel>` and links out of these three characters.
+  // Slack interprets these three characters as mentions and links, for example `<!channel>`.
   return JSON.stringify({ text: withLink(withoutMarkup(describeEvent(message)), message) });
 }
 
-/** Discord refuses a longer content. */
+/** Discord refuses longer content. */
 const discordMax = 2_000;
 
 export function discordBody(message: WebhookMessage): string {
@@ -222,7 +222,7 @@ function withLink(words: string, { link }: WebhookMessage): string {
   return link === undefined ? words : `${words} ${link}`;
 }
 
-/** One line for a chat, in plain text. */
+/** Describes the event in one line of plain text for a chat. */
 export function describeEvent({ name, data }: WebhookMessage): string {
   if (name === 'test') return 'Drover: this is a test message.';
   const { task, run, worker, epic, machine, question } = data;

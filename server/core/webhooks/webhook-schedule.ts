@@ -1,10 +1,12 @@
-// When a delivery is retried, and how its response is judged.
+// Decides when to retry a delivery, and what its response means.
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** Waiting time before each further try; with these a receiver may be down for three days. */
+/**
+ * Delays before the further tries. A receiver may be down for three days before Drover gives up.
+ */
 const retryDelaysMs: readonly number[] = [
   5 * secondMs,
   5 * minuteMs,
@@ -17,13 +19,10 @@ const retryDelaysMs: readonly number[] = [
   24 * hourMs,
 ];
 
-/** A longer `Retry-After` is cut to this. */
+/** Limit for `Retry-After`; a longer value is shortened to it. */
 const retryAfterMaxMs = 24 * hourMs;
 
-/**
- * Share by which a delay is longer or shorter at random, so that deliveries are not all retried at
- * once.
- */
+/** Delays vary randomly by this share, so that deliveries are not all retried at once. */
 const jitter = 0.1;
 
 export type PostOutcome =
@@ -32,16 +31,16 @@ export type PostOutcome =
       readonly status: number;
       readonly retryAfterMs: number | null;
     }
-  /** No answer came. */
+  /** The receiver sent no response. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type Verdict =
   | { readonly kind: 'sent' }
   | { readonly kind: 'again'; readonly waitMs: number }
-  /** No further try; `isGone`: the receiver no longer accepts webhooks. */
+  /** Drover stops trying. `isGone`: the receiver permanently refuses webhooks. */
   | { readonly kind: 'given_up'; readonly isGone: boolean };
 
-/** `tries`: how many there were, this one included. `chance`: from 0 to 1. */
+/** `tries`: the number of tries, including this one. `chance`: a random number from 0 to 1. */
 export function judgePost(outcome: PostOutcome, tries: number, chance: number): Verdict {
   if (outcome.kind === 'answered') {
     if (outcome.status >= 200 && outcome.status < 300) return { kind: 'sent' };
@@ -55,14 +54,14 @@ export function judgePost(outcome: PostOutcome, tries: number, chance: number): 
 }
 
 /**
- * After several failures an endpoint is paused for a while; deliveries that are not tried in that
- * time use up no try.
+ * Pauses an endpoint after several failures. Deliveries that are skipped during the pause use up no
+ * try.
  */
 export function endpointPauseMs(failuresInARow: number): number {
   return Math.min(5 * secondMs * 2 ** Math.min(failuresInARow - 1, 10), 5 * minuteMs);
 }
 
-/** True if the receiver itself fails, not only this delivery. */
+/** True if the problem is the receiver and not only this delivery. */
 export function isTroubleOfEndpoint(outcome: PostOutcome): boolean {
   return outcome.kind === 'failed' || outcome.status === 429 || outcome.status >= 500;
 }

@@ -1,24 +1,24 @@
-// Limits of a task, an epic and a day: tokens, money, turns and agent time. Takes the usage,
-// returns a verdict with its sentence.
+// Limits for a task, an epic and a day: tokens, money, turns and agent time. Compares usage with
+// them and returns a verdict with its sentence.
 
 import { formatCost, formatDuration } from '../format.ts';
 
 export interface Spent {
   /**
-   * Input and output; tokens that the provider read from its cache cost money, but are not counted
+   * Input and output tokens. Tokens read from the provider's cache cost money, but are not counted
    * here.
    */
   readonly tokens: number;
   readonly usd: number;
-  /** Tool calls: each is one turn between the model and the machine. */
+  /** Tool calls; each is one turn between model and machine. */
   readonly turns: number;
-  /** Time in which an agent was running; waiting for a person or for quota does not count. */
+  /** Time in which an agent was running. Excludes waiting for a person or for quota. */
   readonly workedMs: number;
 }
 
 export const nothingSpent: Spent = { tokens: 0, usd: 0, turns: 0, workedMs: 0 };
 
-/** Null means no limit. */
+/** Null = no limit. */
 export interface BudgetLimits {
   readonly tokens: number | null;
   readonly usd: number | null;
@@ -33,9 +33,9 @@ export interface Budgets {
   readonly task: BudgetLimits;
   readonly epic: BudgetLimits;
   readonly day: BudgetLimits;
-  /** Part of a budget at which a person is asked, once. */
+  /** Share of a budget at which a person is asked once. */
   readonly askAt: number;
-  /** This many identical tool calls in a row are a loop; 0 = never. */
+  /** This many identical tool calls in a row count as a loop; 0 = never. */
   readonly loopRepeats: number;
 }
 
@@ -68,8 +68,8 @@ export function hasLimit(limits: BudgetLimits): boolean {
 }
 
 /**
- * The most severe finding of one scope's usage: a stop before a question, and the largest excess of
- * each.
+ * Returns the most severe finding for one scope: a stop before a question and, among equals, the
+ * largest excess.
  */
 export function judgeBudget(
   scope: BudgetScope,
@@ -98,7 +98,7 @@ const settingWords: { readonly [Kind in BudgetKind]: string } = {
   workedMs: 'time',
 };
 
-/** Name of the setting that holds the limit, as `task_tokens`. */
+/** Name of the setting with the limit, such as `task_tokens`. */
 export function budgetSetting(found: Pick<BudgetFinding, 'scope' | 'kind'>): string {
   return `${found.scope}_${settingWords[found.kind]}`;
 }
@@ -144,8 +144,8 @@ export function budgetQuestion(found: BudgetFinding, name: string): string {
 }
 
 /**
- * The event and the remedy. `byPerson`: not the limit stopped it, but the answer to the question
- * before it.
+ * Describes the event and the remedy. `byPerson`: a person stopped it when asked, before the limit
+ * was reached.
  */
 export function budgetStopSentence(found: BudgetFinding, name: string, byPerson: boolean): string {
   const used = budgetAmount(found.kind, found.used);

@@ -1,4 +1,4 @@
-// A command of the project's own configuration (gate, setup): its text and how it ended.
+// Running a command from the project's configuration (gate, setup): the request and its result.
 
 export interface CommandRequest {
   /** A shell command line of the project's own configuration (gate, setup). */
@@ -7,7 +7,7 @@ export interface CommandRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly logPath: string;
-  /** Marks the process tree, so that all of it can be ended. */
+  /** Marks the process tree, so that all of its processes can be killed. */
   readonly runId: string;
 }
 
@@ -15,10 +15,10 @@ export interface CommandOutcome {
   readonly kind: 'exited' | 'timed_out' | 'aborted' | 'not_started';
   readonly exitCode: number | null;
   readonly durationMs: number;
-  /** How long it had printed nothing when it ended. */
+  /** How long it had printed no output when it ended. */
   readonly silentMs?: number;
-  /** The end of its output, bounded. */
+  /** The end of its output, limited in length. */
   readonly tail: string;
-  /** The lines of its whole output that explain the failure, bounded. */
+  /** The lines from its whole output that explain the failure, limited in number. */
   readonly telling: readonly string[];
 }

@@ -1,5 +1,6 @@
-// How many agents of one account work at once: fewer when its provider is overloaded, one more
-// after each quiet while. Stored is the last change alone; the rest follows from the time.
+// Limits how many agents of one account run at once: fewer when the provider is overloaded, then
+// one more after each quiet period. Only the last change is stored; the current limit is computed
+// from the elapsed time.
 
 export interface Pace {
   readonly agents: number;
@@ -9,12 +10,12 @@ export interface Pace {
 /** One more agent may start after this long without a sign of overload. */
 export const paceStepMs = 15_000;
 /**
- * Parallel agents report the same overload, so further reports within this time do not count as
- * another one.
+ * Parallel agents report the same overload, so reports within this time of the first one are
+ * ignored.
  */
 export const paceCooldownMs = 5_000;
 
-/** HTTP statuses with which providers ask for fewer requests. */
+/** HTTP statuses that ask for fewer requests. */
 const overloadStatuses: ReadonlySet<number> = new Set([429, 503, 529]);
 const overloadErrors: ReadonlySet<string> = new Set([
   'overloaded',
@@ -23,7 +24,7 @@ const overloadErrors: ReadonlySet<string> = new Set([
   'rate_limit_error',
 ]);
 
-/** Detected by protocol codes, never by text. */
+/** Uses protocol codes, never text. */
 export function isOverload(retry: {
   readonly status: number | null;
   readonly error: string;
@@ -33,14 +34,16 @@ export function isOverload(retry: {
     : overloadStatuses.has(retry.status);
 }
 
-/** The number of agents that may run now. Returns null if there was no overload. */
+/** The number of agents that may run now. `pace` is null if no overload was reported. */
 export function agentsAllowed(pace: Pace | null, nowMs: number, workers: number): number {
   if (pace === null) return workers;
   const steps = Math.max(0, Math.floor((nowMs - pace.atMs) / paceStepMs));
   return Math.max(1, Math.min(workers, pace.agents + steps));
 }
 
-/** After a sign of overload, halves the number of running agents. Returns null for no change. */
+/**
+ * Halves the number of running agents after an overload. Returns null if the limit does not change.
+ */
 export function slowerPace(
   pace: Pace | null,
   nowMs: number,
@@ -52,7 +55,7 @@ export function slowerPace(
   return { agents: Math.max(1, Math.floor(before / 2)), atMs: nowMs };
 }
 
-/** When one more may start (Unix ms); null when all may. */
+/** When one more agent may start (Unix ms); null if all may. */
 export function nextPaceMs(pace: Pace | null, nowMs: number, workers: number): number | null {
   if (pace === null || agentsAllowed(pace, nowMs, workers) >= workers) return null;
   const steps = Math.max(0, Math.floor((nowMs - pace.atMs) / paceStepMs));

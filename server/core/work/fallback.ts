@@ -1,11 +1,11 @@
-// Who takes over when an agent cannot do a task: the list of steps, how it is written, and when the
-// next one has its turn.
+// Decides which agent takes over if one cannot do a task: the list of steps, its text form, and
+// when the next step starts.
 
 import { err, ok, type FailureKind, type Result } from '../failure.ts';
 import { stepText } from '../format.ts';
 import { agentKinds, type AgentKind } from '../plan/task.ts';
 
-/** One agent of the list, with the model it is asked for; null = as it is set for that agent. */
+/** An agent with the model to request; null = the model configured for the agent. */
 export interface AgentStep {
   readonly agent: AgentKind;
   readonly model: string | null;
@@ -13,21 +13,21 @@ export interface AgentStep {
 
 /** The fallback agents in the settings. */
 export interface AgentChoices {
-  /** For tasks and agents that name none of their own. */
+  /** Used for tasks and agents without a list of their own. */
   readonly fallback: readonly AgentStep[];
   readonly fallbackOf: { readonly [K in AgentKind]?: readonly AgentStep[] };
-  /** The model for each agent whose step names none. */
+  /** The model for an agent whose step names none. */
   readonly modelOf: { readonly [K in AgentKind]?: string };
-  /** How many attempts of one step may fail before the next one has its turn. */
+  /** How many attempts of a step may fail before the next one takes over. */
   readonly after: number;
-  /** A limit of an account that lasts longer than this is not waited for; null = every limit is. */
+  /** Longest wait for an account's limit before another agent takes over; null = always wait. */
   readonly limitWaitMs: number | null;
 }
 
 export const fallbackStepsMax = 8;
 const modelPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]{0,199}$/;
 
-/** Agents that can be asked for a model: the others choose theirs by arguments of their own. */
+/** Agents that Drover can ask for a model. The others choose theirs by their own arguments. */
 const takesModel: ReadonlySet<AgentKind> = new Set(['claude', 'command']);
 
 export function isModel(name: unknown): name is string {
@@ -43,8 +43,8 @@ export const stepsExpected =
   'agents in their order, as "codex" or ["claude:opus", "codex"] (agent:model), or a list of { agent, model }';
 
 /**
- * Reads a string (`codex, claude:opus`), a list of strings, or a list of tables; the error
- * describes the problem.
+ * Reads a string (`codex, claude:opus`), a list of strings or a list of tables. The error describes
+ * the problem.
  */
 export function readSteps(raw: unknown): Result<readonly AgentStep[], string> {
   const items: unknown =
@@ -99,20 +99,20 @@ function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** Steps as a column stores them; unreadable ones count as none. */
+/** Parses steps as stored in a column. Unreadable steps are ignored. */
 export function storedSteps(text: string | null): readonly AgentStep[] | null {
   if (text === null) return null;
   const read = readSteps(text);
   return read.ok ? read.value : [];
 }
 
-/** The agents of a task in their order: its first one, then who takes over. */
+/** The agents of a task in order: its first agent, then those that take over. */
 export function agentChain(
   choices: AgentChoices,
   agentKind: string,
   task: {
     readonly agent: string | null;
-    /** For the task's own agent alone, and only if that one takes a model. */
+    /** The model for the task's own agent, used only if that agent supports choosing one. */
     readonly model: string | null;
     readonly fallback: string | null;
   },
@@ -126,19 +126,19 @@ export function agentChain(
   const first = withModel({ agent, model: takesModel.has(agent) ? task.model : null });
   const chain: [AgentStep, ...AgentStep[]] = [first];
   for (const step of others.map(withModel)) {
-    // A list for all tasks may contain the agent that a task already starts with.
+    // The project's list may contain the agent that the task already starts with.
     if (!chain.some((known) => stepText(known) === stepText(step))) chain.push(step);
   }
   return chain;
 }
 
 /**
- * How many failures of a kind in a row with one agent pass the task on; null = another agent would
- * do no better.
+ * After how many consecutive failures of this kind the next agent takes over. Null if another agent
+ * could not do better.
  */
 export function failuresBeforeNext(kind: string, after: number): number | null {
   switch (kind as FailureKind) {
-    // This agent cannot work now: trying it again is of no use.
+    // This agent cannot run now, so a retry does not help.
     case 'agent_missing':
     case 'agent_auth':
     case 'agent_billing':
@@ -151,7 +151,8 @@ export function failuresBeforeNext(kind: string, after: number): number | null {
     case 'timeout':
     case 'no_changes':
       return after;
-    // Who wrote it reads the red gate first, in the conversation that knows the work.
+    // The agent that wrote the code gets the first chance to fix it, because its conversation knows
+    // the work.
     case 'gate_failed':
       return Math.max(2, after);
     case 'budget_used':
@@ -170,24 +171,27 @@ export function failuresBeforeNext(kind: string, after: number): number | null {
   }
 }
 
-/** Kinds with which an agent cannot do any task until a person has changed something. */
+/** Failure kinds that prevent an agent from doing any task until a person fixes the cause. */
 export const unusableKinds: readonly string[] = ['agent_missing', 'agent_auth', 'agent_billing'];
 
 /**
- * Kinds with which an agent has not had its try: passing the task on uses no attempt, and nothing
- * is waited for.
+ * Whether the agent had no chance to work. Passing the task on then uses no attempt and needs no
+ * delay.
  */
 export function usesNoAttempt(kind: string): boolean {
   return unusableKinds.includes(kind) || kind === 'account_limit';
 }
 
 export interface EndedAttempt {
-  /** Place in the chain of the agent that had it. */
+  /** Index in the chain of the agent that made it. */
   readonly step: number;
   readonly failureKind: string | null;
 }
 
-/** Place in the chain of who is to have the next attempt, after these (oldest first). */
+/**
+ * Index in the chain of the agent for the next attempt. `ended` lists earlier attempts, oldest
+ * first.
+ */
 export function nextStepIndex(
   ended: readonly EndedAttempt[],
   chainLength: number,

@@ -1,20 +1,20 @@
-// Reads a command that may serve as the gate from the files at the root of a repository. Pure.
+// Proposes a gate command from files in the root of a repository. Pure.
 
 export interface GateProposal {
   readonly command: string;
-  /** The file in which it was found. */
+  /** The file that the proposal comes from. */
   readonly file: string;
 }
 
-/** Questions that Drover may ask once, when it is set up in a repository. */
+/** Questions that Drover may ask once when it is set up in a repository. */
 export interface SetupProposal {
-  /** Settings that no file, variable or flag decides. */
+  /** Settings that no file, variable or flag has set. */
   readonly asks: readonly ('agent' | 'gate' | 'workers')[];
   readonly gate: GateProposal | null;
   readonly workers: number;
 }
 
-/** Files at the root that are worth reading for a proposal. */
+/** Files in the root that may contain a proposal. */
 export const gateProposalFiles = [
   'package.json',
   'pnpm-lock.yaml',
@@ -32,7 +32,7 @@ export const gateProposalFiles = [
 ] as const;
 export type GateProposalFile = (typeof gateProposalFiles)[number];
 
-/** `texts` has the content of those files that exist. Returns null if nothing is known. */
+/** `texts` contains the existing files. Returns null if nothing can be proposed. */
 export function proposeGate(
   texts: Readonly<Partial<Record<GateProposalFile, string>>>,
 ): GateProposal | null {
@@ -58,7 +58,7 @@ function nodeScript(
   texts: Readonly<Partial<Record<GateProposalFile, string>>>,
 ): GateProposal | null {
   const test = testScript(texts['package.json'] ?? '');
-  // The script that npm writes of itself fails always.
+  // The default script that npm creates always fails.
   if (test === null || /no test specified/.test(test)) return null;
   const runner =
     texts['pnpm-lock.yaml'] !== undefined

@@ -1,8 +1,10 @@
-// Variables through which git tells a command or a hook what it is part of.
+// Environment variables through which git describes the running git command to its hooks and child
+// commands.
 
 /**
- * Git variables that name programs, keys and configuration files. All others are of the command
- * that the caller is part of: git sets them for hooks, the author of a commit among them.
+ * Variables for git's programs, keys and configuration files, which stay. All other git variables
+ * describe the command that the caller is part of. Git sets them for hooks, including the commit's
+ * author.
  */
 const keptGitVariables: ReadonlySet<string> = new Set([
   'GIT_EXEC_PATH',
@@ -21,7 +23,7 @@ export function isOfGitCommand(name: string): boolean {
   return upper.startsWith('GIT_') && !keptGitVariables.has(upper);
 }
 
-/** Git sets these for a hook, an alias and a command of `rebase --exec`; people do not. */
+/** Git sets these for hooks, aliases and `rebase --exec` commands; users do not set them. */
 const setForHooks: readonly string[] = [
   'GIT_DIR',
   'GIT_INDEX_FILE',
@@ -31,8 +33,9 @@ const setForHooks: readonly string[] = [
 const identity = /^GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL)$/;
 
 /**
- * A backend outlives a git hook that starts it, and is not part of that hook's command. Outside of
- * a hook, the identity is the user's own: some development containers set it only there.
+ * Removes variables of a surrounding git command. A backend outlives the git hook that starts it
+ * and must not act as part of it. Outside of hooks, identity variables are kept, because some
+ * development containers set the user's identity only there.
  */
 export function withoutGitCommand<T>(environment: Readonly<Record<string, T>>): Record<string, T> {
   const isInHook = setForHooks.some((name) => environment[name] !== undefined);

@@ -1,13 +1,13 @@
-// Whether the host can take one more agent: free memory, free disk and load, compared with the
-// user's limits.
+// Decides whether the host can run one more agent, from free memory, free disk space and load,
+// compared with the user's limits.
 
 import { formatBytes } from '../format.ts';
 
 export interface HostFacts {
   readonly freeMemoryBytes: number;
-  /** Free space at the worktrees; null = unknown. */
+  /** Free space on the disk with the worktrees; null if unknown. */
   readonly freeDiskBytes: number | null;
-  /** Mean number of runnable processes over the last minute. */
+  /** Average number of runnable processes over the last minute. */
   readonly load: number;
   readonly cores: number;
 }
@@ -15,16 +15,16 @@ export interface HostFacts {
 export interface HostLimits {
   readonly minFreeMemoryBytes: number;
   readonly minFreeDiskBytes: number;
-  /** For each core; 0 = any load. */
+  /** Maximum load per core; 0 = no limit. */
   readonly maxLoad: number;
-  /** For all worktrees together; null = no limit. */
+  /** Maximum size of all worktrees together; null = no limit. */
   readonly worktreesMaxBytes: number | null;
 }
 
 /**
- * Why nothing new starts, as a sentence; null if it may. A full disk stops all; with little memory
- * or a high load one agent still runs, or work would stop because of other programs on this
- * machine.
+ * A sentence that says why no agent may start, or null. A full disk stops all new agents. With
+ * little memory or high load, one agent may still run; otherwise other programs on the host could
+ * stop all work.
  */
 export function hostHold(facts: HostFacts, limits: HostLimits, busy: number): string | null {
   const { freeDiskBytes, freeMemoryBytes, load, cores } = facts;

@@ -1,8 +1,8 @@
-// Drover's own files in the workspace of a remote job, shared by the agent there and the reader of
-// its result.
+// Files of Drover in the workspace of a remote job, used by the agent there and when its result is
+// read.
 
-/** Never brought back into the worktree. */
+/** Never copied back to the worktree. */
 export const jobFolder = '.drover-job';
 
-/** Below the folder: the agent's prompt, which is its standard input too. */
+/** Inside the folder: the agent's prompt, which is also its standard input. */
 export const jobPrompt = 'prompt';

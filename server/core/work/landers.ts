@@ -1,20 +1,20 @@
-// Which machines of a fleet land work and run its gates: those with the labels of `[gate] needs`,
-// and of them those with the most to spare.
+// Decides which machines of a fleet land work and run gates: those with the labels in `[gate]
+// needs`, preferring the ones with most free resources.
 
 import { type MachineFacts, suits } from './machines.ts';
 
 export interface Lander {
   readonly labels: readonly string[];
-  /** The machine's own setting. Null if it has none. */
+  /** The machine's own setting; null if unset. */
   readonly lands: boolean | null;
   readonly agentsMax: number;
-  /** It cannot reach the remote, or its disk is full. */
+  /** The machine cannot reach the remote, or its disk is full. */
   readonly isUnable: boolean;
-  /** It is low on memory, or its load is high. */
+  /** The machine is low on memory or has a high load. */
   readonly isLow: boolean;
 }
 
-/** `last`: only while no other machine lands. */
+/** `last`: only if no other machine can land. */
 export type LandingRank = 'lands' | 'last' | 'never';
 
 export function landingRank(machine: Lander, needed: readonly string[]): LandingRank {
@@ -31,8 +31,8 @@ export interface LanderFacts extends MachineFacts {
 const namedMax = 5;
 
 /**
- * Why finished work waits for a machine, as a sentence with the remedy; null while one lands, or
- * without a fleet.
+ * A sentence with the remedy that says why finished work waits for a machine. Returns null if a
+ * machine can land it, or if there is no fleet.
  */
 export function whyNoLander(
   needed: readonly string[],

@@ -1,9 +1,12 @@
-// The files that an upload to a worker leaves out, and why.
+// Files that an upload to a worker omits, and the reason.
 
-/** Why the rules of names leave a path out. `secret`: the floor that no setting lifts. */
+/** Why the name rules omit a path. `secret`: a built-in rule that no setting overrides. */
 export type ExclusionReason = 'own' | 'secret' | 'dependency';
 
-/** Something that stays here, and why. A folder that is left out whole ends with a slash. */
+/**
+ * An omitted file or folder, with the reason. The path of a folder that is omitted as a whole ends
+ * with a slash.
+ */
 export interface LeftOut {
   readonly path: string;
   /** `ignored`: by a `.droverignore` file. */

@@ -1,6 +1,9 @@
-// Which lines of a text another version replaces: Myers' greedy comparison, bounded.
+// Compares two versions of a text line by line, using Myers' greedy algorithm with a limit.
 
-/** Lines `from` to `to` (excluded) of the old text became lines `newFrom` to `newTo` of the new. */
+/**
+ * Lines `from` up to `to` (exclusive) of the old text became lines `newFrom` up to `newTo` of the
+ * new text.
+ */
 export interface LineChange {
   readonly from: number;
   readonly to: number;
@@ -8,14 +11,14 @@ export interface LineChange {
   readonly newTo: number;
 }
 
-/** If more lines were edited, all lines between the first and the last edit are one change. */
+/** With more edits, everything between the first and the last edit is reported as one change. */
 const editsMax = 1_000;
 
 export function splitLines(text: string): readonly string[] {
   return text === '' ? [] : text.replaceAll('\r\n', '\n').replace(/\n$/u, '').split('\n');
 }
 
-/** In order, never adjacent: a line that both texts share lies between two changes. */
+/** Returns changes in order. At least one common line separates two changes. */
 export function lineChanges(old: readonly string[], now: readonly string[]): LineChange[] {
   let head = 0;
   while (head < old.length && head < now.length && old[head] === now[head]) head += 1;
@@ -41,7 +44,7 @@ function changesBetween(old: readonly string[], now: readonly string[]): LineCha
 }
 
 /**
- * How far each diagonal reaches, for each number of edits. Returns null if there are too many.
+ * How far each diagonal reaches for each number of edits. Returns null if the limit is exceeded.
  */
 function furthestSteps(
   old: readonly string[],
@@ -70,7 +73,7 @@ function startOn(before: ReadonlyMap<number, number>, diagonal: number, edits: n
   return isInsertion ? above : left + 1;
 }
 
-/** Walks back from the ends of both texts, and joins edits without a shared line between them. */
+/** Walks back from the ends of both texts and joins edits that no common line separates. */
 function changesAlong(
   steps: readonly ReadonlyMap<number, number>[],
   oldLength: number,

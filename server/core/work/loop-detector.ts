@@ -1,13 +1,13 @@
-// Notices an agent that does the same again and again: one tool call, or a short round of them,
-// with the same input.
+// Detects an agent that repeats itself: the same tool call, or a short sequence of calls, with the
+// same input.
 
 import { fnv1a } from '../fnv1a.ts';
 
-/** Calls in the longest round that is detected. */
+/** Maximum number of calls in a sequence. */
 export const loopPeriodMax = 4;
 
 export interface FoundLoop {
-  /** Names of the calls in one round. */
+  /** Names of the calls in one repetition. */
   readonly names: readonly string[];
   readonly rounds: number;
 }
@@ -21,7 +21,7 @@ export class LoopDetector {
   #repeats: number;
   #calls: Call[] = [];
 
-  /** `repeats`: so many equal rounds are a loop; 0 = never. */
+  /** `repeats`: this many equal repetitions count as a loop; 0 = never. */
   constructor(repeats: number) {
     this.#repeats = repeats;
   }
@@ -39,7 +39,10 @@ export class LoopDetector {
     return null;
   }
 
-  /** A person chose to continue: the next question comes after twice as many rounds. */
+  /**
+   * Called when a person lets the agent continue. The next question needs twice as many
+   * repetitions.
+   */
   allow(): void {
     this.#calls = [];
     this.#repeats = Math.min(this.#repeats * 2, repeatsMax);
@@ -58,7 +61,7 @@ export class LoopDetector {
 
 const repeatsMax = 10_000;
 
-/** Two numbers represent the whole text: inputs can be as large as files. */
+/** Hashes the input to two numbers, because inputs can be as large as files. */
 function markOf(name: string, input: unknown): string {
   const text = JSON.stringify(input) ?? '';
   let second = 0;

@@ -1,9 +1,9 @@
-// Which machines of a fleet can do a task: its labels `needs:<label>` name the labels that a
-// machine must offer.
+// Decides which machines of a fleet can run a task. Its labels `needs:<label>` name labels that the
+// machine must have.
 
 const needsPrefix = 'needs:';
 
-/** The labels that a task requires of a machine, each once, in the order of its labels. */
+/** Labels that a task requires of a machine, without duplicates, in order. */
 export function neededLabels(labels: readonly string[]): readonly string[] {
   const needed = new Set<string>();
   for (const label of labels) {
@@ -14,12 +14,12 @@ export function neededLabels(labels: readonly string[]): readonly string[] {
   return [...needed];
 }
 
-/** The label of a task that asks for it. */
+/** The task's label that requires a machine label. */
 export function needsLabel(label: string): string {
   return `${needsPrefix}${label}`;
 }
 
-/** Exactly as written: `os=linux` is not `OS=Linux`. */
+/** Compares labels exactly: `os=linux` does not match `OS=Linux`. */
 export function suits(machineLabels: readonly string[], needed: readonly string[]): boolean {
   return needed.every((label) => machineLabels.includes(label));
 }
@@ -31,17 +31,17 @@ export interface MachineFacts {
   readonly name: string;
   readonly labels: readonly string[];
   readonly state: MachineState;
-  /** Agents running there. */
+  /** Number of agents that run on it. */
   readonly busy: number;
-  /** Agents that it can run now. */
+  /** Number of further agents that it can start now. */
   readonly room: number;
-  /** Why it takes less than it could. */
+  /** Why it accepts fewer tasks than it could. */
   readonly note: string | null;
 }
 
 /**
- * Why no machine accepts a task with these labels now, as a sentence with the remedy; null if one
- * does. Without machines there is no fleet, and labels have no effect.
+ * A sentence with the remedy that says why no machine accepts a task with these labels now. Returns
+ * null if one does, or if there is no fleet, in which labels have no effect.
  */
 export function whyNoMachine(
   labels: readonly string[],
@@ -70,8 +70,8 @@ export function whyNoMachine(
 }
 
 /**
- * An attempt continues on the machine on which it started, and waits for that machine as long as it
- * accepts tasks.
+ * Why the machine of an interrupted attempt does not continue it now. An attempt continues only on
+ * the machine on which it started, and waits for it while the machine accepts tasks.
  */
 export function whyItsMachine(machine: MachineFacts): string | null {
   if (machine.busy < machine.room) return null;
@@ -95,7 +95,7 @@ function noneSuits(needed: readonly string[], alive: readonly MachineFacts[]): s
   return `${what} (${there}); start "drover worker --label ${label}" on one that can do it, or take ${quoted(needed.map(needsLabel))} off the task.`;
 }
 
-/** Why an interrupted attempt does not continue on its machine. */
+/** Why an interrupted attempt cannot continue on its machine. */
 export function lostLabelSentence(labels: readonly string[]): string {
   return `its machine was restarted without the ${labels.length === 1 ? 'label' : 'labels'} ${quoted(labels)}`;
 }

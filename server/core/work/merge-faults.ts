@@ -1,10 +1,10 @@
-// Whether a merge of two versions decides each of their conflicts. A conflict whose lines in the
-// result are those from before both changes is undecided: landing it would revert earlier landings
-// and drop the task's change, and nothing in the text shows it.
+// Checks whether a merge of two versions decided every conflict. A conflict is undecided if its
+// lines are those from before both changes. Landing it would revert earlier landings and drop the
+// task's change without any visible marker.
 
 import { type LineChange, lineChanges, splitLines } from './line-changes.ts';
 
-/** Null if this version does not have the file. */
+/** Null if the version does not contain the file. */
 export interface MergeSides {
   readonly base: string | null;
   readonly landed: string | null;
@@ -13,13 +13,13 @@ export interface MergeSides {
 
 export type MergeFault =
   | { readonly kind: 'marks' }
-  /** Some of the conflicts still have the lines of the base. */
+  /** Some conflicts still have the lines of the base. */
   | { readonly kind: 'undecided'; readonly undecided: number; readonly conflicts: number };
 
-/** How each conflict that git marks starts. */
+/** First characters of git's conflict marker. */
 export const conflictStart = '<<<<<<< ';
 
-/** Returns how many conflicts have all of git's marks in a text. */
+/** Counts the conflicts with a complete set of git's markers. */
 export function countMarked(text: string): number {
   let count = 0;
   let next: 'start' | 'middle' | 'end' = 'start';
@@ -34,7 +34,7 @@ export function countMarked(text: string): number {
   return count;
 }
 
-/** Lines `from` to `to` (excluded) of a text. */
+/** Lines `from` up to `to` (exclusive) of a text. */
 interface Region {
   readonly from: number;
   readonly to: number;
@@ -63,7 +63,10 @@ export function mergeFault(sides: MergeSides, result: string | null): MergeFault
 
 const wholeFile = { kind: 'undecided', undecided: 1, conflicts: 1 } as const;
 
-/** A file that only one side removed, or that both added: its conflict is the whole file. */
+/**
+ * Handles a file that only one side removed, or that both added. The whole file is then the
+ * conflict.
+ */
 function wholeFault({ base, landed, task }: MergeSides, result: string): MergeFault | null {
   if (landed === task || !sameText(result, base ?? '')) return null;
   const isSide = [landed, task].some((text) => text !== null && sameText(text, result));
@@ -80,7 +83,10 @@ function sameText(one: string, other: string): boolean {
   return own.length === lines.length && own.every((line, at) => line === lines[at]);
 }
 
-/** The merge with every conflict left as in the base, and the positions of the conflicts. */
+/**
+ * Returns the merge in which every conflict has the lines of the base, and the positions of the
+ * conflicts.
+ */
 function undecidedMerge(
   base: readonly string[],
   landed: readonly string[],
@@ -108,7 +114,7 @@ function undecidedMerge(
   return { lines, conflicts };
 }
 
-/** Changes that overlap or touch, as one: git and VS Code call such changes a conflict, too. */
+/** Joins changes that overlap or touch, because git and VS Code treat them as a conflict. */
 function joined(changes: readonly LineChange[]): readonly Region[] {
   const regions: Region[] = [];
   for (const { from, to } of changes.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
@@ -143,7 +149,7 @@ function equal(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((line, at) => line === other[at]);
 }
 
-/** Lines that landing a text adds to and removes from the version before it. */
+/** Lines that landing the text would add to and remove from the previous version. */
 export function countChangedLines(
   before: string | null,
   after: string | null,

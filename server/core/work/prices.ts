@@ -1,4 +1,5 @@
-// Token prices by the providers' public lists, roughly: only used until an agent reports its cost.
+// Approximate token prices from the providers' public lists. Used only until an agent reports its
+// cost.
 
 export interface TokenCounts {
   readonly input: number;
@@ -13,7 +14,7 @@ interface Price {
 }
 
 /**
- * US dollars for a million tokens, by a piece of the model's name; the first that is in it counts.
+ * US dollars per million tokens. The first entry whose name is part of the model's name applies.
  */
 const prices: readonly (readonly [string, Price])[] = [
   ['haiku', { input: 1, output: 5, cacheRead: 0.1 }],
@@ -25,7 +26,7 @@ const prices: readonly (readonly [string, Price])[] = [
   ['gemini', { input: 2, output: 12, cacheRead: 0.2 }],
 ];
 
-/** An unknown model gets the prices of a mid-range one. */
+/** For unknown models: prices of a mid-range model. */
 const unknownPrice: Price = { input: 3, output: 15, cacheRead: 0.3 };
 
 export function estimateUsd(model: string | null, counts: TokenCounts): number {

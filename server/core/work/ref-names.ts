@@ -1,16 +1,18 @@
-// The names of the refs that Drover writes, and of the branches that it reads: each root once.
+// Names of the refs that Drover writes and of the branches that it reads. Each root is defined
+// once.
 
 export const headRoot = 'refs/heads/';
-/** Every ref that is not a branch. */
+/** Root of Drover's refs that are not branches. */
 export const droverRefRoot = 'refs/drover/';
-/** Branches of Drover's own: attempts, lines of epics, results. */
+/** Root of Drover's branches: attempts, epics' lines, results. */
 export const droverHeadRoot = `${headRoot}drover/`;
-/** Their prefix, here and on a shared remote unless `[fleet] branch_prefix` changes it. */
+/** The default prefix, here and on a shared remote. `[fleet] branch_prefix` changes the latter. */
 export const droverBranchPrefix = 'drover/';
 const branchPrefix = /^(?![-./])(?!.*(?:\.\.|\/\/|\/\.|\.lock\/))[A-Za-z0-9._/-]{0,58}[/_-]$/u;
 
 /**
- * Whether it can be the prefix of Drover's branches: a partial name that no person's branch has.
+ * Whether the text can be a prefix for Drover's branches: it must end inside a folder name that no
+ * user's branch has.
  */
 export function isBranchPrefix(text: string): boolean {
   return branchPrefix.test(text) && text.includes('drover');
@@ -19,20 +21,20 @@ export function isBranchPrefix(text: string): boolean {
 export const landRoot = 'refs/drover/land/';
 /** Snapshots of attempts. */
 export const workRoot = 'refs/drover/work/';
-/** Work that was kept before snapshots existed, and tips that a line has lost. */
+/** Work that was kept before snapshots existed, and tips that are no longer on a line. */
 export const rescueRoot = 'refs/drover/rescue/';
-/** Commits that a person has approved and that have not landed yet. */
+/** Commits that a person approved and that have not landed yet. */
 export const approvedRoot = 'refs/drover/approved/';
-/** Snapshots from which a person wants an attempt to start. */
+/** Snapshots that a person chose as the start of an attempt. */
 export const restoreRoot = 'refs/drover/restore/';
-/** The state of the user's checkouts before Drover moved them, by checkout. */
+/** The previous state of the user's checkouts, by checkout, from before Drover moved them. */
 export const beforeRoot = 'refs/drover/before/';
-/** The refs that machines share, as this clone last fetched them. */
+/** Refs that machines share, as this clone last fetched them. */
 export const sharedRoot = 'refs/drover/shared/';
-/** Who may move a line in a fleet. */
+/** Fences, which say who may move a line in a fleet. */
 export const fenceRoot = 'refs/drover/fence/';
 
-/** The tip that every base of a line is taken from. */
+/** The line's tip, from which all of its bases are taken. */
 export function landingRef(branch: string): string {
   return `${landRoot}${branch}`;
 }
@@ -41,12 +43,12 @@ export function branchRef(branch: string): string {
   return `${headRoot}${branch}`;
 }
 
-/** A tip that was on the line once and is not any more stays within reach here. */
+/** Keeps a former tip of the line reachable. */
 export function rescueRef(branch: string, tip: string): string {
   return `${rescueRoot}lines/${branch}/${tip.slice(0, 12)}`;
 }
 
-/** The branch that holds landed work while the line's own branch cannot follow. */
+/** The branch that keeps landed work while the line's own branch cannot follow. */
 export function resultBranch(branch: string): string {
   return `drover/results/${branch}`;
 }

@@ -1,4 +1,5 @@
-// The place of a task's next attempt: here or on a remote worker, and which setting decides.
+// Decides whether a task's next attempt runs locally or on a remote worker, and which setting says
+// so.
 
 import type { RunPlace } from '../settings/remote-settings.ts';
 
@@ -11,17 +12,17 @@ export interface PlaceRules {
 export interface PlacedTask {
   readonly runsOn: string | null;
   readonly labels: readonly string[];
-  /** The word of its epic. */
+  /** The epic's value. */
   readonly epicRunsOn: string | null;
 }
 
 export interface ChosenPlace {
   readonly place: RunPlace;
-  /** The middle of a sentence: "… because <reason>". */
+  /** The end of a sentence "… because <reason>". */
   readonly because: string;
 }
 
-/** The task's own word, else that of its labels, its epic's, the project's. */
+/** Uses the first value that is set: the task's, that of its labels, the epic's, the project's. */
 export function placeOfTask(task: PlacedTask, rules: PlaceRules): ChosenPlace {
   if (task.runsOn !== null) return { place: placeNamed(task.runsOn), because: 'the task says so' };
   const label = task.labels.find((one) => rules.remoteLabels.includes(one));

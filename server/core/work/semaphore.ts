@@ -1,9 +1,6 @@
-// Who may go next: a semaphore for processes, a mutex for each key, and bounded mapping.
+// Coordinates asynchronous callers: a semaphore, a mutex per key, and bounded mapping.
 
-/**
- * Lets at most `limit` bodies run at once, in the order in which they asked; urgent ones before all
- * others.
- */
+/** Runs at most `limit` bodies at once, in the order of their calls. Urgent bodies go first. */
 export class Semaphore {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
@@ -32,7 +29,7 @@ export class Semaphore {
   }
 }
 
-/** One body at a time for each key; an unused key costs nothing. */
+/** Runs one body at a time per key. An unused key uses no memory. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<void>>();
 
@@ -51,7 +48,7 @@ export class KeyedMutex {
     }
   }
 
-  /** Does nothing while another caller has the turn or waits for it. */
+  /** Does nothing if another caller has or waits for the key. */
   async runIfFree(key: string, body: () => Promise<void>): Promise<void> {
     if (!this.#tails.has(key)) await this.run(key, body);
   }

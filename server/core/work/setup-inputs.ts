@@ -1,5 +1,5 @@
-// Files of a tree that name its dependencies: when one of them changes, the worktree must be set up
-// again.
+// Recognizes files that declare dependencies. If one of them changes, the worktree needs a new
+// setup.
 
 const exactNames: ReadonlySet<string> = new Set([
   // Node
@@ -77,13 +77,13 @@ const patterns: readonly RegExp[] = [
 ];
 
 /**
- * `path` is relative to the root, with slashes. Manifests and lock files count at any depth
- * (workspaces).
+ * `path` is relative to the root and has forward slashes. Manifests and lock files count at any
+ * depth, because of workspaces.
  */
 export function isSetupInput(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (exactNames.has(name)) return true;
   if (patterns.some((pattern) => pattern.test(name))) return true;
-  // `requirements/dev.txt`: the usual folder of several lists.
+  // `requirements/dev.txt`: the common folder for several lists.
   return /(?:^|\/)requirements\/[^/]+\.(?:txt|in)$/.test(path);
 }

@@ -1,5 +1,5 @@
-// Counts the usage of one part of an attempt, from the agent's reports. Pure: totals in,
-// differences out.
+// Computes the usage of one part of an attempt from its agent's reports, which contain running
+// totals. Pure.
 
 import { addSpent, nothingSpent, type Spent } from './budget.ts';
 import { estimateUsd } from './prices.ts';
@@ -8,7 +8,7 @@ export interface UsageTotals {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
-  /** Null, or as it was: no cost is known for the newest of the tokens. */
+  /** Null or unchanged if the cost of the latest tokens is unknown. */
   readonly costUsd: number | null;
 }
 
@@ -22,12 +22,12 @@ const noTotals: UsageTotals = {
 export class SpendingCounter {
   readonly #storedTokens: number;
   #last: UsageTotals | null = null;
-  /** Since the agent reported a cost: the estimate that its next report replaces. */
+  /** The estimate since the agent last reported a cost. Its next report replaces it. */
   #estimatedUsd = 0;
   #model: string | null = null;
   #unstored: Spent = nothingSpent;
 
-  /** `stored`: the usage already stored for the part, by an earlier process or try. */
+  /** `stored`: usage of this part that an earlier process or try has stored. */
   constructor(stored: Spent) {
     this.#storedTokens = stored.tokens;
   }
@@ -45,15 +45,15 @@ export class SpendingCounter {
   }
 
   /**
-   * The totals from which a resumed agent counts: they are already stored, or were lost with their
-   * line.
+   * Sets the totals from which a resumed agent counts. They are already stored, or were lost with
+   * their report.
    */
   goesOnFrom(totals: UsageTotals): void {
     this.#last = totals;
     this.#estimatedUsd = 0;
   }
 
-  /** The agent's running totals: never a difference. */
+  /** Takes the agent's running totals, not differences. */
   usage(totals: UsageTotals): void {
     const last = this.#last ?? this.#firstBase(totals);
     const tokens = Math.max(0, sumOf(totals) - sumOf(last));
@@ -80,7 +80,7 @@ export class SpendingCounter {
     return tokens !== 0 || usd !== 0 || turns !== 0 || workedMs !== 0;
   }
 
-  /** The usage since the last call. */
+  /** Returns the usage since the last call. */
   takeUnstored(): Spent {
     const taken = this.#unstored;
     this.#unstored = nothingSpent;
@@ -89,7 +89,7 @@ export class SpendingCounter {
 
   /**
    * For an agent that does not report its base: its totals include the stored usage, unless they
-   * are smaller.
+   * are lower than it.
    */
   #firstBase(totals: UsageTotals): UsageTotals {
     if (this.#storedTokens === 0 || sumOf(totals) < this.#storedTokens) return noTotals;

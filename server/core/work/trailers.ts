@@ -1,13 +1,14 @@
-// The lines `Key: value` that Drover writes below the subject of its commits, and finds them by.
+// The trailers (`Key: value`) that Drover writes into its commit messages, and by which it
+// recognizes the commits.
 
 const keys = {
   task: 'Drover-Task',
   attempt: 'Drover-Attempt',
   epic: 'Drover-Epic',
   undo: 'Drover-Undo',
-  /** In a commit that was brought over onto a rewritten branch: the landing that it repeats. */
+  /** In a commit that repeats a landing on a rewritten branch: the original landing. */
   was: 'Drover-Was',
-  /** In a commit that holds the changes of a line, whose own commits it cannot have as parents. */
+  /** In a commit with the changes of another line, whose commits cannot be its parents. */
   tip: 'Drover-Tip',
 } as const;
 
@@ -23,20 +24,17 @@ export function trailerValue(kind: TrailerKind, line: string): string | null {
   return line.startsWith(start) ? line.slice(start.length) : null;
 }
 
-/** For git's own reading of messages. */
+/** The key, for git commands that read trailers. */
 export function trailerKey(kind: TrailerKind): string {
   return keys[kind];
 }
 
-/** The two that name an attempt's work. */
+/** The two trailers that identify an attempt's work. */
 export function attemptTrailers(taskId: string, attempt: number): readonly string[] {
   return [trailer('task', taskId), trailer('attempt', attempt)];
 }
 
-/**
- * Identifies the attempt whose work is in a commit with these trailers. Returns null if they name
- * none.
- */
+/** The attempt whose work a commit with these trailers contains. Returns null if they name none. */
 export function attemptMark(trailers: readonly string[]): string | null {
   const task = trailers.find((line) => trailerValue('task', line) !== null);
   const attempt = trailers.find((line) => trailerValue('attempt', line) !== null);

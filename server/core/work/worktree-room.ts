@@ -1,23 +1,23 @@
-// Which worktrees may go, and when they take so much space that no task starts.
+// Decides which worktrees may be removed, and when they use so much space that no task may start.
 
 import { formatBytes, formatCount } from '../format.ts';
 import type { TaskStatus } from '../plan/state.ts';
 
-/** The user of a worktree: a gate, Drover's own upkeep, or a task in this state. */
+/** What uses a worktree: a gate, Drover's upkeep, or a task in this state. */
 export type WorktreeHolder = 'nobody' | 'gate' | 'upkeep' | TaskStatus;
 
 export interface WorktreeFacts {
   readonly holder: WorktreeHolder;
-  /** Changed or untracked files. */
+  /** Whether it has changed or untracked files. */
   readonly dirty: boolean;
-  /** Commits of its HEAD that are on no target. */
+  /** Number of its commits that are not on any target. */
   readonly unmergedCommits: number;
 }
 
-/** Copies of finished setups, beside the worktrees. */
+/** The folder beside the worktrees with copies of finished setups. */
 const setupsName = '.drover-setups';
 
-/** Unfinished work is in it, so that not even `--force` removes it. */
+/** Whether it contains unfinished work, so that not even `--force` removes it. */
 export function isInUse(holder: WorktreeHolder): boolean {
   switch (holder) {
     case 'gate':
@@ -39,7 +39,9 @@ export function isInUse(holder: WorktreeHolder): boolean {
   }
 }
 
-/** Why a worktree stays, as the end of a sentence. Returns null if its removal loses nothing. */
+/**
+ * Why a worktree must stay, as the end of a sentence. Returns null if removing it loses nothing.
+ */
 export function whyKept({ holder, dirty, unmergedCommits }: WorktreeFacts): string | null {
   if (holder === 'gate') return 'the gate is running in it';
   if (holder === 'upkeep') return 'Drover is tidying it up, or has set it aside';
@@ -55,7 +57,7 @@ export function whyKept({ holder, dirty, unmergedCommits }: WorktreeFacts): stri
   return null;
 }
 
-/** For states whose names are no English. */
+/** For states whose names do not fit into a sentence. */
 const stateWords: { readonly [H in WorktreeHolder]?: string } = {
   claimed: 'is running',
   in_progress: 'is running',
@@ -64,7 +66,7 @@ const stateWords: { readonly [H in WorktreeHolder]?: string } = {
   needs_review: 'waits for a review',
 };
 
-/** Why a worktree may go, as the end of a sentence. */
+/** Why a worktree may be removed, as the end of a sentence. */
 export function whyFree(holder: WorktreeHolder): string {
   const work = 'all its work has landed or is kept by a ref';
   return holder === 'nobody'
@@ -72,7 +74,7 @@ export function whyFree(holder: WorktreeHolder): string {
     : `its task is ${holder}, and ${work}`;
 }
 
-/** Why a folder beside the worktrees stays, as the end of a sentence. */
+/** Why another folder beside the worktrees stays, as the end of a sentence. */
 export function whyBeside(name: string): string {
   if (name === setupsName) return 'new worktrees are set up from these copies';
   if (name.includes('.kept-'))
@@ -80,7 +82,7 @@ export function whyBeside(name: string): string {
   return 'it is not a worktree of this project';
 }
 
-/** Why no task starts, as a sentence with the remedy; null if one may. */
+/** A sentence with the remedy that says why no task may start. Returns null if tasks may start. */
 export function worktreesHold(bytes: number, limitBytes: number): string | null {
   if (bytes < limitBytes) return null;
   return `The worktrees take ${formatBytes(bytes)} ([worktree] disk_limit = ${formatBytes(limitBytes)}); no task starts until there is room. "drover worktree list --size" shows what may go, and "drover worktree prune" removes it.`;

@@ -1,37 +1,40 @@
-// States that remain if a git command of the user runs while a branch follows its landing line, or
-// if the power fails then. Nothing is lost in any of them. Drover reports them with the command
-// that cures them, and changes nothing until a user runs it.
+// Describes states that remain if the user runs a git command while a branch follows its landing
+// line, or if the power fails then. No data is lost in any of them. Drover reports each one with
+// the command that fixes it, and changes nothing itself.
 
 import { formatCount } from '../format.ts';
 
-/** Files of a checkout that are not those of the commit that its branch moved to. */
+/** Files in a checkout that differ from the commit to which its branch moved. */
 export interface WrongFiles {
-  /** `old`: index and files are of `from`. `missing`: the index is of `to`, and files are gone. */
+  /**
+   * `old`: index and files are those of `from`. `missing`: the index is that of `to`, but files are
+   * missing.
+   */
   readonly kind: 'old' | 'missing';
   readonly checkout: string;
   readonly from: string;
   readonly to: string;
-  /** The first of them. */
+  /** The first few of them. */
   readonly files: readonly string[];
   readonly count: number;
 }
 
-/** A reset, or a rebase that was aborted, took landed commits off a branch. */
+/** A reset or an aborted rebase removed landed commits from a branch. */
 export interface MovedBack {
   readonly kind: 'moved_back';
   readonly commits: number;
-  /** The tip of the branch at that time. */
+  /** The branch's tip at that time. */
   readonly tip: string;
-  /** Keeps the tip. */
+  /** The ref that keeps the tip reachable. */
   readonly ref: string;
 }
 
 export type WrongState = WrongFiles | MovedBack;
 
-/** The first files of a state that are kept. */
+/** Maximum number of files recorded for a state. */
 export const wrongFilesMax = 5;
 
-/** The fault, and the command that cures it. */
+/** Describes the problem and the command that fixes it. */
 export function describeWrongState(branch: string, state: WrongState): string {
   const cure = `drover follow ${branch}`;
   switch (state.kind) {
