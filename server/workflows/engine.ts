@@ -60,7 +60,7 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   register<LandEpicInput, string>(engine, landEpicWorkflow, async (fenced, run, input) => {
     const own = await engineFor(fenced, input.runId);
-    // No running task keeps the backend alive in the meantime.
+    // No running task keeps the backend alive during the landing.
     return fenced.switchboard.whileWorking(() => landEpic(own, run, input));
   });
   register<UndoInput, string>(engine, undoWorkflow, (fenced, run, input) =>
@@ -74,7 +74,7 @@ export function createEngine(deps: EngineDeps): Engine {
   return engine;
 }
 
-/** The one place that names a workflow to the durable engine. */
+/** The only place that passes a workflow's name to the durable engine. */
 function register<Input, Output>(
   engine: Engine,
   name: string,
@@ -86,8 +86,8 @@ function register<Input, Output>(
 }
 
 /**
- * The queue rules that every process of a fleet shares: one landing at a time for each line, on
- * machines that land now, runs on those that assign work, and attempts on their own machine.
+ * The queue rules that all processes of a fleet share: one landing at a time per line on machines
+ * that can land now, runs on machines that assign work, and attempts on their own machine.
  */
 export function sharedQueueLimits(
   machineId: string,
@@ -104,8 +104,8 @@ export function sharedQueueLimits(
 }
 
 /**
- * The engine with the settings of the run while it is active. In a fleet, every machine that works
- * for it also needs the environment that the options of its command ask for.
+ * The engine with the settings of an active run. In a fleet, every machine that works for the run
+ * also needs the environment that the run's options require.
  */
 async function engineFor(engine: EngineOfRun, runId: string | null): Promise<EngineOfRun> {
   const row = runId === null ? null : await runById(engine.store.db, runId);
@@ -117,8 +117,8 @@ async function engineFor(engine: EngineOfRun, runId: string | null): Promise<Eng
 }
 
 /**
- * Resumes the workflows of an earlier process; the lines' queues are limited to one workflow before
- * anything starts.
+ * Resumes the workflows of an earlier process. Each line's queue is limited to one workflow before
+ * any of them starts.
  */
 export async function launchEngine(
   engine: Uses<
@@ -143,8 +143,8 @@ export async function launchEngine(
 }
 
 /**
- * Stops every active run: agents are stopped and tasks released, without using an attempt. Resolves
- * with the runs' ids.
+ * Stops all active runs: stops their agents and releases their tasks, without using attempts.
+ * Resolves with the runs' ids.
  */
 export async function stopRuns(
   engine: Uses<
@@ -157,7 +157,7 @@ export async function stopRuns(
   const runs = await engine.store.transaction(async (tx) => {
     const stopped: RunRow[] = [];
     for (const { id } of active) {
-      // A run that finished in the meantime stays finished: nothing of it can be resumed.
+      // A run that has just finished stays finished, because it has nothing to resume.
       const run = await stopActiveRun(tx, id, engine.clock.now());
       if (run === null) continue;
       stopped.push(run);
@@ -183,7 +183,7 @@ export async function stopRuns(
 }
 
 /**
- * Longest wait for agents to stop when a run is stopped; the remaining ones are stopped in the
+ * How long stopping a run waits for its agents. Agents that take longer are stopped in the
  * background.
  */
 const stopWaitMaxMs = 15_000;
@@ -201,7 +201,7 @@ export async function waitUntilReleased(
   }
 }
 
-/** True if nothing is running and nothing is about to start. */
+/** True if no work is running or about to start. */
 export async function isIdle(engine: Uses<'store' | 'switchboard'>): Promise<boolean> {
   if (engine.switchboard.isWorking) return false;
   const runs = await activeRuns(engine);

@@ -1,5 +1,5 @@
-// Step "agent": one part (a sub-task, or the task itself) given to the agent, followed to its end,
-// whatever died before.
+// The "agent" step: gives one part (a sub-task or the task itself) to the agent and follows it to
+// its end, across crashes of either process.
 
 import type { AgentOutcome, AgentProcess, AgentRequest } from '../../agents/port.ts';
 import type { FailureKind } from '../../core/failure.ts';
@@ -17,7 +17,7 @@ import { keptNoteAfter, withPeriodicSnapshots } from './while-kept.ts';
 import { type Place, taskVariables } from './worktree-step.ts';
 import { PartSession, type PartOutcome } from './part-session.ts';
 
-/** Time between the two signals and the kill when leftovers are ended. */
+/** How long the remaining processes get to exit before they are killed. */
 const endGraceMs = 2_000;
 
 interface PartToRun {
@@ -27,7 +27,7 @@ interface PartToRun {
   readonly still: AgentStill;
 }
 
-/** The place of the attempt's agent. */
+/** Whether the attempt's agent runs on this machine or on a worker. */
 export function agentPlace({ runs_on: runsOn }: AttemptRow): 'local' | 'remote' {
   return runsOn === 'remote' ? 'remote' : 'local';
 }
@@ -39,10 +39,11 @@ export async function runPart(
   signal: AbortSignal,
 ): Promise<PartOutcome> {
   const session = new PartSession(engine, claim, { part, still }, signal);
-  // In parallel, so that a distant database delays them only once.
+  // Run in parallel, so that a slow database costs one delay only.
   const [given] = await Promise.all([
     requestFor(engine, claim, place, part, attempt),
-    // In this order: the watch may ask, and its question must not be withdrawn as an old one.
+    // The watch must start second: it may ask a question, which withdrawing the old ones would
+    // remove.
     session.withdrawOld().then(() => session.watch.begin()),
   ]);
   const ending = await withPeriodicSnapshots(engine, claim, place, () =>
@@ -54,12 +55,11 @@ export async function runPart(
     session.watch.end(),
     session.end(outcome, logPath),
     lastAttempt(engine.store.db, claim.taskId),
-    // The end is announced afterwards, so that a client that sees the end of the attempt finds all
-    // of its output.
+    // Stored before the end is announced, so that a client that sees the end also finds all output.
     engine.storeOutput(logPath),
   ]);
-  // Nothing of this attempt writes into the slot any more when its work is saved, committed or
-  // passed on.
+  // After this, no process of the attempt can write into the slot while its work is saved,
+  // committed or passed on.
   if (ran !== null && ran.pid !== null && ran.pid_start !== null) {
     const agent = { pid: ran.pid, startTime: ran.pid_start };
     await engine.processes.endOrphansIn(place.path, agent);
@@ -72,7 +72,7 @@ export async function runPart(
   return stop === null ? ended : { ...ended, held: stop };
 }
 
-/** How agents end that cannot write. */
+/** Failures that an agent may report because it cannot write. */
 const endsOfFullDisk: ReadonlySet<FailureKind> = new Set([
   'agent_failed',
   'agent_stalled',
@@ -84,7 +84,7 @@ async function orDiskFailure(
   { runsOn }: AgentRequest,
   outcome: AgentOutcome,
 ): Promise<AgentOutcome> {
-  // The disk of a worker cannot be tried from here.
+  // This machine cannot check the disk of a worker.
   if (outcome.kind !== 'failed' || runsOn === 'remote') return outcome;
   if (!endsOfFullDisk.has(outcome.failure.kind)) return outcome;
   return { ...outcome, failure: await orFullDisk(engine, outcome.failure) };
@@ -94,7 +94,7 @@ interface PartRun {
   readonly attempt: AttemptRow;
   readonly session: PartSession;
   readonly given: GivenRequest;
-  /** A person's stop, or the end of this process. */
+  /** Aborted when a person stops the agent or this process ends. */
   readonly signal: AbortSignal;
 }
 
@@ -110,7 +110,7 @@ async function adoptOrRun(
   const driver = engine.driverFor(claim.agent, claim.model);
   const left = leftoverProcess(attempt, part);
   if (left !== null) {
-    // On a worker an agent of any kind gets no input while it runs, so that it can be followed.
+    // An agent on a worker never gets input while it runs, so any kind can be adopted there.
     const canAdopt = driver.capabilities.adopt || request.runsOn === 'remote';
     const adopted = canAdopt
       ? await session.whileAtWork(signal, (either) => {
@@ -130,7 +130,7 @@ async function adoptOrRun(
   return runAgain(engine, claim, place, { ...run, part, isKnown: left !== null });
 }
 
-/** After a former agent of the part, whose end is unknown. */
+/** Runs the agent again after an earlier process of the part whose end is unknown. */
 async function runAgain(
   engine: Engine,
   claim: Claim,
@@ -138,7 +138,7 @@ async function runAgain(
   run: PartRun & { readonly part: string; readonly isKnown: boolean },
 ): Promise<AgentOutcome> {
   const { attempt, session, given, signal, part, isKnown } = run;
-  // Killed with the backend or otherwise: its work is still in the slot.
+  // It was killed, with the backend or otherwise, so its work is still in the slot.
   if (isKnown) await keepWork(engine, claim, place, { reason: 'death', author: 'agent' });
   if (signal.aborted || session.watch.stop !== null) return { kind: 'stopped' };
   const lost = await lostLabels(engine, claim.taskId);
@@ -147,14 +147,14 @@ async function runAgain(
     return { kind: 'stopped' };
   }
   if (!isKnown || given.request.resume) return runToItsEnd(engine, claim, place, run);
-  // The prompt of an agent without a memory lists the contents of its directory; the prompt so far
-  // was for an agent that is running.
+  // The prompt so far assumed a running agent. An agent without memory also needs a list of the
+  // contents of its directory.
   const next = await requestFor(engine, claim, place, part, attempt);
   return runToItsEnd(engine, claim, place, { ...run, given: next });
 }
 
 /**
- * Kills from outside that one attempt survives: its agent is resumed in its session, as after a
+ * How many kills from outside an attempt survives. Its agent is resumed in its session, as after a
  * crash of the backend.
  */
 const killsMax = 3;
@@ -185,8 +185,8 @@ async function runToItsEnd(
 }
 
 /**
- * A backend that was killed between the start of its agent and the note of it has left one that no
- * row names.
+ * Whether an agent may run that no row names. This happens if the backend was killed after it
+ * started the agent, but before it recorded it.
  */
 function isFromEarlierLife(engine: Uses<'earlierUntilMs'>, attempt: AttemptRow): boolean {
   return attempt.started_at_ms <= engine.earlierUntilMs;
@@ -199,11 +199,13 @@ function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null
 
 interface GivenRequest {
   readonly request: AgentRequest;
-  /** Hints in its prompt; an adopted agent has not received them. */
+  /** Hints in its prompt. An adopted agent has not received them. */
   readonly hints: readonly string[];
 }
 
-/** Silence before the watchdog reports it, and before it stops the agent. */
+/**
+ * How long the agent may be silent before the watchdog reports it, and before it stops the agent.
+ */
 const stallWarnMs = 120_000;
 const stallEndMs = 300_000;
 

@@ -1,4 +1,4 @@
-// How an attempt ends other than well: a failure that may be tried again, a cause outside, an
+// Ends an attempt that did not succeed: a failure that may be retried, an external cause, or an
 // account at its limit.
 
 import { storedCause } from '../../core/plan/block-cause.ts';
@@ -32,14 +32,14 @@ export async function recordFailure(
   tx: Tx,
   claim: Claim,
   reason: Failure,
-  /** Files that the work of an earlier attempt is still in conflict in. */
+  /** Files that still conflict with the work of an earlier attempt. */
   conflictFiles: readonly string[] | null = null,
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const goesOn = await goesOnAfter(tx, claim, reason);
   const next = goesOn === null ? await takesOver(engine, tx, claim, reason.kind) : null;
   const row = await existingTask(tx, claim.taskId);
-  // The run stops using this agent, so the task waits for a run in which the agent can start.
+  // The run stops using this agent, so the task stays ready for a run in which the agent can start.
   const isFree = next === null && endsItsUse(row, reason);
   const masked: Failure = {
     ...reason,
@@ -66,16 +66,16 @@ export async function recordFailure(
 }
 
 /**
- * The run stops using the agent on the attempt's machine. A candidate fails instead, so that the
- * others can be chosen from.
+ * Whether the run stops using the agent on this machine. A candidate fails instead, so that a
+ * person can choose another one.
  */
 function endsItsUse(row: TaskRow, { kind }: Failure): boolean {
   return row.candidate_of === null && unusableKinds.includes(kind);
 }
 
 /**
- * The attempt was interrupted and cannot be resumed: a new one continues from its snapshot, without
- * counting.
+ * Replaces an interrupted attempt that cannot be resumed. The new attempt continues from its
+ * snapshot, and the interrupted one does not count.
  */
 export async function beginAnew(
   engine: Uses<'chance' | 'clock' | 'store'>,
@@ -98,7 +98,7 @@ export async function beginAnew(
   await releaseSlot(tx, 'task', taskId);
 }
 
-/** No attempt is used: it continues as soon as nothing is in the way. */
+/** Releases the task without using an attempt. It continues as soon as the obstacle is gone. */
 export async function releaseWithoutAttempt(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
@@ -125,25 +125,25 @@ export async function releaseWithoutAttempt(
 }
 
 /**
- * The wait grows with each failed attempt, or with each retry that used none up. Another agent has
- * no reason to wait when the one before could not even try.
+ * The delay grows with each failed attempt, or with each retry that used none. If the previous
+ * agent could not even start, the next one does not need to wait.
  */
 function delayBefore(engine: Uses<'chance'>, next: NextAgent | null, failed: number): number {
   return next?.usesAttempt === false ? 0 : retryDelayMs(failed, engine.chance());
 }
 
 export interface Block {
-  /** The reason that the attempt ended for now. */
+  /** Why the attempt ended for now. */
   readonly kind: FailureKind | 'blocked';
   readonly message: string;
   readonly detail?: string;
-  /** Its commit, if it only has to land: its agent has nothing more to do. */
+  /** The attempt's commit, if only its landing is missing and no agent needs to run. */
   readonly commit?: string;
 }
 
 /**
- * Only a person can remove the cause. The attempt is not used up: it continues once the task is
- * resolved.
+ * Blocks a task until a person removes the cause. The attempt is not used up and continues after
+ * the task is resolved.
  */
 export async function blockTask(
   engine: Uses<'store'>,
@@ -189,9 +189,9 @@ export async function blockFromOutside(
   });
 }
 
-/** Rest of an account whose limit came without a time. */
+/** How long to wait if an account's limit was reported without an end time. */
 const unknownLimitMs = 60_000;
-/** Spread of the resumed tasks after a limit, so that they do not all resume within one second. */
+/** Spreads tasks that resume after a limit, so that they do not all resume in the same second. */
 const limitJitterMs = 2_000;
 
 export async function waitForAccount(
@@ -225,8 +225,8 @@ export async function waitForAccount(
 }
 
 /**
- * The account must wait, but not the task: another agent starts on it immediately. The work so far
- * is kept as after any attempt.
+ * Passes the task to another agent at once, because only the account must wait. The work so far is
+ * kept, as after any attempt.
  */
 async function passOnAtLimit(
   engine: Uses<'clock' | 'mask' | 'store'>,

@@ -1,5 +1,6 @@
-// How an attempt ends that was stopped for its budget or for a loop: its own budget needs a person;
-// if the budget of its epic or of the day was used up, it continues when that budget allows it.
+// Ends an attempt that was stopped because of a budget or a loop. If its own budget is used up, a
+// person must decide; if that of its epic or of the day is used up, it continues when that budget
+// allows.
 
 import { failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';

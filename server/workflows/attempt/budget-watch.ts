@@ -1,5 +1,5 @@
-// Watches one part's agent while it runs: stores its usage, asks before a budget is used up, stops
-// it between two turns when it is, and detects loops.
+// Watches the agent of one part while it runs: stores its usage, asks a person before a budget is
+// used up, stops the agent between two turns when it is, and detects loops.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { continueChoice, type BudgetScope, hasLimit, stopChoice } from '../../core/work/budget.ts';
@@ -27,7 +27,7 @@ export type AskPerson = (
 
 /** How long a running tool may continue after the budget is used up. */
 const toolGraceMs = 20_000;
-/** Agent time is stored, and checked, at least this often. */
+/** Maximum time between two checks of the agent's working time. */
 const lookEveryMs = 5_000;
 
 export class BudgetWatch {
@@ -63,8 +63,7 @@ export class BudgetWatch {
   }
 
   /**
-   * Reads the stored usage. An exhausted budget already shows in `stop`, and then no agent is
-   * started.
+   * Reads the stored usage. If a budget is already used up, `stop` is set and no agent may start.
    */
   async begin(): Promise<void> {
     const { db } = this.#engine.store;
@@ -82,12 +81,12 @@ export class BudgetWatch {
     return this.#stop;
   }
 
-  /** For one run of the agent: aborted when it is to end. */
+  /** For one run of the agent. Aborted when the agent must stop. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** The agent works from now on, or does not. */
+  /** Starts or stops counting the agent's working time. */
   setAtWork(isAtWork: boolean): void {
     this.#offTimer();
     this.#takeWorked();
@@ -102,7 +101,7 @@ export class BudgetWatch {
     this.#offTimer = this.#engine.clock.timer(this.#firstLookMs(), tick);
   }
 
-  /** The agent is asking a person: that does not count as working time. */
+  /** Time in which the agent waits for a person's answer does not count as working time. */
   setAsking(isAsking: boolean): void {
     this.#takeWorked();
     this.#questions += isAsking ? 1 : -1;
@@ -131,7 +130,7 @@ export class BudgetWatch {
     }
   }
 
-  /** `isBase`: the totals from which the agent starts, known before. */
+  /** `isBase`: the usage is the known total from which the agent starts. */
   onUsage(usage: Usage, isBase: boolean): void {
     if (isBase) {
       this.#counter?.goesOnFrom(usage);
@@ -141,7 +140,7 @@ export class BudgetWatch {
     this.#lookSoon();
   }
 
-  /** After an agent was stopped: true if a person wants the same agent to continue. */
+  /** After the agent was stopped: whether a person wants it to continue. */
   async mayGoOn(): Promise<boolean> {
     const found = this.#loop;
     if (this.#stop?.scope !== 'loop' || found === null) return false;
@@ -157,7 +156,7 @@ export class BudgetWatch {
   }
 
   /**
-   * The part's agent has ended: the last of its usage is stored, and no more questions are asked.
+   * Called after the part's agent has ended. Stores the remaining usage and asks no more questions.
    */
   async end(): Promise<WatchStop | null> {
     this.setAtWork(false);
@@ -175,7 +174,7 @@ export class BudgetWatch {
     const canPause = this.#engine.driverFor(this.#claim.agent, this.#claim.model).capabilities
       .resume;
     if (canPause) return this.#want({ scope: 'loop', sentence: this.#loopSentence(found) });
-    // It could not be restarted in place, so it works on until there is an answer.
+    // This agent cannot be restarted in place, so it keeps running until a person answers.
     this.#askAboutLoop(found)
       .then((answer) => {
         this.#loops.allow();
@@ -196,7 +195,7 @@ export class BudgetWatch {
     return this.#ask(questionOf(requestId, loopQuestion(found, this.#part)), this.#over.signal);
   }
 
-  /** Carried out when no tool runs; a tool that does not end is given a little time. */
+  /** Stops the agent as soon as no tool runs, or after a short time if a tool does not end. */
   #want(stop: WatchStop): void {
     if (this.#stop !== null || this.#wanted !== null) return;
     this.#wanted = stop;
@@ -230,7 +229,9 @@ export class BudgetWatch {
     this.#workSinceMs = nowMs;
   }
 
-  /** So that a short time limit is not exceeded by the whole pause between two checks. */
+  /**
+   * The first check comes early enough that a short time limit is not exceeded by a whole interval.
+   */
   #firstLookMs(): number {
     const { task, epic, day } = this.#engine.settings().budget;
     const limits = [task, epic, day].flatMap(({ workedMs }) =>
@@ -239,7 +240,7 @@ export class BudgetWatch {
     return Math.max(50, Math.min(lookEveryMs, ...limits));
   }
 
-  /** One check at a time, and one more if something arrived during it. */
+  /** Runs one check at a time. Requests that arrive during a check cause one more. */
   #lookSoon(): void {
     if (this.#over.signal.aborted) return;
     this.#isDirty = true;
@@ -275,7 +276,7 @@ export class BudgetWatch {
     }
   }
 
-  /** The budgets that count the agent's usage. */
+  /** The budgets to which the agent's usage counts. */
   #limitedPlaces(): readonly BudgetPlace[] {
     const epicId = this.#epicId;
     const places: readonly BudgetPlace[] = [
@@ -295,7 +296,9 @@ export class BudgetWatch {
     await addSpending(tx, { taskId, attempt, part: this.#part, day }, spent);
   }
 
-  /** The agent keeps running; a person's answer is stored, and the next check reads it. */
+  /**
+   * Asks a person while the agent keeps running. The answer is stored, and the next check reads it.
+   */
   #askSoftly(requestId: string, text: string): void {
     if (this.#asked.has(requestId)) return;
     this.#asked.add(requestId);

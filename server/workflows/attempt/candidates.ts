@@ -1,6 +1,6 @@
-// The end of a candidate and the choice: its own tree is gated, it waits, and when the rule allows
-// it (or a person has answered), one becomes the work of its task and the others are cancelled.
-// Every choice is one transaction.
+// Ends candidates and makes choices. A candidate's own tree is gated, then it waits. When the rule
+// allows it or a person answers, one becomes the work of its task and the others are canceled. Each
+// choice is one transaction.
 
 import {
   candidateLine,
@@ -45,18 +45,20 @@ import type { StartedAttempt, Uses } from '../kit/engine-ports.ts';
 import { settleStop, stoppedInstead } from './stops.ts';
 import { chooseGateCommand } from './submission.ts';
 
-/** Names the questions of a choice among those that agents ask. */
+/**
+ * Prefix of the ids of questions about a choice, which distinguishes them from agents' questions.
+ */
 const choiceRequest = 'choice/';
 
 interface TestedCandidate {
   readonly verdict: GateVerdict;
-  /** Added and removed ones together. */
+  /** Added plus removed lines. */
   readonly changedLines: number | null;
-  /** Absent in steps of earlier releases. */
+  /** Absent in steps stored by earlier releases. */
   readonly removedLines?: number | null;
 }
 
-/** The candidate's work is committed: its own tree is tested, and then it waits for the choice. */
+/** Gates the candidate's own tree after its commit. The candidate then waits for the choice. */
 export async function gateCandidate(attempt: StartedAttempt): Promise<string> {
   const { engine, run, claim, runRow, signal } = attempt;
   if (!(await waitsForGate(engine, claim))) return 'submitted';
@@ -69,9 +71,7 @@ export async function gateCandidate(attempt: StartedAttempt): Promise<string> {
   return tested.verdict.kind === 'aborted' ? settleStop(engine, run, claim) : 'candidate';
 }
 
-/**
- * Not when its work went to a person, or when it has been tested in an earlier life of the backend.
- */
+/** Returns false if the work was sent to a person, or if an earlier process already gated it. */
 async function waitsForGate(engine: Uses<'store'>, claim: Claim): Promise<boolean> {
   const row = await taskById(engine.store.db, claim.taskId);
   if (row === null || row.epoch !== claim.epoch) return false;
@@ -79,8 +79,8 @@ async function waitsForGate(engine: Uses<'store'>, claim: Claim): Promise<boolea
 }
 
 /**
- * A gate that ended because the process closes has no result: the step runs again at the next
- * start.
+ * A gate that was stopped because the process exits has no result, so its step must run again at
+ * the next start.
  */
 function leaveIfClosing(run: DurableRun<Tx>, tested: TestedCandidate): TestedCandidate {
   if (tested.verdict.kind === 'aborted' && run.signal.aborted) throw run.signal.reason;
@@ -156,8 +156,8 @@ async function park(
 }
 
 /**
- * Creates the candidates of a ready task instead of an attempt; false if it needs none. A task that
- * already had an attempt (the chosen work came back) continues that.
+ * Creates the candidates of a ready task instead of an attempt. Returns false if the task needs
+ * none. A task that already had an attempt continues it, because the chosen work was returned.
  */
 export async function beginCandidates(
   engine: Uses<'settings' | 'store'>,
@@ -169,11 +169,11 @@ export async function beginCandidates(
   if (count <= 1 || wanted.status !== 'ready') return false;
   const { sources } = engine.store;
   if ((await attemptsSince(tx, wanted.id, wanted.fallback_from)).length > 0) return false;
-  // Sub-tasks run inside an attempt of their parent: such a task is tried one way.
+  // Sub-tasks run inside an attempt of their parent, so the parent cannot have candidates.
   if ((await taskAndSubTaskIds(tx, wanted.id)).length > 1) return false;
   const task = await existingTask(tx, wanted.id);
   const line = await readLine(tx, run.line);
-  // A plan is approved for one attempt: such a task is tried one way.
+  // A plan is approved for one attempt, so a planned task cannot have candidates.
   const isPlanned = task.plan === null ? engine.settings().plansFirst : task.plan === 1;
   if (task.candidate_of !== null || isPlanned || line === null) return false;
   await openCandidates(tx, sources, task, { count, baseSha: line.landed_sha, runId: run.id });
@@ -181,7 +181,7 @@ export async function beginCandidates(
 }
 
 /**
- * Checks every task with candidates, and makes each choice that is possible now. Resolves with the
+ * Checks every task with candidates, and makes each choice that is now possible. Resolves with the
  * number of changed tasks.
  */
 export async function settleAll(
@@ -198,7 +198,7 @@ export async function settleAll(
 
 interface Settled {
   readonly changed: boolean;
-  /** Candidates whose agents are to be ended, once this is stored. */
+  /** Candidates whose agents must be stopped after the transaction. */
   readonly stopped: readonly string[];
 }
 
@@ -214,14 +214,14 @@ async function settleCandidates(
   if (task === null || terminalStatuses.has(task.status)) {
     return giveUpAll(engine, tx, rows, `${taskId} is over`);
   }
-  // The choice is made, and the remaining candidates are about to end.
+  // The choice has been made, and the remaining candidates are being stopped.
   if ((await attemptsSince(tx, taskId, task.fallback_from)).length > 0) {
     return giveUpAll(engine, tx, rows, 'another one was chosen');
   }
   if (task.status === 'ready') {
     const live = rows.filter((row) => row.stop_requested !== 'cancel').map((row) => row.id);
     if (live.length === 0) return nothingSettled;
-    // Its blocker was removed.
+    // A user removed its blockers.
     await insertBlockers(tx, taskId, live);
     await refreshReadiness(tx, engine.store.sources, [taskId]);
     return { changed: true, stopped: [] };
@@ -273,7 +273,10 @@ export async function choose(
   return stopped;
 }
 
-/** A candidate's commits stay on its branch. True if its agent must be ended first. */
+/**
+ * Cancels a candidate. Its commits stay on its branch. Returns true if its agent must be stopped
+ * first.
+ */
 async function giveUp(
   engine: Uses<'store'>,
   tx: Tx,
@@ -301,7 +304,7 @@ async function giveUp(
   return false;
 }
 
-/** False when the same question is open already. */
+/** Returns false if the same question is already open. */
 async function askPerson(
   engine: Uses<'store'>,
   tx: Tx,
@@ -311,7 +314,7 @@ async function askPerson(
   const { store } = engine;
   const green = rows.filter((row) => candidateStanding(candidateFacts(row)) === 'green');
   const lines = await candidateLines(tx, task.id, rows);
-  // Work that was sent back and redone is a new question.
+  // Work that was sent back and redone requires a new question.
   const requestId = `${choiceRequest}${green.map((row) => row.commit_sha?.slice(0, 12)).join('+')}`;
   const open = await openQuestions(tx, task.id);
   if (open.some((question) => question.request_id === requestId)) return false;
@@ -328,8 +331,9 @@ async function askPerson(
 }
 
 /**
- * A question of which every candidate was sent back or has ended can only be answered wrongly: it
- * goes, and the choice is put again when there is one. True when there was such a question.
+ * Withdraws a question if every candidate in it was sent back or has ended, because no answer would
+ * be valid. It is asked again when a candidate can be chosen. Returns true if a question was
+ * withdrawn.
  */
 async function withdrawEmptyChoice(
   engine: Uses<'store'>,

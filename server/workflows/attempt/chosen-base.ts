@@ -1,4 +1,4 @@
-// The commit that an attempt starts from: one that contains the landings of all its task's
+// Chooses the commit that an attempt starts from. It must contain the landings of all of the task's
 // blockers.
 
 import type { Failure } from '../../core/failure.ts';
@@ -23,26 +23,28 @@ import { missingBase } from '../line/advice.ts';
 import { storedChoice } from './earlier-work.ts';
 import { stoppedInstead } from './stops.ts';
 
-/** A blocker's commit is not in any base this line can offer; `reason` names it. */
+/**
+ * No base that this line can offer contains the commit of a blocker. `reason` names that commit.
+ */
 export interface NoBase {
   readonly kind: 'no_base';
   readonly reason: string;
   readonly cause: MissingBase;
   readonly landedOn: string | null;
-  /** The task only has to wait: its blocker was reset after the task had been claimed. */
+  /** The task only has to wait, because its blocker was reset after the task was claimed. */
   readonly isReset?: boolean;
 }
 
 export interface BaseFacts {
   readonly attempt: AttemptRow;
   readonly blockers: Awaited<ReturnType<typeof blockersOf>>;
-  /** The base of the other candidates, if the task is one. */
+  /** The base of the task's other candidates; null if it is not a candidate. */
   readonly shared: Sha | null;
-  /** The snapshot that a person chose as its start. */
+  /** The snapshot that a person chose as the start. */
   readonly stored: Sha | null;
 }
 
-/** Asked at once: the database can be far away. */
+/** All facts are read in parallel, because the database may be slow to reach. */
 export async function baseFacts(
   engine: Uses<'machineId' | 'store'>,
   claim: Claim,
@@ -72,13 +74,13 @@ export async function chooseBase(
   );
   const commits = landed.map((row) => row.sha);
   const former = attempt.base_sha;
-  // It continues in the same worktree, unless a blocker has landed (again) since it started.
+  // The attempt continues in the same worktree, unless a blocker has landed since it started.
   if (former !== null && (await containsAll(engine, former, commits))) return former;
   if (shared !== null && (await containsAll(engine, shared, commits))) return shared;
   const base = await baseContaining(engine, line, commits);
   if (!base.ok) return { kind: 'failed', failure: base.error };
   if (base.value !== null) return base.value;
-  // People rebase and amend: the work exists under another commit.
+  // After a rebase or an amend, the work exists under another commit.
   if (!isSecond && (await updateLandedCommits(engine, line, landed)))
     return chooseBase(engine, claim, await baseFacts(engine, claim), line, true);
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';
@@ -87,7 +89,7 @@ export async function chooseBase(
     if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
     const blocker = { id, sha, landedOn: landed_on };
     const reason = await missingBase(engine, claim.taskId, blocker, line);
-    // If the line's parent has it, no run brings it: the two cannot be merged.
+    // If the line's parent has the commit, no run can add it: the two conflict.
     const isNear = await isInReach(engine, line, sha);
     const cause = { kind: 'missing_base', line, sha, seen } as const;
     return { kind: 'no_base', reason, cause, landedOn: isNear ? null : landed_on };
@@ -98,8 +100,8 @@ export async function chooseBase(
 }
 
 /**
- * A person may reset a blocker between the claim and this check: its row then names no commit, and
- * any base would seem to contain the landings of all blockers.
+ * A person may reset a blocker after the claim. Its row then has no commit, so this check would
+ * accept any base.
  */
 async function resetBlocker(
   engine: Uses<'store'>,
@@ -109,7 +111,7 @@ async function resetBlocker(
 ): Promise<NoBase | null> {
   const open = blockers.filter(({ status }) => status !== 'completed');
   if (open.length === 0) return null;
-  // Relatives take their turns inside the attempt.
+  // Sub-tasks and the parent run inside the same attempt, so they need no commit.
   const relatives = await taskAndSubTaskIds(engine.store.db, taskId);
   const reset = open.find(({ id }) => !relatives.includes(id));
   if (reset === undefined) return null;
@@ -118,18 +120,15 @@ async function resetBlocker(
   return { kind: 'no_base', reason, cause, landedOn: null, isReset: true };
 }
 
-/**
- * All candidates of a task start from the same commit, whenever each of them starts, so that they
- * can be compared.
- */
+/** All candidates of a task start from the same commit, so that they can be compared. */
 async function baseOfCandidates(engine: Uses<'store'>, taskId: string): Promise<Sha | null> {
   const row = await taskById(engine.store.db, taskId);
   return row === null || row.candidate_of === null ? null : row.base_sha;
 }
 
 /**
- * The task was claimed before its base was known to lack a commit. It is blocked for a person,
- * unless it only has to wait: for a blocker that was reset, or one that landed on another line.
+ * Returns a task that was claimed before Drover knew that its base lacks a commit. Blocks it for a
+ * person, unless it only has to wait for a blocker that was reset or that landed on another line.
  */
 export async function returnWithoutBase(
   engine: Uses<'clock' | 'store'>,

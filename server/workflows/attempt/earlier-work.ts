@@ -1,5 +1,5 @@
-// The work that an earlier attempt, or this one before it was interrupted, left behind: restores it
-// in the slot in which it continues. And the conversation that a follow-up continues.
+// Restores the work of an earlier attempt, or of this one before it was interrupted, in the slot in
+// which it continues. Also finds the conversation that a follow-up continues.
 
 import { branchRef, restoreRoot } from '../../core/work/ref-names.ts';
 import type { Failure } from '../../core/failure.ts';
@@ -21,26 +21,26 @@ import { gitFailed } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/** `drover/<task>/<attempt>` without its first part. */
+/** `drover/<task>/<attempt>` without its first segment. */
 function labelOf(branch: string): string {
   return branch.slice('drover/'.length);
 }
 
 async function lastOf(engine: Uses<'git'>, branch: string): Promise<SnapshotView | null> {
-  // It may have been made by a machine that is dead by now.
+  // A machine that is now dead may have made it.
   const last = await engine.git.lastSnapshot(labelOf(branch), 'anywhere');
   if (!last.ok) throw new GitRefusal(last.error);
   return last.value;
 }
 
-/** A ref to the snapshot from which a person wants an attempt to start. */
+/** The ref to the snapshot that a person chose as the start of an attempt. */
 export function restoreRef(taskId: string, attempt: number): string {
   return `${restoreRoot}${taskId}/${attempt}`;
 }
 
 /**
- * The snapshot that a person chose as the start of an attempt, on any machine of a fleet; null if
- * only a ref of one machine knows it.
+ * The snapshot that a person chose as the start of an attempt, made on any machine of a fleet.
+ * Returns null if only a ref on one machine names it.
  */
 export async function storedChoice(
   engine: Uses<'machineId' | 'store'>,
@@ -61,13 +61,15 @@ async function chosenFor(
   return chosen.value;
 }
 
-/** The commit from which a new attempt starts, and the branch of the attempt that made it. */
+/** The commit that a new attempt starts from, and the branch of the attempt that made it. */
 export interface EarlierCommit {
   readonly commit: Sha;
   readonly branch: string;
 }
 
-/** Returns null if the attempt starts from its base only. `stored`: from `storedChoice`. */
+/**
+ * Returns null if the attempt starts from its base alone. `stored`: the result of `storedChoice`.
+ */
 export async function startOfAttempt(
   engine: Uses<'git'>,
   attempt: AttemptRow,
@@ -80,7 +82,10 @@ export async function startOfAttempt(
   return commit === null ? null : { commit, branch };
 }
 
-/** The last commit of an attempt, on its branch or at its agent's HEAD; null if it made none. */
+/**
+ * The last commit of an attempt, on its branch or at its agent's HEAD. Returns null if it made
+ * none.
+ */
 async function endOfEarlier(engine: Uses<'git'>, branch: string): Promise<Sha | null> {
   const tip = await engine.git.readRef(branchRef(branch));
   const head = (await lastOf(engine, branch))?.head ?? null;
@@ -89,8 +94,8 @@ async function endOfEarlier(engine: Uses<'git'>, branch: string): Promise<Sha | 
 }
 
 /**
- * Uncommitted work is restored on top of the commits it was based on. If that is impossible, or
- * conflicts with them, its snapshot is kept for reference.
+ * Restores uncommitted work on top of the commits that it was based on. If that fails or conflicts,
+ * its snapshot is kept for reference.
  */
 export async function restoreEarlier(
   engine: Uses<'git' | 'store'>,
@@ -107,7 +112,7 @@ export async function restoreEarlier(
   if (branch === null) return null;
   const last = await lastOf(engine, branch);
   if (last === null) return null;
-  // A commit after the snapshot contains its content.
+  // A commit made after the snapshot already includes it.
   const tip = await engine.git.readRef(branchRef(branch));
   const isLatest = isInterrupted || tip === null || tip === last.head;
   if (!isLatest && last.head !== (await endOfEarlier(engine, branch))) return null;
@@ -138,7 +143,10 @@ async function noteChosen(
   return null;
 }
 
-/** The work that an agent without memory finds in its slot; null if that is only the base. */
+/**
+ * Describes the work that an agent without memory finds in its slot. Returns null if the slot
+ * contains only the base.
+ */
 export async function presentWork(
   engine: Uses<'git' | 'machineId' | 'store'>,
   claim: Claim,
@@ -148,7 +156,8 @@ export async function presentWork(
   const path = await folderOfTask(engine.store.db, engine.machineId, claim.taskId);
   if (path === null || attempt.base_sha === null) return null;
   if (attempt.continues_from === null) {
-    // A prompt can omit it. A new attempt has none: checking that takes one read of a ref.
+    // The prompt can do without this. For a new attempt, one read of a ref shows that it has no
+    // snapshot.
     const last = await engine.git.lastSnapshot(labelOf(attempt.branch));
     if (!last.ok || last.value === null) return null;
   }
@@ -163,11 +172,11 @@ export async function presentWork(
 }
 
 export interface ContinuedSession extends ContinuedWork {
-  /** The conversation that the agent resumes. Null if it cannot. */
+  /** The conversation that the agent resumes; null if it cannot. */
   readonly sessionId: string | null;
 }
 
-/** Returns null if the part continues no other task, or that task was removed. */
+/** Returns null if the part continues no other task, or if that task was removed. */
 export async function continuedWork(
   engine: Uses<'driverFor' | 'machineId' | 'store'>,
   claim: Claim,
@@ -189,7 +198,10 @@ export async function continuedWork(
   };
 }
 
-/** A conversation belongs to its agent and its machine; one on a worker ended with the worker. */
+/**
+ * A conversation can only be continued by the same agent on the same machine. A worker's
+ * conversations end with the worker.
+ */
 function canFork(
   engine: Uses<'driverFor' | 'machineId'>,
   claim: Claim,

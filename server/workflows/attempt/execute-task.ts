@@ -1,5 +1,4 @@
-// The workflow of one attempt: worktree, setup, agent (part by part), commit, then into the landing
-// queue.
+// The workflow of one attempt: worktree, setup, agent (part by part), commit, landing queue.
 
 import { storedCause } from '../../core/plan/block-cause.ts';
 import type { Failure } from '../../core/failure.ts';
@@ -38,7 +37,9 @@ export function executeWorkflowId(claim: AttemptOfTask): string {
   return `exec/${claim.taskId}/${claim.epoch}`;
 }
 
-/** Names an attempt, for who may touch its processes and its worktree in this process. */
+/**
+ * Key of an attempt, which serializes access to its processes and its worktree within this process.
+ */
 export function attemptKey(taskId: string, attempt: number): string {
   return `${taskId}/${attempt}`;
 }
@@ -64,8 +65,8 @@ export async function executeTask(
 }
 
 /**
- * A passing problem of this machine can throw out of any step. It ends here, because only here can
- * an agent that still runs be ended: otherwise it would work beside its successor.
+ * A temporary problem of this machine can throw out of any step. It is handled here because only
+ * here can a running agent be stopped; otherwise that agent would run next to its successor.
  */
 async function executeOrGoOnLater(begun: Omit<StartedAttempt, 'runRow'>): Promise<string> {
   const { engine, run, claim } = begun;
@@ -117,8 +118,8 @@ async function executeUntilStopped(begun: Omit<StartedAttempt, 'runRow'>): Promi
 }
 
 /**
- * The attempt had committed its work before it was interrupted: nothing is done twice, it only has
- * to land.
+ * Queues the landing of an attempt that had committed its work before it was interrupted. No step
+ * is repeated.
  */
 async function landAgain(
   engine: Uses<'durable' | 'machineId' | 'settings' | 'store'>,
@@ -200,7 +201,7 @@ async function recordPlace(
   });
 }
 
-/** Adds notes to the task about anything that a worktree of this repository lacks. */
+/** Adds notes to the task about features that worktrees of this repository lack. */
 function repositoryNotes(engine: Uses<'git'>): { readonly notes?: readonly string[] } {
   const { hasSubmodules, usesLfs } = engine.git.facts;
   const notes = [

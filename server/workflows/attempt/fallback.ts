@@ -1,6 +1,5 @@
-// Who has a task's next attempt: the agent that had the last one, or who takes over from it. It
-// follows from the rows of the attempts alone, so a death between the end of one and the start of
-// the next changes nothing.
+// Chooses the agent for a task's next attempt: the previous one, or the one that takes over.
+// Depends only on the rows of earlier attempts, so a crash between two attempts changes nothing.
 
 import {
   agentChain,
@@ -28,15 +27,15 @@ export interface ChosenAgent {
   readonly step: number;
 }
 
-/** Accounts at their limit, with the time at which it is over. */
+/** Accounts at their limit, with the time at which the limit ends. */
 export type LimitedAccounts = ReadonlyMap<string, number>;
 
-/** Agents that the run does not use any more, with the reason. */
+/** Agents that the run no longer uses, with the reason. */
 export type UnusableAgents = ReadonlyMap<string, string>;
 
 /**
- * The agent of the next attempt, or null while all that could have it are at their limit, or cannot
- * be used in this run.
+ * Chooses the agent of the next attempt. Returns null if all possible agents are at their limit or
+ * cannot be used in this run.
  */
 export async function chooseAgent(
   engine: Uses<'clock' | 'settings'>,
@@ -64,14 +63,14 @@ export async function chooseAgent(
   return null;
 }
 
-/** Whether a limit lasts longer than it is to be waited for. */
+/** Whether a limit lasts longer than the settings allow to wait. */
 function isTooLong(engine: Uses<'clock' | 'settings'>, untilMs: number): boolean {
   const { limitWaitMs } = engine.settings().agents;
   return limitWaitMs !== null && untilMs - engine.clock.now() > limitWaitMs;
 }
 
 /**
- * The agent that takes over if the running attempt ends like this. Returns null if none does, or
+ * The agent that takes over if the running attempt fails this way. Returns null if none does, or
  * not yet.
  */
 export async function takesOver(
@@ -98,8 +97,8 @@ export async function takesOver(
 }
 
 /**
- * The agent that takes over from one whose account reached its limit. Returns null to wait for the
- * limit.
+ * The agent that takes over from one whose account reached its limit. Returns null to wait until
+ * the limit ends.
  */
 export async function takesOverAtLimit(
   engine: Uses<'clock' | 'settings'>,

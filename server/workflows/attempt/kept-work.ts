@@ -1,6 +1,5 @@
-// The work of an attempt is kept as snapshots; they are written down at the task, so that a person
-// finds them there: also when that work was still in a slot that another task has taken, or that
-// was pruned.
+// Keeps an attempt's work as snapshots and lists them in the task, so that a person finds them
+// there. This includes work in a slot that another task has taken or that was pruned.
 
 import { rescueRoot, workRoot } from '../../core/work/ref-names.ts';
 import type { SharedChange } from '../../git/slot-port.ts';
@@ -17,17 +16,17 @@ import type { Uses } from '../kit/engine-ports.ts';
 
 const workRoots = [workRoot, rescueRoot];
 
-/** Why and by whom; of a ref that was found with work of an earlier user in it neither is known. */
+/** Why and by whom the work was kept. Unknown for a ref with the work of a slot's earlier user. */
 export interface KeptNote {
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
-  /** The commit of the ref, if there is one ref. */
+  /** The commit, if one ref was kept. */
   readonly commit?: string;
 }
 
 const foundNote: KeptNote = { reason: 'found', author: 'unknown' };
 
-/** `otherwise`: the task that gets a ref whose name holds no task. */
+/** `otherwise`: the task to list the ref in if its name contains no task. */
 export async function nameKeptRefs(
   tx: Tx,
   store: Store,
@@ -45,24 +44,24 @@ export async function nameKeptRefs(
   }
 }
 
-/** `refs/drover/work/<task>/<attempt>` */
+/** Parses `refs/drover/work/<task>/<attempt>`. */
 function taskInName(ref: string): string {
   const root = workRoots.find((each) => ref.startsWith(each));
   return root === undefined ? '' : (ref.slice(root.length).split('/', 1)[0] ?? '');
 }
 
-/** An attempt, with any current owner. */
+/** An attempt, regardless of its current owner. */
 export type NumberedAttempt = Pick<Claim, 'taskId' | 'attempt'>;
 
-/** Its folder, and its base commit. */
+/** The attempt's folder and base commit. */
 export interface WorkPlace {
   readonly path: string;
   readonly base: string | null;
 }
 
 /**
- * Makes a snapshot of an attempt's work in its slot, and names it at the task. Returns false if
- * that was not possible.
+ * Makes a snapshot of an attempt's work in its slot and lists it in the task. Returns false if that
+ * failed.
  */
 export async function keepWork(
   engine: Uses<'files' | 'git' | 'report' | 'store'>,
@@ -85,7 +84,10 @@ export async function keepWork(
   return true;
 }
 
-/** Reports at the task each change in the git folder that all worktrees and the user share. */
+/**
+ * Adds an event to the task for each change in the git folder that the user and all worktrees
+ * share.
+ */
 export async function reportShared(
   engine: Uses<'git' | 'mask' | 'store'>,
   { taskId, attempt }: NumberedAttempt,
@@ -123,7 +125,7 @@ function valuesText(values: readonly string[]): string {
   return values.length === 0 ? 'unset' : values.map((value) => `"${value}"`).join(', ');
 }
 
-/** The same for an attempt whose worktree is known from the rows only. */
+/** The same for an attempt whose worktree is known only from the rows. */
 export async function keepWorkOf(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'store'>,
   claim: NumberedAttempt,

@@ -1,4 +1,4 @@
-// Chooses the notes of a prompt, and removes those whose cited line has changed.
+// Chooses the notes for a prompt, and drops notes whose cited line has changed.
 
 import { namedFiles } from '../../core/notes/named-files.ts';
 import {
@@ -24,12 +24,12 @@ import {
 } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** A cited line in a larger file is not looked for: it counts as it was written. */
+/** A citation of a larger file is not checked; its line counts as unchanged. */
 const fileBytesMax = 1024 * 1024;
 
 type Using = Uses<'clock' | 'git' | 'settings' | 'store'>;
 
-/** At most as many as the settings allow; they count as used from now on. */
+/** Returns as many notes as the settings allow, and records that they were used. */
 export async function notesForPrompt(
   engine: Using,
   attempt: AttemptRow,
@@ -85,7 +85,7 @@ function placeOf(citation: Citation | null, state: CitedState | null): PromptNot
     : { path, line, isHere: false };
 }
 
-/** Files that its text names, that its last attempt changed, or that were in conflict. */
+/** Files that the task's text names, that its last attempt changed, or that had a conflict. */
 async function pathsOfTask(
   engine: Uses<'git' | 'store'>,
   task: TaskRow,
@@ -108,7 +108,7 @@ async function stateOf(
 ): Promise<CitedState> {
   const base = attempt.base_sha;
   const read = base === null ? null : await git.fileAt(base, citation.path, fileBytesMax);
-  // A prompt can omit the check if git cannot answer.
+  // If git cannot answer, the prompt does without the check.
   if (base === null || read?.ok !== true) return { kind: 'elsewhere' };
   const bytes = read.value?.bytes;
   if (bytes === null) return { kind: 'found', line: citation.line };
@@ -118,7 +118,9 @@ async function stateOf(
   return citedState(citation, { content, hasSource });
 }
 
-/** A commit that contains the cited line; null if the work that has it has not landed. */
+/**
+ * A commit that contains the cited line. Returns null if the work with that line has not landed.
+ */
 async function sourceOf(store: Using['store'], row: NoteRow): Promise<Sha | null> {
   if (row.commit_sha !== null || row.task_id === null) return row.commit_sha;
   return (await taskById(store.db, row.task_id))?.landed_sha ?? null;

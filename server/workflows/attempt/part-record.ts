@@ -1,10 +1,10 @@
-// The record of one part of an attempt after its agent has ended: usage, cost, log, summary.
+// Records the result of one part after its agent has ended: usage, cost, log, summary.
 
 import { type Claim, movePhase, recordUsage, setAttempt, type Tx } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import type { PartOutcome } from './part-session.ts';
 
-/** Longest summary that is kept for the prompts of dependents. */
+/** Maximum length of a summary that is kept for the prompts of dependents. */
 const summaryMax = 2_000;
 
 export async function recordPart(

@@ -1,4 +1,4 @@
-// One part's session with an agent: its events, its questions and its end.
+// The session of one part with an agent: its events, its questions and its end.
 
 import type { AgentHost, AgentOutcome, AgentProcess } from '../../agents/port.ts';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
@@ -19,10 +19,10 @@ import { LostLease } from '../../durable/port.ts';
 import { slowDown } from '../kit/holds.ts';
 import type { Engine } from '../kit/engine-ports.ts';
 
-/** Until a question that could not be stored is stored again. */
+/** Delay before a failed write of a question is retried. */
 const tryAgainMs = 1_000;
 
-/** Messages from the running agent to the engine and back. */
+/** Passes messages between the running agent and the engine. */
 export class PartSession implements AgentHost {
   readonly #engine: Engine;
   readonly #claim: Claim;
@@ -30,7 +30,7 @@ export class PartSession implements AgentHost {
   readonly #still: AgentStill;
   readonly #signal: AbortSignal;
   readonly watch: BudgetWatch;
-  /** Why no agent was started here. Null if nothing prevented it. */
+  /** Why no agent was started here. Null if it was started or nothing prevented it. */
   elsewhere: string | null = null;
   #usage: Usage | null = null;
   #wasKilled = false;
@@ -51,7 +51,7 @@ export class PartSession implements AgentHost {
     );
   }
 
-  /** One run of the agent: it ends when a person, or the budget watch, stops it. */
+  /** Runs the agent once. The signal aborts when a person or the budget watch stops it. */
   async whileAtWork<T>(signal: AbortSignal, body: (either: AbortSignal) => Promise<T>): Promise<T> {
     this.watch.setAtWork(true);
     try {
@@ -62,7 +62,7 @@ export class PartSession implements AgentHost {
     }
   }
 
-  /** Whether a person wants an agent to continue that was stopped in a loop. */
+  /** Whether a person wants an agent that was stopped in a loop to continue. */
   async goesOn(outcome: AgentOutcome): Promise<boolean> {
     return outcome.kind === 'stopped' && !this.#signal.aborted && (await this.watch.mayGoOn());
   }
@@ -79,7 +79,7 @@ export class PartSession implements AgentHost {
     return { outcome, usage: this.#usage, logPath };
   }
 
-  /** Records the agent's current process. Null if it has ended. */
+  /** Records the agent's current process; null if it has ended. */
   runsAs(process: AgentProcess | null): void {
     this.#still.runsAs(process);
   }
@@ -99,7 +99,7 @@ export class PartSession implements AgentHost {
   }
 
   /**
-   * Whether this outcome is the work of a signal from outside; asked once for each run of the
+   * Whether a signal from outside ended the agent. Returns true only once for each run of the
    * agent.
    */
   takeKill(outcome: AgentOutcome): boolean {
@@ -115,7 +115,7 @@ export class PartSession implements AgentHost {
   onEvent(event: AgentEvent): void {
     this.watch.onEvent(event);
     if (event.type === 'usage') this.#usage = event.usage;
-    // Shells report a death by signal n as 128 + n.
+    // Shells report a death by signal n as exit code 128 + n.
     if (event.type === 'exit') this.#wasKilled = event.signal !== null || (event.code ?? 0) > 128;
     if (event.type !== 'retry') return;
     const { store } = this.#engine;
@@ -188,9 +188,8 @@ export class PartSession implements AgentHost {
   }
 
   /**
-   * Retries the write, because an agent that asks must not end when the database is briefly
-   * unreachable. Returns null if the attempt is over or another process has it; then nothing was
-   * written.
+   * Retries the write, because a question must not end the agent if the database is briefly
+   * unreachable. Returns null without writing if the attempt is over or another process owns it.
    */
   async #written<T>(over: AbortSignal, body: (tx: Tx) => Promise<T>): Promise<T | null> {
     const { store, clock, isPassing } = this.#engine;
@@ -244,8 +243,8 @@ export interface PartOutcome {
   readonly outcome: AgentOutcome;
   readonly usage: Usage | null;
   readonly logPath: string;
-  /** The engine itself has stopped the agent: a budget is used up, or it went round in a circle. */
+  /** Why the engine itself stopped the agent: a budget is used up, or it was in a loop. */
   readonly held?: WatchStop;
-  /** It must continue on another machine, for this reason. */
+  /** Why the attempt must continue on another machine. */
   readonly elsewhere?: string;
 }

@@ -1,6 +1,6 @@
-// A planning attempt: the agent reads but writes nothing, its final message is the plan, and a
-// person decides on it. Files that it wrote anyway are kept as a snapshot, and no implementing
-// attempt starts from it.
+// Runs a planning attempt: the agent reads without writing, its last message is the plan, and a
+// person decides on it. Files that it wrote anyway are kept as a snapshot that no later attempt
+// starts from.
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { failure } from '../../core/failure.ts';
@@ -22,7 +22,7 @@ import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { type AttemptAtWork, runAgent } from './work-parts.ts';
 import type { Place } from './worktree-step.ts';
 
-/** Resolves with how the attempt has ended: `planned` when its plan waits for a person. */
+/** Resolves with how the attempt ended: `planned` if its plan waits for a person. */
 export async function makePlan(attempt: AttemptAtWork): Promise<string> {
   const { engine, run, claim, place } = attempt;
   const done = await runAgent(attempt, claim.taskId, 'planned');
@@ -39,8 +39,7 @@ export async function makePlan(attempt: AttemptAtWork): Promise<string> {
 }
 
 /**
- * Keeps uncommitted changes and commits alike, names them at the task, and moves them out of the
- * way of the new work.
+ * Keeps uncommitted changes and commits, lists them in the task, and removes them from the slot.
  */
 async function setWorkAside(
   engine: Uses<'files' | 'git' | 'report' | 'store'>,
@@ -101,7 +100,7 @@ async function waitForDecision(
 }
 
 /**
- * Failed tries at a plan count while there is no plan, so that they end; a plan restores the
+ * Failed tries count until a plan exists, so that planning ends. A finished plan restores the
  * attempts.
  */
 async function attemptsWithoutPlanning(tx: Tx, claim: Claim): Promise<number> {

@@ -1,4 +1,4 @@
-// Collects the facts for a part's prompt; core writes the text.
+// Collects the facts for a part's prompt. Core writes the text.
 
 import { stepText } from '../../core/format.ts';
 import { attachmentsIn } from '../../core/plan/attachments.ts';
@@ -36,19 +36,19 @@ type Prompting = Uses<
   'clock' | 'files' | 'git' | 'machineId' | 'mask' | 'places' | 'settings' | 'store'
 >;
 
-/** Most siblings named in a prompt. */
+/** Maximum number of siblings in a prompt. */
 const siblingsMax = 50;
 
 export interface PartPrompt {
   readonly text: string;
   /**
-   * The whole task, for a session that turns out to have lost its memory of it. Null if `text` is
+   * The whole task, for a session that turns out to have lost its memory. Null if `text` already is
    * the whole task.
    */
   readonly ifForgotten: string | null;
-  /** Hints that were waiting and are delivered with it. */
+  /** Waiting hints that are delivered with the prompt. */
   readonly hints: readonly string[];
-  /** Paths of the images that it names. */
+  /** Paths of the images that the prompt names. */
   readonly attachments: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export async function buildPartPrompt(
   const { db } = engine.store;
   const [open, all, surroundings, gathered, notes] = await Promise.all([
     openHints(db, hintIds(claim, part)),
-    // A new conversation also gets the earlier hints, because it has not received them.
+    // A new conversation also gets the earlier hints, which it has not received.
     allHints(db, hintIds(claim, part)),
     surroundingsOf(engine, claim, attempt, hasTools),
     promptInput(engine, claim, attempt, part),
@@ -99,7 +99,8 @@ export async function buildPartPrompt(
 }
 
 /**
- * It continues the conversation that planned, which has not been asked to implement the plan yet.
+ * Whether the agent continues the conversation that wrote the plan, and has not yet been asked to
+ * implement it.
  */
 async function isAfterPlanning(engine: Uses<'store'>, attempt: AttemptRow): Promise<boolean> {
   if (attempt.planning === 1) return false;
@@ -107,10 +108,7 @@ async function isAfterPlanning(engine: Uses<'store'>, attempt: AttemptRow): Prom
   return before?.planning === 1 && before.session_id === attempt.session_id;
 }
 
-/**
- * A plan that was sent back is the one to answer, also for the attempt that tries it again after a
- * failure.
- */
+/** A plan that was sent back must be answered, also by an attempt that retries after a failure. */
 async function planOf(engine: Uses<'store'>, claim: Claim): Promise<PromptPlan | null> {
   const { db } = engine.store;
   if (claim.planning !== true) {
@@ -123,7 +121,7 @@ async function planOf(engine: Uses<'store'>, claim: Claim): Promise<PromptPlan |
   return { kind: 'make', sentBack };
 }
 
-/** Hints in a prompt count as delivered once an agent gets the prompt. */
+/** Marks hints in a prompt as delivered once an agent gets the prompt. */
 export async function hintsTold(engine: Uses<'store'>, ids: readonly string[]): Promise<void> {
   const { store } = engine;
   if (ids.length === 0) return;
@@ -236,7 +234,7 @@ async function lastFailure(
 ): Promise<PromptInput['lastFailure']> {
   const before = await readAttempt(engine.store.db, claim.taskId, attempt.number - 1);
   if (before === null || before.failure_kind === null) return null;
-  // The prompt names the plan that was sent back.
+  // The prompt already includes the plan that was sent back.
   if (before.planning === 1 && before.failure_kind === 'sent_back') return null;
   const task = await existingTask(engine.store.db, claim.taskId);
   const conflictFiles = JSON.parse(task.conflict_files) as string[];
@@ -252,7 +250,7 @@ async function lastFailure(
   };
 }
 
-/** The work that is in conflict, if no attempt in between has changed anything. */
+/** The conflicting work, unless a later attempt has changed anything. */
 async function conflictingCommit(
   engine: Uses<'store'>,
   before: AttemptRow,
@@ -261,12 +259,12 @@ async function conflictingCommit(
   return lastCommitBefore(engine.store.db, before.task_id, before.number);
 }
 
-/** Most landed tasks whose changes are compared with the files in conflict. */
+/** Maximum number of landed tasks whose changes are compared with the conflicting files. */
 const landedMax = 20;
 
 /**
- * The other side of a conflict: landed changes to the same files since the attempt started, with
- * their intent.
+ * The other side of a conflict: changes to the same files that landed since the attempt started,
+ * with their purpose.
  */
 async function landedMeanwhile(
   engine: Uses<'git' | 'store'>,
@@ -299,7 +297,9 @@ async function doneBefore(
     .map(({ id, title }) => ({ id, title }));
 }
 
-/** A worker has no folder of this machine, and another machine of a fleet may have the image. */
+/**
+ * A worker cannot read this machine's folders, and the image may be on another machine of a fleet.
+ */
 async function attachmentsOf(
   { files, places }: Uses<'files' | 'places'>,
   attempt: AttemptRow,
@@ -315,8 +315,8 @@ async function attachmentsOf(
 }
 
 /**
- * A description too long for a prompt is written to a file beside the logs, and the prompt names
- * it.
+ * Writes a description that is too long for a prompt to a file beside the logs. The prompt then
+ * names the file.
  */
 async function descriptionFile(
   engine: Uses<'files' | 'mask' | 'places' | 'settings'>,

@@ -1,7 +1,7 @@
-// Finished work that lands again must be available to every machine. If a git server refuses it,
-// the commit stays on the machine that made it, and the task waits for a person with the server's
-// message; `tooManyRefused` prevents further tasks from hitting the same rule. If the work is on no
-// machine, a new attempt starts.
+// Handles finished work that cannot be committed or made available to every machine. If a git
+// server refuses it, the commit stays on the machine that made it, and the task waits for a person
+// with the server's message; `tooManyRefused` keeps further tasks from failing on the same rule. If
+// no machine has the work, a new attempt starts.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -28,15 +28,14 @@ type Refused = Uses<'chance' | 'clock' | 'mask' | 'owner' | 'settings' | 'store'
 
 interface UncommittedWork {
   readonly part: string;
-  /** The folder that holds the work. */
+  /** The folder with the work. */
   readonly path: string;
   readonly trouble: GitFailure;
 }
 
 /**
- * Ends an attempt whose work could not be committed or pushed; the agent of `part` has finished.
- * `isWhole` marks a commit that only has to land: once the task is resolved, no agent works on it
- * again.
+ * Ends an attempt whose work could not be committed or pushed after the agent of `part` finished.
+ * `isWhole`: the commit only has to land, so no agent works on it after the task is resolved.
  */
 export async function endUncommitted(
   engine: Refused,
@@ -59,8 +58,8 @@ export async function endUncommitted(
 }
 
 /**
- * Only the commit is tried again: a few times by itself if the problem may pass, otherwise when a
- * person has cured it. The slot stays leased, because it has the only copy of the work.
+ * Only the commit is retried: a few times automatically if the problem may pass, otherwise after a
+ * person has fixed it. The slot stays leased, because it has the only copy of the work.
  */
 async function endFinished(
   engine: Refused,
@@ -69,7 +68,7 @@ async function endFinished(
   { part, path, trouble }: UncommittedWork,
 ): Promise<void> {
   const reason = failure('commit_failed', trouble.message);
-  // First, so that a request to stop keeps it.
+  // Written first, so that a stop request preserves it.
   await setAttempt(tx, claim.taskId, claim.attempt, { failure_kind: reason.kind, pid_part: part });
   const isRetried = trouble.retryable && (await goesOnAfter(tx, claim, reason)) !== null;
   if (isRetried) await recordFailure(engine, tx, claim, reason);
@@ -77,7 +76,7 @@ async function endFinished(
   await setAttempt(tx, claim.taskId, claim.attempt, { pid_part: part });
 }
 
-/** Blocks a task whose agent has finished until a person has cured git. */
+/** Blocks a task whose agent has finished until a person has fixed git. */
 export async function holdFinished(
   engine: Uses<'clock' | 'mask' | 'store'>,
   tx: Tx,
@@ -93,8 +92,8 @@ export async function holdFinished(
 }
 
 /**
- * Publishes earlier finished work to where every machine finds it. Returns false if that was not
- * possible, which ends the attempt.
+ * Publishes earlier finished work so that every machine can fetch it. Returns false if that fails,
+ * which ends the attempt.
  */
 export async function publishAgain(
   engine: Refused & Uses<'git' | 'machineId' | 'report'>,
@@ -148,7 +147,7 @@ async function endUnpublished(
   await beginAnew(engine, tx, claim, `${words}. A new attempt begins.`);
 }
 
-/** The place of finished work that neither this clone nor the remote has. */
+/** Says where finished work is that neither this clone nor the remote has. */
 export async function wordsOfMissing(
   tx: Reads,
   { taskId, attempt, commit }: { taskId: string; attempt: number; commit: Sha },
@@ -173,10 +172,10 @@ async function holdRefused(
   await releaseSlot(tx, 'task', claim.taskId);
 }
 
-/** `committed`: a git server has not taken the work. `uncommitted`: git could not commit it. */
+/** `committed`: a git server refused the work. `uncommitted`: git could not commit it. */
 export type Finished = 'committed' | 'uncommitted';
 
-/** Returns null if an agent has to work on the task. */
+/** Returns null if an agent must work on the task. */
 export async function finishedAs(tx: Reads, id: string): Promise<Finished | null> {
   const last = await lastAttempt(tx, id);
   if (last?.state !== 'interrupted') return null;

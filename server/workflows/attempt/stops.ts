@@ -1,5 +1,5 @@
-// Pause, cancel and the end of a run for a running task: requested in the row, carried out by the
-// workflow.
+// Stops of a running task: pause, cancel, and the end of a run. They are requested in the row and
+// carried out by the workflow.
 
 import { ownedStatuses } from '../../core/plan/state.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -28,7 +28,7 @@ export async function isStopRequested(
   return row.stop_requested !== null || !ownedStatuses.has(row.status);
 }
 
-/** Carries out a person's request, after any running process of the attempt has ended. */
+/** Carries out a stop request, after all processes of the attempt have ended. */
 export async function settleStop(
   engine: Uses<
     'clock' | 'files' | 'git' | 'machineId' | 'places' | 'processes' | 'report' | 'store'
@@ -42,7 +42,7 @@ export async function settleStop(
   return 'stopped';
 }
 
-/** Whatever the next request is, the attempt's work until now is kept first. */
+/** Keeps the attempt's work first, whatever the request is. */
 async function keepStopped(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'store'>,
   claim: Claim,
@@ -73,7 +73,7 @@ export async function settleStopIn(
   const { store } = engine;
   await withdrawQuestions(tx, store.sources, claim.taskId);
   const last = await lastAttempt(tx, claim.taskId);
-  // Its agent is not started again: only the commit of its work is missing.
+  // Only the commit of its work is missing, so its agent is not started again.
   const isFinished = last?.number === claim.attempt && last.failure_kind === 'commit_failed';
   await setAttempt(tx, claim.taskId, claim.attempt, {
     state: 'interrupted',
@@ -102,8 +102,8 @@ export async function settleStopIn(
 }
 
 /**
- * For an attempt that ended while a person had requested another end: the person's request wins.
- * True if it has been carried out, and nothing else must be written.
+ * Handles a stop that a person requested while the attempt ended by itself: the person's request
+ * wins. Returns true if it was carried out, so that nothing else must be written.
  */
 export async function stoppedInstead(
   engine: Uses<'clock' | 'store'>,

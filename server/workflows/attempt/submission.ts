@@ -1,4 +1,4 @@
-// After the commit: facts decide the next step - a review, the end without a commit, or the landing
+// After the commit, facts decide the next step: a review, an end without a commit, or the landing
 // queue.
 
 import { resolveRunSettings } from '../kit/run-settings.ts';
@@ -37,7 +37,7 @@ interface JudgedTask {
   readonly test_command: string | null;
 }
 
-/** The commit that an attempt submits, and its base. */
+/** The commit that an attempt submits, with its base. */
 export interface Submission {
   readonly runRow: RunRow;
   readonly place: Place;
@@ -75,7 +75,7 @@ export async function submit(
   if (conflict !== null) return recordFailure(engine, tx, claim, conflict.reason, conflict.files);
   switch (judgement.next.kind) {
     case 'complete_without_commit':
-      // If no candidate changed anything, there is no choice.
+      // If no candidate changed anything, no choice is necessary.
       if (isCandidate)
         return review(engine, tx, claim, judgement, {
           held,
@@ -102,8 +102,8 @@ export async function submit(
 const ignoredNote: KeptNote = { reason: 'ignored', author: 'agent' };
 
 /**
- * An attempt that changes nothing after a conflict has not resolved it: the earlier work still has
- * to land.
+ * Returns the earlier conflicting work if this attempt changed nothing: the conflict is not
+ * resolved, and that work still has to land.
  */
 async function conflictLeft(
   tx: Tx,
@@ -119,7 +119,7 @@ async function conflictLeft(
   return { reason: failure('conflict', message), files };
 }
 
-/** A candidate's work goes no further than its own gate: it waits for the choice. */
+/** A candidate stops after its own gate and waits for the choice. */
 async function holdCandidate(
   engine: Uses<'store'>,
   tx: Tx,
@@ -157,7 +157,7 @@ async function queueWork(
   });
 }
 
-/** The gate command that covers the task, or null when it has none. */
+/** The gate command for the task; null if it has none. */
 export function chooseGateCommand(
   engine: Uses<'settings'>,
   run: Pick<RunRow, 'flags' | 'settings'>,
@@ -171,7 +171,7 @@ export function chooseGateCommand(
 }
 
 /**
- * A gate given with the command counts for its run, whatever the settings in force are when its
+ * The gate given with the run's command, which applies even if other settings are in force when its
  * work lands.
  */
 export function gateOfRun(
@@ -194,19 +194,22 @@ export function landQueue(line: string): string {
 }
 
 /**
- * One landing at a time for each line. In a fleet every machine applies this without coordination
- * (`sharedQueueLimits`).
+ * Allows one landing at a time per line. In a fleet, every machine applies this without
+ * coordination (`sharedQueueLimits`).
  */
 export function limitLandQueue(engine: Uses<'durable' | 'machineId'>, line: string): void {
   if (engine.machineId === '') engine.durable.queue(landQueue(line), { concurrency: 1 });
 }
 
-/** Not behind the landings of the line; on the same machines. */
+/**
+ * A separate queue, so that a base gate does not wait for the line's landings. It runs on the same
+ * machines.
+ */
 export function baseGateQueue(line: string): string {
   return `${landPrefix}${line} base`;
 }
 
-/** The line that a queue lands on, or whose tip it tests; null for another queue. */
+/** The line whose landings or tip gates use the queue; null for other queues. */
 export function lineOfQueue(queue: string): string | null {
   if (!queue.startsWith(landPrefix)) return null;
   return queue.slice(landPrefix.length).split(' ')[0] ?? null;
@@ -224,8 +227,8 @@ export async function submitLanding(
   claim: AttemptInRun,
   landing: QueuedLanding,
 ): Promise<void> {
-  // Not by task and epoch alone: an approved task that came back is approved again in the same
-  // epoch.
+  // Task and epoch are not unique: an approved task that was returned can be approved again in the
+  // same epoch.
   const workflowId = `land/${claim.taskId}/${claim.epoch}/${engine.store.sources.uuid()}`;
   await queueLanding(tx, engine.store.sources, {
     workflowId,
@@ -246,7 +249,7 @@ interface ReviewFacts {
   readonly protected: readonly string[];
   readonly undecided?: Undecided | null;
   readonly commit: string | null;
-  /** The work before the interruption is in its snapshots. */
+  /** Whether the work from before an interruption is in snapshots. */
   readonly wasCutOff: boolean;
   readonly ignored?: IgnoredResults;
 }
@@ -301,15 +304,15 @@ async function review(
       last_error: judgement.reason,
     },
   });
-  // The slot has the only copy of files that were too many to be kept.
+  // The slot has the only copy of files that were too many for a snapshot.
   const isOnlyCopy = typeof facts.ignored?.unkept === 'string';
   if (kind === 'no_changes' && !isOnlyCopy) await releaseSlot(tx, 'task', claim.taskId);
 }
 
 /**
- * An attempt that was interrupted after it made changes, and that ends without any, has not
- * "changed nothing": its changes are in its snapshots. Determined from the feed, because git is not
- * called in a transaction.
+ * An attempt that changed something before it was interrupted and nothing afterwards must not count
+ * as "no changes": its work is in snapshots. Read from the feed, because git must not be called in
+ * a transaction.
  */
 async function workWasCutOff(tx: Tx, { taskId, attempt }: Claim): Promise<boolean> {
   const kept = await refsKeptWhenReturned(tx, taskId, attempt);
@@ -320,9 +323,7 @@ function cutOffWords({ attempt }: Claim): string {
   return `attempt ${attempt} was interrupted, and what it had made was no longer in its worktree: a new one continues from its snapshot`;
 }
 
-/**
- * Before a person is asked about an attempt without changes, the agent that takes over has its try.
- */
+/** Whether another agent takes over before a person is asked about an attempt without changes. */
 async function hasAnotherTry(engine: Uses<'settings'>, tx: Tx, claim: Claim): Promise<boolean> {
   const next = await takesOver(engine, tx, claim, 'no_changes');
   if (next === null) return false;

@@ -1,5 +1,5 @@
-// Collects the information about its environment for a prompt: setup, gate, limits, and the changes
-// of other running tasks so far.
+// Collects the environment section of a prompt: setup, gate, limits, and what other running tasks
+// have changed so far.
 
 import { attemptWorkRef } from '../../core/work/ref-names.ts';
 import type { OtherTask, Surroundings } from '../../core/prompt/surroundings-prompt.ts';
@@ -14,12 +14,12 @@ import { pathsChanged } from '../kit/compared-commits.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { chooseGateCommand } from './submission.ts';
 
-/** Maximum number of other running tasks to read. */
+/** Maximum number of other running tasks to include. */
 const othersMax = 20;
-/** Files kept of each. */
+/** Maximum number of files per task. */
 const filesMax = 200;
 
-/** Null while planning: nothing is built, so nothing is judged. */
+/** Returns null for a planning attempt, whose work is not built and not tested. */
 export async function surroundingsOf(
   engine: Uses<'git' | 'mask' | 'settings' | 'store'>,
   claim: Claim,
@@ -62,8 +62,7 @@ async function changesOfOthers(
   const rows = await othersInProgress(engine.store.db, taskId, othersMax);
   const found: OtherTask[] = [];
   for (const row of rows) {
-    // The committed work, or the last snapshot of the work in progress; a task that has just
-    // started has neither.
+    // The committed work or the last snapshot. A task that has just started has neither.
     const commit = row.commit_sha ?? (await engine.git.readRef(attemptWorkRef(row.id, row.number)));
     if (commit === null || row.base_sha === null) continue;
     const files = await pathsChanged(engine, row.base_sha, commit);

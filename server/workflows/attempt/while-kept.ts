@@ -1,4 +1,4 @@
-// Snapshots of an attempt's work while its agent runs, and the label of the last one after the
+// Makes snapshots of an attempt's work while its agent runs, and labels the last one after the
 // agent has ended.
 
 import type { AgentOutcome } from '../../agents/port.ts';
@@ -6,7 +6,7 @@ import type { FailureKind } from '../../core/failure.ts';
 import { keepWork, type NumberedAttempt, type KeptNote, type WorkPlace } from './kept-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** Returns null if its work is committed next, or its stop is carried out elsewhere. */
+/** Returns null if the work is committed next, or if its stop is carried out elsewhere. */
 export function keptNoteAfter(outcome: AgentOutcome, isHeld: boolean): KeptNote | null {
   const author = 'agent';
   switch (outcome.kind) {
@@ -23,7 +23,7 @@ export function keptNoteAfter(outcome: AgentOutcome, isHeld: boolean): KeptNote 
 
 const timeoutKinds: ReadonlySet<FailureKind> = new Set(['timeout', 'agent_stalled']);
 
-/** The interval until the first snapshot of a running agent's work, and between snapshots. */
+/** Time until the first snapshot of a running agent's work, and between later ones. */
 interface Pace {
   readonly firstMs: number;
   readonly nextMs: number;
@@ -32,12 +32,13 @@ interface Pace {
 const pace: Pace = { firstMs: 20_000, nextMs: 20_000 };
 
 /**
- * A machine that never returns costs half a minute, within which a snapshot must also be pushed.
- * The first one is early: an agent that outlived its backend has had none for a while.
+ * If a machine never returns, at most half a minute of work is lost, including the push of the
+ * snapshot. The first snapshot is early, because an agent that outlived its backend has had none
+ * for a while.
  */
 const paceOfFleet: Pace = { firstMs: 5_000, nextMs: 20_000 };
 
-/** Snapshots a running agent's work, so that no death costs more than the last half minute. */
+/** Makes snapshots while the agent runs, so that a crash loses at most the last half minute. */
 export async function withPeriodicSnapshots<T>(
   engine: Uses<'clock' | 'files' | 'git' | 'machineId' | 'report' | 'store'>,
   attempt: NumberedAttempt,
@@ -60,7 +61,7 @@ export async function withPeriodicSnapshots<T>(
   } finally {
     off();
     await running;
-    // One that was running has set the next.
+    // A snapshot that was still running has set the next timer.
     off();
   }
 }

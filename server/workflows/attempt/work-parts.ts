@@ -1,5 +1,5 @@
-// The parts of one attempt: sub-tasks in order, the task itself, and sub-tasks that its agents add
-// in the meantime.
+// Runs the parts of one attempt: sub-tasks in order, the task itself, and sub-tasks that its agents
+// add during the attempt.
 
 import { firstLineOf } from '../../core/format.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
@@ -44,8 +44,7 @@ export interface AttemptAtWork extends StartedAttempt {
 }
 
 /**
- * Works through all parts and submits the task; resolves with how the attempt has ended otherwise,
- * or null.
+ * Runs all parts and submits the task. Resolves with null, or with how the attempt ended instead.
  */
 export async function workParts(attempt: AttemptAtWork): Promise<string | null> {
   const { claim } = attempt;
@@ -78,8 +77,8 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
 }
 
 /**
- * Sub-tasks whose work the attempt started with: done by the attempt before it, or before it was
- * interrupted.
+ * Sub-tasks whose work is already in the attempt, done by an earlier attempt or before an
+ * interruption.
  */
 async function partsDone({ engine, run, claim }: AttemptAtWork): Promise<readonly string[]> {
   if (claim.parts.length === 1) return [];
@@ -95,15 +94,14 @@ async function partsDone({ engine, run, claim }: AttemptAtWork): Promise<readonl
   });
 }
 
-/**
- * Sub-tasks that the agents of the sub-tasks have added have their turns before the task itself.
- */
+/** Sub-tasks that agents of other sub-tasks added run before the task itself. */
 async function workAddedBefore(attempt: AttemptAtWork, known: Set<string>): Promise<string | null> {
-  // Without an agent that could have added any, all present sub-tasks were added by a turn that
-  // this one replays.
+  // No earlier agent could have added any. All new sub-tasks were added by the task's own turn,
+  // which this run replays.
   if (attempt.claim.parts.length === 1) return null;
   for (let round = 1; ; round += 1) {
-    // Also an empty list is remembered: the task's own turn, which comes next, may add some.
+    // An empty list is stored too, because the task's own turn, which comes next, may add
+    // sub-tasks.
     const added = await attempt.run.step(`added:before:${round}`, () =>
       unknownParts(attempt, known),
     );
@@ -114,8 +112,8 @@ async function workAddedBefore(attempt: AttemptAtWork, known: Set<string>): Prom
 }
 
 /**
- * The sub-tasks that the task's own turn has added, and those that they add: until the attempt has
- * no agent left that could add any.
+ * Runs the sub-tasks that the task's own turn added, and those that they add in turn, until no
+ * agent is left that could add any.
  */
 async function workAddedAfter(
   attempt: AttemptAtWork,
@@ -124,11 +122,11 @@ async function workAddedAfter(
 ): Promise<string | null> {
   const { run, claim } = attempt;
   for (let round = 1; ; round += 1) {
-    // Once the agent has ended, none can be added: if none was added, nothing must be stored.
+    // An agent that has ended cannot add sub-tasks, so if it added none, nothing has to be stored.
     const there =
       round === 1 ? partsAtEnd : await readClaimedParts(attempt.engine.store.db, claim.taskId);
     if (there.every((id) => known.has(id))) return null;
-    // Uncommitted changes of the task's own turn are its own.
+    // Uncommitted changes belong to the task's own turn, so commit them before another part starts.
     if (round === 1 && !(await commitWork(attempt, claim.taskId, 'kept', async () => {}))) {
       return 'failed';
     }
@@ -188,12 +186,12 @@ type PartEnd =
   | {
       readonly ended: null;
       readonly summary: string;
-      /** The task's own, once its agent had ended. */
+      /** The task's sub-tasks when its own agent had ended. */
       readonly parts: readonly string[];
     }
   | { readonly ended: string; readonly summary?: undefined };
 
-/** `step`: the name under which its end is stored, if that is not the usual one. */
+/** `step`: the name under which its end is stored, if not the default. */
 export async function runAgent(
   work: AttemptAtWork,
   part: string,
@@ -234,8 +232,8 @@ export async function runAgent(
 }
 
 /**
- * An agent that ended because the process closes has not ended its step: the step is run again at
- * the next start.
+ * An agent that was stopped because the process exits has not finished its step, which must run
+ * again at the next start.
  */
 function leaveIfClosing(run: DurableRun<Tx>, outcome: PartOutcome): PartOutcome {
   if (outcome.outcome.kind === 'stopped' && run.signal.aborted) throw run.signal.reason;
@@ -273,8 +271,8 @@ async function endIfNotDone(
 }
 
 /**
- * Commits the part's uncommitted changes, under its name. Returns false if that was not possible,
- * which ends the attempt.
+ * Commits the part's uncommitted changes with its name. Returns false if that failed, which ends
+ * the attempt.
  */
 async function commitWork(
   attempt: AttemptAtWork,
@@ -289,7 +287,7 @@ async function commitWork(
   const committed = await run.step(
     step,
     async () => {
-      // Committed it is by the first try, and pushed by one of the next.
+      // The first try commits the work; a later one may push it.
       const made = await retryWhileUnreachable(
         engine,
         attempt.signal,

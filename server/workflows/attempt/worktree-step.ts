@@ -1,5 +1,5 @@
-// Step "worktree": a slot of the pool at the right base, the branch of the attempt in it, and the
-// project's setup done.
+// The "worktree" step: a slot of the pool at the right base with the attempt's branch checked out,
+// after the project's setup.
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers } from '../../core/work/trailers.ts';
@@ -41,7 +41,7 @@ export interface Place {
 export type PlaceOutcome =
   | { readonly kind: 'ready'; readonly place: Place }
   | { readonly kind: 'failed'; readonly failure: Failure }
-  /** This machine cannot reach the git remote, and another one can do all of the task. */
+  /** This machine cannot reach the git remote, but another one can run the whole task. */
   | { readonly kind: 'cut_off'; readonly reason: string }
   | NoBase;
 
@@ -95,7 +95,7 @@ async function prepareNow(
   }
 }
 
-/** How many folders in a row may belong to someone else. */
+/** How many consecutive folders may belong to something else before the step fails. */
 const foreignMax = 20;
 
 async function prepareIn(
@@ -136,7 +136,7 @@ async function prepareIn(
   if (!prepared.ok) {
     if (prepared.error.kind === 'foreign') return 'foreign';
     const message = `the worktree ${slot.path} could not be prepared: ${prepared.error.message}`;
-    // It fails for every task until a person has helped: it blocks, as a failed setup does.
+    // This fails for every task until a person helps, so it blocks the task like a failed setup.
     if (prepared.error.kind === 'unfilled')
       return { kind: 'failed', failure: failure('setup_failed', message) };
     return { kind: 'failed', failure: gitFailed({ ...prepared.error, message }) };
@@ -168,8 +168,8 @@ async function prepareIn(
 }
 
 /**
- * A process that hung while another took over its work must not lease a slot that nothing would
- * release.
+ * A process that hung while another one took over its work must not lease a slot, because nothing
+ * would release it.
  */
 async function leaseOwnSlot(
   engine: Uses<'machineId' | 'places' | 'store'>,
@@ -190,7 +190,10 @@ async function leaseOwnSlot(
   return leaseSlot(tx, engine.store.sources, request);
 }
 
-/** The conversation continues in the worktree as it was left: nothing in it may be touched. */
+/**
+ * Whether the worktree still has the branch, so that the conversation can continue in it without
+ * any change.
+ */
 async function holdsBranch(
   engine: Uses<'files' | 'git'>,
   path: string,
@@ -205,7 +208,7 @@ interface Start {
   readonly startSha: Sha;
   readonly keepBranch: boolean;
   readonly ref: string | null;
-  /** The start contains earlier commits, if there were any. */
+  /** Whether the start contains earlier commits. */
   readonly hasCommitted: boolean;
 }
 
@@ -217,8 +220,8 @@ interface StartPlace {
 }
 
 /**
- * Work that the branch of this attempt (or of the one it continues) already holds is kept in either
- * case.
+ * Keeps work that the attempt's branch, or the branch that it continues, already has, whether or
+ * not the attempt uses it.
  */
 async function keepEarlierBranch(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'settings' | 'store'>,
@@ -263,7 +266,7 @@ async function startOn(
   return ontoBase(engine, attempt, base, earlier.commit, own);
 }
 
-/** An interrupted attempt that has to move to another base takes its uncommitted changes along. */
+/** Commits the uncommitted changes of an interrupted attempt that has to move to another base. */
 async function commitUnfinished(
   engine: Uses<'files' | 'git' | 'report' | 'settings'>,
   claim: Claim,
@@ -283,15 +286,14 @@ async function commitUnfinished(
     signature: null,
   });
   if (committed.ok) return committed.value.commit;
-  // A snapshot keeps them when the slot is emptied.
+  // A snapshot keeps them when the slot is cleaned.
   engine.report(committed.error, `committing the unfinished work of ${claim.taskId}`);
   return present;
 }
 
 /**
- * The work contains the current base, and no other base that the current one does not contain: for
- * example of the line of an epic that has not landed, or of commits that people have taken out
- * since.
+ * Whether the work contains the current base and no other base that the current one lacks, such as
+ * that of an epic's line that has not landed, or commits that users removed since.
  */
 async function isBasedOn(
   { git }: Uses<'git'>,
@@ -303,7 +305,7 @@ async function isBasedOn(
   return ownBase === null || (await git.isAncestor(ownBase, base));
 }
 
-/** Earlier work on top of the present base, when it merges cleanly. */
+/** Earlier work on top of the current base, if it merges cleanly. */
 async function ontoBase(
   engine: Uses<'git' | 'store'>,
   attempt: AttemptRow,
@@ -356,10 +358,10 @@ async function runSetup(
   }
 }
 
-/** First port of the first slot; well below the ephemeral range. */
+/** First port of the first slot, far below the ephemeral range. */
 const portBaseFirst = 20_000;
 
-/** The variables every agent, setup and gate of a task gets. */
+/** The environment variables that every agent, setup and gate of a task gets. */
 export function taskVariables(
   engine: Uses<'settings'>,
   taskId: string,

@@ -1,5 +1,5 @@
-// The pool as a person sees it, and the pruning of unused worktrees: only free, clean, merged ones,
-// unless forced.
+// Lists the worktrees of the pool and removes unused ones. Without force, it only removes free,
+// clean and merged worktrees.
 
 import { isInUse, whyKept, type WorktreeHolder } from '../../core/work/worktree-room.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -25,7 +25,7 @@ export interface WorktreeFacts {
   readonly branch: string | null;
   readonly status: string;
   readonly holder: WorktreeHolder;
-  /** Why it stays, as the end of a sentence; null for one that may go. */
+  /** Why it stays, as the end of a sentence; null if it may be removed. */
   readonly reason: string | null;
   readonly unmergedCommits: number;
   readonly dirty: boolean;
@@ -34,14 +34,14 @@ export interface WorktreeFacts {
 }
 
 export interface WorktreeDeps {
-  /** Whose worktrees. */
+  /** The machine whose worktrees to list. */
   readonly machineId: string;
   readonly store: Store;
   readonly git: GitRepository;
   readonly sizeOf: (path: string) => Promise<number>;
 }
 
-/** Most unmerged commits counted for one worktree. */
+/** Maximum number of unmerged commits counted for one worktree. */
 const subjectsMax = 1_000;
 
 export async function listWorktrees(deps: WorktreeDeps): Promise<readonly WorktreeFacts[]> {
@@ -102,7 +102,7 @@ function holderOf(slot: SlotRow, status: TaskStatus | null): WorktreeHolder {
   return slot.kind === 'gate' ? 'gate' : (status ?? 'nobody');
 }
 
-/** Commits of the worktree's HEAD that no landing line holds. */
+/** Commits of the worktree's HEAD that no landing line contains. */
 async function unmerged(deps: WorktreeDeps, entry: WorktreeEntry): Promise<number> {
   if (entry.head === null) return 0;
   const lines = await allLines(deps.store.db);
@@ -120,7 +120,7 @@ export async function pruneWorktrees(
   options: {
     readonly dryRun: boolean;
     readonly force: boolean;
-    /** Paths; null for all. */
+    /** Paths of the worktrees to remove; null = all. */
     readonly only: readonly string[] | null;
   },
 ): Promise<readonly WorktreeFacts[]> {
@@ -166,7 +166,7 @@ export async function pruneWorktrees(
   return done;
 }
 
-/** Reading sizes takes time: a task may have started in it since it was listed. */
+/** Takes time to read sizes, so a task may have started in the slot since it was listed. */
 async function takeForRemoval(tx: Tx, slot: HeldSlot): Promise<boolean> {
   if (slot.holder !== null) {
     const task = await taskById(tx, slot.holder);
@@ -176,8 +176,8 @@ async function takeForRemoval(tx: Tx, slot: HeldSlot): Promise<boolean> {
 }
 
 /**
- * Whose work is in it: the attempt in its branch's name, else the task that holds it, else its own
- * name.
+ * The attempt whose work the worktree contains: from its branch's name, else the task that holds
+ * it, else the folder's name.
  */
 function labelOf({ branch, taskId, path }: WorktreeFacts): string {
   const attempt = branch?.startsWith('drover/') === true ? branch.slice('drover/'.length) : null;

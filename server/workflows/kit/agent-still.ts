@@ -1,6 +1,6 @@
-// An agent while this machine is out of touch with its fleet: it is paused instead of being ended,
-// so that a short absence of the database costs nothing, and it changes nothing that another
-// machine may have taken over.
+// Pauses agents while this machine is disconnected from its fleet, instead of stopping them. A
+// short outage of the database then costs nothing, and a paused agent cannot change work that
+// another machine may have taken over.
 
 import type { AgentProcess } from '../../agents/port.ts';
 import type { StandStill } from '../../durable/port.ts';
@@ -12,7 +12,7 @@ const standsNote =
   'The database of the fleet does not answer: the agent stands still until it is back.';
 const goesOnNote = 'The database of the fleet is back: the agent continues.';
 
-/** The place of a part's agent. */
+/** Whether a part's agent runs here or on a worker. */
 export interface AgentPlace {
   readonly part: string;
   readonly runsOn: 'local' | 'remote';
@@ -24,7 +24,7 @@ export class AgentStill implements StandStill {
   readonly #runId: string;
   readonly #isHere: boolean;
   #process: AgentProcess | null = null;
-  /** The stopped process. */
+  /** The paused process. */
   #still: AgentProcess | null = null;
 
   constructor(
@@ -35,11 +35,11 @@ export class AgentStill implements StandStill {
     this.#engine = engine;
     this.#taskId = claim.taskId;
     this.#runId = agentRunId(engine, claim.taskId, claim.attempt, part);
-    // One on a worker cannot be reached from here by a signal.
+    // This machine cannot signal an agent on a worker.
     this.#isHere = runsOn === 'local';
   }
 
-  /** Null if it has ended. */
+  /** `process` is null after the agent has ended. */
   runsAs(process: AgentProcess | null): void {
     this.#process = process;
   }

@@ -1,4 +1,4 @@
-// The day of a daily budget: the calendar's, in the backend's time zone.
+// The day of a daily budget: the calendar day in the backend's time zone.
 
 /** `YYYY-MM-DD`. */
 export function budgetDay(nowMs: number): string {

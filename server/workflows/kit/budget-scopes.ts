@@ -1,5 +1,5 @@
-// The state of a budget, only from stored usage and stored answers, so that it is the same after
-// any restart.
+// Computes the state of a budget only from stored usage and stored answers, so that it is the same
+// after a restart.
 
 import {
   type BudgetScope,
@@ -15,7 +15,7 @@ import type { Uses } from './engine-ports.ts';
 
 export interface BudgetPlace {
   readonly scope: BudgetScope;
-  /** Id of the task or the epic, or the day. */
+  /** Id of the task or epic, or the day. */
   readonly name: string;
 }
 

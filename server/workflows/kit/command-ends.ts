@@ -1,11 +1,11 @@
-// How a command of the project (gate, setup) ended, as a sentence: with the limit that ended it, or
-// its telling lines.
+// Describes in a sentence how a project command (gate, setup) ended: the limit that ended it, or
+// the lines that explain the failure.
 
 import { formatDuration } from '../../core/format.ts';
 
 export interface CommandEnd {
   readonly isLate: boolean;
-  /** How long it had printed nothing when its time was over. */
+  /** How long it had printed nothing when its time was up. */
   readonly silentMs?: number;
   /** Null if a signal ended it. */
   readonly exitCode: number | null;
@@ -18,7 +18,8 @@ const linesMax = 3;
 const lineMax = 160;
 
 export function commandEnd({ isLate, silentMs = 0, exitCode, telling, limit }: CommandEnd): string {
-  // A watch mode prints its result and then waits for changes; a question waits for an answer.
+  // A watch mode prints its result and then waits for changes, and a prompt waits for an answer.
+  // Both end in silence.
   const isQuiet = silentMs >= limit.ms / 2;
   const quiet = isQuiet ? '; it was still running and silent: is it a watch mode?' : '';
   const how = isLate
@@ -30,7 +31,7 @@ export function commandEnd({ isLate, silentMs = 0, exitCode, telling, limit }: C
   return said === '' ? how : `${how}: ${said}`;
 }
 
-/** The first telling lines on one line; empty without any. */
+/** Joins the first explaining lines to one line; empty if there are none. */
 export function tellingText(telling: readonly string[]): string {
   return telling
     .slice(0, linesMax)

@@ -1,5 +1,5 @@
-// What git says of two commits never changes, so it is asked once: snapshots of the same work are
-// compared for every prompt and every forecast.
+// Caches comparisons of two commits, whose result never changes, because snapshots of the same work
+// are compared for every prompt and every forecast.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import type { GitResult } from '../../git/port.ts';
@@ -7,13 +7,13 @@ import type { Sha } from '../../git/sha.ts';
 import type { Reads } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
 
-/** Comparisons remembered, each of a few paths. */
+/** Maximum number of cached comparisons, each with a few paths. */
 const rememberedMax = 2_000;
 
 type Paths = Promise<GitResult<readonly string[]>>;
 const all = new MadeOnce<Reads, Map<string, Paths>>();
 
-/** Paths that differ between the two; none if git cannot tell. */
+/** Paths that differ between the two commits. Empty if git cannot tell. */
 export async function pathsChanged(
   engine: Uses<'git' | 'store'>,
   from: Sha,
@@ -22,7 +22,7 @@ export async function pathsChanged(
   return remembered(engine, `${from}..${to}`, () => engine.git.changedPaths(from, to));
 }
 
-/** Paths that git cannot merge; none if it cannot tell. */
+/** Paths that git cannot merge. Empty if git cannot tell. */
 export async function pathsInConflict(
   engine: Uses<'git' | 'store'>,
   one: Sha,

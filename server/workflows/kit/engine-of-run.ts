@@ -1,6 +1,6 @@
-// The engine as the body of one workflow has it. A process that stood still may wake in the middle
-// of a body that another process has continued long ago: so whatever the body writes, in a step or
-// outside of one, commits only while this process still holds the claim.
+// The engine as passed to the body of one workflow. A process that was suspended may wake inside a
+// body that another process has continued since. Therefore every write of the body, inside or
+// outside of a step, commits only while this process still holds the claim.
 
 import { type DurableRun, LostLease } from '../../durable/port.ts';
 import type { Store, Tx } from '../../store/port.ts';
@@ -8,7 +8,10 @@ import type { Engine } from './engine-ports.ts';
 
 declare const fence: unique symbol;
 
-/** Only `engineOfRun` makes one: no workflow can be given an engine whose writes are not fenced. */
+/**
+ * Only `engineOfRun` creates this type, so no workflow can get an engine whose writes are not
+ * fenced.
+ */
 export type EngineOfRun = Engine & { readonly [fence]: true };
 
 export function engineOfRun(engine: Engine, run: DurableRun<Tx>): EngineOfRun {
@@ -22,9 +25,9 @@ export function engineOfRun(engine: Engine, run: DurableRun<Tx>): EngineOfRun {
   const fenced: Engine = {
     ...engine,
     store,
-    // On its only machine, the process that has taken over uses the same folders.
+    // If this is the only machine, a process that took over uses the same folders.
     foldersOfMachine: engine.machineId === '' ? transaction : engine.foldersOfMachine,
-    // Work that was refused in the background is written by the process that has taken over.
+    // After a takeover, the other process writes this background work.
     report: (error, where) => {
       if (!(error instanceof LostLease)) engine.report(error, where);
     },

@@ -1,5 +1,4 @@
-// The parts that the workflows are made of: the ports they use and the settings they obey. Composed
-// by hand in server/main.
+// The ports and settings that the workflows use. Composed by hand in server/main.
 
 import type { AgentDriver, AgentTools, ProcessTable } from '../../agents/port.ts';
 import type { ForecastPolicy } from '../../core/forecast/decide.ts';
@@ -19,84 +18,78 @@ import type { GitRepository } from '../../git/port.ts';
 import type { Sha } from '../../git/sha.ts';
 import type { Claim, RunRow, Store, Tx } from '../../store/port.ts';
 
-/**
- * Runs commands of the project's own configuration through the shell, to the end of their whole
- * process tree.
- */
+/** Runs the project's commands through the shell, until their whole process tree has ended. */
 export interface Commands {
   run(request: CommandRequest, signal: AbortSignal): Promise<CommandOutcome>;
 }
 
-/** The few things workflows do to files outside of git. */
+/** File operations of workflows outside of git. */
 export interface WorkFiles {
   /**
-   * Copies ignored files of the main checkout (relative paths) into a worktree; missing ones are
-   * skipped.
+   * Copies ignored files of the main checkout (relative paths) into a worktree. Skips missing
+   * files.
    */
   copyIgnored(root: string, worktree: string, paths: readonly string[]): Promise<readonly string[]>;
   exists(path: string): Promise<boolean>;
-  /** Whether the path is a file itself, no link to one. */
+  /** Whether the path is a regular file and not a link. */
   isFile(path: string): Promise<boolean>;
   writeText(path: string, text: string): Promise<void>;
   /**
-   * The first of these folders, or the one of temporary files, whose disk is full. Returns null if
-   * each has space.
+   * The first of these folders, or the temporary folder, whose disk is full. Returns null if all
+   * have space.
    */
   fullDisk(folders: readonly string[]): Promise<string | null>;
 }
 
-/** Whose agent it is: one part of one attempt. */
+/** Identifies the agent of one part of one attempt. */
 export interface AgentScope {
-  /** The task that is scheduled; the part may be one of its sub-tasks. */
+  /** The scheduled task. The part may be one of its sub-tasks. */
   readonly taskId: string;
   readonly part: string;
   readonly attempt: number;
   readonly epoch: number;
   readonly runId: string;
-  /** It reviews the work in this tree instead of doing any. */
+  /** Set for an agent that reviews the work in this tree instead of working on the task. */
   readonly review?: { readonly tree: Sha; readonly agent: string; readonly model: string | null };
 }
 
-/**
- * Tools of Drover's own for agents: each part of an attempt gets a token that is good for itself
- * alone.
- */
+/** Gives agents access to Drover's tools. Each part of an attempt gets its own token. */
 export interface AgentToolsDoor {
   /**
-   * Answers the same while the part is running, also in the next backend. Returns null if the
-   * settings disable it.
+   * Returns the same access while the part is running, even in the next backend. Returns null if
+   * the settings disable the tools.
    */
   open(
     scope: AgentScope,
     logPath: string,
-    /** The mark by which the agent's processes are found. */
+    /** The mark by which Drover finds the agent's processes. */
     mark: string,
   ): Promise<{ readonly tools: AgentTools; readonly token: string } | null>;
-  /** The part's agent has ended: its token is good for nothing any more. */
+  /** Revokes the part's token after its agent has ended. */
   close(logPath: string): Promise<void>;
 }
 
 /** Settings of one run, resolved (flag > environment > project > user > default). */
 export interface WorkSettings {
   readonly agentKind: string;
-  /** Who takes over when an agent cannot do a task. */
+  /** Which agent takes over if one cannot do a task. */
   readonly agents: AgentChoices;
-  /** Number of candidates of each task without its own value, and who chooses among them. */
+  /** Default number of candidates per task, and who chooses among them. */
   readonly bestOf: number;
   readonly choose: ChooseRule;
-  /** Tasks without their own value get a plan first, which a person approves. */
+  /** Whether tasks without their own value need a plan that a person approves first. */
   readonly plansFirst: boolean;
   readonly workers: number;
-  /** Branch to land on; null = the one that is checked out when the run starts. */
+  /** Branch to land on; null = the branch that is checked out when the run starts. */
   readonly target: string | null;
   readonly land: LandMode | null;
   readonly forge: ForgeSettings;
   readonly gateCommand: string | null;
   readonly gateTimeoutMs: number;
   readonly gateKeeps: readonly string[];
-  /** Most gates at once on a machine, or null for a number that follows from its cores. */
+  /** Maximum number of parallel gates on a machine; null = depends on its cores. */
   readonly gateParallel: number | null;
-  /** Labels of the machines of a fleet that may run gates. */
+  /** Labels of the machines in a fleet that may run gates. */
   readonly gateNeeds: readonly string[];
   readonly setupCommand: string | null;
   readonly setupTimeoutMs: number;
@@ -108,11 +101,11 @@ export interface WorkSettings {
   readonly runHooks: boolean;
   readonly follow: 'fast-forward' | 'never';
   readonly maxCommitFileSize: number;
-  /** Patterns of paths whose change waits for a review. */
+  /** Path patterns whose changes wait for a review. */
   readonly protectedPaths: readonly string[];
-  /** Names that cannot be checked out on every system are held. */
+  /** Whether to hold names that cannot be checked out on every system. */
   readonly portableNames: boolean;
-  /** Patterns of links that may lead out of the project. */
+  /** Patterns of links that may point outside of the project. */
   readonly linksAllowed: readonly string[];
   readonly maxOutputBytes: number;
   readonly taskTimeoutMs: number;
@@ -122,21 +115,21 @@ export interface WorkSettings {
   /** Maximum number of notes in a prompt; 0 = none. */
   readonly noteCount: number;
   readonly review: ReviewSettings;
-  /** How long a note counts that no prompt contains; Infinity = forever. */
+  /** How long a note stays valid without being used in a prompt; Infinity = forever. */
   readonly notesKeptMs: number;
   readonly maxDescriptionBytes: number;
   readonly budget: Budgets;
   readonly machine: HostLimits;
-  /** The place of agents if neither task, label nor epic has its own value. */
+  /** Where agents run if neither task, label nor epic says so. */
   readonly runsOn: RunPlace;
   /** Tasks with one of these labels run on workers. */
   readonly remoteLabels: readonly string[];
-  /** Attempts on workers at once. */
+  /** Maximum number of simultaneous attempts on workers. */
   readonly remoteMax: number;
   readonly onForecast: ForecastPolicy;
 }
 
-/** The branch that pull requests are merged into, as the forge has it now. */
+/** The branch that pull requests are merged into, as it currently is on the forge. */
 export interface ForgeBranches {
   newestBase(branch: string): Promise<Result<Sha>>;
 }
@@ -144,29 +137,29 @@ export interface ForgeBranches {
 export interface WorkPlaces {
   /** Root of the main checkout. */
   readonly root: string;
-  /** Folder of the pool, outside the checkout. */
+  /** Folder of the pool, outside of the checkout. */
   readonly worktrees: string;
   /** Folder of the attempts' logs (`.drover/logs`). */
   readonly logs: string;
-  /** Folder of images that descriptions show (`.drover/attachments`). */
+  /** Folder of the images in descriptions (`.drover/attachments`). */
   readonly attachments: string;
-  /** This project's mark on this machine: the prefix of its process marks. */
+  /** This project's mark on this machine. It is the prefix of its process marks. */
   readonly mark: string;
 }
 
 export interface EngineDeps {
-  /** Names this machine's disk and processes in rows; '' = the project's only machine. */
+  /** Identifies this machine's disk and processes in rows; '' = the project's only machine. */
   readonly machineId: string;
   /**
-   * Which running work this process can continue; `leads`: whether it assigns work, which the
-   * newest machines do.
+   * Which running work this process can continue. `leads`: whether it assigns work, which only
+   * machines with the highest number do.
    */
   readonly compatibility: { readonly number: number; readonly leads: () => boolean };
   /** Whether this machine runs gates and lands work now. */
   readonly lands: () => boolean;
-  /** This machine of a fleet does not start landings on the line for some minutes. */
+  /** Stops this machine of a fleet from starting landings on the line for some minutes. */
   readonly standBack: (line: string) => void;
-  /** Whether a machine without a heartbeat is dead, as far as this one can tell now. */
+  /** Whether this machine can currently tell that a machine without a heartbeat is dead. */
   readonly knowsDead: () => boolean;
   readonly store: Store;
   readonly durable: Durable<Tx>;
@@ -177,50 +170,50 @@ export interface EngineDeps {
   readonly commands: Commands;
   readonly agentTools: AgentToolsDoor;
   readonly files: WorkFiles;
-  /** Resolves when the log can be read on every machine of a fleet. */
+  /** Resolves when every machine of a fleet can read the log. */
   readonly storeOutput: (logPath: string) => Promise<void>;
   readonly places: WorkPlaces;
   readonly settings: () => WorkSettings;
-  /** The flags of a run that was started on another machine of the fleet count here as well. */
+  /** Applies the flags of a run that was started on another machine of the fleet. */
   readonly useRun: (run: { readonly flags: string }) => Promise<void>;
-  /** Database problems that pass: not a workflow's bug. */
+  /** Whether the error is a temporary database problem and not a bug in a workflow. */
   readonly isPassing: (error: unknown) => boolean;
-  /** `model`: null or absent = as it is set for that agent. */
+  /** `model`: null or absent = the model configured for the agent. */
   readonly driverFor: (kind: string, model?: string | null) => AgentDriver;
   /**
-   * Complete environment of an attempt's agent (filtered), before the task's own variables. `of`
-   * is null before the attempt exists.
+   * The complete filtered environment of an attempt's agent, before the task's own variables are
+   * added. `of` is null before the attempt exists.
    */
   readonly agentEnvironment: (
     kind: string,
     of: { readonly runId: string; readonly taskId: string; readonly attempt: number } | null,
   ) => Readonly<Record<string, string>>;
-  /** Environment of the project's own commands. */
+  /** The environment of the project's commands. */
   readonly commandEnvironment: (of: 'gate' | 'setup') => Readonly<Record<string, string>>;
-  /** Values never to be stored; replaced by `[hidden]`. */
+  /** Values that must never be stored; they are replaced by `[hidden]`. */
   readonly secrets: () => readonly string[];
   readonly mask: (text: string) => string;
-  /** The host's free resources; null = unknown, and nothing is held for it. */
+  /** The host's free resources; null = unknown, in which case they limit nothing. */
   readonly host: () => HostFacts | null;
-  /** The disk space of this machine's worktrees (bytes). */
+  /** Disk space used by this machine's worktrees (bytes). */
   readonly worktreeBytes: () => Promise<number>;
-  /** `pid:start` of this process, for people. */
+  /** `pid:start` of this process, for display. */
   readonly owner: string;
-  /** Called right after the named step is stored (crash tests). */
+  /** Called right after the named step is stored. Used by crash tests. */
   readonly crashPoint: (step: string) => void;
-  /** Between 0 and 1 (excluded), for jitter. */
+  /** A random number in [0, 1), for jitter. */
   readonly chance: () => number;
-  /** The last word on something the program did not expect. */
+  /** Reports an unexpected error that no caller handles. */
   readonly report: (error: unknown, where: string) => void;
 }
 
-/** An attempt, named by its epoch: a stop of an earlier attempt of the task means nothing to it. */
+/** An attempt identified by its epoch, so that a stop of an earlier attempt does not affect it. */
 export type AttemptOfTask = Pick<Claim, 'taskId' | 'epoch'>;
 
-/** The facts with which an attempt's end is written. */
+/** The facts needed to record an attempt's end. */
 export type AttemptInRun = Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>;
 
-/** An attempt whose workflow has started, before it has a worktree. */
+/** An attempt whose workflow has started, but which has no worktree yet. */
 export interface StartedAttempt {
   readonly engine: Engine;
   readonly run: DurableRun<Tx>;
@@ -233,11 +226,11 @@ interface StopListener extends AttemptOfTask {
   readonly controller: AbortController;
 }
 
-/** Signals between workflows: a person's stop, a new hint, a relevant change. */
+/** Passes signals between workflows: a person's stop, a new hint, a relevant change. */
 export class Switchboard {
   /**
-   * One execution at a time of each task, and of each of its attempts. One that has lost its claim
-   * may run on until it notices: the next one must not share its worktree with it.
+   * Serializes executions of each task and of each of its attempts. An execution that lost its
+   * claim may run until it notices, and the next one must not share its worktree.
    */
   readonly turns = new KeyedMutex();
   readonly #stops = new Set<StopListener>();
@@ -247,7 +240,7 @@ export class Switchboard {
   readonly #wakes = new Set<() => void>();
   #works = 0;
 
-  /** Work without a row: the backend does not exit during it. */
+  /** Prevents the backend from exiting during work that has no row. */
   async whileWorking<T>(body: () => Promise<T>): Promise<T> {
     this.#works += 1;
     try {
@@ -261,14 +254,14 @@ export class Switchboard {
     return this.#works > 0;
   }
 
-  /** An attempt or a landing has a step running in this process. */
+  /** True if an attempt or a landing is running a step in this process. */
   get isBusy(): boolean {
     return this.#stops.size > 0;
   }
 
   /**
-   * The signal aborts when a person wants one of these attempts stopped while `body` runs. It does
-   * not report an earlier stop: read the row for that once the body has started.
+   * The signal aborts if a person stops one of these attempts while `body` runs. Earlier stops are
+   * not reported, so the body must read the row first.
    */
   async untilStopped<T>(
     attempts: readonly AttemptOfTask[],
@@ -284,7 +277,7 @@ export class Switchboard {
     }
   }
 
-  /** `epoch` null: whichever attempt of the task has a step running. */
+  /** `epoch` null = any attempt of the task that is running a step. */
   stop(taskId: string, epoch: number | null): void {
     for (const listener of this.#stops) {
       if (listener.taskId !== taskId || (epoch ?? listener.epoch) !== listener.epoch) continue;
@@ -323,14 +316,16 @@ export class Switchboard {
     };
   }
 
-  /** Returns false if no agent of the task is being followed, so that nothing stores it. */
+  /**
+   * Returns false if no agent of the task is being followed, in which case the text is not stored.
+   */
   note(taskId: string, text: string): boolean {
     const listeners = this.#noteListeners.get(taskId) ?? new Set();
     for (const listener of listeners) listener(text);
     return listeners.size > 0;
   }
 
-  /** Attempts with a step running here that could be stopped. */
+  /** Attempts with a running step that can be stopped. */
   stoppable(): readonly AttemptOfTask[] {
     return [...this.#stops].filter(({ controller }) => !controller.signal.aborted);
   }
@@ -355,16 +350,16 @@ export class Switchboard {
 
 export interface Engine extends EngineDeps {
   readonly switchboard: Switchboard;
-  /** When this process took up the work (Unix ms). */
+  /** When this process started working (Unix ms). */
   readonly launchedAtMs: number;
   /**
-   * For the end of a use of this machine's folders: it is written also when the claim on the work
-   * is lost to another machine, which knows nothing of them.
+   * For the end of using this machine's folders. It is recorded even if another machine took over
+   * the work, because that machine does not know these folders.
    */
   readonly foldersOfMachine: Store['transaction'];
   /**
-   * Work that started before this time belongs to an earlier backend (Unix ms): later than the
-   * launch if the clock was set back in between.
+   * Work that started before this time belongs to an earlier backend (Unix ms). This is later than
+   * the launch if the clock was set back in between.
    */
   earlierUntilMs: number;
 }

@@ -1,10 +1,10 @@
-// A failure on a full disk is not the task's fault. The failed program's output proves nothing, so
-// the disks are tried.
+// Recognizes failures on a full disk, which are not the task's fault. The failed program's output
+// proves nothing, so Drover tries to write to the disks.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { Uses } from './engine-ports.ts';
 
-/** The failure itself if every disk that a program of an attempt writes has space now. */
+/** Returns the failure unchanged if every disk that an attempt's programs write to has space. */
 export async function orFullDisk(
   engine: Uses<'files' | 'places'>,
   failed: Failure,
@@ -15,7 +15,7 @@ export async function orFullDisk(
   return failure('disk_full', `The disk of ${full} is full: ${failed.message}`, failed.detail);
 }
 
-/** Drover's own files: a log, a prompt. */
+/** For Drover's own files, such as a log or a prompt. */
 export function ownFilesFailure(said: string): Failure {
   return failure(
     'disk_full',

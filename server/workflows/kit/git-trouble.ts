@@ -1,5 +1,6 @@
-// An unreachable shared remote is not a task's fault: if an answer can carry a failure, it becomes
-// one; other callers wait for the remote, so that no attempt is used and no agent works twice.
+// Handles an unreachable git remote, which is not a task's fault. A caller whose result can carry a
+// failure gets one. Other callers wait for the remote, so that no attempt is used and no agent
+// repeats its work.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { isFullDisk } from '../../core/full-disk.ts';
@@ -9,7 +10,7 @@ import { othersLand, type Tx } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
 import { ownFilesFailure } from './full-disk.ts';
 
-/** The result of `body`; or the result of `otherwise` for the problem, if git could not answer. */
+/** Returns the result of `body`, or that of `otherwise` if git could not answer. */
 export async function withGitFallback<T>(
   body: () => Promise<T>,
   otherwise: (trouble: Failure) => T | Promise<T>,
@@ -29,14 +30,15 @@ export function gitFailed({ isAway, kind, message }: GitFailure): Failure {
 }
 
 /**
- * Recognizes errors that are not the task's fault: the disk had no space for Drover's own files (a
- * log, a prompt), or git may answer later. Returns null if it is a bug or permanent.
+ * Recognizes errors that are not the task's fault: no disk space for Drover's own files, or git may
+ * answer later. Returns null for bugs and permanent errors.
  */
 export function passingFailure(error: unknown): Failure | null {
   if (error instanceof GitRefusal) {
     return error.failure.retryable ? gitFailed(error.failure) : null;
   }
-  // Not the database's: its full disk ends no agent, and is waited for like its absence.
+  // Excludes the database: if its disk is full, Drover waits for it as it does when the database is
+  // unreachable.
   return isFullDisk(error) ? ownFilesFailure(error.message) : null;
 }
 
@@ -48,10 +50,10 @@ export function isPassingTrouble(error: unknown): boolean {
 }
 
 /**
- * Takes the line for one execution of a landing workflow, outside its steps: again whenever it
- * starts, here or on another machine. Later calls only retry failed ones: an owner that was
- * replaced in the meantime must not take it back. The first of them does not wait once more for a
- * remote that has just not answered.
+ * Takes ownership of the line for one execution of a landing workflow, outside of its steps, so
+ * that a restart here or elsewhere takes it again. Later calls only retry failed ones, because a
+ * replaced owner must not take the line back. The first retry does not wait for a remote that has
+ * just failed to answer.
  */
 export async function ownLine(
   engine: Uses<'git'>,
@@ -66,14 +68,14 @@ export async function ownLine(
   };
 }
 
-/** The adapter itself has tried for half a minute before each of these. */
+/** The git adapter already retries for half a minute before each of these waits. */
 const waitsMax = 30;
 const waitMs = 15_000;
 
 /**
- * Retries while the outcome is an unreachable remote, within limits and until it is aborted.
- * `leave`: called as soon as another machine can land, so that nothing that others can do waits for
- * this machine's network; null keeps it waiting.
+ * Retries while the remote is unreachable, up to a limit and until aborted. `leave` is called as
+ * soon as another machine can land, so that work does not wait for this machine's network. With
+ * null, it keeps waiting.
  */
 export async function retryWhileUnreachable<T>(
   engine: Uses<'clock' | 'machineId' | 'report' | 'store'>,
@@ -98,7 +100,7 @@ export async function retryWhileUnreachable<T>(
   }
 }
 
-/** Leaves a landing: its workflow continues on a machine on which git answers. */
+/** Leaves a landing, so that its workflow continues on a machine on which git works. */
 export function handOverOnTrouble(run: DurableRun<Tx>): () => Promise<never> {
   return () => Promise.reject(run.handOver());
 }

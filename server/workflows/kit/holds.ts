@@ -1,5 +1,5 @@
-// The reasons that tasks are not started although workers are free: budgets of the day and of
-// epics, the host, and providers that are overloaded.
+// Reasons not to start tasks although workers are free: budgets of the day and of epics, the host's
+// resources, and overloaded providers.
 
 import { agentsAllowed, isOverload, nextPaceMs, slowerPace } from '../../core/work/concurrency.ts';
 import { hasLimit } from '../../core/work/budget.ts';
@@ -24,16 +24,16 @@ import { budgetDay, nextDayMs } from './budget-day.ts';
 import type { Uses } from './engine-ports.ts';
 
 export interface StartRules {
-  /** Nothing starts at all. */
+  /** Whether all starts are held. */
   readonly isHeld: boolean;
   readonly heldEpics: readonly string[];
-  /**
-   * How many more agents of each kind may start; a kind that is not listed has no limit of its own.
-   */
+  /** How many more agents of each kind may start. A kind that is not listed is not limited. */
   readonly free: ReadonlyMap<string, number>;
 }
 
-/** The tasks that may start now; records the reason of any other when it has changed. */
+/**
+ * Determines which tasks may start now. Records the reason for holding others if it has changed.
+ */
 export async function startRules(
   engine: Uses<'clock' | 'host' | 'settings' | 'store' | 'worktreeBytes'>,
 ): Promise<StartRules> {
@@ -123,7 +123,7 @@ async function paceHolds(
   const nowMs = engine.clock.now();
   const holds: Hold[] = [];
   const free = new Map<string, number>();
-  // For the largest run: the report must not depend on which of several runs asks.
+  // Uses the largest run, so that the result does not depend on which run asks.
   const [busy, workers, paced] = await Promise.all([
     agents,
     workersOfLargestRun(db),
@@ -142,10 +142,7 @@ async function paceHolds(
   return { holds, free };
 }
 
-/**
- * An agent was asked to retry later because its provider is overloaded: fewer agents of its kind
- * run at the same time.
- */
+/** Reduces the number of parallel agents of one kind after its provider asked to retry later. */
 export async function slowDown(
   engine: Uses<'clock'>,
   tx: Tx,
@@ -160,7 +157,9 @@ export async function slowDown(
   if (pace !== null) await setPace(tx, claim.agent, pace);
 }
 
-/** After a limit they do not all resume at once: if it is not over, only a few find that out. */
+/**
+ * After a limit, starts only a few agents first. If the limit still applies, only they run into it.
+ */
 export async function beginSlowly(tx: Tx, claim: Claim, untilMs: number): Promise<void> {
   const workers = await workersOfLargestRun(tx);
   await setPace(tx, claim.agent, { agents: Math.max(1, Math.ceil(workers / 4)), atMs: untilMs });

@@ -1,4 +1,4 @@
-// Whether work decides its conflicts with earlier landings, file by file.
+// Checks, file by file, whether work decides its conflicts with earlier landings.
 
 import { err, ok } from '../../core/failure.ts';
 import type { Undecided } from '../../core/plan/verdict.ts';
@@ -15,20 +15,20 @@ import { type GitResult, GitRefusal } from '../../git/port.ts';
 import type { Sha } from '../../git/sha.ts';
 import type { Uses } from './engine-ports.ts';
 
-/** A commit of an attempt, with the facts that are known of it when it is submitted. */
+/** An attempt's commit, with the facts known when it is submitted. */
 export interface CommittedWork extends CommitLeftoversOutcome {
-  /** Absent or null: the task had no conflict, or its work decides it. */
+  /** Null or absent if the task had no conflict, or if its work decides all of them. */
   readonly undecided?: Undecided | null;
 }
 
-/** How many files are searched for added conflict marks. */
+/** Maximum number of files searched for added conflict markers. */
 const markedFilesMax = 200;
 
-/** Larger files are not compared: they count as decided. */
+/** Larger files are not compared; their conflicts count as decided. */
 const fileBytesMax = 4 * 1024 * 1024;
 
 /**
- * Commits of both sides of a merge and of their base. The base is null if they have no common
+ * The commits of both sides of a merge, and of their base. The base is null if they have no common
  * history.
  */
 export interface MergeCommits {
@@ -37,7 +37,7 @@ export interface MergeCommits {
   readonly task: Sha;
 }
 
-/** A version of a file; undefined if it is not text, or is too large to compare. */
+/** A version of a file. Undefined if it is not text or too large to compare. */
 type Version = string | null | undefined;
 
 /** Returns null if the text decides every conflict of the file, or if a version is not text. */
@@ -57,8 +57,8 @@ export async function faultOfFile(
 }
 
 /**
- * Adds undecided conflicts, which a person must see before the commit of an attempt lands. Work
- * that only could not be pushed is checked as well, because it lands without another attempt.
+ * Adds conflicts that the work left undecided, which a person must see before the commit lands.
+ * Includes work that only could not be pushed, because it lands without another attempt.
  */
 export async function withUndecided(
   engine: Uses<'git' | 'store'>,
@@ -77,7 +77,7 @@ export async function withUndecided(
   return made.ok ? ok(checked) : err({ ...made.error, made: checked });
 }
 
-/** Files to which the work adds conflict marks; marks that its base has do not count. */
+/** Files to which the work adds conflict markers. Markers in its base do not count. */
 async function addedMarks(engine: Uses<'git'>, base: Sha, commit: Sha): Promise<readonly string[]> {
   const paths = await engine.git.changedPaths(base, commit, conflictStart);
   if (!paths.ok) throw new GitRefusal(paths.error);
@@ -92,8 +92,8 @@ async function addedMarks(engine: Uses<'git'>, base: Sha, commit: Sha): Promise<
 }
 
 /**
- * The work of an attempt after a conflict: a conflict that this work leaves undecided would revert
- * earlier landings when it lands. Returns null if the task had no conflict, or has decided it.
+ * Checks an attempt after a conflict. Landing an undecided conflict would revert earlier landings.
+ * Returns null if the task had no conflict or decided all of them.
  */
 async function undecidedConflicts(
   engine: Uses<'git' | 'store'>,

@@ -1,4 +1,4 @@
-// The one way in which a person's request waits: until something has happened, or a moment.
+// The one way to wait for the effect of a person's request: until a new event or a timeout.
 
 import type { Engine } from './engine-ports.ts';
 

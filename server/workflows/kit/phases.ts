@@ -1,5 +1,4 @@
-// The step of its attempt that a task is at: stored in its row, and in the feed if no other event
-// shows it.
+// Stores the phase of a task's attempt in its row, and in the feed if no other event shows it.
 
 import type { Phase } from '../../core/plan/task.ts';
 import { type Claim, enterOwnedPhase } from '../../store/port.ts';

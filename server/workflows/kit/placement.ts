@@ -1,8 +1,8 @@
-// The machine of a fleet that runs a task's attempt. A single machine runs everything.
+// Chooses the machine of a fleet that runs a task's attempt. A single machine runs everything.
 //
-// An attempt stays on the machine on which it started: its worktree, its session and its process
-// are there. A task whose machine is alive waits for it; a machine that is dead, has left, or has
-// lost a label that the task needs, loses its attempts to the others.
+// An attempt stays on the machine on which it started, because its worktree, session and process
+// are there. If that machine is alive, the task waits for it. If it is dead, has left or lacks a
+// label that the task needs, other machines take its attempts.
 
 import { neededLabels, suits } from '../../core/work/machines.ts';
 import {
@@ -19,12 +19,12 @@ import type { Uses } from './engine-ports.ts';
 
 const queuePrefix = 'agents@';
 
-/** Attempts of one machine; no other machine takes them. */
+/** The queue for attempts of one machine, which no other machine takes. */
 export function agentQueueOf(machine: string): string {
   return machine === '' ? 'agents' : `${queuePrefix}${machine}`;
 }
 
-/** The machine that owns the queue. Returns null if the queue is not of one machine. */
+/** The machine that owns the queue. Returns null if no single machine does. */
 export function machineOfQueue(queue: string): string | null {
   return queue.startsWith(queuePrefix) ? queue.slice(queuePrefix.length) : null;
 }
@@ -39,14 +39,14 @@ interface OpenMachine {
 }
 
 export interface Placement {
-  /** Agents that all machines together can run. Null if only the run's own number counts. */
+  /** How many agents all machines together can run. Null if only the run's own number applies. */
   readonly room: number | null;
-  /** A machine for the task's next attempt, or null while none can take it. */
+  /** Chooses a machine for the task's next attempt; null if no machine can take it now. */
   choose(task: PlacedTask, except?: ReadonlySet<string>): Promise<string | null>;
-  /** Machines that can take the task, whether they have room now or not. */
+  /** Machines that can take the task, whether or not they have room now. */
   machinesFor(task: PlacedTask): readonly string[];
   taken(machine: string): void;
-  /** The display name of the machine. Returns null if only one machine exists. */
+  /** The machine's display name. Returns null if only one machine exists. */
   nameOf(machine: string): string | null;
 }
 
@@ -66,7 +66,7 @@ export async function openPlacement(
   const [busy, live] = await Promise.all([busyByMachine(tx), liveMachines(tx)]);
   const machines = live
     .filter((machine) => !machine.isDraining)
-    // A machine with another compatibility number could not continue a workflow of this one.
+    // A machine with another compatibility number cannot continue workflows of this one.
     .filter((machine) => machine.compatibility === engine.compatibility.number)
     .map(({ id, name, labels, room, agentsMax, isCutOff }) => {
       const left = isCutOff ? 0 : room - (busy.get(id) ?? 0);
@@ -101,15 +101,12 @@ function neededBy(
   engine: Uses<'settings'>,
   { labels, candidate_of: of }: Pick<Startable, 'candidate_of' | 'labels'>,
 ): readonly string[] {
-  // A candidate passes the gate on the machine of its agent.
+  // A candidate is gated on the machine of its agent.
   const gates = of === null ? [] : engine.settings().gateNeeds;
   return [...neededLabels(textList(labels)), ...gates];
 }
 
-/**
- * Labels that the task needs and this machine does not have any more: it was restarted since the
- * attempt started here.
- */
+/** Labels that the task needs and that this machine no longer has since it was restarted. */
 export async function lostLabels(
   engine: Uses<'machineId' | 'settings' | 'store'>,
   taskId: string,
@@ -121,7 +118,7 @@ export async function lostLabels(
   return neededBy(engine, task).filter((label) => here?.labels.includes(label) === false);
 }
 
-/** The one with the most room left, so that work spreads. */
+/** The machine with most room, so that work is spread. */
 function freest(machines: readonly OpenMachine[], needed: readonly string[]): string | null {
   let best: OpenMachine | null = null;
   for (const machine of machines) {

@@ -1,17 +1,21 @@
-// A person's requests for a task on another machine of the fleet: the rows contain them, and the
-// feed announces a change. This delivers them to the running workflow.
+// Handles a person's requests for a task that runs on another machine of the fleet. The rows
+// contain the requests and the feed announces changes. This code passes them to the running
+// workflow.
 
 import { askedToStop, endedQuestions, tasksWithOpenHints } from '../../store/port.ts';
 import type { Uses } from './engine-ports.ts';
 
-/** The feed can be deaf for a moment (a lost connection): looked again this often. */
+/**
+ * The feed may miss events while its connection is lost, so the rows are also read at this
+ * interval.
+ */
 const lookAgainMs = 2_000;
 
 type Parts = Uses<'clock' | 'machineId' | 'report' | 'store' | 'switchboard'>;
 
 /**
- * Starts listening; returns stop. Does nothing on a single machine, on which every request arrives
- * in this process.
+ * Starts listening and returns a function that stops. Does nothing on a single machine, where every
+ * request arrives in this process.
  */
 export function followFleetRequests(engine: Parts): () => void {
   if (engine.machineId === '') return () => {};

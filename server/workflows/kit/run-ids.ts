@@ -1,6 +1,6 @@
-// The marks by which the processes of attempts and gates are found again and killed. Each starts
-// with the project's own mark: two projects on one machine have tasks, and as copies even commits,
-// with the same names.
+// The marks by which Drover finds and kills the processes of attempts and gates. Each starts with
+// the project's mark, because two projects on one machine may have tasks, and as copies even
+// commits, with the same names.
 
 import type { Engine } from './engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';

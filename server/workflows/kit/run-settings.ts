@@ -1,10 +1,9 @@
-// The settings that a run was started with: another run that starts beside it changes nothing of
-// them.
+// The settings that a run was started with, unaffected by runs that start later.
 
 import type { RunRow } from '../../store/port.ts';
 import type { Uses, WorkSettings } from './engine-ports.ts';
 
-/** Budgets and the reserves of the machine can change during a run; nothing else can. */
+/** Only budgets and the machine's reserved resources can change during a run. */
 export function resolveRunSettings(
   engine: Uses<'settings'>,
   run: Pick<RunRow, 'settings'> | null | undefined,

@@ -15,8 +15,8 @@ import {
 } from '../../store/port.ts';
 
 /**
- * A problem that only a person can solve stopped the line, or a git server refuses work: new work
- * could not land, and might start from a wrong base.
+ * Whether a problem that only a person can solve has stopped the line, or a git server refuses
+ * work. New work could then not land, and might start from a wrong base.
  */
 export async function isStopped(db: Reads, run: RunRow): Promise<boolean> {
   const [line, refused] = await Promise.all([
@@ -27,7 +27,7 @@ export async function isStopped(db: Reads, run: RunRow): Promise<boolean> {
 }
 
 export interface ScopeState {
-  /** Tasks that are running, land, or have a time at which they continue. */
+  /** Number of tasks that are running, landing, or waiting until a known time. */
   readonly moving: number;
   readonly left: number;
   readonly failed: number;
@@ -36,26 +36,26 @@ export interface ScopeState {
   readonly total: number;
 }
 
-/** Tasks of the run that move, without some of them. */
+/** Counts the tasks of the run that can proceed without a person, except for the given ones. */
 export async function countMoving(
   db: Reads,
   run: RunRow,
   except: readonly string[] = [],
 ): Promise<number> {
-  // Held for its epic's budget, a task moves only after a person has changed something.
+  // A task that is held by its epic's budget proceeds only after a person acts.
   const held = await heldScopes(db);
   const heldEpics = [...held].flatMap((name) =>
     name.startsWith('epic/') ? [name.slice('epic/'.length)] : [],
   );
   const canStart = !(await isStopped(db, run));
-  // Tasks that belong to another run are not part of this one.
+  // Tasks that belong to another run do not count.
   const scope = await scopeOfRun(db, run, await activeRunsIn(db));
   return movingInScope(db, scope, { canStart, heldEpics, except });
 }
 
 /**
- * The state of everything in the run's scope, sub-tasks included in the numbers but not in
- * `moving`. Tasks of `notMoving` cannot start in this run.
+ * The state of all tasks in the run's scope. Sub-tasks are included in the numbers, but not in
+ * `moving`. Tasks in `notMoving` cannot start in this run.
  */
 export async function scopeState(
   db: Reads,

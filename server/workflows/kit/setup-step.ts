@@ -1,5 +1,5 @@
-// The project's setup in a slot: run if the slot is not in the setup state of its tree, and
-// recorded there.
+// Runs the project's setup in a slot, unless the slot is already in the setup state for its tree,
+// and records it.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { failure, type Failure } from '../../core/failure.ts';
@@ -20,13 +20,13 @@ export interface SetupJob {
   readonly env: Readonly<Record<string, string>>;
   readonly logPath: string;
   readonly runId: string;
-  /** If true, only files of the tree and of the setup stay in the folder (a gate's). */
+  /** If true, the folder keeps only files of the tree and of the setup. Used for gate folders. */
   readonly only: boolean;
-  /** Build folders that are kept anyway. */
+  /** Build folders to keep anyway. */
   readonly keep?: readonly string[];
-  /** True if the folder contains a commit of the line and nothing of an agent. */
+  /** True if the folder contains a commit of the line, without any work of an agent. */
   readonly isBase: boolean;
-  /** Called when the command is about to run. */
+  /** Called just before the command runs. */
   readonly onRun?: () => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function setUp(
   };
   let look = command !== null || job.only ? await engine.git.lookAtSetup(request) : null;
   if (look !== null && look.ok && command !== null && !look.value.stands) {
-    // The same state is being made elsewhere: it may be there to copy in a moment.
+    // Another setup is creating the same state. After waiting, it may be available to copy.
     if (await waitForLeader(engine, look.value.fingerprint, signal))
       look = await engine.git.lookAtSetup(request);
   }
@@ -71,7 +71,7 @@ export async function setUp(
   });
 }
 
-/** Setups under way whose state may be sealed, by their fingerprints. */
+/** Running setups whose state may be sealed, by fingerprint. */
 const leaders = new MadeOnce<Reads, Map<string, Promise<unknown>>>();
 
 /** Returns false if no process is creating this state now. */

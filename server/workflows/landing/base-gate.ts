@@ -1,5 +1,5 @@
-// The gate on the tip that tasks would start from, before the first agent starts: on a red tip no
-// agent is paid. A tip that Drover has landed was tested as it landed.
+// Runs the gate on the tip that tasks would start from before the first agent starts, so that no
+// money is spent on a red base. A tip that Drover landed was already tested.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import type { RedBase } from '../../core/plan/block-cause.ts';
@@ -33,22 +33,22 @@ export interface BaseGateInput {
   readonly workflow: string;
   readonly commit: Sha;
   readonly command: string;
-  /** A red verdict from before (Unix ms) is not believed. */
+  /** Older red verdicts (Unix ms) are ignored. */
   readonly redSinceMs: number;
-  /** Null if the user asked without a run. */
+  /** Null if the user requested the gate outside of a run. */
   readonly runId: string | null;
 }
 
 export type BaseState =
   /** Agents may start. */
   | { readonly kind: 'clear' }
-  /** The gate is running, and nothing starts for now. */
+  /** The gate is running, and no task may start yet. */
   | { readonly kind: 'runs' }
   | { readonly kind: 'red'; readonly reason: string; readonly red: RedBase };
 
 const clear: BaseState = { kind: 'clear' };
 
-/** Agents wait this long for the gate; one that takes longer runs beside them. */
+/** How long tasks wait for the gate. If it takes longer, agents start while it runs. */
 const waitMaxMs = 30_000;
 
 type Asking = Uses<'clock' | 'durable' | 'git' | 'machineId' | 'settings' | 'store'>;
@@ -60,8 +60,8 @@ interface Place {
 }
 
 /**
- * The known state of the tip that tasks of the run would start from. Starts its gate if that is not
- * known yet.
+ * The known state of the tip that tasks of the run would start from. Starts its gate if the state
+ * is unknown.
  */
 export async function baseState(engine: Asking, run: RunRow): Promise<BaseState> {
   const command = gateOfRun(engine, run);
@@ -119,15 +119,15 @@ async function tipOf(
   const tip = await engine.git.readRef(landingRef(line));
   const branch = await engine.git.readRef(branchRef(line));
   if (branch === null || branch === tip) return tip;
-  // The next attempt takes in commits that people have made on the branch.
+  // The next attempt includes commits that users made on the branch.
   const synced = await syncLine(engine, line);
   return synced.ok ? synced.value : null;
 }
 
-/** The last tip of each line whose gate did not have to run. */
+/** The last tip of each line that did not need its gate. */
 const goodTips = new MadeOnce<Reads, Map<string, string>>();
 
-/** It has passed, was landed by Drover, or has nothing that a gate could test. */
+/** Whether the tip passed the gate, was landed by Drover, or contains nothing to test. */
 async function needsNoGate(
   engine: Uses<'git' | 'store'>,
   { line, commit, command }: Place,
@@ -148,13 +148,13 @@ async function needsNoGate(
   return isGood;
 }
 
-/** The first task of a new repository makes the code that its gate tests. */
+/** In a new repository, the first task writes the code that the gate tests. */
 async function isBare({ git }: Uses<'git'>, commit: Sha): Promise<boolean> {
   const names = await git.namesAtRoot(commit);
   return names.ok && names.value.every((name) => aboutTheProject.test(name));
 }
 
-/** Settings of tools, and texts for people: nothing that a gate could test. */
+/** Files without anything to test: tool settings and texts for people. */
 const aboutTheProject =
   /^\.|\.md$|^(?:readme|licen[cs]e|copying|notice|changelog|contributing|authors)\b/i;
 
@@ -187,11 +187,11 @@ async function beginBaseGate(
     return known;
   });
   durable.wake();
-  // The tip has moved while its gate was running.
+  // The tip moved while its gate was running.
   if (before?.state === 'running' && before.workflow !== null) void durable.cancel(before.workflow);
 }
 
-/** The workflow. */
+/** The workflow that runs the gate. */
 export async function testBase(
   engine: EngineOfRun,
   run: DurableRun<Tx>,
@@ -228,7 +228,7 @@ function endOf(verdict: GateVerdict): Pick<BaseGateRow, 'state' | 'reason'> {
   }
 }
 
-/** Tasks of the run's line are blocked, and a gate that may release them is running. */
+/** Whether tasks of the run's line are blocked and a running gate may release them. */
 export async function awaitsBaseGate(
   engine: Uses<'durable' | 'store'>,
   { line }: RunRow,
@@ -239,12 +239,12 @@ export async function awaitsBaseGate(
   return isLineAwaited(db, line);
 }
 
-/** Tasks wait for the line although none of them could start now. */
+/** Whether tasks wait for the line, even if none of them could start now. */
 export async function isLineAwaited(db: Reads, line: string): Promise<boolean> {
   return (await tasksHeldBy(db, 'red_base')).some(({ cause }) => cause.line === line);
 }
 
-/** Its run was stopped: the gate ends as well. */
+/** Stops the gate of a run that was stopped. */
 export async function stopBaseGate(
   engine: Uses<'clock' | 'durable' | 'store'>,
   line: string,
@@ -258,7 +258,7 @@ export async function stopBaseGate(
   await engine.durable.cancel(workflow);
 }
 
-/** A person wants to know now. Resolves when the gate has ended. */
+/** Runs the gate at a user's request. Resolves when it has ended. */
 export async function testBaseNow(
   engine: Asking,
   line: string,

@@ -1,5 +1,5 @@
-// Merges the work that waits for a line, one task after the other. Nothing moves, and nothing is
-// tested.
+// Merges the work that waits for a line, one task after another, without moving or testing
+// anything.
 
 import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
 import type { LandingRow } from '../../store/port.ts';
@@ -20,9 +20,9 @@ import {
 
 type Building = Uses<'earlierUntilMs' | 'git' | 'settings' | 'store'>;
 
-/** Work on the line with that of all before it. */
+/** A task's work, merged onto the line together with all work before it. */
 export interface Link extends Merged {
-  /** The line's tip when it has landed. */
+  /** The line's tip if everything up to here lands. */
   readonly head: Sha;
 }
 
@@ -34,7 +34,7 @@ export interface Chain {
   readonly problem: Failure | null;
 }
 
-/** Merges that were made before: the same one again is the same commit. */
+/** Merges that were already made. Repeating a merge returns the same commit. */
 export class KnownMerges {
   readonly #made = new Map<string, Merge | MergeConflict>();
 
@@ -90,7 +90,7 @@ export async function buildChain(
       head = result.value.commit;
       links.push({ row, commit: head, tree: result.value.tree, head });
     } else if (head === start) {
-      // Work that conflicts only with others of the chain waits until these have landed.
+      // Work that conflicts only with other work of the chain waits until that has landed.
       conflicts.push({ row, files: result.value.files });
     }
   }

@@ -1,5 +1,5 @@
-// The gates of one landing, side by side. Only this process knows them: their green verdicts are in
-// the store, by tree, so that a landing that another process continues finds them there.
+// The parallel gates of one landing. Only this process knows them, but their green verdicts are
+// stored by tree, so another process that continues the landing finds those.
 
 import { type Known, oddsOf, windowAfter, windowAtStart } from '../../core/line/speculate.ts';
 import {
@@ -22,19 +22,19 @@ interface RunningGate {
   readonly merge: TestedMerge;
   readonly startedMs: number;
   readonly stop: AbortController;
-  /** Null while it runs. */
+  /** Null while the gate runs. */
   verdict: Verdict | null;
   error: unknown;
   ms: number;
-  /** Its verdict has decided about work. */
+  /** Whether a decision was based on its verdict. */
   isUsed: boolean;
-  /** It leaves out a task that may be red. */
+  /** Whether it omits a task that may be red. */
   readonly isGuess: boolean;
   readonly isSecond: boolean;
   ended: Promise<void>;
 }
 
-/** A task whose work is red by itself, while it has its second try. */
+/** A task that failed the gate by itself once and gets a second try. */
 export interface Aside {
   readonly link: Link;
   readonly merge: TestedMerge;
@@ -57,7 +57,7 @@ export class EarlyGates {
   #changed = Promise.withResolvers<void>();
   #window: number;
 
-  /** `signal` ends all of them. */
+  /** Aborting `signal` stops all gates. */
   constructor(engine: GatingLine, signal: AbortSignal) {
     this.#engine = engine;
     this.#signal = signal;
@@ -72,7 +72,7 @@ export class EarlyGates {
     return [...this.#asides.values()];
   }
 
-  /** Gates that run now. */
+  /** Gates that are running. */
   get running(): readonly RunningGate[] {
     const asides = this.asides.flatMap(({ gate }) => gate ?? []);
     return [...this.#gates.values(), ...asides].filter(
@@ -80,12 +80,12 @@ export class EarlyGates {
     );
   }
 
-  /** Resolves when the next of them ends. */
+  /** Resolves when the next gate ends. */
   get changed(): Promise<void> {
     return this.#changed.promise;
   }
 
-  /** A window of one builds on nothing. */
+  /** Adjusts the window to the result. With a window of one, no candidate builds on another. */
   ended(how: 'landed' | 'red' | 'unusable'): void {
     this.#window = how === 'unusable' ? 1 : windowAfter(how, this.#window, mostGates(this.#engine));
   }
@@ -98,7 +98,7 @@ export class EarlyGates {
     this.#gates.set(nameOf(merge), this.#run(merge, 'first', isGuess));
   }
 
-  /** Its first look was red: it is tried again beside the others. */
+  /** Schedules a second try for a task whose first gate was red, beside the other gates. */
   setAside(link: Link, merge: TestedMerge): void {
     const gate = this.#gates.get(nameOf(merge));
     const first = gate?.verdict;
@@ -108,7 +108,7 @@ export class EarlyGates {
     this.#asides.set(link.row.position, { link, merge, gate: known });
   }
 
-  /** Second tries come before early gates. */
+  /** Second tries take precedence over early gates. */
   startAsides(places: number): void {
     for (const aside of this.asides) {
       if (aside.gate !== null || this.running.length >= places) continue;
@@ -116,7 +116,7 @@ export class EarlyGates {
     }
   }
 
-  /** Its second try is over. A green verdict counts for its tree. */
+  /** Ends the second try. A green verdict counts for its tree. */
   takeBack({ link, merge, gate }: Aside): void {
     this.#asides.delete(link.row.position);
     if (gate?.verdict?.kind === 'green') this.#gates.set(nameOf(merge), gate);
@@ -126,7 +126,7 @@ export class EarlyGates {
     return this.#asides.has(row.position);
   }
 
-  /** The verdict on the tree; rethrows the error of its gate. */
+  /** The verdict on the tree of this merge; null if none is known. */
   verdictOf(merge: TestedMerge): Verdict | null {
     const gate = this.#gates.get(nameOf(merge));
     return gate?.verdict ?? this.#green.get(nameOf(merge)) ?? null;
@@ -145,7 +145,7 @@ export class EarlyGates {
     return this.#green.get(name) === null ? null : 'green';
   }
 
-  /** Cancels the others, and forgets their verdicts. */
+  /** Cancels all other gates and forgets their verdicts. */
   keepOnly(merges: readonly TestedMerge[]): void {
     const names = new Set(merges.map(nameOf));
     for (const [name, gate] of this.#gates) {
@@ -164,7 +164,7 @@ export class EarlyGates {
     }
   }
 
-  /** The verdict has decided about work. */
+  /** Records that a decision was based on the verdict of this merge. */
   use(merge: TestedMerge): void {
     const gate = this.#gates.get(nameOf(merge));
     if (gate !== undefined) gate.isUsed = true;
@@ -178,7 +178,7 @@ export class EarlyGates {
     return odds;
   }
 
-  /** How long the gate takes, as far as is known. */
+  /** How long the gate takes, as far as known. */
   async gateMs(rows: readonly LandingRow[]): Promise<number> {
     const nowMs = this.#engine.clock.now();
     const times = this.running.map(({ startedMs }) => nowMs - startedMs);
@@ -187,7 +187,7 @@ export class EarlyGates {
     return Math.max(0, ...times);
   }
 
-  /** Cancels all. Resolves when nothing of them runs any more. */
+  /** Cancels all gates. Resolves when their processes have ended. */
   async end(): Promise<void> {
     this.keepOnly([]);
     this.keepRows([]);
@@ -291,12 +291,12 @@ export class EarlyGates {
   }
 }
 
-/** One verdict for each. */
+/** Merges with the same key share one verdict. */
 export function nameOf({ tree, rows }: TestedMerge): string {
   return [tree, ...commandsOf(rows)].join('\n');
 }
 
-/** Null if not every command is known as green on the tree. */
+/** Returns null unless every command is known to be green on the tree. */
 async function storedGreen(
   { store }: Uses<'store'>,
   { tree, rows }: TestedMerge,

@@ -1,14 +1,14 @@
-// The caches that a gate's folder keeps of the gate before: build folders that check for themselves
-// which files are stale. Only if the work that filled them has landed: leftovers of a refused
-// candidate could falsify the next result.
+// Caches that a gate folder keeps from the previous gate: build folders whose tools detect stale
+// files themselves. They are kept only if the work that filled them has landed, because leftovers
+// of a refused candidate could falsify the next result.
 
 import { allLines, gateVerdict } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** A folder of this name without its manifest beside it could be anything. */
+/** Without its manifest beside it, a folder with this name could be anything. */
 const manifests: Readonly<Record<string, string>> = { target: 'Cargo.toml' };
 
-/** Build folders that may stay; called before the gate's folder switches to another commit. */
+/** Build folders that may stay. Called before the gate folder switches to another commit. */
 export async function keptCaches(
   engine: Uses<'files' | 'git' | 'settings' | 'store'>,
   { path, command }: { readonly path: string; readonly command: string },
@@ -23,7 +23,7 @@ export async function keptCaches(
   return found.length > 0 && (await hasLanded(engine, path, command)) ? found : [];
 }
 
-/** The commit that was tested there last was green and is on a line. */
+/** Whether the last commit tested in this folder was green and is on a line. */
 async function hasLanded(
   engine: Uses<'git' | 'store'>,
   path: string,

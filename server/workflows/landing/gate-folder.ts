@@ -1,9 +1,9 @@
-// A folder of this machine's pool for the time of one gate or review.
+// Leases a folder of this machine's pool for one gate or review.
 
 import { leaseSlot, type SlotRow } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** `name`: folders of another name are never given out, so that their contents do not mix. */
+/** `name`: the folder is only leased again under the same name, so that contents do not mix. */
 export async function leaseGateFolder(
   { store, machineId, places }: Uses<'machineId' | 'places' | 'store'>,
   holder: string,

@@ -1,5 +1,5 @@
-// The gate: the project's own command on the merged tree, in a separate worktree. A verdict belongs
-// to a tree: a passed one is stored, a failed one applies only to its callers.
+// The gate runs the project's command on the merged tree, in a separate worktree. A verdict belongs
+// to a tree: a green one is stored for everyone, a red one applies only to the caller.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { MadeOnce } from '../../core/made-once.ts';
@@ -33,35 +33,34 @@ export type GateVerdict =
   | {
       readonly kind: 'red';
       readonly failure: Failure;
-      /** Red after one try, and nothing is gained by another one. */
+      /** Red after one try, and a second try would not help. */
       readonly isFinal?: boolean;
     }
   | { readonly kind: 'aborted' }
-  /** `isForeign`: the folder is not ours to use; another one may do. */
+  /** `isForeign`: the folder does not belong to Drover, so another folder may work. */
   | { readonly kind: 'unusable'; readonly failure: Failure; readonly isForeign?: boolean };
 
-/** One question to the gate. */
+/** A request to run the gate. */
 export interface GateQuestion {
   readonly commit: Sha;
   readonly tree: Sha;
   readonly command: string;
-  /** Tasks that the answer is about. */
+  /** Tasks that the verdict concerns. */
   readonly taskIds: readonly string[];
-  /** An older red answer (Unix ms) is not trusted, because its cause may be over. */
+  /** Older red verdicts (Unix ms) are ignored, because their cause may be gone. */
   readonly redSinceMs: number;
-  /** The code that is red, for the sentence. Absent for the merged code. */
+  /** Describes the tested code in sentences about a failure. Absent for the merged code. */
   readonly about?: string | null;
   /**
-   * `first`: red after one try, which is not remembered. `again`: the second try of a tree that was
-   * red. Absent for both.
+   * `first`: a single try; a red verdict is not stored. `again`: the second try of a tree that was
+   * red. Absent: both tries.
    */
   readonly look?: 'first' | 'again';
 }
 
 /**
- * Runs the command on the commit's tree, in a folder that contains only this tree and the files
- * that the setup made of it. A green tree is not tested twice; a red one is tried once more before
- * it counts.
+ * Runs the command on the commit's tree, in a folder that contains only this tree and what the
+ * setup made of it. A green tree is not tested again; a red one gets a second try before it counts.
  */
 export function runGate(
   engine: Gating,
@@ -71,7 +70,7 @@ export function runGate(
   return gatesOf(engine).whileRunning(() => runInPlace(engine, question, signal));
 }
 
-/** As `runGate`, for a caller that is counted as a running gate. */
+/** Like `runGate`, for a caller that already counts as a running gate. */
 export async function runInPlace(
   engine: Gating,
   question: GateQuestion,
@@ -88,7 +87,10 @@ export async function runInPlace(
   return Promise.race([turn, aborted.promise]);
 }
 
-/** Gates of one commit share its folder. Lines that start at the same commit ask at once. */
+/**
+ * Gates of the same commit share a folder, so they run one at a time. Lines that start at the same
+ * commit request them simultaneously.
+ */
 const turnsOf = new MadeOnce<Reads, KeyedMutex>();
 
 async function runAlone(
@@ -113,7 +115,7 @@ async function runAlone(
   }
 }
 
-/** How many folders in a row may belong to someone else. */
+/** How many consecutive folders may belong to something else before the gate fails. */
 const foreignMax = 20;
 
 async function knownVerdict(
@@ -135,7 +137,9 @@ function gateHolder(commit: Sha): string {
   return `gate:${commit}`;
 }
 
-/** Why a merge may not land alone. Returns null if its gate is green. Throws when it is stopped. */
+/**
+ * Why a merge must not land by itself. Returns null if its gate is green. Throws if it is stopped.
+ */
 export async function gateFailure(
   engine: Gating,
   question: GateQuestion,
@@ -153,7 +157,7 @@ export async function gateFailure(
   }
 }
 
-/** Names of all the commands that the holder of a gate slot can have started. */
+/** Marks of all commands that the holder of a gate slot may have started. */
 export function gateRunIds(engine: Uses<'places'>, holder: string): readonly string[] {
   const commit = holder.slice(gateHolder('').length);
   return ['setup', 1, 2].map((part) => gateRunId(engine, commit, part));
@@ -173,8 +177,8 @@ async function testTree(engine: Testing, job: GateJob, signal: AbortSignal): Pro
   if (!first.ok && job.look !== undefined) return remember(engine, job, first, false);
   const second = await tryOnce(engine, job, 2, signal);
   if (second.kind === 'verdict') return second.verdict;
-  // Green over changed files is believed when it is repeated from the tree: then the command itself
-  // changes them.
+  // A green command that changed tracked files is trusted only if it is green again on the clean
+  // tree.
   return remember(engine, job, second, second.ok && !first.ok);
 }
 
