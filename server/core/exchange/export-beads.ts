@@ -37,17 +37,11 @@ export interface BeadsInput {
   readonly leave?: ReadonlySet<string>;
   /** Ids that were removed from the plan. Their issues are closed and lose Drover's marks. */
   readonly removed?: ReadonlySet<string>;
-  /**
-   * If true, a canceled task without a line does not get one, because the other side may have
-   * deleted it.
-   */
+  /** If true, canceled tasks get no new line, because the other side may have deleted it. */
   readonly isSync?: boolean;
   /** Shape of new lines if the file has none. */
   readonly shape: BeadsShape;
-  /**
-   * Formats Unix milliseconds as RFC 3339, and parses them (null if it is not a time). Passed in
-   * because the core has no clock and no calendar.
-   */
+  /** Formats Unix milliseconds as RFC 3339, and parses them. The core has no calendar. */
   readonly timeText: (ms: number) => string;
   readonly timeOf: (text: string) => number | null;
 }
