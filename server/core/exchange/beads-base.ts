@@ -73,8 +73,7 @@ export interface LostPart {
 }
 
 /**
- * bd's import adds labels and edges but never removes any, so they have to be removed with bd
- * commands.
+ * bd's import adds labels and edges but never removes any, so bd commands must remove them.
  */
 export function lostParts(before: string, after: string): readonly LostPart[] {
   const now = linesById(after);

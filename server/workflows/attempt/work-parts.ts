@@ -122,7 +122,7 @@ async function workAddedAfter(
 ): Promise<string | null> {
   const { run, claim } = attempt;
   for (let round = 1; ; round += 1) {
-    // An agent that has ended cannot add sub-tasks, so if it added none, nothing has to be stored.
+    // An agent that has ended cannot add sub-tasks, so if it added none, nothing is stored.
     const there =
       round === 1 ? partsAtEnd : await readClaimedParts(attempt.engine.store.db, claim.taskId);
     if (there.every((id) => known.has(id))) return null;

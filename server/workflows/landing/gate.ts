@@ -182,7 +182,7 @@ async function testTree(engine: Testing, job: GateJob, signal: AbortSignal): Pro
   return remember(engine, job, second, second.ok && !first.ok);
 }
 
-/** A try in a folder that is prepared for it, so that no try finds leftovers of another. */
+/** Runs one try in a freshly prepared folder, so that it cannot find leftovers of another try. */
 async function tryOnce(
   engine: Testing,
   job: GateJob,
@@ -195,7 +195,7 @@ async function tryOnce(
   if (tried.kind === 'aborted') return { kind: 'verdict', verdict: { kind: 'aborted' } };
   if (!tried.ok) {
     const reason = await orFullDisk(engine, redGate(engine, job, tried));
-    // Such a disk says nothing about the tree, and a second try now would fail alike.
+    // A full disk reveals nothing about the tree, and a second try would fail in the same way.
     if (reason.kind === 'disk_full')
       return { kind: 'verdict', verdict: { kind: 'unusable', failure: reason } };
     return tried;
@@ -206,7 +206,7 @@ async function tryOnce(
   return { ...tried, changed: after.value.changed.filter((path) => !untracked.has(path)) };
 }
 
-/** Null when the folder is ready for the command. */
+/** Returns null if the folder is ready for the command. */
 async function makeReady(
   engine: SettingUp & Uses<'commandEnvironment'>,
   job: GateJob,
@@ -258,12 +258,12 @@ interface GateTry {
   readonly exitCode: number | null;
   readonly durationMs: number;
   readonly silentMs: number;
-  /** The end of its output, with the telling lines that it no longer holds before it. */
+  /** The end of its output, preceded by explaining lines that the end does not contain. */
   readonly tail: string;
   readonly telling: readonly string[];
-  /** Holds the whole output. */
+  /** The file with the whole output. */
   readonly logPath: string;
-  /** Tracked files that differ from the tree after it was green. */
+  /** Tracked files that the command changed although it was green. */
   readonly changed: readonly string[];
 }
 
@@ -314,7 +314,7 @@ function gateEnvironment(
   };
 }
 
-/** Maximum number of names in an event. */
+/** Maximum number of file names in an event. */
 const changedMax = 20;
 
 /** Ports of gate worktrees are above those of task slots. */
@@ -327,7 +327,7 @@ async function remember(
   flaky: boolean,
 ): Promise<GateVerdict> {
   await engine.store.transaction(async (tx) => {
-    // A gate that was interrupted or never started says nothing about the tree.
+    // A gate that was interrupted or did not start reveals nothing about the tree.
     const isTold = last.kind === 'exited' && last.exitCode !== null;
     if (isTold && (last.ok || job.look !== 'first'))
       await keepVerdict(engine, tx, job, last, flaky);

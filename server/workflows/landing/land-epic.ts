@@ -1,5 +1,5 @@
-// A finished epic onto its target: one merge commit, after the gate on the present target; with an
-// approval first in review mode, which binds to the tree that a person has seen.
+// Lands a finished epic on its target as one merge commit, after the gate on the current target. In
+// review mode it first needs an approval, which applies only to the tree that the person saw.
 
 import { landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
@@ -48,20 +48,20 @@ export interface LandEpicInput {
   readonly line: string;
   readonly target: string;
   readonly approvalNeeded: boolean;
-  /** The forge lands it: it is tested on the forge's newest base, and sent there. */
+  /** The forge merges it: it is tested on the forge's latest base and sent there. */
   readonly isPullRequest?: boolean;
-  /** Tip of the epic's line that is to land. */
+  /** The tip of the epic's line to land. */
   readonly tip: Sha;
 }
 
 /**
- * Starts the landing of the run's epic unless it is over; true when the run has nothing more to
- * wait for: landed, or waiting for a person.
+ * Starts the landing of the run's epic unless it is over. Returns true if the run has nothing left
+ * to wait for: the epic has landed or waits for a person.
  */
 export async function startEpicLanding(
   engine: Uses<'durable' | 'git' | 'machineId' | 'store'>,
   row: RunRow,
-  /** A person has just approved: an earlier failed landing of the same tree does not count. */
+  /** A person has just approved, so an earlier failed landing of the same tree does not count. */
   isAsked = false,
 ): Promise<boolean> {
   const epicId = row.epic_id;
@@ -93,7 +93,7 @@ export async function startEpicLanding(
   return false;
 }
 
-/** A head of an epic's pull request, and a newer base of it. */
+/** The head of an epic's pull request, with a newer base. */
 interface HeadOnBase {
   readonly epicId: string;
   readonly tip: Sha;
@@ -104,7 +104,7 @@ export function testOnBaseName({ id }: Pick<RunRow, 'id'>, { epicId, tip, base }
   return `land-epic/${epicId}/${id}/${tip.slice(0, 16)}/on-${base.slice(0, 16)}`;
 }
 
-/** Runs the gate of an epic that is on the forge once more, because its base has moved. */
+/** Runs the gate of an epic on the forge again, because its base has moved. */
 export async function testOnBase(
   engine: Uses<'durable' | 'machineId'>,
   row: RunRow,
@@ -119,7 +119,7 @@ export async function testOnBase(
   await engine.durable.start(landEpicWorkflow, testOnBaseName(row, at), input, options);
 }
 
-/** The run's line has landed up to `tip`, or a person has merged or picked all of it by hand. */
+/** Whether the run's line has landed up to `tip`, or a person merged or cherry-picked all of it. */
 export async function isOnTarget(
   engine: Uses<'git' | 'store'>,
   row: Pick<RunRow, 'line' | 'target_branch'>,
@@ -132,7 +132,7 @@ export async function isOnTarget(
   return isPicked(engine, { branch: row.line, tip }, into);
 }
 
-/** A person has brought the line there by hand. */
+/** Records that a person brought the line to its target by hand. */
 async function noteLanded(engine: Uses<'store'>, epicId: string, line: string): Promise<void> {
   if (!(await holdsLandedWork(engine.store.db, line))) return;
   await engine.store.transaction((tx) => markEpicLanded(tx, epicId, null));
@@ -192,7 +192,7 @@ export async function landEpic(
 }
 
 type BuiltEpic =
-  /** `candidate`: as the memos of older versions name the merge. */
+  /** `candidate`: older versions stored the merge under this name. */
   | { readonly kind: 'built'; readonly candidate: LineMerge }
   | { readonly kind: 'conflict'; readonly failure: Failure };
 
@@ -233,7 +233,7 @@ async function buildEpic(
     const files = merged.value.files.join(', ');
     const target = { branch: input.target, tip: head };
     const line = { branch: input.line, tip: input.tip };
-    // If people have taken out commits that the line is based on, nothing is merged into it.
+    // A line must not be merged if users removed commits that it is based on.
     const advice =
       (base === null ? null : await handPick(engine, line, target)) ??
       (await handMerge(engine, target, line));
@@ -315,7 +315,7 @@ interface EpicEnd {
   readonly state: 'conflict' | 'gate_failed' | 'needs_review' | 'pull_request';
   readonly reason: string;
   readonly round: number;
-  /** The one that waits for an approval. */
+  /** The merge that waits for an approval. */
   readonly merge?: LineMerge;
 }
 

@@ -1,5 +1,5 @@
-// One merge onto a line: built, tested and moved in steps of one workflow, and again from the start
-// if the line has moved in the meantime. The tree that arrives is the one that was tested.
+// Builds one merge onto a line, tests it and moves the line, in steps of one workflow. Starts again
+// if the line has moved. The tree that lands is always the one that was tested.
 
 import type { Failure, Result } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -12,12 +12,12 @@ import { followLine } from '../line/follow.ts';
 import { isOnLine, moveLine } from '../line/move.ts';
 import { isWithinReach } from './landing-rows.ts';
 
-/** On top of the line's tip. */
+/** A merge on top of the line's tip. */
 export interface LineMerge {
   readonly tip: Sha;
   readonly commit: Sha;
   readonly tree: Sha;
-  /** The state of the branch that it includes, if the tip does not. */
+  /** The state of the branch that the merge includes, if the tip does not include it. */
   readonly includes?: Sha | null;
   /** The stack that it is the top of, from the bottom. */
   readonly levels?: readonly BuiltLevel[];
@@ -25,12 +25,15 @@ export interface LineMerge {
 
 export interface LineWork<Built> {
   readonly line: string;
-  /** For the log of the line's ref. */
+  /** The message for the reflog of the line's ref. */
   readonly reason: string;
   build(signal: AbortSignal): Promise<Built>;
   mergeOf(built: Built): Result<LineMerge, Failure>;
   test(merge: LineMerge, signal: AbortSignal): Promise<Failure | null>;
-  /** Called after the test. Returns true if it waits for a person. Absent if nothing waits. */
+  /**
+   * Called after the test. Returns true if the merge must wait for a person. Absent if nothing
+   * waits.
+   */
   isHeld?(merge: LineMerge): Promise<boolean>;
   record(tx: Tx, merge: LineMerge): Promise<void>;
 }
@@ -43,7 +46,7 @@ export type RoundsEnd =
       readonly merge: LineMerge;
       readonly round: number;
     }
-  /** The line was never still for long enough. */
+  /** The line moved during every round. */
   | { readonly kind: 'moving'; readonly round: number };
 
 const roundsMax = 5;
@@ -76,7 +79,7 @@ export async function landInRounds<Built>(
   return { kind: 'moving', round: roundsMax };
 }
 
-/** Moves the line onto the merge, once. Returns false if it has moved elsewhere in the meantime. */
+/** Moves the line to the merge, once. Returns false if the line has moved elsewhere. */
 async function moveOnto(
   engine: Uses<'git' | 'store'>,
   { line, reason }: Pick<LineWork<unknown>, 'line' | 'reason'>,

@@ -1,4 +1,4 @@
-// The landing queue of one line: merges the waiting work onto the tip, tests the merged tree, moves
+// The landing queue of one line: merges waiting work onto the tip, tests the merged tree and moves
 // the landing ref by compare-and-swap. Deterministic; one workflow at a time per line.
 
 import { failure, type Failure } from '../../core/failure.ts';
@@ -41,11 +41,14 @@ export interface LandInput {
   readonly runId: string;
 }
 
-/** Most tasks tested together. */
+/** Maximum number of tasks tested together. */
 const batchMax = 32;
-/** After so many tasks another workflow takes the line: the memory of this one stays small. */
+/**
+ * After this many tasks a new workflow takes over, so that one workflow does not grow without
+ * bound.
+ */
 const tasksMax = 256;
-/** Maximum number of times one batch is rebuilt because the tip moved or a task left it. */
+/** Maximum number of times a batch is rebuilt because the tip moved or a task left it. */
 const rebuildsMax = 8;
 
 export async function landTasks(
@@ -53,7 +56,7 @@ export async function landTasks(
   run: DurableRun<Tx>,
   input: LandInput,
 ): Promise<number> {
-  // It was claimed just before this machine became unable to land.
+  // The workflow was claimed just before this machine became unable to land.
   if (!engine.lands()) throw run.handOver();
   const batch = await run.commit('batch', (tx) =>
     takeLandings(tx, input.line, run.workflowId, batchMax),
@@ -63,7 +66,8 @@ export async function landTasks(
     const gates = new EarlyGates(engine, run.signal);
     const landing = new Landing(engine, run, input, own, gates);
     try {
-      // Work without a gate lands first: it must not suffer from a failed verdict on others.
+      // Work without a gate lands first, so that it is not affected by a failed verdict on other
+      // work.
       await landing.land(batch.filter((row) => row.gate_command === null));
       return await landing.land(batch.filter((row) => row.gate_command !== null));
     } finally {
@@ -78,7 +82,7 @@ class Landing {
   readonly #input: LandInput;
   readonly #own: () => Promise<GitResult<void>>;
   readonly #gates: EarlyGates;
-  /** A red verdict from before is another attempt's: it serves the search in this batch alone. */
+  /** Older red verdicts belong to other attempts and are ignored. */
   readonly #startMs: number;
   #rounds = 0;
   #rebuilds = 0;
@@ -99,7 +103,7 @@ class Landing {
     this.#startMs = engine.clock.now();
   }
 
-  /** Resolves with how many tasks there were, with those that came in the meantime. */
+  /** Resolves with the number of tasks, including those that joined during the landing. */
   async land(rows: readonly LandingRow[]): Promise<number> {
     let waiting = rows;
     this.#taken += rows.length;
@@ -124,7 +128,7 @@ class Landing {
     );
   }
 
-  /** Resolves with those that still wait. */
+  /** Resolves with the rows that still wait. */
   async #round(
     rows: readonly LandingRow[],
     path: string,
@@ -187,7 +191,7 @@ class Landing {
     );
   }
 
-  /** Returns true if the verdict is carried out, false if the work still waits. */
+  /** Returns true if the verdict was carried out, false if the work still waits. */
   async #decide(batch: LandingBatch, path: string): Promise<boolean> {
     const rows = batch.merged.map((item) => item.row);
     const { verdict } = batch;
@@ -211,7 +215,7 @@ class Landing {
     return true;
   }
 
-  /** Tasks that a person wants stopped, or that have another owner now, leave the batch. */
+  /** Drops tasks that a person wants stopped or that have a new owner. */
   async #withoutStopped(rows: readonly LandingRow[], path: string): Promise<readonly LandingRow[]> {
     const positions = await this.#run.commit(`present:${path}`, async (tx) => {
       const staying: number[] = [];
@@ -302,7 +306,7 @@ class Landing {
     const { tip: old, includes = null } = batch;
     const move = { next, old, reason, as: 'owner', includes } as const;
     const moved = await moveLine(this.#engine, this.#input.line, move);
-    // A machine that is gone has merged it, or a person has pruned it: it is merged again.
+    // The merge was made by a machine that is gone, or a user pruned it, so it is made again.
     if (!moved.ok)
       return ['stale', 'unknown_ref'].includes(moved.error.kind)
         ? { kind: 'again' }
@@ -341,7 +345,7 @@ class Landing {
           conflict_files: '[]',
         },
       });
-      // The others of the batch have landed as well: their state must not depend on this one's.
+      // Other tasks of the batch have landed too, and their state must not depend on this one's.
       if (!done.ok) {
         const state = `${done.status ?? 'unknown'} (${done.reason})`;
         this.#engine.report(
@@ -365,7 +369,7 @@ class Landing {
     });
   }
 
-  /** The attempts can be retried. `files`: the conflicting files. */
+  /** Returns the rows so that their attempts can be retried. `files`: the conflicting files. */
   async #return(
     rows: readonly LandingRow[],
     path: string,

@@ -1,5 +1,5 @@
-// The machine of a fleet that lands on a branch: recorded while it does, so that people can see who
-// lands and since when, and can have it release the branch to another machine.
+// Records which machine of a fleet lands on a branch. People can see it, and can ask it to release
+// the branch to another machine.
 
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult } from '../../git/port.ts';
@@ -19,12 +19,12 @@ export async function asLander<T>(
   const { machineId: machine, store } = engine;
   if (machine === '') return body(await ownLine(engine, branch));
   const role = { branch, machine, workflow: run.workflowId };
-  // Before the remote is asked, which may not answer.
+  // Recorded first, because the remote may not answer.
   await beginLander(store, role);
   const order = releaseOrder(engine, branch);
   try {
     const landing = ownLine(engine, branch).then(body);
-    // A body that hangs must not hold the line: its later writes and pushes are refused.
+    // A hanging body must not block the line. Its later writes and pushes are refused.
     return await Promise.race([landing, order.given.then(() => Promise.reject(run.handOver()))]);
   } finally {
     order.stop();
@@ -35,7 +35,7 @@ export async function asLander<T>(
 }
 
 interface ReleaseOrder {
-  /** Resolves when a person has asked this machine to release the branch. */
+  /** Resolves when a person asks this machine to release the branch. */
   readonly given: Promise<void>;
   readonly stop: () => void;
 }

@@ -1,5 +1,4 @@
-// The data that the landing of a batch passes from one step to the next; all of it is stored as
-// JSON.
+// The data that the landing of a batch passes between steps. All of it is stored as JSON.
 
 import type { Failure } from '../../core/failure.ts';
 import type { RedBase } from '../../core/plan/block-cause.ts';
@@ -18,42 +17,43 @@ export interface Unmergeable {
   readonly failure: Failure;
 }
 
-/** Work that a person has to see before it lands. */
+/** Work that a person must see before it lands. */
 export interface HeldWork {
   readonly row: LandingRow;
   readonly reason: string;
-  /** Absent for work that cannot be merged as it is. */
+  /** Absent for work that cannot be merged. */
   readonly kind?: 'reviewed';
 }
 
-/** The result of one check of a batch; stored before anything moves. */
+/** The result of one check of a batch, stored before the line moves. */
 export interface LandingBatch {
   readonly tip: Sha;
   /** The state of the branch that it includes besides the tip. */
   readonly includes?: Sha | null;
-  /** The state onto which the first one is merged. Absent in steps of earlier releases. */
+  /** The commit onto which the first task is merged. Absent in steps of earlier releases. */
   readonly start?: Sha;
-  /** The work that the verdict covers: the first of the waiting ones. */
+  /** The work that the verdict covers: the first rows of the waiting ones. */
   readonly merged: readonly Merged[];
-  /** The line's tip when they have landed. */
+  /** The line's tip after they have landed. */
   readonly next?: Sha;
   readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
   /**
-   * Work that git cannot merge at all, such as a history without the base: each goes back alone.
+   * Work that git cannot merge at all, for example because its history lacks the base. Each row is
+   * returned separately.
    */
   readonly unmergeable?: readonly Unmergeable[];
-  /** Absent in steps of earlier releases. */
+  /** Absent in steps stored by earlier releases. */
   readonly held?: readonly HeldWork[];
   readonly verdict:
     | GateVerdict
     | { readonly kind: 'none' }
-    /** Nothing is decided: the work that has come since joins. */
+    /** No decision yet, because new work joins the batch. */
     | { readonly kind: 'more' }
-    /** Red, and the commit that it was merged onto is red too. */
+    /** The work is red, but so is the commit that it was merged onto. */
     | {
         readonly kind: 'red_base';
         readonly failure: Failure;
-        /** Absent in steps of earlier releases. */
+        /** Absent in steps stored by earlier releases. */
         readonly red?: RedBase;
       };
   readonly problem: Failure | null;

@@ -1,5 +1,4 @@
-// Work that could not land goes back to its source: to a further attempt, or to the person who had
-// approved it.
+// Returns work that could not land: to another attempt, or to the person who approved it.
 
 import type { Failure } from '../../core/failure.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
@@ -20,7 +19,7 @@ import { stoppedInstead } from '../attempt/stops.ts';
 
 export interface Returned {
   readonly reason: Failure;
-  /** State when no attempt is left. */
+  /** The task's state if no attempt is left. */
   readonly atEnd: 'failed' | 'conflict';
   readonly files: readonly string[] | null;
 }
@@ -61,7 +60,7 @@ export async function returnLanding(
   });
 }
 
-/** A person decides about work that no attempt can make right. */
+/** Asks a person about work that no attempt can fix. */
 export async function reviewLanding(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
@@ -94,10 +93,7 @@ export async function reviewLanding(
   });
 }
 
-/**
- * No attempt is left that could solve it: the person who approved the work is notified, and decides
- * again.
- */
+/** No attempt is left that could fix the work, so the person who approved it decides again. */
 export async function backToReview(
   engine: Uses<'store'>,
   tx: Tx,

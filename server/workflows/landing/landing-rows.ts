@@ -1,5 +1,5 @@
-// Two questions about a row of the landing queue: does it still count, and has git landed it
-// already?
+// Answers two questions about a row of the landing queue: is it still valid, and has git already
+// landed it?
 
 import { firstLineOf } from '../../core/format.ts';
 import { attemptTrailers } from '../../core/work/trailers.ts';
@@ -40,11 +40,11 @@ export async function readQueuedWork(
 }
 
 /**
- * Git is the second source for landings: it knows them when the last rows were lost in a power cut,
- * or when a person merged work by hand that was approved later. Returns the commit that brought the
- * work into `head`, with the tree of `head`; otherwise null. Work that started before this process
- * took it over may be further in git than in the rows; all other work, if it needed no approval, is
- * known.
+ * Finds work that git has landed although the rows do not say so: a power failure may have lost the
+ * last rows, or a person may have merged work by hand before it was approved. Returns the commit
+ * that brought the work into `head`, with the tree of `head`, or null. Only checks work that
+ * started before this process took it over or that needed an approval; for other work, the rows are
+ * complete.
  */
 export async function landedBefore(
   engine: Uses<'earlierUntilMs' | 'git' | 'store'>,
@@ -62,9 +62,9 @@ export async function landedBefore(
 }
 
 /**
- * The agent merged a commit that people removed from the branch since: whether the work is right
- * without it is theirs to say. Returns null if there is no such commit, or a person has approved
- * the work.
+ * Explains why a person must decide: the agent merged a commit that users have removed from the
+ * branch since, and only a person knows whether the work is correct without it. Returns null if
+ * there is no such commit, or if a person approved the work.
  */
 export async function whyHeld(
   engine: Uses<'git' | 'store'>,
@@ -78,7 +78,7 @@ export async function whyHeld(
   return `brings back commit ${removed.slice(0, 12)}, which its agent merged and which was removed from the branch since`;
 }
 
-/** The row's work on top of `head`, as the one commit that its task is on the line. */
+/** Merges the row's work onto `head`, as the single commit that represents the task on the line. */
 export async function mergeRow(
   engine: Uses<'git' | 'settings'>,
   { row, title, base }: QueuedWork,
@@ -96,7 +96,7 @@ export async function mergeRow(
 }
 
 /**
- * The row's own fault, which does not affect the others of its batch. Returns null for a git
+ * A failure that only affects this row and not the others of its batch. Returns null for a git
  * problem that no task caused.
  */
 export async function whyUnmergeable(
@@ -106,19 +106,19 @@ export async function whyUnmergeable(
 ): Promise<Failure | null> {
   const { commit_sha: commit, task_id: taskId, attempt } = row;
   if (!(await isWithinReach(engine, commit))) {
-    // It continues from its work if that is available, or else starts over.
+    // The task continues from its work if that is available, otherwise it starts over.
     return failure(
       'interrupted',
       await wordsOfMissing(engine.store.db, { taskId, attempt, commit }),
     );
   }
   for (const sha of [commit, head]) {
-    // This process's memory of a commit does not prove that git can read it now.
+    // This process's cached data about a commit does not prove that git can still read it.
     const read = await engine.git.lineCommits(null, sha, 1);
     if (!read.ok) return null;
   }
   if ((await engine.git.mergeBase(commit, head)) !== null) return null;
-  // People amended the first commit of all away: the work merges with a base of its own.
+  // Users amended the root commit, so the work merges with a base of its own.
   if ((await ownBase(engine, { head, commit, base })) !== null) return null;
   return failure(
     'agent_failed',
@@ -127,8 +127,8 @@ export async function whyUnmergeable(
 }
 
 /**
- * Refuses two tasks that added names which are one file on macOS or Windows: the later one goes
- * back, with both names. Returns null if no names collide.
+ * Refuses added names of two tasks that macOS or Windows would treat as one file. The later task is
+ * returned, with both names. Returns null if no names collide.
  */
 export function namesRefused({ unportable = {} }: Merge): Failure | null {
   const names = Object.entries(unportable).map(([path, why]) => `${path} (${why})`);
@@ -140,15 +140,15 @@ export function namesRefused({ unportable = {} }: Merge): Failure | null {
 const namesMax = 5;
 
 /**
- * Returns false if neither this clone nor the remote has the commit, so that another machine made
- * it, and it must be made again.
+ * Returns false if neither this clone nor the remote has the commit. Another machine made it, and
+ * it must be made again.
  */
 export async function isWithinReach(engine: Uses<'git'>, commit: Sha): Promise<boolean> {
   const tree = await engine.git.treeOf(commit);
   return tree.ok || tree.error.kind !== 'unknown_ref';
 }
 
-/** True while the row speaks for the task's present attempt, and the task waits for it. */
+/** True while the row belongs to the task's current attempt and the task waits for it. */
 export function isLanding(
   task: Pick<TaskRow, 'epoch' | 'status'> | null,
   row: LandingRow,

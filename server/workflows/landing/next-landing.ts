@@ -1,5 +1,5 @@
-// The next step for the work that waits for a line: merges it, has the candidates gated in
-// parallel, and resolves with the first decision of one of them. Moves nothing.
+// Takes the next step for the work that waits for a line: merges it, runs the gates of candidates
+// in parallel, and resolves with the first decision. Moves nothing.
 
 import {
   type Candidate,
@@ -21,9 +21,9 @@ type Building = GatingLine & Uses<'earlierUntilMs'>;
 
 interface Place {
   readonly line: string;
-  /** A red verdict from before (Unix ms) is not believed. */
+  /** Older red verdicts (Unix ms) are ignored. */
   readonly redSinceMs: number;
-  /** More work may join. */
+  /** Whether more work may join. */
   readonly takesMore: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function nextLanding(
 ): Promise<LandingBatch> {
   const found = await landingHead(engine, place.line);
   if (!found.ok) return { ...nothingBuilt, problem: found.error };
-  // Without a gate on this batch, people's new commits are left to landings that test them.
+  // Without a gate for this batch, users' new commits are left to a landing that tests them.
   const isGated = rows.some((row) => row.gate_command !== null);
   const { tip } = found.value;
   const head = isGated ? found.value : { tip, head: tip, includes: null };
@@ -55,7 +55,7 @@ export async function nextLanding(
   }
 }
 
-/** The line's tip afterwards is that of the last of them which adds to it. */
+/** The line's new tip is that of the last link that adds to it. */
 function landingOf(
   { tip, head, includes }: LandingHead,
   links: readonly Link[],
@@ -76,7 +76,10 @@ class Candidates {
   readonly #chain: Chain;
   readonly #gates: EarlyGates;
   readonly #prefixes: readonly TestedMerge[];
-  /** Merges without one task that may be red, by its place, or null if there is none. */
+  /**
+   * For each task's place, the merge without that task, which may be red. Null if the others cannot
+   * be merged without it.
+   */
   readonly #without = new Map<number, TestedMerge | null>();
 
   constructor(engine: Building, place: Place, head: LandingHead, chain: Chain, gates: EarlyGates) {
@@ -88,7 +91,7 @@ class Candidates {
     this.#prefixes = chain.links.map((_, at) => this.#mergeOf(chain.links.slice(0, at + 1)));
   }
 
-  /** Resolves with null if the chain changes. */
+  /** Resolves with null if the chain has changed. */
   async decided(stop: AbortSignal): Promise<LandingBatch | null> {
     const gates = this.#gates;
     for (;;) {
@@ -148,7 +151,7 @@ class Candidates {
     return made;
   }
 
-  /** Resolves with null if the others cannot be merged without it. */
+  /** Resolves with null if the others cannot be merged without the task. */
   async #makeWithout(through: number, without: number): Promise<TestedMerge | null> {
     const on = { line: this.#place.line, start: this.#head.head };
     const links = this.#chain.links.slice(0, through).filter((_, at) => at !== without);
@@ -157,7 +160,7 @@ class Candidates {
     return chain.links.length === rows.length ? this.#mergeOf(chain.links) : null;
   }
 
-  /** Guesses from before some task landed or came are the same merges still. */
+  /** A guess made before a task landed or joined may be the same merge as one of the new chain. */
   async #adoptGuesses(): Promise<void> {
     for (const guess of this.#gates.guesses) {
       const positions = new Set(guess.rows.map(({ position }) => position));
@@ -183,7 +186,10 @@ class Candidates {
     return this.#landing(this.#chain.links.slice(0, through), verdict);
   }
 
-  /** Undefined if none has ended; null if one has passed after all, and waits with the others. */
+  /**
+   * Undefined if no second try has ended. Null if one was green, so that its task waits with the
+   * others again.
+   */
   #asideEnded(): LandingBatch | null | undefined {
     for (const aside of this.#gates.asides) {
       const { verdict, error } = aside.gate ?? { verdict: null, error: null };
@@ -196,7 +202,7 @@ class Candidates {
     return undefined;
   }
 
-  /** A folder that cannot be prepared concerns all work, unless only an early gate needed it. */
+  /** A folder that cannot be prepared affects all work, unless only an early gate needed it. */
   #unusable(): LandingBatch | null {
     for (const merge of this.#wanted()) {
       const verdict = this.#gates.verdictOf(merge);

@@ -1,5 +1,5 @@
-// Agents, setup and gate commands that a dead backend has left running: ended before anything new
-// is done in their worktrees.
+// Ends agents, setups and gate commands that a dead backend left running, before their worktrees
+// are used again.
 
 import { attemptOfOwner, endAllUpkeep, heldSlots, releaseSlot } from '../../store/port.ts';
 import { gateRunIds } from './gate.ts';
@@ -8,10 +8,7 @@ import { agentRunId, reviewHolder, reviewRunId, setupRunId } from '../kit/run-id
 
 const endGraceMs = 2_000;
 
-/**
- * Called before any work of this process starts, so that every process found in a slot is an
- * orphan.
- */
+/** Called before this process starts any work, so every process found in a slot is an orphan. */
 export async function endOrphanCommands(
   engine: Uses<'machineId' | 'places' | 'processes' | 'store'>,
 ): Promise<void> {
@@ -26,8 +23,7 @@ export async function endOrphanCommands(
           ]
         : [setupRunId(engine, holder, slot.attempt ?? 0)];
     for (const runId of runIds) await engine.processes.endTree(runId, null, endGraceMs);
-    // A gate holds its slot while it runs, and none runs now. Its merge may never be built
-    // again.
+    // Only a running gate holds its slot, and no gate runs yet. Its merge may never be built again.
     if (slot.kind === 'gate')
       await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));
   }

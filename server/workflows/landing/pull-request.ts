@@ -1,5 +1,5 @@
-// An epic whose gate is green goes to the forge, and so does the revert of one that was merged
-// there. The requests are written down in the transaction that ends the landing.
+// Sends an epic with a green gate to the forge, or the revert of one that was merged there. The
+// requests are recorded in the transaction that ends the landing.
 
 import {
   forgeBranch,
@@ -21,7 +21,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { resolveRunSettings } from '../kit/run-settings.ts';
 import type { LandingHead } from '../line/line.ts';
 
-/** A pull request is tested on the base as the forge has it. */
+/** The forge's current base, on which a pull request is tested. */
 export async function forgeHead(
   { forge }: Uses<'forge'>,
   branch: string,
@@ -37,7 +37,7 @@ interface TestedEpic {
   readonly target: string;
   readonly tip: Sha;
   readonly tree: Sha;
-  /** The forge's base in that tree. */
+  /** The forge's base commit that the tested tree includes. */
   readonly testedBase: Sha;
   /** Absent if the epic is one pull request. */
   readonly levels?: readonly BuiltLevel[];
@@ -93,7 +93,7 @@ async function planStack(
   await planRequests(tx, epicId, numbered, engine.clock.now());
 }
 
-/** Adds the values from the settings of the run. */
+/** Adds the values from the run's settings. */
 async function planOf(
   engine: Uses<'settings' | 'store'>,
   tx: Tx,
@@ -121,11 +121,11 @@ export interface ForgeUndo {
   readonly merges: readonly ForgeMerge[];
   readonly base: string;
   readonly runId: string;
-  /** Reverts of the epic that were opened before. */
+  /** Number of earlier reverts of the epic. */
   readonly round: number;
 }
 
-/** Two requests for the same round plan it once. */
+/** Plans the pull request with the revert. Two requests for the same round plan it once. */
 export async function planUndoPull(
   engine: Uses<'clock' | 'settings' | 'store'>,
   tx: Tx,

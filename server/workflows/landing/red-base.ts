@@ -1,5 +1,5 @@
-// A line whose tip fails the gate by itself: no task is to blame, so tasks wait, blocked, until the
-// line has moved or its gate is green.
+// Handles a line whose tip fails the gate by itself. No task caused that, so tasks are blocked
+// until the line moves or its gate is green.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { type RedBase, storedCause } from '../../core/plan/block-cause.ts';
@@ -18,7 +18,7 @@ import { syncLine } from '../line/line.ts';
 import type { Uses, AttemptInRun } from '../kit/engine-ports.ts';
 import { stoppedInstead } from '../attempt/stops.ts';
 
-/** The line as it is now, or as it was at `commit`. */
+/** Describes the line as it is now, or as it was at `commit`. */
 export async function readRedBase(
   engine: Uses<'clock' | 'git' | 'store'>,
   line: string,
@@ -45,7 +45,10 @@ async function readTips(
   return { tip, branch: branch === tip ? null : branch };
 }
 
-/** An epic's line that has landed nothing of its own yet fails as its target does. */
+/**
+ * An epic's line without landings of its own fails for the same reason as its target, so the target
+ * is named.
+ */
 async function knownBranch(
   engine: Uses<'git' | 'store'>,
   line: string,
@@ -61,7 +64,10 @@ export function redBaseFailure(red: Failure): Failure {
   return failure('interrupted', red.message, red.detail);
 }
 
-/** The attempt keeps its commit and is not used up: the work lands when the line is fixed. */
+/**
+ * Makes a task wait for the line. Its attempt keeps the commit and is not used up; the work lands
+ * when the line is fixed.
+ */
 export async function waitForLine(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
@@ -78,7 +84,7 @@ export async function waitForLine(
 }
 
 /**
- * A task that no agent has started on waits for its line. Returns false if it is no longer ready.
+ * Blocks a task before an agent has started on it. Returns false if the task is no longer ready.
  */
 export async function blockBeforeStart(
   engine: Uses<'store'>,
@@ -99,8 +105,8 @@ export async function blockBeforeStart(
 }
 
 /**
- * Tasks that waited for a line which has moved since, or whose gate has passed since, are ready
- * again. Resolves with how many.
+ * Makes tasks ready again whose line has moved, or passed its gate, since they were blocked.
+ * Resolves with their number.
  */
 export async function releaseFromRedBase(
   engine: Uses<'git' | 'machineId' | 'store'>,
@@ -119,7 +125,7 @@ export async function releaseFromRedBase(
   return released;
 }
 
-/** The tips of reasons from before they were data are abbreviated. */
+/** Older versions stored this reason as text with abbreviated tips. */
 function isTip(tip: string | null, noted: string | null): boolean {
   return tip === null || noted === null ? tip === noted : noted !== '' && tip.startsWith(noted);
 }
@@ -128,7 +134,7 @@ async function hasMoved(
   engine: Uses<'git' | 'machineId' | 'store'>,
   { line, commit, branch }: RedBase,
 ): Promise<boolean> {
-  // Commits of people count once the line has taken them in.
+  // Users' commits count once the line includes them.
   const synced = await syncLine(engine, line);
   if (!synced.ok) return false;
   const now = await readTips(engine, line);
@@ -136,8 +142,8 @@ async function hasMoved(
 }
 
 /**
- * Only a gate that ran after the task was blocked counts, so that one that fails by chance alone
- * does not release a task again and again.
+ * Only a gate that ran after the task was blocked counts, so that a flaky gate does not release a
+ * task again and again.
  */
 async function isGreenSince(
   { store }: Uses<'store'>,

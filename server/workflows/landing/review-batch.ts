@@ -1,4 +1,4 @@
-// The reviews of a tested batch: work with blocking findings leaves it, back to its author or to a
+// Reviews a tested batch. Work with blocking findings leaves the batch, back to its author or to a
 // person; the rest is built and tested again without it.
 
 import { failure } from '../../core/failure.ts';
@@ -28,7 +28,7 @@ interface Reviewed {
   readonly row: LandingRow;
   readonly step: ReviewStep;
   readonly review: StoredReview | null;
-  /** Why there is no verdict. */
+  /** Why the review has no verdict. */
   readonly problem: string | null;
 }
 
@@ -43,9 +43,10 @@ export async function reviewBatch(
   if (engine.settings().review.agent === null || !isTested || start === undefined) return batch;
   const reviewed: Reviewed[] = [];
   let before = start;
-  // One after the other: a reviewer is an agent beside those that work on tasks.
+  // Reviews run one after another, because a reviewer is an additional agent beside those that work
+  // on tasks.
   for (const item of batch.merged) {
-    // It is on the line already.
+    // This work is already on the line.
     if (await engine.git.isAncestor(item.commit, before)) continue;
     reviewed.push(await reviewItem(engine, item, { before, runId }, stop));
     if (stop.aborted) return { ...batch, verdict: { kind: 'aborted' } };
@@ -66,7 +67,7 @@ function withoutBlocked(batch: LandingBatch, reviewed: readonly Reviewed[]): Lan
   }
   return {
     ...batch,
-    // The others wait: their tree without these is another one, which the gate tests first.
+    // The others wait, because their tree without this work differs and must be tested first.
     merged: [],
     unmergeable: [...(batch.unmergeable ?? []), ...returned],
     held: [...(batch.held ?? []), ...held],
@@ -83,7 +84,7 @@ async function reviewItem(
   const { db } = engine.store;
   const task = await taskById(db, row.task_id);
   const isFree = { row, step: { kind: 'land' }, review: null, problem: null } as const;
-  // A person has approved it.
+  // A person approved it.
   if (task === null || task.status === 'needs_review') return isFree;
   const question = { row, task, runId, commit, before, tree };
   const known = await reviewOf(db, row.task_id, tree);
@@ -109,7 +110,7 @@ async function isWanted(
     engine.git.changedPaths(before, commit),
     engine.git.sizeOfChange(before, commit),
   ]);
-  // A question that git cannot answer now does not skip the review.
+  // If git cannot answer now, the review must not be skipped.
   if (!paths.ok || !size.ok) return true;
   const lines = size.value.insertions + size.value.deletions;
   if (paths.value.length === 0) return false;

@@ -1,4 +1,4 @@
-// One review: an agent reads the merged tree in a folder of its own and gives its verdict through
+// Runs one review: an agent reads the merged tree in its own folder and submits its verdict through
 // Drover's tool, which stores it.
 
 import type { AgentHost, AgentOutcome, AgentRequest } from '../../agents/port.ts';
@@ -39,7 +39,7 @@ export interface ReviewQuestion {
   readonly row: LandingRow;
   readonly task: TaskRow;
   readonly runId: string;
-  /** The merge of the task, and the state of the line before it. */
+  /** The task's merge; `before` is the line's state before it. */
   readonly commit: Sha;
   readonly before: Sha;
   readonly tree: Sha;
@@ -49,7 +49,7 @@ const endGraceMs = 2_000;
 const stallWarnMs = 120_000;
 const stallEndMs = 300_000;
 
-/** Returns null once the agent has ended; otherwise, why it could not review. */
+/** Resolves when the agent has ended: with null, or with the reason why it could not review. */
 export async function runReview(
   engine: Reviewing,
   question: ReviewQuestion,
@@ -57,7 +57,7 @@ export async function runReview(
 ): Promise<string | null> {
   const { commit } = question;
   const holder = reviewHolder(commit);
-  // A backend that was killed may have left a reviewer of this commit.
+  // A backend that was killed may have left a reviewer of this commit running.
   await engine.processes.endTree(reviewRunId(engine, commit), null, endGraceMs);
   const slot = await leaseGateFolder(engine, holder, 'review');
   try {
@@ -144,7 +144,7 @@ function whyNot(outcome: AgentOutcome): string | null {
   }
 }
 
-/** Its cost counts for the task and for the day, beside the limit of its own. */
+/** Adds the review's cost to the task's and the day's usage, in addition to its own limit. */
 async function book(
   engine: Reviewing,
   { task_id: taskId, attempt }: LandingRow,
@@ -161,7 +161,7 @@ async function book(
   await engine.store.transaction((tx) => addSpending(tx, key, spent));
 }
 
-/** Answers nothing: what a reviewer is not allowed to do without a question, it does not do. */
+/** Answers no questions: a reviewer only does what it is allowed to do without asking. */
 class ReviewHost implements AgentHost {
   readonly #limitUsd: number | null;
   readonly #over = new AbortController();
@@ -174,7 +174,7 @@ class ReviewHost implements AgentHost {
     this.#limitUsd = limitUsd;
   }
 
-  /** Aborted when the reviewer has used up its limit. */
+  /** Aborts when the reviewer has used up its limit. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }

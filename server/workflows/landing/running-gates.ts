@@ -1,5 +1,5 @@
-// How many gates run in this process, of all lines: an early one starts only in a place that none
-// of them needs.
+// Counts the gates that run in this process for all lines. An early gate starts only if no line
+// needs the place.
 
 import { parallelGates } from '../../core/line/speculate.ts';
 import { MadeOnce } from '../../core/made-once.ts';
@@ -30,14 +30,12 @@ export function gatesOf(engine: Uses<'store'>): RunningGates {
   return all.of(engine.store.db, () => new RunningGates());
 }
 
-/** Most gates at once on this machine. */
+/** Maximum number of parallel gates on this machine. */
 export function mostGates(engine: Uses<'host' | 'settings'>): number {
   return engine.settings().gateParallel ?? parallelGates(engine.host()?.cores ?? null);
 }
 
-/**
- * Places for a line that runs `own` gates: the first one always has its place, like everywhere.
- */
+/** The number of places for a line that already runs `own` gates. Its first gate always has one. */
 export function placesFor(engine: Uses<'host' | 'settings' | 'store'>, own: number): number {
   const facts = engine.host();
   const isLow = facts !== null && hostHold(facts, engine.settings().machine, 1) !== null;

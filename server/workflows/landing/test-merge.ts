@@ -1,4 +1,4 @@
-// The gate of a landing batch: every distinct command of its tasks must pass on the final merged
+// The gate of a landing batch: each distinct command of its tasks must pass on the final merged
 // tree.
 
 import { runInPlace, type Gating } from './gate.ts';
@@ -11,24 +11,24 @@ import type { Uses } from '../kit/engine-ports.ts';
 
 export type TestingBatch = Gating & Uses<'settings' | 'store'>;
 
-/** The merge of some tasks, and its base. */
+/** The merge of some tasks, and the commit it is based on. */
 export interface TestedMerge {
   readonly line: string;
   readonly commit: Sha;
   readonly tree: Sha;
   readonly base: Sha;
   readonly rows: readonly LandingRow[];
-  /** A red verdict from before (Unix ms) is not believed. */
+  /** Older red verdicts (Unix ms) are ignored. */
   readonly redSinceMs: number;
 }
 
-/** Each different one of the rows, in their order. */
+/** The distinct commands of the rows, in order. */
 export function commandsOf(rows: readonly LandingRow[]): readonly string[] {
   const commands = rows.flatMap(({ gate_command: command }) => (command === null ? [] : [command]));
   return [...new Set(commands)];
 }
 
-/** `first`: one try. `again`: the second try of one task's work that was red. */
+/** `first`: a single try. `again`: the second try for one task's work that was red. */
 export async function testMerge(
   engine: TestingBatch,
   { line, commit, tree, base, rows, redSinceMs }: TestedMerge,
@@ -52,8 +52,7 @@ export async function testMerge(
 }
 
 /**
- * If one task alone is red, the base is asked whether it was red before. Returns null if the task
- * is to blame.
+ * If a single task is red, tests whether its base is red too. Returns null if the task is to blame.
  */
 export async function redOfBase(
   engine: TestingBatch,
@@ -65,8 +64,8 @@ export async function redOfBase(
 }
 
 /**
- * A command that one task alone has been given says what that task is to achieve. It fails on the
- * base because the work is not done yet, so the base tells nothing.
+ * Whether the command was given to this task only. It then checks what the task must achieve and
+ * always fails on the base, so that result would mean nothing.
  */
 async function isGoalOfOneTask(
   engine: Uses<'settings' | 'store'>,
@@ -83,7 +82,7 @@ interface BaseQuestion {
   readonly redSinceMs: number;
 }
 
-/** Returns null if the base is green, or cannot be tested. */
+/** Returns null if the base is green or cannot be tested. */
 async function testBase(
   engine: Gating,
   { line, ...question }: BaseQuestion,

@@ -1,5 +1,4 @@
-// The merge that a person is advised to make by hand, and the alternative if a merge would restore
-// commits that people have taken out.
+// Advises a person how to merge by hand, or how to avoid restoring commits that users removed.
 
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -15,8 +14,8 @@ interface Side {
 }
 
 /**
- * "merge a into b by hand"; with the command if git refuses a plain one, because the first commit
- * of one of them was amended since.
+ * "merge a into b by hand". Includes the command if git refuses a plain merge because the first
+ * commit of one branch was amended.
  */
 export async function handMerge(
   engine: Uses<'git'>,
@@ -31,14 +30,14 @@ export async function handMerge(
     : `${advice} (git merge --allow-unrelated-histories ${from.branch}: they share no commit)`;
 }
 
-/** Commits of a line that are looked through for those to be picked. */
+/** Maximum number of commits searched for those to cherry-pick. */
 const picksMax = 500;
 const shortLength = 12;
 
 /**
- * "run git cherry-pick … on b" if the line of `from` still has commits that people have taken out
- * of `into`: a merge would bring them back, silently. Each landing is picked with its message,
- * which identifies it again. Null if a merge brings back nothing.
+ * "run git cherry-pick … on b", if the line of `from` still has commits that users removed from
+ * `into`, because a merge would silently restore them. Each landing is picked with its message,
+ * which identifies it. Returns null if a merge restores nothing.
  */
 export async function handPick(
   engine: Uses<'git' | 'store'>,
@@ -52,8 +51,8 @@ export async function handPick(
 }
 
 /**
- * A person has picked, as advised, everything on the line except the commits that were taken out of
- * the other branch.
+ * Whether a person has cherry-picked everything on the line except the commits that were removed
+ * from the other branch.
  */
 export async function isPicked(
   engine: Uses<'git' | 'store'>,
@@ -64,8 +63,8 @@ export async function isPicked(
 }
 
 /**
- * Landings of `from`, oldest first, of which `into` has neither the name nor the content. Returns
- * null if a merge restores no reverted work, or git could not tell.
+ * Landings of `from`, oldest first, that `into` has neither by name nor by content. Returns null if
+ * a merge restores no removed work, or if git could not tell.
  */
 async function landingsLeft(
   engine: Uses<'git' | 'store'>,
@@ -78,14 +77,15 @@ async function landingsLeft(
   if (!listed.ok) return null;
   const there = await engine.git.lineCommits(base, into.tip, lineMax);
   const marks = there.ok ? there.value.map(({ trailers }) => attemptMark(trailers)) : [];
-  // If the tips of removed commits lie side by side, no single base can contain them all.
+  // If removed tips are not ancestors of each other, no single base contains them all.
   const others = [base, into.tip, ...(await droppedFrom(engine, from.branch))];
   const left: Sha[] = [];
   for (const { sha, parents, trailers } of listed.value.toReversed()) {
     const [before, ...theirs] = parents;
     const mark = attemptMark(trailers);
     if (mark !== null && marks.includes(mark)) continue;
-    // Commits that a take-in brought there belong to the other line, or were taken out of it.
+    // Commits that came from the other line by a merge belong to that line, or were removed from
+    // it.
     if (before === undefined || (await isAnyIn(engine, theirs, others))) continue;
     if (await changesNothing(engine, into.tip, sha, before)) continue;
     left.push(sha);
@@ -105,7 +105,7 @@ async function isAnyIn(
 }
 
 /**
- * The sentence of a task whose base lacks the commit of a blocker: the branch that has it, and the
+ * Explains that a task's base lacks the commit of a blocker: the branch that has it, and the
  * remedy.
  */
 export async function missingBase(

@@ -14,7 +14,7 @@ import {
 } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** Commits of a line that are read for one question. */
+/** Maximum number of commits read for one question. */
 export const lineMax = 5_000;
 
 export interface Gathered {
@@ -24,14 +24,15 @@ export interface Gathered {
   readonly work: readonly LineCommit[];
 }
 
-/** `asOf`: asks the remote of a fleet instead of the last fetch. */
+/** `asOf`: fetch from the remote of a fleet instead of using the last fetch. */
 export async function gather(
   engine: Uses<'git' | 'machineId' | 'store'>,
   branch: string,
   asOf?: 'now',
 ): Promise<Gathered> {
   const { git, store } = engine;
-  // In this order: a row older than the refs tells a rewind from a branch that just follows.
+  // Read before the refs: a row older than the refs distinguishes a rewind from a branch that
+  // merely follows.
   const row = await readLine(store.db, branch);
   const line = await git.readRef(landingRef(branch), asOf);
   const target = await git.readRef(branchRef(branch), asOf);
@@ -77,9 +78,10 @@ async function waitingWork(
   branch: string,
   { line, target, row }: Tips & { readonly row: LineRow | null },
 ): Promise<readonly LineCommit[]> {
-  // People took all of L off the branch, and a process died before L moved.
+  // Users removed all of L from the branch, and a process died before L moved.
   if (droppedTips(row).includes(line)) return [];
-  // A process that died had noted a state of the branch that people removed, and pruned, since.
+  // A process that died had recorded a state of the branch that users have removed and pruned
+  // since.
   const followed = row?.followed_sha ?? null;
   const since = followed !== null && (await git.treeOf(followed)).ok ? followed : target;
   const work = landingsIn(branch, listed(await git.lineCommits(since, line, lineMax)));
@@ -95,7 +97,7 @@ function listed(commits: GitResult<readonly LineCommit[]>): readonly LineCommit[
   return commits.value;
 }
 
-/** Maximum number of commits that are checked for Drover's hand. */
+/** Maximum number of commits checked for being written by Drover. */
 const unknownMax = 500;
 
 async function isOurs(
@@ -112,8 +114,8 @@ async function isOurs(
 }
 
 /**
- * The task whose work is on the branch without having passed the gate. Returns null if all other
- * work is by people.
+ * The task whose work is on the branch without having passed the gate. Returns null if users made
+ * all other commits.
  */
 async function ungatedTask(
   { git, store }: Uses<'git' | 'store'>,

@@ -1,4 +1,5 @@
-// Moves the branch to its landing line, and keeps `drover/results/<branch>` while it cannot.
+// Moves the branch to its landing line, and maintains `drover/results/<branch>` while that is
+// impossible.
 
 import { describeHold } from '../../core/line/holds.ts';
 import { err, type Result } from '../../core/failure.ts';
@@ -24,8 +25,8 @@ export interface Followed {
 const looksMax = 5;
 
 /**
- * Moves the branch to its landing line. `asOf`: for callers that have not moved the line
- * themselves; another machine may have. `obstacle`: the known reason why it cannot.
+ * Moves the branch to its landing line. `asOf`: for callers that did not move the line themselves,
+ * because another machine may have. `obstacle`: a known reason why the branch cannot move.
  */
 export async function followLine(
   engine: Following,
@@ -48,7 +49,7 @@ export async function followLine(
   );
 }
 
-/** Returns null if something has moved since the look. */
+/** Returns null if the line or the branch moved after it was read. */
 async function followSettled(
   engine: Following,
   branch: string,
@@ -102,7 +103,7 @@ async function moveBranch(
   if (outcome.kind === 'pending')
     return finish(engine, branch, settled, tip, waits(outcome.commits, obstacle ?? outcome.reason));
   if (outcome.wrong !== undefined) await noteFiles(engine, branch, outcome.wrong);
-  // People have committed on top of it already: the next look takes that in.
+  // Users have already committed on top of it; the next check handles that.
   if (outcome.sha !== tip) return null;
   return finish(engine, branch, settled, tip, { pending: 0, reason: null });
 }
@@ -111,10 +112,7 @@ function waits(pending: number, reason: string): Followed {
   return { pending: Math.max(1, pending), reason };
 }
 
-/**
- * Returns null, and records nothing, if another process has recorded another tip since the look:
- * that one is newer.
- */
+/** Returns null without recording anything if another process has recorded a newer tip. */
 async function finish(
   engine: Following,
   branch: string,
@@ -143,7 +141,7 @@ async function finish(
   return end;
 }
 
-/** Git could not find the line: landed work counts as waiting until it can. */
+/** Git could not read the line. Landed work counts as waiting until it can. */
 async function waitFor(engine: Following, branch: string, reason: string): Promise<Followed> {
   const { store } = engine;
   const known = await readLine(store.db, branch);
@@ -154,16 +152,16 @@ async function waitFor(engine: Following, branch: string, reason: string): Promi
   return { pending: commits, reason };
 }
 
-/** A tree of landings and people's commits; resolves with a sentence if it must not land. */
+/** Tests a tree of landings and users' commits. Resolves with a sentence if it must not land. */
 export type TestTogether = (made: {
   readonly commit: Sha;
   readonly tree: Sha;
 }) => Promise<string | null>;
 
 /**
- * Landed work that waits for a branch arrives without a person's action: also if people committed
- * to the branch, or removed something from it, by one tested commit. `test` null: another machine
- * tests it.
+ * Brings landed work that waits for a branch there without a person's action. If users committed to
+ * the branch or removed commits from it, this takes one tested commit. `test` is null if another
+ * machine tests it.
  */
 export async function tendLine(
   engine: Following,

@@ -1,5 +1,5 @@
-// The commit under which work has landed: its own or another one, because people rebase, amend and
-// pick.
+// Finds the commit under which work has landed. It may differ from the original one, because users
+// rebase, amend and cherry-pick.
 
 import { landingRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers, trailer, trailerValue } from '../../core/work/trailers.ts';
@@ -10,8 +10,8 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { lineMax } from './facts.ts';
 
 /**
- * Notes under which commits the blockers' work is on the line now; true when one of them has
- * another than before.
+ * Updates the commits under which the blockers' work is on the line. Returns true if any has
+ * changed.
  */
 export async function updateLandedCommits(
   engine: Uses<'git' | 'store'>,
@@ -44,8 +44,8 @@ export async function updateLandedCommits(
 }
 
 /**
- * The commit with which a line's commit has landed on another line: itself, or one that landed it
- * without its history. Returns null if it has not.
+ * The commit with which a line's commit has landed on another line: the same commit, or one that
+ * landed it without its history. Returns null if it has not landed.
  */
 export async function findCommitOnLine(
   engine: Uses<'git'>,
@@ -74,8 +74,8 @@ export async function findCommitOnLine(
 }
 
 /**
- * The oldest first-parent commit of `head` that contains the work, found by commit or by trailers.
- * Returns null if none does.
+ * The oldest first-parent commit of `head` that contains the work, found by commit id or trailers.
+ * Returns null if no commit does.
  */
 export async function findLandedCommit(
   engine: Uses<'git'>,
@@ -97,7 +97,7 @@ export async function findLandedCommit(
     ({ sha, parents }) => sha === work.commit || parents.slice(1).includes(work.commit),
   );
   if (joined !== undefined) return joined;
-  // Once it is in, it stays in: the first that holds it is found by halving.
+  // Work that is in one commit is in all later ones, so a binary search finds the first.
   let [low, high] = [0, line.length - 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
@@ -109,9 +109,9 @@ export async function findLandedCommit(
 }
 
 /**
- * A commit of the line with the trailers of the task and of the attempt that landed: people's
- * rebases and amends give a landing another id. An earlier attempt's landing is not this work, if
- * the task was reset and redone.
+ * A commit of the line with the trailers of the task and the attempt that landed, because a rebase
+ * or an amend changes the commit's id. If the task was reset and redone, an earlier attempt's
+ * landing does not count.
  */
 export async function landedAgainAs(
   engine: Uses<'git'>,
@@ -135,7 +135,7 @@ export async function landedAgainAs(
   return (await changesNothing(engine, tip, task.commit, task.base)) ? tip : null;
 }
 
-/** The same change exists already, under any name. */
+/** Whether the same change already exists, under any commit id. */
 export async function changesNothing(
   engine: Uses<'git'>,
   tip: Sha,

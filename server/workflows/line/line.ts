@@ -1,5 +1,5 @@
-// A landing line and its branch: looks, takes one step, and looks again, until a step comes next
-// that the caller has not asked for. `core/line/decide.ts` says which step that is.
+// Runs a landing line and its branch: reads the facts, takes one step and repeats, until the next
+// step is one that the caller must take. `core/line/decide.ts` decides the steps.
 
 import { decide, type LineStep } from '../../core/line/decide.ts';
 import { describeHold } from '../../core/line/holds.ts';
@@ -16,7 +16,7 @@ import { recordRewind } from './wrong-states.ts';
 
 const looksMax = 8;
 
-/** Steps that move no branch and need no gate: taken before any use of a line. */
+/** Steps that move no branch and need no gate. They are taken before every use of a line. */
 type OwnStep = Extract<LineStep, { kind: 'note' | 'make' | 'adopt' | 'look' }>;
 export type OpenStep = Exclude<LineStep, OwnStep>;
 
@@ -24,7 +24,7 @@ export interface Settled extends Gathered {
   readonly step: OpenStep;
 }
 
-/** `asOf`: asks the remote of a fleet instead of the last fetch. */
+/** `asOf`: fetch from the remote of a fleet instead of using the last fetch. */
 export async function settleLine(
   engine: Uses<'git' | 'machineId' | 'store'>,
   branch: string,
@@ -60,7 +60,7 @@ export async function settleLine(
   return failed(`the landing ref of ${branch} keeps moving; is another Drover running here?`);
 }
 
-/** Returns false if another process has recorded more since the check. */
+/** Records the tip, unless another process has recorded a newer one since the facts were read. */
 async function noteArrived(
   { store }: Uses<'store'>,
   branch: string,
@@ -100,7 +100,7 @@ async function takeOwnStep(
   return held(describeHold(branch, { kind: 'pruned', landed: next, words: moved.error.message }));
 }
 
-/** A line that stops records the reason in its row; one that continues is free. */
+/** Records why the line is held, or clears the reason. */
 async function tellHold(
   { store }: Uses<'store'>,
   branch: string,
@@ -121,8 +121,8 @@ function failed(reason: string): { readonly ok: false; readonly error: Failure }
 }
 
 /**
- * The tip of the line, synchronized with the branch: bases are taken from it. If landed work waits
- * for the branch, the tip lacks the commits that people made since (`landingHead`).
+ * The line's tip after synchronization with the branch, from which bases are taken. While landed
+ * work waits for the branch, the tip lacks commits that users have made since (see `landingHead`).
  */
 export async function syncLine(
   engine: Uses<'git' | 'machineId' | 'store'>,
@@ -153,15 +153,16 @@ function tipOf(branch: string, step: OpenStep): Result<Sha> {
 export interface LandingHead {
   /** The tip of the line. */
   readonly tip: Sha;
-  /** The tip with the commits that people made on the branch while landed work waits for it. */
+  /** The tip merged with users' commits on the branch, if landed work waits for the branch. */
   readonly head: Sha;
   /** The state of the branch that only `head` includes. */
   readonly includes: Sha | null;
 }
 
 /**
- * The merge of both enters the line only together with the landing, and is tested as a whole. If
- * they conflict, the landing goes without people's commits and waits with the rest.
+ * The merge of the tip and users' commits enters the line only together with the landing, and is
+ * tested with it. If they conflict, the landing omits users' commits and waits for the branch as
+ * well.
  */
 export async function landingHead(
   engine: Uses<'git' | 'machineId' | 'store'>,

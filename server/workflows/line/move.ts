@@ -1,4 +1,4 @@
-// The one way in which a landing ref moves.
+// The only way to move a landing ref.
 
 import { ok } from '../../core/failure.ts';
 import { landingRef, rescueRef } from '../../core/work/ref-names.ts';
@@ -12,18 +12,19 @@ export interface LineMove {
   readonly old: Sha | null;
   readonly reason: string;
   readonly as?: 'owner';
-  /** The state of the branch that `next` includes, if it includes another one than `old`. */
+  /** The state of the branch that `next` includes, if `old` includes a different one. */
   readonly includes?: Sha | null;
-  /** People left `old` out of the branch. */
+  /** Users removed `old` from the branch. */
   readonly isLeft?: boolean;
-  /** No workflow repeats the move and records it: it is recorded before. */
+  /** Recorded here, because no workflow repeats the move and records it. */
   readonly isAlone?: boolean;
 }
 
 /**
- * The store first records the ref's next value, so that after a death in between the tip is known
- * as Drover's, and the states of the branch in it as people's. A tip that the line no longer
- * contains is kept first, since nothing else may lead to the landings in it.
+ * Moves the landing ref. The store records the new tip first, so that after a crash Drover
+ * recognizes the tip as its own, and the included states of the branch as users'. A tip that the
+ * line no longer contains is kept under a rescue ref first, because nothing else may lead to its
+ * landings.
  */
 export async function moveLine(
   engine: Uses<'git' | 'store'>,
@@ -37,7 +38,7 @@ export async function moveLine(
     const kept = await keepTip(engine, branch, old, reason);
     if (!kept.ok) return kept;
   }
-  // A move that is late must not change the recorded state of the one before.
+  // A late move must not change the state recorded by an earlier one.
   if ((await git.readRef(ref)) !== old) {
     const message = `The landing ref of ${branch} was just moved.`;
     return { ok: false, error: { kind: 'stale', retryable: true, message } };
@@ -59,7 +60,7 @@ export interface MadeMerge {
   readonly includes?: Sha | null;
 }
 
-/** Whether the line has moved onto this merge already, in an earlier life of the same step. */
+/** Whether an earlier execution of the same step has already moved the line to this merge. */
 export async function isOnLine(
   { git }: Uses<'git'>,
   branch: string,
@@ -71,7 +72,7 @@ export async function isOnLine(
   return git.isAncestor(made.commit, present);
 }
 
-/** Keeps a tip that people, or a rewritten branch, leave out of the line. */
+/** Keeps a tip that users, or a rewritten branch, removed from the line. */
 export async function keepTip(
   { git }: Uses<'git'>,
   branch: string,
@@ -81,6 +82,6 @@ export async function keepTip(
   const ref = rescueRef(branch, tip);
   if ((await git.readRef(ref)) !== null) return ok(undefined);
   const kept = await git.updateRef(ref, tip, null, reason);
-  // Another process kept it at the same time: the name belongs to this tip only.
+  // Another process kept it at the same time. The name belongs to this tip only.
   return kept.ok || kept.error.kind === 'stale' ? ok(undefined) : kept;
 }

@@ -1,5 +1,5 @@
-// The lines of epics: how one starts at its target, and takes it in again; and refs of deleted
-// branches that are in the way of a new line.
+// Lines of epics: how a line starts at its target and merges it again, and how to remove refs of
+// deleted branches that prevent a new line.
 
 import { describeHold } from '../../core/line/holds.ts';
 import { err, ok, Refusal, type Result } from '../../core/failure.ts';
@@ -15,7 +15,7 @@ import { keepTip, moveLine } from './move.ts';
 
 type Opening = Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>;
 
-/** The epic's own line starts at the target's tip, and is a branch that people can view. */
+/** Starts the epic's own line at the target's tip, as a branch that users can see. */
 export async function openLine(
   engine: Opening,
   line: string,
@@ -31,19 +31,19 @@ export async function openLine(
   if (isNew)
     refuseFailed(await moveLine(engine, line, { next: base, old: null, reason, isAlone: true }));
   const settled = await settleLine(engine, line);
-  // A hold that a person has just cured must not end the new run.
+  // A hold that a person has just resolved must not end the new run.
   if (!settled.ok) throw new Refusal('git', settled.error.message);
   const { step } = settled.value;
   if (step.kind === 'hold') throw new Refusal('line_held', describeHold(line, step.hold));
   const tip = settled.value.facts.line ?? base;
-  // All of it has landed before: the epic continues from the current target.
+  // All of the epic's work has landed, so it continues from the current target.
   if (tip !== base && (await git.isAncestor(tip, base)))
     refuseFailed(await moveLine(engine, line, { next: base, old: tip, reason, isAlone: true }));
   await store.transaction(async (tx) => {
     const known = await readLine(tx, line);
     await recordLine(tx, line, { landed: known?.landed_sha ?? tip, parent: target });
   });
-  // The branch moves as a target does: never under a worktree that has it checked out.
+  // Never moves a branch under a worktree that has it checked out, as for a target.
   await followLine(engine, line);
 }
 
@@ -52,7 +52,7 @@ function refuseFailed(moved: GitResult<void>): void {
     throw new Refusal(moved.error.kind, moved.error.message);
 }
 
-/** An epic that continued from the target would lose the landings that are on its own line only. */
+/** If the epic restarted from the target, landings that are only on its own line would be lost. */
 async function refuseLostLine(
   { git }: Uses<'git'>,
   line: string,
@@ -65,8 +65,8 @@ async function refuseLostLine(
 }
 
 /**
- * A base on the line that contains all the given commits. The line of an epic merges its target if
- * a commit has landed there in the meantime. Returns null if a commit is on neither.
+ * A base on the line that contains all given commits. An epic's line merges its target if one of
+ * them has landed there since. Returns null if any commit is on neither.
  */
 export async function baseContaining(
   engine: Opening,
@@ -101,7 +101,7 @@ async function baseWith(
   return ok(next);
 }
 
-/** A landing of another machine is in the database before the refs fetched here contain it. */
+/** Another machine's landing is in the database before the refs fetched here contain it. */
 async function tipWith(
   engine: Opening,
   branch: string,
@@ -113,7 +113,7 @@ async function tipWith(
 }
 
 /**
- * Whether a task of this line can start from the commit: a line takes in its target if a task needs
+ * Whether a task of this line can start from the commit. A line merges its target if a task needs
  * that.
  */
 export async function isInReach(
@@ -151,8 +151,9 @@ export async function containsAll(
 }
 
 /**
- * Git cannot have a branch below the name of another. Keeps the tips of lines whose branches were
- * deleted under `refs/drover/rescue/lines/`, and deletes their refs.
+ * Removes stale lines, because git cannot have a branch below the name of another one. The tips of
+ * lines whose branches were deleted are kept under `refs/drover/rescue/lines/`, and their refs are
+ * deleted.
  */
 export async function clearStaleLines(
   engine: Uses<'git' | 'store'>,
@@ -173,7 +174,7 @@ export async function clearStaleLines(
       const change = { ref: landingRef(stale), next: null, old: landed };
       const gone = await git.updateRefs([change], reason);
       if (!gone.ok) refuse(gone.error);
-      // A branch of the same name starts without the work that waited here.
+      // A new branch with the same name starts without the work that waited here.
       await store.transaction(async (tx) => {
         await recordLine(tx, stale, { landed: known, followed: known });
         await setPending(tx, store.sources, stale, { tip: known, commits: 0, reason: null });

@@ -1,5 +1,6 @@
-// The start of work. A task lands its own range: from the recorded base of its attempt to its
-// commit. People amend, rebase and reset: commits that they removed must not come back with it.
+// Determines the base of work. A task lands its own range, from the recorded base of its attempt to
+// its commit. Users amend, rebase and reset, and commits that they removed must not be restored by
+// a landing.
 
 import type { Sha } from '../../git/sha.ts';
 import { droppedTips, readLine } from '../../store/port.ts';
@@ -12,8 +13,8 @@ interface Work {
 }
 
 /**
- * The base of the one three-way merge with which the work lands if people removed its base from the
- * line. Returns null if the line has the base: then an ordinary merge is right.
+ * The base for a three-way merge of work whose original base users removed from the line. Returns
+ * null if the line still has that base, so that an ordinary merge is correct.
  */
 export async function ownBase(
   engine: Uses<'git'>,
@@ -21,17 +22,14 @@ export async function ownBase(
 ): Promise<Sha | null> {
   const { git } = engine;
   if (base === null || (await git.isAncestor(base, head))) return null;
-  // A person who merged the line into the work by hand decided on every conflict with it: the work
-  // starts at both, or each of these lines would conflict once more.
+  // A person who merged the line into the work by hand resolved every conflict with it. The base
+  // must include both, or the same lines would conflict again.
   const joined = await git.mergeBase(commit, head);
   if (joined === null || (await git.isAncestor(joined, base))) return base;
   return bothBases(engine, joined, base);
 }
 
-/**
- * The same for the line of an epic, whose base is the newest state of its target that people
- * removed.
- */
+/** The same for an epic's line, whose base is the latest state of its target that users removed. */
 export async function ownBaseOfLine(
   engine: Uses<'git' | 'store'>,
   line: string,
@@ -41,16 +39,16 @@ export async function ownBaseOfLine(
   for (const removed of await removedFrom(engine, line, { head, commit })) {
     if (base !== null && (await engine.git.isAncestor(removed, base))) continue;
     const isNewer: boolean = base === null || (await engine.git.isAncestor(base, removed));
-    // Several that lie side by side: with one of them as the base, the content of the other would
-    // count as the epic's own.
+    // Several removed states may not be ancestors of each other. With only one of them as the base,
+    // the content of the others would count as the epic's own work.
     base = isNewer ? removed : await bothBases(engine, base ?? removed, removed);
   }
   return ownBase(engine, { head, commit, base });
 }
 
 /**
- * The commit that the agent itself merged from the target, and that people removed from it since;
- * null if there is none. A person must say whether the work is right without that commit.
+ * A commit that the agent merged from the target and that users have removed since; null if there
+ * is none. A person must decide whether the work is correct without that commit.
  */
 export async function removedInWork(
   engine: Uses<'git' | 'store'>,
@@ -63,7 +61,7 @@ export async function removedInWork(
   return null;
 }
 
-/** Commits of states which people removed from the line or its target, and which the work holds. */
+/** Commits in the work that belong to states which users removed from the line or its target. */
 async function removedFrom(
   engine: Uses<'git' | 'store'>,
   line: string,
@@ -77,7 +75,10 @@ async function removedFrom(
   return found;
 }
 
-/** The one of two bases that has the content of both; of a file that differs, the first one's. */
+/**
+ * Merges two bases so that the result has the content of both. In conflicting files, the first base
+ * wins.
+ */
 async function bothBases(engine: Uses<'git'>, one: Sha, other: Sha): Promise<Sha> {
   const both = await engine.git.merge({
     tip: one,
@@ -89,7 +90,7 @@ async function bothBases(engine: Uses<'git'>, one: Sha, other: Sha): Promise<Sha
   return both.ok && both.value.kind === 'merged' ? both.value.commit : one;
 }
 
-/** Tips that people have taken out of the line or of its target. */
+/** Tips that users removed from the line or from its target. */
 export async function droppedFrom(engine: Uses<'store'>, line: string): Promise<readonly Sha[]> {
   const known = await readLine(engine.store.db, line);
   const parent = known?.parent_branch ?? null;

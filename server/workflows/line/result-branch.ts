@@ -1,5 +1,5 @@
-// `drover/results/<branch>` contains the landed work exactly while the branch cannot follow: the
-// landing tip, or the same work without commits that people have removed from the branch.
+// `drover/results/<branch>` contains the landed work while the branch cannot follow: the landing
+// tip, or the same work without commits that users removed from the branch.
 
 import { branchRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -8,7 +8,7 @@ import { withGitFallback } from '../kit/git-trouble.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /**
- * `tip` is null if there is nothing to show any more. A person's commits on the branch stay there.
+ * `tip` is null if nothing must be shown any more. A person's commits on the branch are preserved.
  */
 export async function keepResultBranch(
   engine: Uses<'git' | 'report' | 'store'>,
@@ -24,15 +24,14 @@ export async function keepResultBranch(
       if (tip !== null)
         await engine.store.transaction((tx) => noteTip(tx, engine.store.sources, branch, tip));
       const moved = await engine.git.moveBranch(name, tip, present);
-      // The files of a worktree are checked again with the next landing, or when the branch has
-      // followed.
+      // The next landing, or the branch's next move, checks the worktree's files again.
       if (!moved.ok && moved.error.kind !== 'stale') engine.report(moved.error, `keeping ${name}`);
     },
     (trouble) => engine.report(trouble, `keeping ${name}`),
   );
 }
 
-/** Drover wrote it, or nothing of it is lost when it is deleted. */
+/** Whether Drover wrote the branch's tip, or nothing is lost if the branch is deleted. */
 async function mayLeave(
   engine: Uses<'git' | 'store'>,
   branch: string,

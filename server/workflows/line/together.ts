@@ -1,5 +1,5 @@
-// The commits that people made on a branch and the landings that wait for it, as one commit: a
-// merge of both, or each landing repeated on a branch from which people removed something.
+// Combines users' commits on a branch with the landings that wait for it: either by a merge, or by
+// repeating each landing on a branch from which users removed commits.
 
 import { type LineStep } from '../../core/line/decide.ts';
 import { repeatedTrailers, takeInSubject } from '../../core/line/waiting.ts';
@@ -17,7 +17,9 @@ import { recordRewind } from './wrong-states.ts';
 
 export type Together = Extract<LineStep, { kind: 'merge' | 'replay' }>;
 
-/** Made once for a pair of tips: a further look makes no new commits while neither moves. */
+/**
+ * Built once for a pair of tips, so that further checks create no new commits while neither moves.
+ */
 export async function mergeTogether(
   engine: Uses<'git' | 'store'>,
   { facts: { branch }, row, work }: Gathered,
@@ -40,7 +42,7 @@ export async function mergeTogether(
   return ok(tried);
 }
 
-/** Work in flight that holds the state which people removed must not bring it back. */
+/** Records the removed state, so that unfinished work which contains it does not restore it. */
 async function noteRemoved(
   engine: Uses<'git' | 'store'>,
   branch: string,
@@ -52,7 +54,7 @@ async function noteRemoved(
   await recordRewind(engine, branch, followed, target);
 }
 
-/** False if a person pruned the commits. */
+/** Returns false if a user pruned the commits. */
 async function isFound({ git }: Uses<'git'>, { commit, shown }: TriedMerge): Promise<boolean> {
   for (const sha of [commit, shown]) if (sha !== null && !(await git.treeOf(sha)).ok) return false;
   return true;
@@ -89,9 +91,9 @@ async function mergeTheirs(
 interface Repeated {
   readonly head: Sha;
   readonly tree: Sha | null;
-  /** The first landing that conflicts, and those after it; oldest first. */
+  /** The first landing that conflicts and all later ones, oldest first. */
   readonly left: readonly Sha[];
-  /** In conflict. */
+  /** The conflicting files. */
   readonly files: readonly string[];
 }
 
@@ -105,8 +107,8 @@ async function repeatOurs(
   if (!whole.ok) return whole;
   const { head, tree, left, files } = whole.value;
   if (left.length === 0) return ok({ commit: head, tree, shown: head, reason: null });
-  // People's newer commits conflict with the work. On the last commit that both share, it is theirs
-  // to merge.
+  // Users' newer commits conflict with the work. If the work is repeated on the last common commit,
+  // the user can merge it.
   const shared = await engine.git.mergeBase(target, tip);
   const beside = await repeatOn(engine, work, shared ?? target);
   const remedy = beside.ok ? remedyFor(branch, target, beside.value) : pickAll(branch, left);
@@ -118,7 +120,7 @@ async function repeatOurs(
   });
 }
 
-/** The landing's own parent is the base: only its own change is repeated. */
+/** Repeats each landing with its own parent as the base, so that only its own change is applied. */
 async function repeatOn(
   { git }: Uses<'git'>,
   work: readonly LineCommit[],
@@ -137,7 +139,7 @@ async function repeatOn(
       const left = work.slice(at).map((each) => each.sha);
       return ok({ head, tree, left, files: merged.value.files });
     }
-    // The branch has the same change already.
+    // The branch already has the same change.
     if (merged.value.tree === tree) continue;
     ({ commit: head, tree } = merged.value);
   }

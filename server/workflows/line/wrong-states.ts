@@ -1,5 +1,5 @@
-// States of branches and checkouts that Drover reports: files that are not those of the commit, and
-// landed work that a reset or an aborted rebase took off a branch.
+// Detects states of branches and checkouts that Drover reports: files that differ from their
+// commit, and landed work that a reset or an aborted rebase removed from a branch.
 
 import { branchRef, rescueRef } from '../../core/work/ref-names.ts';
 import { bearOurHand, landingMark } from '../../core/line/waiting.ts';
@@ -10,13 +10,13 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { lineMax } from './facts.ts';
 import { changesNothing } from './landed.ts';
 
-/** How many rounds pass before states that are known are checked again. */
+/** Number of rounds before known states are checked again. */
 const roundsMax = 15;
 
 /**
- * Checks states that are reported, and branches that have moved since the last round: a git command
- * that ran during the move may have ended after the check that followed it. `before` has the tip of
- * each branch in the last round.
+ * Checks reported states, and branches that moved since the last round, because a git command that
+ * ran during the move may have ended after the check that followed. `before`: the tips of all
+ * branches in the last round.
  */
 export async function checkWrongStates(
   engine: Uses<'git' | 'store'>,
@@ -35,7 +35,7 @@ export async function checkWrongStates(
   }
 }
 
-/** A branch that people moved is not Drover's to judge. */
+/** Returns false for a branch that users moved, whose files Drover does not check. */
 async function didFollow({ git }: Uses<'git'>, before: Sha, now: Sha): Promise<boolean> {
   if (before === now || !(await git.isAncestor(before, now))) return false;
   const newest = await git.lineCommits(before, now, 1);
@@ -56,7 +56,7 @@ export async function forgetRewind(engine: Uses<'store'>, branch: string): Promi
   await change(engine, branch, (states) => states.filter(({ kind }) => kind !== 'moved_back'));
 }
 
-/** `wrong` is null if nothing is wrong with the files any more. */
+/** `wrong` is null if the files are correct again. */
 export async function noteFiles(
   engine: Uses<'store'>,
   branch: string,
@@ -82,8 +82,8 @@ async function change(
 }
 
 /**
- * People have moved the branch from `landed` to `target`, which lacks landings that it had. A reset
- * and an aborted rebase look the same: the user knows which it was.
+ * Records that users moved the branch from `landed` to `target`, which lacks earlier landings. A
+ * reset and an aborted rebase look the same here; only the user knows which it was.
  */
 export async function recordRewind(
   engine: Uses<'git' | 'store'>,
@@ -112,7 +112,7 @@ async function landingsLost({ git }: Uses<'git'>, landed: Sha, target: Sha): Pro
   });
   if (lost.length === 0) return 0;
   const base = await git.mergeBase(landed, target);
-  // A rebase of the user's has given them other commits.
+  // A user's rebase gave them other commit ids.
   const isThere = base !== null && (await changesNothing({ git }, target, landed, base));
   return isThere ? 0 : lost.length;
 }

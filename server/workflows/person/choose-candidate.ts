@@ -18,8 +18,8 @@ import { chooseGateCommand, submitLanding } from '../attempt/submission.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /**
- * A person has chosen, by an answer (`first` notes it) or by approving a candidate. The work lands
- * at once, also without an active run, as all work does that a person has approved.
+ * Called when a person has chosen, by an answer (`first` records it) or by approving a candidate.
+ * The work lands at once, even without an active run, like all work that a person approves.
  */
 export async function chooseByPerson(
   engine: Uses<'durable' | 'git' | 'machineId' | 'mask' | 'settings' | 'store' | 'switchboard'>,
@@ -35,7 +35,7 @@ export async function chooseByPerson(
   engine.durable.wake();
 }
 
-/** Whatever machine lands it has to find it. */
+/** Publishes the work, because any machine may land it. */
 async function publishChosen(engine: Uses<'git' | 'store'>, id: string): Promise<void> {
   if (engine.git.sharedRemote === null) return;
   const attempt = await lastAttempt(engine.store.db, id);

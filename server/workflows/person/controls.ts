@@ -1,6 +1,6 @@
 // A person's actions on a task: pause, resume, cancel, retry, hint, answer, approve, send back,
-// reset. Each waits until the change has taken effect, and is refused with the remedy if it makes
-// no sense.
+// reset. Each one waits until the change has taken effect. An action that makes no sense is refused
+// with a remedy.
 
 import { Refusal } from '../../core/failure.ts';
 import { redBaseOf } from '../../core/plan/block-cause.ts';
@@ -32,16 +32,16 @@ import { nextAction } from './next-action.ts';
 import { nextAppend } from '../kit/next-append.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** Ends an agent, and waits until it has ended. */
+/** For functions that stop an agent and wait until it has ended. */
 type Stopping = Uses<'clock' | 'store' | 'switchboard'>;
 
-/** Changes one row at a time. */
+/** For functions that change one row at a time. */
 type Changing = Uses<'clock' | 'store'>;
 
-/** Reads and changes rows. */
+/** For functions that only read and change rows. */
 type Stored = Uses<'store'>;
 
-/** How long a command waits for its change to be real (contract of the command). */
+/** How long a command waits for its change to take effect (part of the command's contract). */
 const waitMaxMs = 15_000;
 
 export async function pauseTask(engine: Stopping, id: string): Promise<void> {
@@ -58,7 +58,7 @@ export async function pauseTask(engine: Stopping, id: string): Promise<void> {
     }),
   );
   if (done.ok) return;
-  // It was just started: then its agent must be stopped first.
+  // The task has just started, so its agent must be stopped first.
   const now = await requireTask(engine, id);
   if (ownedStatuses.has(now.status)) return pauseOwned(engine, now);
   throw new Refusal('bad_state', cannotBecome(id, now.status, 'paused', []));
@@ -66,7 +66,7 @@ export async function pauseTask(engine: Stopping, id: string): Promise<void> {
 
 async function pauseOwned(engine: Stopping, row: TaskRow): Promise<void> {
   await stopOwned(engine, row, 'pause', null);
-  // The choice of another candidate, or another person, may have had the last word.
+  // The choice of another candidate or another person may have decided first.
   const { status } = await requireTask(engine, row.id);
   if (status === 'cancelled')
     throw new Refusal('bad_state', cannotBecome(row.id, status, 'paused', []));
@@ -119,13 +119,11 @@ export async function cancelTask(
     await withdrawQuestions(tx, engine.store.sources, id);
     return true;
   });
-  // Otherwise it was just started: then its agent must be stopped first.
+  // Otherwise the task has just started, and its agent must be stopped first.
   if (!cancelled) await cancelTask(engine, id, reason);
 }
 
-/**
- * True while a workflow works for the task: also an approved one that is on its way into its line.
- */
+/** True while a workflow works on the task, including the landing of an approved one. */
 export function isHeld(row: Pick<TaskRow, 'status' | 'phase'>): boolean {
   return ownedStatuses.has(row.status) || (row.status === 'needs_review' && row.phase === 'land');
 }
@@ -154,7 +152,7 @@ export async function requestStop(
   id: string,
   kind: StopKind,
   reason: string | null,
-  /** Who decided that, if it was not a program. */
+  /** Set if a person decided it and not a program. */
   who: { readonly by?: 'person' } = {},
 ): Promise<void> {
   const epoch = await engine.store.transaction(async (tx) => {
@@ -192,13 +190,13 @@ export async function retryTask(engine: Changing, id: string, force: boolean): P
 }
 
 interface FreshStart {
-  /** The last attempt, whose agent finished and which continues. Null to start a new one. */
+  /** The last attempt, if its agent finished and it continues; null to start a new one. */
   readonly goesOn?: Finished | null;
-  /** Additional data of the event. */
+  /** Additional data for the event. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** Back to ready, with no attempts used. */
+/** Makes the task ready, with no attempts used. */
 export async function freshStart(
   engine: Changing,
   tx: Tx,
@@ -215,7 +213,7 @@ export async function freshStart(
     data: { by: 'person', ...more },
     set: freshFields(last?.number ?? 0),
   });
-  // It stays blocked if its blockers require it, but no longer from outside.
+  // It stays blocked if its blockers require it, but not because of the external cause.
   const stays = !outcome.ok && outcome.status === 'blocked' && row.status === 'blocked';
   if (!outcome.ok && !stays) return false;
   if (stays) {
@@ -233,17 +231,15 @@ export async function freshStart(
   ) {
     await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
   }
-  // Uncommitted work is nowhere else.
+  // The slot has the only copy of uncommitted work.
   if (goesOn !== 'uncommitted') await releaseSlot(tx, 'task', row.id);
-  // A person may have made a fix that no commit shows.
+  // A person may have fixed the cause without a commit.
   const cause = redBaseOf(row);
   if (cause !== null) await askBaseGate(tx, cause.line, engine.clock.now());
   return true;
 }
 
-/**
- * When the agent learns of a hint: `now` while it runs, else with the `next_prompt` that it gets.
- */
+/** When the agent gets a hint: `now` while it runs, otherwise with its `next_prompt`. */
 export type HintDelivery = 'now' | 'next_prompt';
 
 export async function hintTask(
@@ -283,7 +279,7 @@ export async function answerQuestion(
       `Question ${id} is already ${row.state}. Run "drover status" to list the open questions.`,
     );
   const choices = JSON.parse(row.choices) as string[];
-  // The stored text of a choice has its secrets removed.
+  // Secrets are masked in the stored text of a choice.
   const chosen = pickChoice(choices, choice) ?? pickChoice(choices, engine.mask(choice));
   if (chosen === null)
     throw new Refusal(
@@ -308,7 +304,8 @@ export async function answerQuestion(
 }
 
 /**
- * The choice itself, its number from 1, or a unique prefix; free text if no choices are offered.
+ * Matches a choice by its text, its number (from 1) or a unique prefix. Returns the text itself if
+ * no choices were offered.
  */
 function pickChoice(choices: readonly string[], text: string): string | null {
   if (choices.length === 0) return text;

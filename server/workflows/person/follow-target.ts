@@ -1,5 +1,5 @@
-// A person asks that a target branch and its checkout get the landed work: fixes their reported
-// problems, and follows at once.
+// Brings the landed work to a target branch and its checkout at a person's request: fixes reported
+// problems, then moves the branch at once.
 
 import { Refusal } from '../../core/failure.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
@@ -17,7 +17,7 @@ export interface TargetFollowed {
   readonly wrong: readonly WrongState[];
 }
 
-/** `leavesOut`: landed work that the user took off the branch stays off it. */
+/** `leavesOut`: landed work that the user removed from the branch stays removed. */
 export async function followTarget(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
   branch: string,

@@ -1,5 +1,5 @@
-// Releases the tasks of a fleet machine that exits before they end: its agents are stopped, and
-// other machines take the tasks. No attempt is used.
+// Releases the tasks of a fleet machine that exits before they have ended: stops its agents, so
+// that other machines take the tasks. No attempt is used.
 
 import { machineWork } from '../../store/port.ts';
 import { requestStop } from './controls.ts';
@@ -7,8 +7,8 @@ import { waitUntilReleased } from '../engine.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /**
- * Resolves with the tasks when they are released, or when that takes too long: then the others find
- * out on their own.
+ * Resolves with the tasks when they are released or a time limit is reached. Other machines detect
+ * the remaining ones by themselves.
  */
 export async function releaseTasks(
   engine: Uses<'clock' | 'machineId' | 'store' | 'switchboard'>,

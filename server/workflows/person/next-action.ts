@@ -1,4 +1,4 @@
-// The actions that a person can take on a task in each state: the second half of a refusal.
+// The actions that a person can take on a task in each state, for the remedy in a refusal.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 

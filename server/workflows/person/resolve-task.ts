@@ -1,4 +1,4 @@
-// A person has resolved a block of a task other than its blockers, or its conflict.
+// A person resolved an external block of a task, or its conflict.
 
 import { Refusal } from '../../core/failure.ts';
 import { redBaseOf } from '../../core/plan/block-cause.ts';
@@ -9,13 +9,13 @@ import { freshStart, requireRoot } from './controls.ts';
 import { nextAction } from './next-action.ts';
 
 interface Resolution {
-  /** For the agent. */
+  /** A note for the agent. */
   readonly note: string | null;
-  /** The task starts although its line fails the gate: its work may fix it. */
+  /** Start the task although its line fails the gate, because its work may fix that. */
   readonly anyway: boolean;
 }
 
-/** A person has resolved the outside block of the task, or its conflict. */
+/** Handles a person's report that the task's external block or conflict is resolved. */
 export async function resolveTask(
   engine: Uses<'clock' | 'store'>,
   id: string,

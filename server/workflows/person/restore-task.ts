@@ -1,4 +1,4 @@
-// A person returns to a snapshot: the next attempt of the task starts from it.
+// A person returns to a snapshot, from which the task's next attempt starts.
 
 import { Refusal } from '../../core/failure.ts';
 import type { SnapshotView } from '../../git/snapshot-port.ts';
@@ -9,11 +9,11 @@ import { keepWorkOf } from '../attempt/kept-work.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 
 export interface Numbered extends SnapshotView {
-  /** Starts at 1, oldest first. */
+  /** Counts from 1, oldest first. */
   readonly number: number;
 }
 
-/** The snapshots of a task; the search ends at the base commits of its attempts. */
+/** The snapshots of a task. The search ends at the base commits of its attempts. */
 export async function snapshotsOf(
   db: Store['db'],
   git: Pick<Engine['git'], 'listSnapshots'>,
@@ -42,7 +42,10 @@ export function chooseSnapshot(
   );
 }
 
-/** The next attempt starts from a snapshot (null: the last one); resolves with its number. */
+/**
+ * Makes the next attempt start from a snapshot (null = the last one). Resolves with the snapshot's
+ * number.
+ */
 export async function restoreTask(
   engine: Uses<'clock' | 'files' | 'git' | 'machineId' | 'report' | 'store'>,
   id: string,
@@ -66,7 +69,7 @@ export async function restoreTask(
   const present = await engine.git.readRef(ref);
   const moved = await engine.git.updateRef(ref, chosen.commit, present, 'drover: restore');
   if (!moved.ok) throw new Refusal('git', moved.error.message);
-  // The ref is for this machine; the attempt may start on another one.
+  // The ref exists only on this machine, but the attempt may start on another one.
   const told = { begins: next, snapshot: chosen.commit };
   const begun = await engine.store.transaction(async (tx) => {
     if (await freshStart(engine, tx, row, 'task.retry', { more: told })) return true;

@@ -1,5 +1,5 @@
-// A person's word on finished work: approve it, or send it back. An epic's approval binds to the
-// tree that was tested.
+// A person approves finished work or sends it back. The approval of an epic applies only to the
+// tested tree.
 
 import { firstLineOf } from '../../core/format.ts';
 import { approvedRoot } from '../../core/work/ref-names.ts';
@@ -28,8 +28,8 @@ import { approvePlan, sendPlanBack } from '../run/plan-decisions.ts';
 import { chooseGateCommand, submitLanding } from '../attempt/submission.ts';
 
 /**
- * `seen` is the reviewed commit (of a plan: `plan-<number>`): it does not approve a task's work
- * that has changed since, or another tree. `plan`: the plan as the person wants it.
+ * `seen`: the reviewed commit (for a plan: `plan-<number>`). The approval is refused if the work
+ * has changed since. `plan`: the plan as the person edited it.
  */
 export async function approve(
   engine: Uses<'durable' | 'git' | 'machineId' | 'mask' | 'settings' | 'store' | 'switchboard'>,
@@ -64,7 +64,7 @@ export async function approve(
     await chooseByPerson(engine, id);
     return 'task';
   }
-  // Already approved: it is about to land.
+  // Already approved, and about to land.
   if (isHeld(row)) return 'task';
   await (isWithIgnored ? landIgnored(engine, row) : approveTask(engine, row));
   return 'task';
@@ -127,8 +127,8 @@ function notForReview(id: string, state: string | null): string {
 }
 
 /**
- * Held files that the agent itself committed stay out of the tree and of the history. Returns null
- * if nothing is left to land.
+ * Removes held files that the agent itself committed from the tree and the history. Returns null if
+ * nothing is left to land.
  */
 async function commitToLand(
   engine: Uses<'git' | 'settings'>,
@@ -147,7 +147,7 @@ async function commitToLand(
   return made.value;
 }
 
-/** The result is ignored files: they land as a commit on the attempt's base. */
+/** The result consists of ignored files, which land as a commit on the attempt's base. */
 async function landIgnored(
   engine: Uses<'durable' | 'git' | 'machineId' | 'settings' | 'store'>,
   row: TaskRow,
@@ -177,14 +177,14 @@ async function landIgnored(
   });
 }
 
-/** Names a commit, so that nothing removes it before it has landed. */
+/** Creates a ref, so that the commit is not removed before it has landed. */
 async function nameApproved(engine: Uses<'git'>, id: string, commit: string): Promise<void> {
   const ref = `${approvedRoot}${id}/${commit.slice(0, 12)}`;
   const kept = await engine.git.updateRef(ref, commit, null, 'drover: approve');
   if (!kept.ok) throw new Refusal('git', kept.error.message);
 }
 
-/** Whatever machine lands it has to find it. */
+/** Publishes the work, because any machine may land it. */
 async function publishApproved(
   engine: Uses<'git' | 'store'>,
   id: string,
@@ -197,8 +197,8 @@ async function publishApproved(
 }
 
 /**
- * Work with files held back lands without them; an attempt without changes is taken as done.
- * `before` is part of the same transaction.
+ * Work with held files lands without them. An attempt without changes counts as done. `before` runs
+ * in the same transaction.
  */
 export async function approveTask(
   engine: Uses<'durable' | 'git' | 'machineId' | 'settings' | 'store'>,
@@ -245,7 +245,7 @@ export async function approveTask(
 }
 
 /**
- * An epic that is finished and has not landed: for its review, or because its merge or its gate
+ * States of a finished epic that has not landed: it waits for its review, or its merge or gate
  * failed.
  */
 const sentBackStates: ReadonlySet<string> = new Set([
@@ -256,7 +256,7 @@ const sentBackStates: ReadonlySet<string> = new Set([
   'returned',
 ]);
 
-/** Back to the author's session with the reviewer's feedback, as a further attempt. */
+/** Sends work back to its author's session with the reviewer's feedback, as another attempt. */
 export async function sendBack(
   engine: Uses<'clock' | 'durable' | 'mask' | 'store'>,
   id: string,
@@ -307,10 +307,10 @@ export async function sendBack(
   return 'task';
 }
 
-/** Characters of the reviewer's feedback in the title of the task that contains it. */
+/** Maximum characters of the reviewer's feedback in the title of the new task. */
 const sentBackTitleMax = 120;
 
-/** An epic that is sent back is open again: a new task in it contains the feedback. */
+/** Sends an epic back, which reopens it. A new task in it contains the feedback. */
 async function sendBackEpic(engine: Uses<'store'>, id: string, text: string): Promise<'epic'> {
   await engine.store.transaction(async (tx) => {
     await sendEpicBack(tx, id, text);

@@ -1,5 +1,5 @@
-// A person resolves a conflict in an editor: it shows both sides, and the person's merge of them
-// goes through the gate and lands like approved work.
+// A person resolves a conflict in an editor with both sides. The person's merge goes through the
+// gate and lands like approved work.
 
 import { Refusal } from '../../core/failure.ts';
 import { firstLineOf } from '../../core/format.ts';
@@ -14,13 +14,13 @@ import { nextAction } from './next-action.ts';
 import { approveTask } from './reviews.ts';
 
 export interface ConflictSides {
-  /** The common base of both sides. Null if they have no common history. */
+  /** The common base of both sides; null if they have no common history. */
   readonly base: Sha | null;
   /** The tip of the line that the task lands on. */
   readonly onto: Sha;
-  /** The work of the task. */
+  /** The task's commit. */
   readonly commit: Sha;
-  /** Empty: the two can be merged by now. */
+  /** Empty if the two can now be merged. */
   readonly files: readonly string[];
 }
 
@@ -45,9 +45,9 @@ export async function conflictSides(
 /** `onto`: the tip that the person merged with. Later landings are merged when this lands. */
 export interface SettledFile {
   readonly path: string;
-  /** Null if the file is removed. */
+  /** Null if the file was removed. */
   readonly text: string | null;
-  /** The person wants the lines from before both changes back. */
+  /** The person wants to restore the lines from before both changes. */
   readonly keepsBase: boolean;
 }
 
@@ -72,7 +72,7 @@ export async function landPersonsMerge(
       `${merged.files.join(', ')} of ${id} must be merged before it can land.`,
     );
   await refuseUndecided(engine, conflict, onto, files);
-  // Named, so that nothing removes it before it has landed.
+  // Creates a ref, so that the commit is not removed before it has landed.
   const ref = `${approvedRoot}${id}/${merged.commit.slice(0, 12)}`;
   const present = await engine.git.readRef(ref);
   const kept = await engine.git.updateRef(ref, merged.commit, present, 'drover: merge');
@@ -99,8 +99,9 @@ export async function landPersonsMerge(
 }
 
 /**
- * An editor shows an untouched conflict as the lines from before both changes, without marks:
- * landing them would revert earlier landings, and drop the task's change.
+ * Refuses conflicts that the person did not touch. An editor shows such a conflict as the lines
+ * from before both changes, without markers. Landing it would revert earlier landings and drop the
+ * task's change.
  */
 async function refuseUndecided(
   engine: Uses<'git'>,

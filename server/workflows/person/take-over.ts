@@ -1,5 +1,5 @@
-// A person continues by hand in the worktree of a task, and returns it: the agent is stopped first,
-// all its files stay, and the agent later finds the person's files.
+// A person takes over a task's worktree and later returns it. The agent is stopped first, all of
+// its files stay, and it later finds the person's changes.
 
 import { attemptTrailers } from '../../core/work/trailers.ts';
 import { isHandedOver } from '../../core/plan/task.ts';
@@ -22,12 +22,12 @@ export interface TakenOver {
   readonly attempt: number;
   readonly worktreePath: string;
   readonly sessionId: string;
-  /** The agent's own interactive program with its arguments; null when it has none. */
+  /** The agent's interactive program with its arguments; null if it has none. */
   readonly command: readonly string[] | null;
   readonly branch: string;
 }
 
-/** Its worktree and its conversation are on the disk of the machine that it works on. */
+/** The worktree and the conversation are on the disk of the machine that runs the attempt. */
 async function refuseElsewhere(engine: Uses<'machineId' | 'store'>, id: string): Promise<void> {
   const attempt = await lastAttempt(engine.store.db, id);
   if (attempt === null || attempt.machine === engine.machineId) return;
@@ -93,8 +93,7 @@ const byHand =
   'A person has worked in this directory in the meantime. Check what has changed (git status, git log) before you continue, and keep it.';
 
 /**
- * The same attempt continues, in the same worktree and session, as soon as a run has a worker for
- * it.
+ * Continues the same attempt in the same worktree and session as soon as a run has a free worker.
  */
 export async function handBackToAgent(
   engine: Uses<'files' | 'git' | 'settings' | 'store'>,
@@ -126,8 +125,8 @@ export async function handBackToAgent(
 }
 
 /**
- * An agent with a memory continues in the current worktree. Another one starts over from its own
- * base: the person's changes are committed, and the attempt continues from there.
+ * An agent with memory continues in the current worktree. Another agent starts from its own base,
+ * so the person's changes are committed and the attempt continues from that commit.
  */
 async function keepForNewAgent(
   engine: Uses<'files' | 'git' | 'settings' | 'store'>,

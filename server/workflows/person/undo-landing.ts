@@ -1,15 +1,15 @@
 // Reverts landed work by a commit, through the gate and the compare-and-swap like any landing.
 //
-// The landing is not removed from history: others may have built on the line since. A commit on top
-// of it has the tree of its first parent; merged into the tip, that is the same as reverting it,
-// with the same three-way merge as every landing. Several commits are reverted one after the other,
-// newest first, and arrive on the line as one commit: only the tree that the gate has tested is
-// ever its tip. The tasks are held for a person afterwards (paused, with the reason as their last
-// error), because a person who reverts work rarely wants the same agent to redo it immediately.
-// Resuming one starts a new attempt from the current line.
+// The landing stays in the history, because later work may be based on it. Drover creates a commit
+// on top of the landing with the tree of its first parent. Merging that commit into the tip reverts
+// the landing by the same three-way merge as every landing. Several commits are reverted newest
+// first, and arrive on the line as one commit, so that only the tested tree ever becomes the tip.
+// The tasks are then paused with the reason as their last error, because a person who reverts work
+// rarely wants the same agent to redo it at once. Resuming a task starts a new attempt from the
+// current line.
 //
-// Work that the forge has merged is reverted on the forge's newest base, and goes there as a pull
-// request once its gate is green. Nothing moves here until that is merged.
+// Work that the forge merged is reverted on the forge's latest base and sent there as a pull
+// request once its gate is green. The local branch moves only after that is merged.
 
 import { trailer } from '../../core/work/trailers.ts';
 import { err, failure, type Failure, ok, Refusal } from '../../core/failure.ts';
@@ -33,7 +33,7 @@ import type { Sha } from '../../git/sha.ts';
 export const undoWorkflow = 'undo-landing';
 
 export interface UndoInput extends UndoPlan {
-  /** The person or agent who asked; absent in requests of an older version. */
+  /** The person or agent who requested it. Absent in requests of older versions. */
   readonly by?: string;
 }
 
@@ -44,15 +44,18 @@ export interface UndoAnswer {
   /** Tasks that depend on the reverted work. */
   readonly dependents: readonly string[];
   /**
-   * `running`: it takes longer than a request waits; events of this workflow after `after` report
-   * its end. `sent`: the pull request with the revert is being opened.
+   * `running`: it takes longer than a request may wait; later events of this workflow (after number
+   * `after`) report its end. `sent`: the pull request with the revert is being opened.
    */
   readonly state: 'planned' | 'running' | 'undone' | 'sent';
   readonly workflowId: string | null;
   readonly after: number;
 }
 
-/** Reports the commits that an undo would revert, and whether it can be built; moves nothing. */
+/**
+ * Reports the commits that an undo would revert, and whether the revert can be built. Moves
+ * nothing.
+ */
 export async function previewUndo(
   engine: Uses<'forge' | 'git' | 'machineId' | 'settings' | 'store'>,
   id: string,
@@ -68,7 +71,7 @@ export async function previewUndo(
   return { plan, dependents, state: 'planned', workflowId: null, after, tree };
 }
 
-/** Resolves when it is done; also, after a while, when it is still under way. */
+/** Resolves when the undo is done or, after a time limit, while it is still running. */
 export async function undoLanding(engine: Engine, id: string, by: string): Promise<UndoAnswer> {
   const { plan, dependents } = await planUndo(engine, id);
   const workflowId = `undo/${id}/${engine.store.sources.uuid()}`;
@@ -174,7 +177,7 @@ async function buildUndo(
     last = taken.value;
   }
   if (last === null) return failedBuild(`${input.id} has nothing to undo`);
-  // Several steps arrive as one: only the tested tree is ever the tip.
+  // Several reverts arrive as one commit, because only the tested tree may become the tip.
   if (input.reverts.length > 1) {
     const words = wordsOf(input);
     const joined = await engine.git.merge({ tip: head, commit: last.commit, ...words });
@@ -187,7 +190,8 @@ async function buildUndo(
 }
 
 /**
- * A sentence if the commit is no longer on the line, or contains more than the work in question.
+ * Returns a sentence if the commit is no longer on the line, or contains more than the work to
+ * revert.
  */
 async function whyNotRevertible(
   engine: Uses<'git'>,
@@ -291,7 +295,10 @@ async function recordUndone(
 
 type Noted = Pick<UndoInput, 'epicId' | 'line' | 'tasks' | 'reverts' | 'by'>;
 
-/** The work is no longer on its line since the commit `sha`; `workflow` null: on the forge. */
+/**
+ * Records that the commit `sha` removed the work from its line. `workflow` is null if the forge
+ * did.
+ */
 export async function noteUndone(
   engine: Uses<'store'>,
   tx: Tx,
@@ -331,7 +338,7 @@ async function freeTask(
       last_error: undoneReason,
     },
   });
-  // Reset or restarted by a person in the meantime: that takes precedence.
+  // A person has reset or restarted the task since; that takes precedence.
   if (!freed.ok) return;
   await engine.store.transition(tx, {
     taskId,

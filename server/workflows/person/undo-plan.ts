@@ -1,12 +1,12 @@
-// The commits that an undo takes out of each line, and the tasks that depend on them: looked up,
-// and refused, before anything is started.
+// Determines the commits that an undo removes from each line and the tasks that depend on them.
+// Impossible undos are refused before anything starts.
 //
-// A task's landing is one commit of its line. An epic that landed as a whole is a merge commit of
-// its target, one for each time it landed; an epic whose tasks landed one by one is the commits of
-// its tasks. Landed work that depends on it stays: it is named beforehand, and the gate decides
-// whether it works without. If dependent work is running, the undo is refused until that has ended.
-// Work that the forge merged is reverted on the forge, because a revert that landed only here would
-// make the branch differ from the forge's.
+// A task's landing is one commit of its line. An epic that lands as a whole has one merge commit on
+// its target for each time it landed. An epic whose tasks land one by one consists of their
+// commits. Landed work that depends on the reverted work stays: the user is informed beforehand,
+// and the gate decides whether it works without it. If dependent work is running, the undo is
+// refused until that has ended. Work that the forge merged is reverted on the forge, because a
+// local revert would make the branch differ from the forge's.
 
 import { landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
@@ -31,34 +31,34 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { chooseGateCommand, gateOfRun } from '../attempt/submission.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/** One commit to revert, and the trailer that identifies it as Drover's own. */
+/** One commit to revert, and the trailer that identifies it as Drover's. */
 export interface Revert {
   readonly sha: Sha;
-  /** Null if the forge has made it. */
+  /** Null if the forge made the commit. */
   readonly mark: string | null;
 }
 
 export interface UndoPlan {
-  /** The task, or the epic. */
+  /** Id of the task or the epic. */
   readonly id: string;
   readonly title: string;
   readonly epicId: string | null;
-  /** Tasks that are no longer landed afterwards. */
+  /** Tasks that are no longer landed after the undo. */
   readonly tasks: readonly { readonly id: string; readonly epoch: number; readonly landed: Sha }[];
   /** Newest first. */
   readonly reverts: readonly Revert[];
   readonly line: string;
   readonly gate: string | null;
-  /** The revert goes to the forge, which merged the work. */
+  /** Set if the revert is sent to the forge, which merged the work. */
   readonly forge?: ForgeUndo;
 }
 
-/** Commits of a line that are searched for an epic's landings. */
+/** Maximum number of commits searched for an epic's landings. */
 const lineMax = 5_000;
 
 const runningStatuses = new Set(['claimed', 'in_progress', 'needs_review', 'waiting']);
 
-/** Refuses an undo that is impossible. */
+/** Plans an undo. Throws a refusal if it is impossible. */
 export async function planUndo(
   engine: Uses<'git' | 'settings' | 'store'>,
   id: string,
@@ -66,7 +66,7 @@ export async function planUndo(
   const epic = await epicById(engine.store.db, id);
   const plan = epic === null ? await planTask(engine, id) : await planEpic(engine, epic);
   const undone = plan.tasks.map((task) => task.id);
-  // Tasks of the epic itself go with it, also those that were undone before.
+  // Tasks of the epic are reverted with it, including those that were undone before.
   const found = await dependentsOf(engine.store.db, undone);
   const dependents = found.filter(({ epicId }) => epic === null || epicId !== epic.id);
   const running = dependents.find(({ status }) => runningStatuses.has(status));
@@ -147,7 +147,7 @@ async function planEpic(
   return { ...plan, reverts: await revertsOf(engine, epic, line, landed), line };
 }
 
-/** Returns null if the epic's work came to its target in another way. */
+/** Returns null if the epic's work reached its target in another way. */
 async function mergedEpic({ store }: Uses<'store'>, id: string): Promise<EpicOnForge | null> {
   const epic = await epicById(store.db, id);
   return epic?.landing_state === 'landed' ? epicOnForge(store.db, id) : null;
@@ -179,7 +179,10 @@ async function planOnForge(
   };
 }
 
-/** The merge is one commit: none is missing that a rebase has put below it. */
+/**
+ * Whether the merge is a single commit that contains all of the work. A rebase would have put
+ * further commits below it.
+ */
 async function isWhole({ git }: Uses<'git'>, { commit, head }: ForgeMerge): Promise<boolean> {
   const listed = await git.lineCommits(null, commit, 1);
   const parents = listed.ok ? (listed.value[0]?.parents ?? []) : [];
@@ -213,8 +216,8 @@ function landedOf(row: TaskRow): readonly Landed[] {
 }
 
 /**
- * All of the epic's work must be on the same line: otherwise its landing as a whole is still to
- * come.
+ * All of the epic's work must be on the same line. Otherwise the epic has not landed as a whole
+ * yet.
  */
 async function oneLine(
   engine: Uses<'git' | 'store'>,
@@ -258,8 +261,7 @@ async function revertsOf(
   const merges = (end === -1 ? commits : commits.slice(0, end))
     .filter(({ trailers }) => trailers.includes(mark))
     .map(({ sha }) => ({ sha, mark }));
-  // If people have rewritten the line, the merge may be gone, and only the tasks' own commits
-  // exist.
+  // If users rewrote the line, the merge may be gone and only the tasks' own commits remain.
   const alone = landed.filter((task) => task.landedOn === line || merges.length === 0);
   const own = alone.map((task) => ({ sha: task.landed, mark: trailer('task', task.id) }));
   return await newestFirst(
@@ -270,8 +272,8 @@ async function revertsOf(
 }
 
 /**
- * Sorted by their place on the line; a landing that came into it with another commit is compared
- * with the others one by one.
+ * Sorts the landings by their position on the line. A landing that another commit brought in is
+ * compared with the others one by one.
  */
 async function newestFirst(
   engine: Uses<'git'>,
@@ -297,7 +299,10 @@ async function newestFirst(
   return sorted;
 }
 
-/** That of an epic which has landed as a whole is over: its target holds the work. */
+/**
+ * The line with the work. An epic that landed as a whole has its work on its target, not on its own
+ * line.
+ */
 async function lineThatHolds(
   engine: Uses<'git' | 'store'>,
   line: string,

@@ -1,4 +1,4 @@
-// A running task stops and continues from the work of another one, which lands first.
+// Stops a running task, which later continues from the work of another task that lands first.
 
 import { Refusal } from '../../core/failure.ts';
 import { editTask, taskById } from '../../store/port.ts';
@@ -6,8 +6,8 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { requestStop } from './controls.ts';
 
 /**
- * Adds the other task to its blockers; its agent, if one runs, stops with its work kept. Refused
- * like any blocker, for example if the other task waits for this one.
+ * Adds the other task to the blockers and stops the agent, keeping its work. Refused like any
+ * blocker, for example if the other task waits for this one.
  */
 export async function waitForTask(
   engine: Uses<'store' | 'switchboard'>,

@@ -1,4 +1,4 @@
-// The requested scope of a run, and which active run covers it or can be widened to it.
+// The requested scope of a run, and the active run that covers it or can be extended to it.
 
 import { Refusal } from '../../core/failure.ts';
 import {
@@ -13,12 +13,12 @@ import type { Uses } from '../kit/engine-ports.ts';
 
 export interface AskedScope {
   readonly epicId: string | null;
-  /** Only these tasks and those they wait for, or null for all. */
+  /** Only these tasks and the tasks they wait for; null = all tasks. */
   readonly tasks: readonly string[] | null;
 }
 
 /**
- * Single tasks of one epic land with it; those of several, and those of none, each by itself.
+ * Single tasks of one epic land with the epic. Tasks of several epics, or of none, land one by one.
  */
 export async function askedScope(
   engine: Uses<'store'>,
@@ -50,7 +50,7 @@ export async function askedScope(
   return { epicId: epics.length === 1 ? (epics[0] ?? null) : null, tasks: all };
 }
 
-/** The active run that covers the scope or can be widened to it, or null. */
+/** The active run that covers the scope or can be extended to it; null if there is none. */
 export async function coveringRun(
   engine: Uses<'store'>,
   asked: AskedScope,
@@ -60,7 +60,7 @@ export async function coveringRun(
 
 export function covers(active: readonly RunRow[], { epicId }: AskedScope): RunRow | null {
   const whole = active.filter((row) => tasksOfRun(row) === null);
-  // If everything runs, the epic's own run has its tasks to itself.
+  // A run of all tasks leaves an epic's tasks to the epic's own run.
   const own = whole.find((row) => row.epic_id === epicId);
   return (
     own ??

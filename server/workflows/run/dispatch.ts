@@ -1,5 +1,5 @@
-// Who starts next: ready tasks in their order, as many as there are free workers, each claimed and
-// given to its own workflow in one transaction.
+// Starts tasks: takes ready tasks in order, as many as there are free workers, and claims each one
+// and starts its workflow in one transaction.
 
 import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { landingsWaitingMax } from '../../core/plan/schedule.ts';
@@ -35,15 +35,15 @@ import { tasksWithoutAgent } from './unusable-agents.ts';
 import { agentQueueOf, openPlacement, type Placement } from '../kit/placement.ts';
 
 interface Free {
-  /** Tasks that the run itself may start. */
+  /** Number of tasks that the run itself may start. */
   readonly own: number;
-  /** Tasks that may start at all. */
+  /** Number of tasks that all runs together may start. */
   readonly all: number;
 }
 
 /**
- * How many more tasks may start: none while too much finished work waits to land. Several runs
- * together have as many workers as the largest of them, and each of them its own number at most.
+ * How many more tasks may start. None if too much finished work waits to land. All runs together
+ * have as many workers as the largest of them, and each uses at most its own number.
  */
 function freeWorkers(run: RunRow, { active, places, busy, landing }: Workers): Free {
   const largest = Math.max(...[run, ...active].map((row) => workersOf(row, places)));
@@ -58,7 +58,7 @@ interface Workers {
   readonly active: readonly RunRow[];
   readonly places: Placement;
   readonly busy: ReadonlyMap<string | null, number>;
-  /** Finished tasks that wait to land. */
+  /** Number of finished tasks that wait to land. */
   readonly landing: number;
 }
 
@@ -80,7 +80,9 @@ async function lookAtWorkers(
   return { active, places, free: freeWorkers(run, { active, places, busy, landing }) };
 }
 
-/** Other runs without a worker, who have waited longer than this one: they start a task first. */
+/**
+ * Other runs without a running task that have waited longer than this one. They start a task first.
+ */
 async function starvingRuns(
   tx: Reads,
   run: RunRow,
@@ -100,7 +102,7 @@ async function starvingRuns(
     .toSorted((one, other) => lastOf(one) - lastOf(other));
 }
 
-/** A fleet uses all its machines' capacity, unless the run has its own number of workers. */
+/** In a fleet, a run uses the capacity of all machines unless it has its own number of workers. */
 function workersOf(run: RunRow, { room }: Placement): number {
   if (room === null) return run.workers;
   const flags = JSON.parse(run.flags) as Readonly<Record<string, unknown>>;
@@ -108,19 +110,19 @@ function workersOf(run: RunRow, { room }: Placement): number {
 }
 
 export interface Dispatched {
-  /** Tasks that were started or changed otherwise: then another check is due immediately. */
+  /** Number of tasks that were started or changed. If it is not 0, another check is due at once. */
   readonly started: number;
   /**
-   * True if every worker has a task, or finished work fills the queue: nothing else needs a check
-   * until that changes.
+   * True if every worker has a task, or too much finished work waits to land. No further check is
+   * needed until that changes.
    */
   readonly full: boolean;
 }
 
 /**
- * Whether a run that was full at the last check still is: then a complete check would start
- * nothing, and can wait a little. False if candidates exist, because a choice among them is due
- * immediately.
+ * Whether a run whose workers were all busy at the last check still has none free. A complete check
+ * would then start nothing, so it can wait. Returns false if candidates exist, because a choice
+ * between them is due at once.
  */
 export async function isStillFull(
   engine: Uses<'compatibility' | 'machineId' | 'settings' | 'store'>,
@@ -134,10 +136,10 @@ export async function isStillFull(
   return candidates.length === 0 && free.own === 0;
 }
 
-/** Starts the tasks that can start now. */
+/** Starts all tasks that can start now. */
 export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
   const { db } = engine.store;
-  // Each waits for the database, and mostly finds nothing: side by side, that is one wait.
+  // Each of these waits for the database and mostly finds nothing, so they run in parallel.
   const [settled, fromRedBase, fromMissingBase, arrived, rules, { active, free }, stopped] =
     await Promise.all([
       settleAll(engine),
@@ -154,7 +156,7 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
   if (rules.isHeld || stopped) return { started: 0, full: false };
   const look = { ...(await scopeOf(engine, db, run, active, rules)), limit: 1 };
   if ((await startableTasks(db, look)).length === 0) {
-    // Asked again, its gate may be green now.
+    // Requests the gate again, because it may be green now.
     if (await isLineAwaited(db, run.line)) await baseState(engine, run);
     return { started: 0, full: false };
   }
@@ -177,7 +179,7 @@ async function scopeOf(
   return { ...scope, exceptEpics, nowMs: engine.clock.now() };
 }
 
-/** The claims of one transaction. */
+/** The claims made in one transaction. */
 interface Round {
   readonly engine: Engine;
   readonly tx: Tx;
@@ -187,14 +189,14 @@ interface Round {
   readonly places: Placement;
   readonly remote: Awaited<ReturnType<typeof openRemotePlaces>>;
   readonly limited: Awaited<ReturnType<typeof limitedAccounts>>;
-  /** How many more agents of a kind may start. */
+  /** How many more agents of each kind may start. */
   readonly left: Map<string, number>;
 }
 
-/** The facts from before the transaction of the claims. */
+/** The facts that were read before the transaction. */
 interface Looked {
   readonly rules: StartRules;
-  /** Keyed by run: the state of the tip that its tasks would start from. */
+  /** By run: the state of the tip that its tasks would start from. */
   readonly bases: ReadonlyMap<string, BaseState>;
 }
 
@@ -205,7 +207,7 @@ async function claimAndStart(
 ): Promise<number> {
   let opened = 0;
   const claims = await engine.store.transaction(async (tx) => {
-    // The whole fleet waits for this turn: they are asked at once.
+    // In a fleet this transaction holds up all machines, so its queries run in parallel.
     const [isOn, stopped, { active, places, free }, limited, remote] = await Promise.all([
       isActive(tx, run.id),
       isStopped(tx, run),
@@ -234,7 +236,7 @@ async function claimAndStart(
   return claims + opened;
 }
 
-/** Claims tasks of one run, `most` of them at most, and starts their attempts. */
+/** Claims at most `most` tasks of one run and starts their attempts. */
 async function claimFor(
   round: Round,
   run: RunRow,
@@ -265,7 +267,8 @@ async function claimFor(
     if (leftOfKind === 0) continue;
     const runsOn = remote.placeOf(task);
     if (runsOn === 'remote' && remote.left === 0) continue;
-    // A machine without the agent can still drive it on a worker, and a candidate fails there.
+    // A machine without the agent can still drive it on a worker. A candidate without its agent
+    // fails there.
     const isAnywhere = runsOn === 'remote' || task.candidate_of !== null;
     const except = isAnywhere ? undefined : without.machinesWithout(agent);
     const machine = await places.choose(task, except);
@@ -296,8 +299,8 @@ async function claimFor(
 }
 
 /**
- * Null if the task may start whatever the gate says of its base: it has a gate of its own or none,
- * its agent has started before its account's limit, or a person wants it to.
+ * Why the base's gate prevents the start. Returns null if it does not matter: the task has its own
+ * gate or none, its agent started before a limit of its account, or a person wants it to start.
  */
 function heldByBase({ engine, bases }: Round, run: RunRow, task: Startable): BaseState | null {
   const base = bases.get(run.id) ?? null;
@@ -319,34 +322,35 @@ async function readyTasksFor(
   const look = { ...scope, except: withoutAgent, limit };
   const [first, others] = await Promise.all([
     startableTasks(tx, look),
-    // Those that ask for a machine which has no room must not keep the others waiting.
+    // Tasks that require a machine without room must not keep others waiting.
     places.room === null ? [] : startableTasks(tx, { ...look, anywhere: true }),
   ]);
   const known = new Set(first.map(({ id }) => id));
   return [...first, ...others.filter(({ id }) => !known.has(id))];
 }
 
-/** Checked together with the claim, so that nothing starts after the run was stopped. */
+/** Read in the same transaction as the claim, so that no task starts after the run was stopped. */
 async function isActive(tx: Tx, runId: string): Promise<boolean> {
   const row = await runById(tx, runId);
   return row?.state === 'active';
 }
 
 /**
- * How many more ready tasks are read per limited account, so that others can start past its tasks.
+ * Number of additional ready tasks to read per limited account, so that tasks of other agents can
+ * start before its tasks.
  */
 const readySpare = 50;
 
 /**
- * When, after the last check, time alone will change what can start (Unix ms): the end of a delay
- * or of a limit. Returns null for never.
+ * When time alone changes which tasks can start (Unix ms): the end of a delay or of a limit.
+ * Returns null if time changes nothing.
  */
 export async function nextWakeMs(
   engine: Uses<'store'>,
   run: RunRow,
   nowMs: number,
 ): Promise<number | null> {
-  // A time that has passed was handled: counted again, it would make the run spin at an account's
+  // Times in the past were already handled. Including them would make the run spin at an account's
   // limit.
   return nextStartMs(engine.store.db, { epicId: run.epic_id }, nowMs);
 }

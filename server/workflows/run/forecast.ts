@@ -1,5 +1,5 @@
-// Compares the work of running attempts with each other and with their lines, while it can still be
-// changed: by snapshots, so that no agent's folder is touched.
+// Compares the work of running attempts with each other and with their lines while it can still be
+// changed. It uses snapshots, so it never touches an agent's folder.
 
 import {
   decideForecast,
@@ -26,9 +26,12 @@ import { pathsChanged, pathsInConflict } from '../kit/compared-commits.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { waitForTask } from '../person/wait-for.ts';
 
-/** Snapshots are taken less often; a round without a new one costs a query and a ref each. */
+/**
+ * Snapshots are made less often than this. A round without a new snapshot costs one query and one
+ * ref read per attempt.
+ */
 const roundMs = 5_000;
-/** Attempts compared with each other: 496 pairs at most. */
+/** Maximum number of attempts compared with each other (496 pairs). */
 const attemptsMax = 32;
 
 type Forecasting = Uses<
@@ -48,7 +51,7 @@ interface Work extends ForecastWork {
   readonly tip: Sha;
 }
 
-/** Two works that meet now; `earlier` is null if the work meets its line. */
+/** Two works that overlap. `earlier` is null if the work overlaps with its line. */
 interface Meeting {
   readonly key: ForecastKey;
   readonly later: Work;
@@ -56,7 +59,7 @@ interface Meeting {
   readonly now: Overlap;
 }
 
-/** Compares from `begin` to `end`. */
+/** Compares from `begin` until `end`. */
 export class Forecast {
   readonly #engine: Forecasting;
   #off = (): void => {};
@@ -83,10 +86,10 @@ export class Forecast {
     this.#off();
   }
 
-  /** One comparison of everything that runs here. */
+  /** Compares everything that runs here, once. */
   async round(): Promise<void> {
     const { machineId, settings, store, switchboard } = this.#engine;
-    // One more round after the last step: it ends the forecasts of the work that is over.
+    // Runs once more after the last step, to close the forecasts of finished work.
     const { isBusy } = switchboard;
     if (!isBusy && !this.#wasBusy) return;
     this.#wasBusy = isBusy;
@@ -130,7 +133,10 @@ export class Forecast {
     return found;
   }
 
-  /** With the landings on its line since it started. Git merges other changes of the same file. */
+  /**
+   * Compares the work with landings on its line since it started. Git can merge changes to the same
+   * file that do not conflict.
+   */
   async #conflictWithLine({ attempt, tip, files }: Work): Promise<Overlap | null> {
     const line = await this.#engine.git.readRef(landingRef(attempt.line));
     if (line === null || line === attempt.base) return null;
@@ -164,7 +170,7 @@ export class Forecast {
     if (step.order) await orderTasks(this.#engine, key, record.files);
   }
 
-  /** A hint about the other work for each agent that runs and takes hints while it runs. */
+  /** Sends a hint about the other work to each running agent that accepts hints. */
   async #hints(
     later: Work,
     earlier: Work | null,
@@ -176,7 +182,7 @@ export class Forecast {
     ];
     const hints = sides.map(async ({ to, of }) => {
       const { agent, phase } = to.attempt;
-      // Any other agent reads the next prompt in its next attempt, beside other work.
+      // Any other agent gets it in the prompt of its next attempt.
       const hears = phase === 'agent' && this.#engine.driverFor(agent).capabilities.hints;
       if (!hears) return [];
       const diff = await this.#diffFor(to, of, files);
@@ -207,7 +213,7 @@ function find(known: readonly StoredForecast[], key: ForecastKey): StoredForecas
   return known.find((one) => nameOf(one) === nameOf(key)) ?? null;
 }
 
-/** The later task continues from the work of the earlier one. */
+/** Makes the later task continue from the work of the earlier one. */
 async function orderTasks(
   engine: Uses<'store' | 'switchboard'>,
   { taskId, otherId }: ForecastKey,
@@ -217,7 +223,7 @@ async function orderTasks(
   try {
     await waitForTask(engine, taskId, otherId, reason);
   } catch (error) {
-    // The earlier one waits for the later one by now, or has ended.
+    // The earlier task now waits for the later one, or has ended.
     if (error instanceof Refusal) return;
     throw error;
   }

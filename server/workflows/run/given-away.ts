@@ -1,5 +1,5 @@
-// A machine returns to its fleet after its tasks were reassigned. Agents that it left running are
-// killed, and their files in its slots are kept as snapshots that their tasks name.
+// Handles a machine that returns to its fleet after its tasks were reassigned. Kills agents that it
+// left running, and keeps their files as snapshots that their tasks list.
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { attemptKey } from '../attempt/execute-task.ts';
@@ -8,7 +8,7 @@ import { agentRunId } from '../kit/run-ids.ts';
 import { keepWork, nameKeptRefs } from '../attempt/kept-work.ts';
 import { attemptsLeftOn, forgetProcess, type LeftAttempt } from '../../store/port.ts';
 
-/** Attempts of this machine that were ended elsewhere while their process was noted here. */
+/** Attempts of this machine that ended elsewhere while their process was recorded here. */
 export async function endReassignedTasks(
   engine: Uses<
     'files' | 'git' | 'machineId' | 'places' | 'processes' | 'report' | 'store' | 'switchboard'
@@ -19,7 +19,7 @@ export async function endReassignedTasks(
     engine.machineId,
   )) {
     const key = attemptKey(taskId, number);
-    // An attempt that continues here already adopts the existing process, and its new agent has the
+    // If the attempt continues here, it has already adopted the process, and its new agent has the
     // same mark.
     await engine.switchboard.turns.runIfFree(key, async () => {
       const [attempt] = await attemptsLeftOn(engine.store.db, engine.machineId, { taskId, number });
@@ -35,13 +35,16 @@ async function endLeft(
   if (attempt.pid === null || attempt.pid_start === null) return;
   const process = { pid: attempt.pid, startTime: attempt.pid_start };
   const runId = agentRunId(engine, attempt.task_id, attempt.number, attempt.pid_part);
-  // If it is stopped, it must not resume: another machine has its task.
+  // Killed without being resumed, because another machine has its task.
   await engine.processes.endTree(runId, process, 0);
   await keep(engine, attempt);
   await engine.store.transaction((tx) => forgetProcess(tx, attempt, process));
 }
 
-/** Its work while its worktree is still its own, and its commits that no other machine has. */
+/**
+ * Keeps uncommitted work while the worktree still belongs to the attempt, and commits that no other
+ * machine has.
+ */
 async function keep(
   engine: Uses<'files' | 'git' | 'report' | 'store'>,
   attempt: LeftAttempt,

@@ -1,9 +1,10 @@
-// Tasks whose blocker landed on the line of another run: the store holds them back until the commit
-// is in their own line (`store/lines/arrivals.ts`). Git is asked for that here. If no run brings
-// it, they are blocked with a sentence for a person, and released once it has arrived.
+// Handles tasks whose blocker landed on another run's line. The store holds them back until the
+// commit is on their own line (`store/lines/arrivals.ts`); this code checks that in git. If no run
+// will bring the commit, the tasks are blocked with a sentence for a person, and released when it
+// arrives.
 //
-// A run waits only for a run of which a task can move. So among active runs one always continues,
-// or none waits, and all of them end.
+// A run waits only for runs that have a task which can proceed. So at least one active run proceeds
+// or does not wait, and all runs end.
 
 import { storedCause } from '../../core/plan/block-cause.ts';
 import {
@@ -29,10 +30,10 @@ import { syncLine } from '../line/line.ts';
 import { isInReach, tipsOfLine } from '../line/open-line.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/** Tasks released in one check; the next check handles the rest. */
+/** Maximum number of tasks released in one check. The next check handles the rest. */
 const looksMax = 200;
 
-/** Notes which of the commits that ready tasks wait for are in the run's line by now. */
+/** Records which of the commits that ready tasks wait for have arrived on the run's line. */
 export async function noteArrived(engine: Uses<'git' | 'store'>, run: RunRow): Promise<number> {
   const awaited = await commitsOf(engine, run);
   const arrived = new Set<Sha>();
@@ -51,8 +52,8 @@ async function commitsOf(
 }
 
 /**
- * Whether another active run can bring the work that tasks of this one wait for: one of its tasks
- * can start, or it waits for nothing, and ends or lands its epic.
+ * Whether another active run may bring the work that tasks of this run wait for: it has a task that
+ * can start, or it waits for nothing and will end or land its epic.
  */
 export async function waitsForOtherRuns(engine: Uses<'store'>, run: RunRow): Promise<boolean> {
   const { db } = engine.store;
@@ -76,8 +77,8 @@ async function isWaiting(db: Reads, run: RunRow, active: readonly RunRow[]): Pro
 }
 
 /**
- * At the end of a run: no other run brings the commits that these tasks wait for, so only a person
- * can. Resolves with the number of tasks that changed: some commits may just have arrived.
+ * At the end of a run, blocks tasks whose missing commits no other run will bring, so that a person
+ * can. Resolves with the number of tasks that changed, because some commits may just have arrived.
  */
 export async function blockWaiting(
   engine: Uses<'git' | 'machineId' | 'store'>,
@@ -117,10 +118,7 @@ export async function blockWaiting(
   return changed;
 }
 
-/**
- * Tasks that were blocked because a commit was not in their line, and is now, are ready again.
- * Resolves with how many.
- */
+/** Makes tasks ready whose missing commit is now on their line. Resolves with their number. */
 export async function releaseFromMissingBase(
   engine: Uses<'git' | 'machineId' | 'store'>,
 ): Promise<number> {
@@ -128,10 +126,10 @@ export async function releaseFromMissingBase(
   let released = 0;
   for (const { id, cause } of (await tasksHeldBy(store.db, 'missing_base')).slice(0, looksMax)) {
     const { line } = cause;
-    // Commits that people have brought there count once the line has taken them in.
+    // Commits that users brought there count once the line includes them.
     await syncLine(engine, line);
     const seen = await tipsOfLine(engine, line);
-    // A line and its target may conflict: that is tried again once one of them has moved.
+    // If a line and its target conflict, this is tried again only after one of them has moved.
     if (cause.seen === seen) continue;
     if (!(await hasArrived(engine, id, line))) {
       await store.transaction((tx) => setBlockCause(tx, id, { ...cause, seen }));
@@ -161,7 +159,7 @@ async function hasArrived(
   line: string,
 ): Promise<boolean> {
   if ((await missingOn(engine, taskId, line)).length === 0) return true;
-  // People pick and rebase: then the work exists under another commit.
+  // After a cherry-pick or a rebase, the work exists under another commit.
   return (
     (await isFoundAgain(engine, line, taskId)) &&
     (await missingOn(engine, taskId, line)).length === 0
@@ -178,7 +176,7 @@ async function isFoundAgain(
 
 type Blocker = Awaited<ReturnType<typeof blockersOf>>[number];
 
-/** The landed blockers of a task, and of its sub-tasks, that the line lacks. */
+/** Landed blockers of a task and of its sub-tasks whose commits the line lacks. */
 async function missingOn(
   engine: Uses<'git' | 'store'>,
   taskId: string,

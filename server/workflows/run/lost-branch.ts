@@ -1,12 +1,12 @@
-// Branches that refuse a run: a target that is gone although work has landed on it, and a branch
-// whose name no branch of Drover can be below.
+// Refuses a run because of a branch: a target with landed work that no longer exists, or a branch
+// whose name prevents branches below `drover/`.
 
 import { Refusal } from '../../core/failure.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
 import { readLine } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
-/** A new first commit, or a new branch, would leave the landed work behind. */
+/** A new root commit or a new branch would leave the landed work behind. */
 export async function refuseLostBranch(
   { git, store }: Uses<'git' | 'store'>,
   branch: string,
@@ -20,7 +20,7 @@ export async function refuseLostBranch(
   );
 }
 
-/** Every branch of Drover is below `drover/`. */
+/** All of Drover's branches are below `drover/`. */
 export async function refuseBranchInTheWay({ git }: Uses<'git'>): Promise<void> {
   if ((await git.readRef(branchRef('drover'))) === null) return;
   throw new Refusal(

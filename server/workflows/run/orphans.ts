@@ -1,7 +1,6 @@
-// Tasks that are marked as owned although no workflow owns them: released, so that every item has
-// an owner or a wake-up time. One whose workflow failed (a bug of Drover, a failing disk) has used
-// an attempt, so that it cannot loop forever; a full disk uses none, as often as other passing
-// problems.
+// Releases tasks that are marked as owned although no workflow owns them, so that every task has an
+// owner or a wake-up time. A workflow that failed because of a bug or a broken disk uses an
+// attempt, so that it cannot repeat forever. A full disk uses none, like other temporary problems.
 
 import { failure } from '../../core/failure.ts';
 import { startsAsFullDisk } from '../../core/full-disk.ts';
@@ -40,7 +39,7 @@ interface OwnedRow {
   readonly attempts: number;
 }
 
-/** Releases owned tasks whose workflow has ended or never existed; resolves with their ids. */
+/** Releases owned tasks whose workflow has ended or never existed. Resolves with their ids. */
 export async function returnOrphans(engine: Engine): Promise<readonly string[]> {
   const rows = await ownedTasks(engine.store.db);
   const machines = rows.length === 0 ? [] : await aliveMachines(engine);
@@ -60,7 +59,7 @@ export async function returnOrphans(engine: Engine): Promise<readonly string[]> 
   return returned;
 }
 
-/** History shows it, with the name of the machine that had the attempt. */
+/** The reason for the task's history, with the name of the machine that ran the attempt. */
 async function reasonOf(
   engine: Uses<'store'>,
   owner: Owner,
@@ -79,8 +78,8 @@ async function aliveMachines(engine: Uses<'machineId' | 'store'>): Promise<reado
 }
 
 /**
- * Whether a machine is alive that can continue it: the one of its queue, or any that lands, of its
- * own release.
+ * Whether a machine is alive that can continue the workflow: the one that owns its queue, or any
+ * machine of its release that lands.
  */
 function isInReach(
   engine: Uses<'compatibility' | 'machineId'>,
@@ -89,7 +88,7 @@ function isInReach(
 ): boolean {
   if (engine.machineId === '') return true;
   const own = machineOfQueue(info.queue);
-  // One that runs is looked after by its process, or given up by it.
+  // A running workflow is monitored or released by its own process.
   const needsLander = info.state === 'pending' && lineOfQueue(info.queue) !== null;
   const { compatibility: number } = info;
   if (own === null && (number === null || number === engine.compatibility.number)) return true;
@@ -104,11 +103,11 @@ function isInReach(
 type Owner =
   | { readonly kind: 'alive' }
   | { readonly kind: 'gone' }
-  /** Only a machine that is dead, or has left, or had another release could continue it. */
+  /** Only a machine that is dead, has left or ran another release could continue it. */
   | {
       readonly kind: 'out of reach';
       readonly workflowId: string;
-      /** Null for any machine that lands. */
+      /** Null = any machine that lands. */
       readonly machine: string | null;
     }
   | { readonly kind: 'broken'; readonly error: string };
@@ -142,7 +141,7 @@ async function giveBack(
   row: OwnedRow,
   { error, reason }: { readonly error: string | null; readonly reason: string },
 ): Promise<boolean> {
-  // Its owner may have finished it since it was checked.
+  // Its owner may have finished it since the check.
   const now = await taskById(tx, row.id);
   if (now === null || now.epoch !== row.epoch || now.status !== row.status) return false;
   await endLanding(tx, { taskId: row.id, epoch: row.epoch }, 'withdrawn');
@@ -161,7 +160,10 @@ async function giveBack(
   return outcome.ok;
 }
 
-/** An approval whose landing is missing can be given again. */
+/**
+ * Makes an approved task reviewable again if its landing workflow is missing, so that it can be
+ * approved again.
+ */
 async function giveBackReview(
   engine: Uses<'store'>,
   tx: Tx,

@@ -1,4 +1,4 @@
-// A person's decision on a plan: the task implements it, or its agent plans again with the person's
+// A person decides on a plan: the task implements it, or its agent plans again with the person's
 // feedback.
 
 import { Refusal } from '../../core/failure.ts';
@@ -7,8 +7,8 @@ import { decidePlan, lastAttempt, setAttempt, type TaskRow } from '../../store/p
 import type { Uses } from '../kit/engine-ports.ts';
 
 /**
- * `changed`: the plan as the person wants it, instead of the agent's; `seen`: the number of the
- * plan that was read.
+ * `changed`: the plan as the person edited it, replacing the agent's. `seen`: the number of the
+ * plan that the person read.
  */
 export async function approvePlan(
   engine: Uses<'durable' | 'mask' | 'store'>,
@@ -75,7 +75,7 @@ export async function sendPlanBack(
   engine.durable.wake();
 }
 
-/** It came with a file of another project: the plan that it waits for is not here. */
+/** The task was imported from another project, so the plan that it waits for is not here. */
 function noPlan(id: string): Refusal {
   return new Refusal('bad_state', `${id} has no plan here. Run "drover retry ${id}" to make one.`);
 }

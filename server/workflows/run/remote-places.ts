@@ -1,4 +1,5 @@
-// Whether a task's next attempt runs here or on a worker, and how many more workers there may be.
+// Decides whether a task's next attempt runs here or on a worker, and how many more workers may
+// start.
 
 import { placeOfTask } from '../../core/work/run-place.ts';
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
@@ -13,7 +14,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 
 export interface RemotePlaces {
   placeOf(task: Pick<Startable, 'runs_on' | 'labels' | 'epic_id'>): RunPlace;
-  /** Attempts on workers that may still start. */
+  /** Number of attempts on workers that may still start. */
   left: number;
 }
 

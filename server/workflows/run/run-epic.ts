@@ -1,6 +1,6 @@
 // The workflow of a run: starts ready tasks, waits for changes, and ends when nothing in scope can
-// continue. It keeps no state in memory: each round starts from the rows, so that continuing after
-// a crash is a normal round.
+// proceed. It keeps no state in memory. Each round starts from the rows, so resuming after a crash
+// is an ordinary round.
 
 import { landingRef, resultBranch } from '../../core/work/ref-names.ts';
 import type { DurableRun } from '../../durable/port.ts';
@@ -38,11 +38,14 @@ import type { Sha } from '../../git/sha.ts';
 export const runWorkflow = 'run';
 export const runQueue = 'runs';
 
-/** Longest wait without a check: changes by other processes are detected at the latest then. */
+/**
+ * Maximum time between checks. Changes by other processes are detected after this time at the
+ * latest.
+ */
 const lookAgainMs = 1_000;
-/** How often to search for tasks whose owner disappeared silently. */
+/** How often to search for tasks whose owner disappeared without a trace. */
 const orphanLookMs = 5_000;
-/** In a fleet a machine can die at any time. */
+/** Shorter in a fleet, where a machine can die at any time. */
 const fleetOrphanLookMs = 1_500;
 
 export interface RunSummary {
@@ -53,7 +56,7 @@ export interface RunSummary {
   readonly left: number;
   readonly cancelled: number;
   readonly total: number;
-  /** Exit code of the command: 0 all done, 1 a task failed, 2 tasks are left. */
+  /** Exit code of the command: 0 = all done, 1 = a task failed, 2 = tasks are left. */
   readonly exit_code: number;
   /** Completed work of the scope that is only on a line other than the target and the run's own. */
   readonly elsewhere: readonly WorkOnLine[];
@@ -66,18 +69,21 @@ export interface WorkOnLine {
 }
 
 interface UnlandedWork {
-  /** The run's own epic has not landed. */
+  /** Whether the run's own epic has not landed yet. */
   readonly epicLeft: boolean;
   readonly elsewhere: readonly WorkOnLine[];
 }
 
-/** Unexpected errors that a run survives one after the other, a pause between them. */
+/** Maximum number of consecutive unexpected errors before a run ends. It pauses after each. */
 const troublesMax = 10;
 const troublePauseMs = 1_000;
-/** After this long without a count they are counted again. */
+/** After this long without an error, the count restarts. */
 const troubleForgottenMs = 60_000;
 
-/** A bug in one round must not leave a run active forever without progress. */
+/**
+ * Ends the run after repeated errors, so that a bug in one round cannot leave it active forever
+ * without progress.
+ */
 export async function runEpic(
   engine: EngineOfRun,
   run: DurableRun<Tx>,
@@ -91,7 +97,7 @@ export async function runEpic(
       if (run.signal.aborted) throw error;
       engine.report(error, `run ${input.runId}`);
       const isNew = engine.clock.now() - lastMs > troubleForgottenMs;
-      // An unreachable remote or database is back at some time, and is not Drover's bug.
+      // An unreachable remote or database is temporary and not a bug of Drover.
       if (isNew || engine.isPassing(error) || isPassingTrouble(error)) troubles = 1;
       lastMs = engine.clock.now();
       if (troubles >= troublesMax) {
@@ -126,8 +132,8 @@ async function stopBroken(
 }
 
 /**
- * The last event of a run that a person has stopped, once its agents have ended; none if it was
- * already resumed.
+ * Appends the last event of a run that a person stopped, after its agents have ended. Does nothing
+ * if the run was already resumed.
  */
 export async function finishStopped(
   engine: Uses<'git' | 'machineId' | 'report' | 'settings' | 'store'>,
@@ -196,7 +202,7 @@ async function goThrough(
   try {
     let nextOrphanLookMs = 0;
     let ends = 0;
-    // The last complete check that left no worker free (Unix ms).
+    // When the last complete check left no worker free (Unix ms).
     let fullMs = Number.NEGATIVE_INFINITY;
     for (;;) {
       if (run.signal.aborted) throw run.signal.reason;
@@ -205,8 +211,8 @@ async function goThrough(
       const row = await runById(engine.store.db, input.runId);
       if (row === null || row.state !== 'active') return null;
       const lookMs = engine.clock.now();
-      // Most events arrive while every worker has a task: a complete check each time costs more
-      // than it finds.
+      // Most events arrive while every worker is busy. A complete check for each of them would cost
+      // more than it finds.
       const lookAtMs = Math.min(fullMs + lookAgainMs, nextOrphanLookMs);
       if (lookMs < lookAtMs && (await isStillFull(engine, row))) {
         await wakeUps.wait(lookAtMs - lookMs);
@@ -226,7 +232,8 @@ async function goThrough(
       }
       const without = await tasksWithoutAgent(engine, engine.store.db, row);
       const state = await scopeState(engine.store.db, row, without.tasks);
-      // Work that ended since the last check may have left a choice to make: nothing else ends now.
+      // Work that ended since the last check may have made a choice possible, and no later event
+      // will trigger it.
       if (state.moving === 0 && (await settleAll(engine)) > 0) continue;
       if (state.moving === 0 && (await releaseFromRedBase(engine)) > 0) continue;
       if (state.moving === 0 && (await releaseFromMissingBase(engine)) > 0) continue;
@@ -253,8 +260,8 @@ async function goThrough(
 }
 
 /**
- * Nothing moves any more: a finished epic still has to land on its target, if that can be done
- * without a person.
+ * Called when no task can proceed. A finished epic still has to land on its target, if that needs
+ * no person.
  */
 async function settled(
   engine: Uses<'durable' | 'git' | 'machineId' | 'store'>,
@@ -262,18 +269,16 @@ async function settled(
   state: ScopeState,
 ): Promise<boolean> {
   if (row.epic_id === null || row.land === 'task') return true;
-  // The epic lands as a whole, whichever of its tasks the run is about.
+  // The epic lands as a whole, whichever of its tasks the run covers.
   const whole = wholeRun(row);
   const all = whole === row ? state : await scopeState(engine.store.db, whole);
   if (all.left > 0 || all.failed > 0 || all.completed === 0) return true;
-  // It would land without a part of its work.
+  // Part of its work would be missing.
   if ((await workElsewhere(engine, whole, whole.line)).length > 0) return true;
   return startEpicLanding(engine, row);
 }
 
-/**
- * Null if a person has set something in motion again in the meantime, or if the run was stopped.
- */
+/** Returns null if a person started something in the meantime, or if the run was stopped. */
 async function finish(
   engine: Engine,
   run: DurableRun<Tx>,
@@ -284,7 +289,7 @@ async function finish(
   await sweepBranches(engine);
   const unlanded = await unlandedWork(engine, row);
   return run.commit(ends === 0 ? 'finished' : `finished:${ends}`, async (tx) => {
-    // It may be about more tasks since the last check.
+    // More tasks may have been added to the run since the last check.
     const now = await runById(tx, row.id);
     if (now?.state !== 'active') return null;
     const without = await tasksWithoutAgent(engine, tx, now);
@@ -298,7 +303,8 @@ async function finish(
 }
 
 async function unlandedWork(engine: Uses<'git' | 'store'>, row: RunRow): Promise<UnlandedWork> {
-  // Single tasks of an epic can be all done while the epic is not: their work is on its line only.
+  // All requested tasks of an epic may be done although the epic is not. Their work is then only on
+  // its line.
   const isWhole = wholeRun(row) === row;
   return {
     epicLeft: isWhole && (await epicNotLanded(engine, row)),
@@ -306,7 +312,7 @@ async function unlandedWork(engine: Uses<'git' | 'store'>, row: RunRow): Promise
   };
 }
 
-/** Tasks that moved between epics, or were done by a run of their epic that has not ended. */
+/** Tasks that moved between epics, or that an unfinished run of their epic did. */
 async function workElsewhere(
   engine: Uses<'git' | 'store'>,
   row: RunRow,
@@ -328,7 +334,7 @@ async function workElsewhere(
   return [...found].map(([branch, tasks]) => ({ branch, tasks }));
 }
 
-/** Drops the lines of which a person has picked all by hand. */
+/** Omits lines from which a person has cherry-picked everything. */
 async function dropPicked(
   engine: Uses<'git' | 'store'>,
   found: Map<string, readonly string[]>,
@@ -342,14 +348,14 @@ async function dropPicked(
 
 async function epicNotLanded(engine: Uses<'git' | 'store'>, row: RunRow): Promise<boolean> {
   if (row.epic_id === null || row.land === 'task') return false;
-  // An epic without its own change has nothing to land.
+  // An epic without its own changes has nothing to land.
   const tip = await engine.git.readRef(landingRef(row.line));
   if (tip === null || (await isOnTarget(engine, row, tip))) return false;
   const epic = await epicById(engine.store.db, row.epic_id);
   return epic?.landing_state !== 'landed';
 }
 
-/** Wakes the loop on a relevant event; a wake-up between two waits is not lost. */
+/** Wakes the loop on a relevant event. A signal between two waits is not lost. */
 class WakeSignal {
   readonly #engine: Engine;
   readonly #offs: (() => void)[];

@@ -1,5 +1,5 @@
-// The start of a run: its target, its line, its row; refused without a change if something is
-// missing.
+// Starts a run: its target, its line and its row. A run that lacks something is refused without
+// changes.
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import { epicCycle } from '../../core/line/epic-cycle.ts';
@@ -37,12 +37,12 @@ export interface StartRunOptions extends AskedScope {
   readonly workers: number;
   readonly target: string | null;
   /**
-   * Folder that the run is started from; a linked worktree's branch is the target if `target` names
-   * none.
+   * The folder in which the run was started. If `target` is not given and this is a linked
+   * worktree, its branch is the target.
    */
   readonly calledIn?: string | null;
   readonly land: LandMode | null;
-  /** Flags as given, kept so that `resume` uses the same. */
+  /** Flags as given, stored so that `resume` uses the same ones. */
   readonly flags: Readonly<Record<string, unknown>>;
 }
 
@@ -51,7 +51,10 @@ export interface RunBegun {
   readonly joined: boolean;
 }
 
-/** Nothing refuses the run any more, and its row comes next: its settings are in force now. */
+/**
+ * Called when the run can no longer be refused, just before its row is written. Its settings are in
+ * force from then on.
+ */
 export type UseSettings = () => Promise<void>;
 
 const nothingToUse: UseSettings = async () => {};
@@ -93,7 +96,7 @@ export async function startRun(
     settings: JSON.stringify(engine.settings()),
   };
   const before = await engine.store.transaction(async (tx) => {
-    // Another machine may have been faster: two runs over the same tasks must not exist.
+    // Another machine may have started a run since. Two runs of the same tasks must not exist.
     const faster = covers(await activeRunsIn(tx), request);
     if (faster !== null) return faster;
     await insertRun(tx, row);
@@ -108,14 +111,14 @@ export async function startRun(
   return { row, joined: false };
 }
 
-/** The mode of a run without an option for it. */
+/** The landing mode of a run without an option for it. */
 export function defaultLand(epicId: string | null): LandMode {
   return epicId === null ? 'task' : 'epic';
 }
 
 /**
- * A person's landing option is never ignored silently: work would land untested, or without a
- * review.
+ * Joins an active run. A different landing option is refused and never silently ignored, because
+ * work would land untested or without a review.
  */
 async function joinedTo(
   engine: Engine,
@@ -127,7 +130,7 @@ async function joinedTo(
   if (isCovered(row, request)) return { row, joined: true };
   await checkAgents(engine, request);
   const widened = await engine.store.transaction((tx) => widenRun(tx, row.id, request.tasks));
-  // It has ended in the meantime.
+  // The active run has just ended.
   if (widened === null) return startRun(engine, request, use);
   engine.durable.wake();
   return { row: widened, joined: true };
@@ -191,15 +194,15 @@ async function begin(
       ...(tasks !== null && { tasks: tasks.length }),
     },
   });
-  // The cause of a red base in an earlier run may be over.
+  // The cause of a red base in an earlier run may be fixed.
   await askBaseGate(tx, row.line, engine.clock.now(), { keepsGreen: true });
   const id = `run/${row.id}/${engine.store.sources.uuid()}`;
-  // It stores no step, so that any release can continue it.
+  // It stores no steps, so any release can continue it.
   const options = { queue: runQueue, isForAnyRelease: true };
   await engine.durable.startIn(tx, runWorkflow, id, { runId: row.id }, options);
 }
 
-/** Resumes the last unfinished run; null if there is none. */
+/** Resumes the last unfinished run. Returns null if there is none. */
 export async function resumeRun(
   engine: Uses<
     'agentEnvironment' | 'clock' | 'driverFor' | 'durable' | 'mask' | 'settings' | 'store'
@@ -238,7 +241,7 @@ export async function checkEpic(engine: Uses<'store'>, epicId: string | null): P
   if (epicId !== null) await epicOrRefuse(engine.store.db, epicId);
 }
 
-/** Every agent that the scope needs must be found before the first task starts. */
+/** Every agent that the scope needs must be installed before the first task starts. */
 async function checkAgents(
   engine: Uses<'agentEnvironment' | 'driverFor' | 'settings' | 'store'>,
   scope: AskedScope,
@@ -250,7 +253,7 @@ async function checkAgents(
     }
     const [first = '', ...others] = chain;
     const reason = missing.get(first) ?? null;
-    // If a fallback agent exists, the tasks of a missing agent can still be done.
+    // If a fallback agent is available, tasks of a missing agent can still be done.
     if (reason === null || others.some((kind) => missing.get(kind) === null)) continue;
     throw new Refusal('agent_missing', reason);
   }
@@ -270,7 +273,8 @@ async function whyMissing(
 }
 
 /**
- * For the tasks in scope: their agents, each list from the first one to the last that takes over.
+ * The agents for the tasks in scope. Each list contains the first agent and those that take over,
+ * in order.
  */
 export async function agentsNeeded(
   engine: Uses<'settings' | 'store'>,
@@ -283,7 +287,7 @@ export async function agentsNeeded(
   ]);
 }
 
-/** Without an epic nothing can land as a whole, and landing immediately was not requested. */
+/** Without an epic, nothing can land as a whole. */
 export function refuseLandWithoutEpic({
   land,
   epicId,
@@ -295,7 +299,7 @@ export function refuseLandWithoutEpic({
   );
 }
 
-/** An epic lands as a whole only after every epic that a task of it waits for. */
+/** An epic lands as a whole only after every epic that its tasks wait for. */
 async function refuseEpicCycle({ store }: Uses<'store'>, epicId: string): Promise<void> {
   const cycle = epicCycle(epicId, await epicWaits(store.db));
   if (cycle === null) return;
@@ -348,7 +352,7 @@ export async function chooseTarget(
 }
 
 /**
- * A linked worktree of the user's that contains the folder. Returns null if there is none, or it is
+ * The user's linked worktree that contains the folder. Returns null if there is none or it is
  * Drover's.
  */
 async function worktreeAround(
@@ -361,7 +365,7 @@ async function worktreeAround(
     .filter(({ path }) => isBelow(folder, path))
     .toSorted((one, other) => other.path.length - one.path.length);
   if (around === undefined || around.path === root) return null;
-  // The project's folder may be inside another worktree.
+  // The project's folder may itself be inside another worktree.
   if (isBelow(folder, root) && isBelow(root, around.path)) return null;
   if (isBelow(around.path, engine.places.worktrees)) return null;
   return { ...around, branch: around.branch?.replace(/^refs\/heads\//, '') ?? null };

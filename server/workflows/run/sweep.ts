@@ -1,4 +1,4 @@
-// After a run, removes the branches of attempts whose work has landed; all others stay.
+// Removes branches of attempts whose work has landed after a run. All other branches stay.
 
 import { branchRef } from '../../core/work/ref-names.ts';
 import {
@@ -17,7 +17,7 @@ import type { Sha } from '../../git/sha.ts';
 
 type Sweeping = Uses<'git' | 'launchedAtMs' | 'machineId' | 'report' | 'settings' | 'store'>;
 
-/** Maximum number of branches to check in one sweep; the end of the next run handles the rest. */
+/** Maximum number of branches checked in one sweep. The end of the next run handles the rest. */
 const sweepMax = 5_000;
 
 export async function sweepBranches(engine: Sweeping): Promise<void> {
@@ -43,13 +43,13 @@ async function sweepNow(engine: Sweeping): Promise<void> {
       if (row.named === row.branch) gone.push(row.branch);
       continue;
     }
-    // Landed work, or an attempt that left no commit at all: nothing becomes unreachable.
+    // The work has landed, or the attempt made no commit, so nothing becomes unreachable.
     const expected = row.state === 'succeeded' ? (row.commit_sha ?? row.base_sha) : row.base_sha;
     if (present !== expected) {
       if (row.state === 'failed' && row.named !== row.branch) await nameRef(engine, ref, row);
       continue;
     }
-    // A person may have checked out the branch as well: then it stays.
+    // If a user also checked out the branch, it stays.
     const [owner, ...others] = held.get(ref) ?? [];
     if (others.length > 0) continue;
     if (owner !== undefined && !(await detach(engine, owner.path, present, row))) continue;
@@ -64,10 +64,7 @@ async function sweepNow(engine: Sweeping): Promise<void> {
   await forgetGone(engine, gone);
 }
 
-/**
- * Work that landed without its history, because people had rewritten the line, keeps that history
- * as a snapshot.
- */
+/** If users rewrote the line, work landed without its history. A snapshot keeps that history. */
 async function isKept(
   engine: Uses<'git' | 'report'>,
   present: Sha,
@@ -80,7 +77,7 @@ async function isKept(
   return kept.ok;
 }
 
-/** A task names no branch that is not there. */
+/** Removes deleted branches from their tasks. */
 async function forgetGone(engine: Uses<'store'>, branches: readonly string[]): Promise<void> {
   for (const part of inParts(branches)) {
     await engine.store.transaction(async (tx) => {
@@ -99,12 +96,12 @@ async function nameRef(
   await engine.store.transaction((tx) => nameKeptRefs(tx, engine.store, [ref], id));
 }
 
-/** Also names the process: the leases of an earlier one are stale. */
+/** Includes the process, because leases of an earlier one are stale. */
 function upkeepName(engine: Uses<'launchedAtMs'>): string {
   return `sweep/${engine.launchedAtMs}`;
 }
 
-/** Only free slots are detached from their branch; a leased slot keeps it. */
+/** Detaches free slots from their branch. A leased slot keeps its branch. */
 async function detach(
   engine: Uses<'git' | 'launchedAtMs' | 'machineId' | 'settings' | 'store'>,
   path: string,

@@ -1,6 +1,6 @@
-// Tends everything that no workflow owns: landed work that waits for its branch arrives without a
-// person's action, lines of active runs know the tips of people's branches, and tasks that an ended
-// run has left without an owner are released.
+// Takes care of everything that no workflow owns: brings landed work to a branch that it waits for,
+// keeps lines of active runs in step with users' branches, and releases tasks that an ended run
+// left without an owner.
 
 import { endReassignedTasks } from './given-away.ts';
 import { returnOrphans } from './orphans.ts';
@@ -17,10 +17,13 @@ import type { Sha } from '../../git/sha.ts';
 import { allLines, lastFinishedRun, type LineRow, newestRun } from '../../store/port.ts';
 
 const tryAgainMs = 2_000;
-/** A merge that was red is tested again after this time: the cause may be outside the tree. */
+/**
+ * A merge that was red is tested again after this time, because the cause may be outside of the
+ * tree.
+ */
 const redAgainMs = 600_000;
 
-/** Checks from `begin` to `end`. Each check costs a few small queries while nothing waits. */
+/** Checks from `begin` until `end`. A check costs a few small queries while nothing waits. */
 export class LineTending {
   readonly #engine: Engine;
   readonly #stopped = new AbortController();
@@ -59,8 +62,8 @@ export class LineTending {
     const engine = this.#engine;
     if (engine.machineId !== '') await endReassignedTasks(engine);
     const active = await activeRuns(engine);
-    // An active run checks its tasks itself; without one, an approval or the end of a stop may have
-    // lost its workflow.
+    // An active run checks its own tasks. Without one, an approval or a stop may have lost its
+    // workflow.
     if (active.length === 0) {
       await returnOrphans(engine);
       await this.#sweepHere();
@@ -79,14 +82,14 @@ export class LineTending {
     await checkWrongStates(engine, line, this.#followed.get(branch) ?? null, this.#round);
     this.#followed.set(branch, followed);
     const isBehind = line.pending > 0 || line.landed_sha !== followed || (await this.#wasCut(line));
-    // Another machine tests a merge; this one only follows.
+    // If another machine tests merges, this one only moves the branch.
     if (isBehind) await tendLine(engine, branch, engine.lands() ? this.#gate(branch) : null);
-    // A person's decision in the meantime frees a held line. A state of the branch that was never
-    // seen could not be known as removed.
+    // A person's decision may release a held line. A state of the branch that was never recorded
+    // could not be recognized as removed later.
     else if (isInUse || line.held_reason !== null) await syncLine(engine, branch);
   }
 
-  /** A process moved the line, and died before it recorded that. */
+  /** A process moved the line but died before it recorded the move. */
   async #wasCut({ branch, landed_sha: landed }: LineRow): Promise<boolean> {
     if (this.#round > 1) return false;
     const tip = await this.#engine.git.readRef(landingRef(branch));
@@ -115,8 +118,8 @@ export class LineTending {
   }
 
   /**
-   * The machine that ran a run has swept its own clone; the others have branches of landed work as
-   * well.
+   * The machine that ran a run has swept its own clone. Other machines also have branches of landed
+   * work.
    */
   async #sweepHere(): Promise<void> {
     const engine = this.#engine;

@@ -1,5 +1,4 @@
-// The tasks of a run that only agents could do which cannot be used anywhere: the run ends without
-// them.
+// Finds tasks of a run that only unusable agents could do. The run ends without them.
 
 import {
   activeRunsIn,
@@ -23,7 +22,7 @@ const tasksMax = 100_000;
 export interface WithoutAgent {
   readonly found: readonly UnusableThere[];
   readonly tasks: readonly string[];
-  /** Agents that cannot be used wherever this task may run, with the reason. */
+  /** Agents that cannot be used on any machine that may run this task, with the reason. */
   agentsFor(task: Startable): UnusableAgents;
   /** Machines on which this agent cannot be used. */
   machinesWithout(agent: string): ReadonlySet<string>;
@@ -36,7 +35,7 @@ const none: WithoutAgent = {
   machinesWithout: () => new Set(),
 };
 
-/** Candidates are not among them: each fails on its own, and the others can be chosen from. */
+/** Omits candidates: each fails by itself, and one of the others can be chosen. */
 export async function tasksWithoutAgent(
   engine: Uses<'clock' | 'compatibility' | 'machineId' | 'settings'>,
   db: Reads,
@@ -76,7 +75,7 @@ export interface UnusableAgent {
   readonly why: string;
 }
 
-/** For the event of the run's end: the agents that tasks are left for. */
+/** The agents that remaining tasks wait for, for the event of the run's end. */
 export function awaitedAgents({ found, tasks }: WithoutAgent): {
   readonly unusable_agents?: readonly UnusableAgent[];
 } {
