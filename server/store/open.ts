@@ -1,5 +1,5 @@
-// Opens the project's database: made new, brought to our schema, or taken over from the public Go
-// tool.
+// Opens the project's database: creates it, migrates it to our schema, or converts one of the
+// public Go tool.
 
 import { type Kysely, sql } from 'kysely';
 import { createDurableTables } from '../durable/embedded/tables.ts';
@@ -17,15 +17,15 @@ export interface OpenStoreOptions extends Pick<
   OpenOptions,
   'durability' | 'busyTimeoutMs' | 'thorough'
 > {
-  /** Unix milliseconds, for the name of the copy made before a change of the schema. */
+  /** Unix milliseconds, for the name of the backup made before a migration. */
   readonly now?: () => number;
 }
 
 export interface OpenedStore {
   readonly store: Store;
-  /** The connection below the store, for the durable engine that shares its transactions. */
+  /** The connection below the store, for the durable engine, which shares its transactions. */
   readonly database: OpenedDatabase<StoreTables>;
-  /** The complete copy that was made before the schema was changed, or null. */
+  /** Path of the backup made before a migration, or null. */
   readonly backup: string | null;
   readonly close: () => Promise<void>;
 }
@@ -45,8 +45,8 @@ async function makeFirstTables(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Opens or creates the database; a `Refusal` names the file and the remedy, and nothing was changed
- * then.
+ * Opens or creates the database. A `Refusal` names the file and the remedy, and means that nothing
+ * was changed.
  */
 export async function openStore(
   path: string,
@@ -80,7 +80,7 @@ export async function openStore(
   }
 }
 
-/** Before anything is made, the copy of the file included. */
+/** Checked before anything is created, including the backup. */
 async function refuseUnfit(db: Kysely<StoreTables>): Promise<void> {
   const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db);
   if (rows[0]?.user_version === 0) await kindOfUnversioned(db);

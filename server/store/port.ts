@@ -1,6 +1,6 @@
-// The store's interface to the rest of the program. Changes happen inside a transaction that the
-// caller opens (or that the durable engine opens for a commit), so that a checkpoint and its change
-// are one.
+// The store's interface to the rest of the program. Changes are made inside a transaction that the
+// caller opens, or that the durable engine opens for a commit, so that a checkpoint and its change
+// are committed together.
 
 import type { Kysely, Transaction } from 'kysely';
 import type { EventView } from '../protocol/api.ts';
@@ -34,14 +34,14 @@ type QueryWord =
   | 'case';
 
 /**
- * Only the store queries tables: for others, a query on a handle that it lends them does not
- * compile.
+ * Only the store may query tables. For other code, a query on a handle that the store returns does
+ * not compile.
  */
 type Closed<Database> = Database & { readonly [word in QueryWord]: never };
 
-/** The database, for the store's verbs that read. */
+/** The database, for the store's functions that read. */
 export type Reads = Closed<Kysely<StoreTables>>;
-/** A transaction, for the store's verbs. */
+/** A transaction, for the store's functions. */
 export type Tx = Closed<Transaction<StoreTables>>;
 
 export interface Feed {
@@ -49,16 +49,17 @@ export interface Feed {
     readonly after?: number;
     readonly type?: string;
     readonly task?: string;
-    /** The person or the machine of the event's actor. */
+    /** The person or machine in the event's actor. */
     readonly by?: string;
     readonly limit?: number;
   }): Promise<readonly EventView[]>;
   lastSeq(): Promise<number>;
-  /** Called (coalesced, after commit) when there may be new events; returns unsubscribe. */
-  onAppend(listener: () => void): () => void;
   /**
-   * Notifies the store that a transaction of another component (the durable engine) has committed.
+   * Called after a commit when new events may exist; calls are coalesced. Returns a function that
+   * unsubscribes.
    */
+  onAppend(listener: () => void): () => void;
+  /** Notifies the store that another component (the durable engine) has committed a transaction. */
   poke(): void;
 }
 

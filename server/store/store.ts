@@ -8,7 +8,7 @@ import type { Feed, Reads, Store, Tx } from './port.ts';
 import type { StoreTables } from './schema/tables.ts';
 import { transition } from './status/transition.ts';
 
-/** Most events that one read of the feed returns. */
+/** Maximum number of events per read of the feed. */
 const feedPageMax = 10_000;
 
 export function createStore(db: Kysely<StoreTables>, given: StoreSources): Store {
@@ -21,7 +21,7 @@ export interface SharedStore {
   readonly tell: () => void;
 }
 
-/** A store on a database that other processes write to as well. */
+/** A store on a database that other processes also write to. */
 export function createSharedStore(db: Kysely<StoreTables>, given: StoreSources): SharedStore {
   let appended = false;
   const sources = { ...given, appended: () => (appended = true) };
@@ -49,15 +49,18 @@ export function createSharedStore(db: Kysely<StoreTables>, given: StoreSources):
   return { store, tell };
 }
 
-/** Events of the task itself, and of gates that tested its work, alone or together with others'. */
+/**
+ * Matches events of the task itself, and of gates that tested its work alone or together with other
+ * work.
+ */
 function ofTask(id: string): (eb: ExpressionBuilder<StoreTables, 'events'>) => Expression<SqlBool> {
-  // Not `like`, which takes two ids that differ in case for one.
+  // Not `like`, which ignores case and would confuse two ids.
   const named = sql<SqlBool>`replace(data, ${JSON.stringify(id)}, '') <> data`;
   return (eb) =>
     eb.or([eb('task_id', '=', id), eb.and([eb('type', 'in', [...gateEventTypes]), named])]);
 }
 
-/** Types of events that name their tasks in `task_ids`. */
+/** Event types that name their tasks in `task_ids`. */
 const gateEventTypes: readonly string[] = ['gate.passed', 'gate.failed'];
 
 function createFeed(db: Kysely<StoreTables>, takeNews: () => boolean): Feed {

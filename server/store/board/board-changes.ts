@@ -1,6 +1,6 @@
-// The changes of the board after a number of the feed, without reading the whole board: the feed
-// names the changed tasks, and the tasks that these affect (dependents and ancestors) are read
-// beside them. A whole board of 10,000 tasks is 11 MB of JSON, for each panel at each event.
+// Reads the changes of the board since a feed number without reading the whole board. The feed
+// names the changed tasks; the tasks that these affect (dependents and ancestors) are read with
+// them. A board of 10,000 tasks is 11 MB of JSON, too much for each panel at each event.
 
 import { readLine } from '../lines/lines.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -30,7 +30,7 @@ import { unlandedScopes } from '../status/unlanded.ts';
 import { progressOf, runView } from './views.ts';
 import { newestRun } from '../work/runs.ts';
 
-/** Beyond this number a snapshot is the shorter way. */
+/** With more events, a snapshot is cheaper. */
 const eventsMax = 2_000;
 const tasksMax = 1_000;
 
@@ -52,7 +52,7 @@ export async function readChanges(
   return { ...changes, target, ...(mayChangeSettings && { config: extras.config() }) };
 }
 
-/** Returns null if too much has changed, or the number is not from this feed. */
+/** Returns null if too much changed, or if the number is not from this feed. */
 async function readMoment(at: Db, after: number, extras: SnapshotExtras): Promise<Moment | null> {
   const seq = await lastSeq(at);
   if (after > seq || seq - after > eventsMax) return null;
@@ -100,7 +100,7 @@ async function readNotes(at: Db, after: number): Promise<readonly FeedNote[]> {
   }));
 }
 
-/** The views of these tasks at one moment, in the order of the board. */
+/** Views of these tasks in one consistent read, in board order. */
 export async function readTaskViews(db: Db, ids: readonly string[]): Promise<readonly TaskView[]> {
   return readAtOneMoment(db, (at) => readViews(at, new NearTasks(at), ids));
 }
@@ -126,8 +126,8 @@ async function readViews(at: Db, near: NearTasks, ids: readonly string[]): Promi
 }
 
 /**
- * Running tasks come and go without holding others; only tasks that are or were blocked, or hold
- * others, can matter.
+ * Running tasks start and end without holding others. Only tasks that are or were blocked, or that
+ * hold others, can matter.
  */
 function mayChangeStuck(touched: Touched, tasks: readonly TaskView[]): boolean {
   if (touched.shape) return true;

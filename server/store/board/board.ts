@@ -1,5 +1,5 @@
-// All tasks at one time with their blockers, read with a handful of queries regardless of their
-// number. Internally, tasks are numbers: text keys would be the slowest part of it.
+// All tasks with their blockers, in one consistent read with a few queries regardless of the number
+// of tasks. Tasks are numbered internally, because string keys would be its slowest part.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { TaskView } from '../../protocol/api.ts';
@@ -11,12 +11,10 @@ import { type CommonRow, readRunningAttempts, readTaskRows, taskView } from './t
 import { allEdges } from '../status/graph-rows.ts';
 
 export interface Board {
-  /** In the order of creation; the place in this list is the task's number. */
+  /** In order of creation. A task's index is its number. */
   readonly tasks: readonly TaskView[];
   readonly numbers: ReadonlyMap<string, number>;
-  /**
-   * For each task the one that it is scheduled with: itself, or the topmost parent of a sub-task.
-   */
+  /** For each task, the task that it is scheduled with: itself or its topmost parent. */
   readonly tops: Int32Array;
   /** Unmet blockers by number; undefined if there are none. */
   readonly waits: readonly (readonly number[] | undefined)[];

@@ -1,4 +1,4 @@
-// The labels that the open tasks require of a fleet's machines, but none of these offers.
+// Finds labels that open tasks require but no machine of the fleet has.
 
 import { whyNoLander } from '../../core/work/landers.ts';
 import { type MachineFacts, neededLabels, suits, whyNoMachine } from '../../core/work/machines.ts';
@@ -6,10 +6,13 @@ import { readMachines } from '../fleet/machine-views.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import { shortList } from './stuck.ts';
 
-/** Maximum number of tasks to check; a plan with more labels than that gives enough information. */
+/**
+ * Maximum number of tasks to check. A plan with more missing labels is reported well enough by
+ * these.
+ */
 const tasksMax = 1_000;
 
-/** One sentence each, with the remedy; none without a fleet. */
+/** One sentence per missing label, with the remedy. Empty without a fleet. */
 export async function unmetWants(
   db: Db,
   epicId: string | null,
@@ -17,7 +20,7 @@ export async function unmetWants(
 ): Promise<readonly string[]> {
   const views = await readMachines(db, 0);
   if (views.length === 0) return [];
-  // Running work frees capacity sooner or later.
+  // Running work frees capacity eventually.
   const machines = views.map((view): MachineFacts => {
     return { ...view, busy: 0, room: view.agents_max, note: null };
   });
@@ -25,7 +28,7 @@ export async function unmetWants(
   if (general !== null) return [general];
   const noGate = whyNoLander(
     gateNeeds,
-    // One that is full or offline now runs gates later.
+    // A machine that is full or offline now can run gates later.
     machines.map((machine) => ({ ...machine, lands: suits(machine.labels, gateNeeds) })),
   );
   const rows = await db

@@ -1,4 +1,4 @@
-// One task or one epic in the shape that clients see.
+// Formats one task or one epic for clients.
 
 import type { EpicView, TaskView } from '../../protocol/api.ts';
 import { readBoard } from './board.ts';

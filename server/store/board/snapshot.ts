@@ -1,5 +1,5 @@
-// The state of everything at one event number: `drover status --json` prints it, and the panels
-// start from it.
+// The complete state at one event number. `drover status --json` prints it, and panels start from
+// it.
 
 import { sql } from 'kysely';
 import type {
@@ -35,13 +35,13 @@ import { newestRun } from '../work/runs.ts';
 /** The parts of a snapshot that the database does not contain. */
 export interface SnapshotExtras {
   /**
-   * The current settings. They are read after the events: a run's settings are accepted before the
-   * event of its start, so the settings shown with that event are never older than it.
+   * The current settings. Read after the events: a run's settings are accepted before the event of
+   * its start, so the settings are never older than the events.
    */
   readonly config: () => Readonly<Record<string, ConfigValueView>>;
-  /** The branch on which a first run would land: the setting, or the one checked out. */
+  /** The branch that a first run would land on: the setting, or the branch that is checked out. */
   readonly targetBranch: string | null;
-  /** Tip of a branch, or null when it does not exist. */
+  /** Tip of a branch; null if it does not exist. */
   readonly shaOf: (branch: string) => Promise<string | null>;
 }
 
@@ -128,7 +128,7 @@ async function readMoment(
   };
 }
 
-/** While nothing runs, only lines and unusable agents are left: until a person has acted. */
+/** While no run is active, only held lines and unusable agents still apply, until a person acts. */
 export async function readCurrentHolds(db: Db, run: RunRow | null): Promise<readonly HoldView[]> {
   const lines = await db
     .selectFrom('lines')

@@ -1,5 +1,5 @@
-// Tasks that cannot move by themselves: something they wait for has ended badly or waits for a
-// person.
+// Finds tasks that cannot proceed by themselves, because something they wait for failed or waits
+// for a person.
 
 import type { StuckView, TaskView } from '../../protocol/api.ts';
 import type { Board } from './board.ts';
@@ -7,8 +7,8 @@ import type { Board } from './board.ts';
 export type Held = Pick<TaskView, 'id' | 'status' | 'last_error' | 'blocked_reason' | 'block'>;
 
 /**
- * Why it holds the others, as the end of a sentence that starts with its id; null for tasks that
- * continue without a person.
+ * Why it holds other tasks, as the end of a sentence that starts with its id. Returns null for a
+ * task that proceeds without a person.
  */
 export function holdsOthers(task: Held): string | null {
   const { id } = task;
@@ -46,7 +46,8 @@ function inBrackets(text: string | null): string {
 }
 
 /**
- * Who is at the root of it: a task's number (it may be the stuck task itself), or -1 for a loop.
+ * Maps each stuck task to the number of the task at the root of it, which may be the task itself,
+ * or -1 for a loop.
  */
 export type Causes = ReadonlyMap<number, number>;
 
@@ -76,8 +77,8 @@ export function stuckCauses(board: Board): Causes {
 }
 
 /**
- * For each task the blocked ones that it holds. A blocker moves with its top-level task, so that
- * one holds them too.
+ * For each task, the blocked tasks that it holds. A sub-task that is a blocker runs with its
+ * top-level task, so that one holds them too.
  */
 function dependentsOf(board: Board): (number[] | undefined)[] {
   const dependents: (number[] | undefined)[] = Array.from({ length: board.tasks.length });
@@ -97,7 +98,10 @@ function dependentsOf(board: Board): (number[] | undefined)[] {
   return dependents;
 }
 
-/** Blocked tasks that stay blocked although everything else gets done: they wait for each other. */
+/**
+ * Blocked tasks that wait for each other, so that they stay blocked even when everything else is
+ * done.
+ */
 function behindLoops(board: Board, causes: Causes): number[] {
   const { tasks, tops, waits } = board;
   const open = new Int32Array(tasks.length);
@@ -128,7 +132,7 @@ function behindLoops(board: Board, causes: Causes): number[] {
   return candidates.filter((number) => (open[number] ?? 0) > 0);
 }
 
-/** In the order of the board. */
+/** In board order. */
 export function stuckViews(board: Board): StuckView[] {
   const causes = stuckCauses(board);
   const numbers = [...causes.keys()].sort((a, b) => a - b);
@@ -141,7 +145,7 @@ export function stuckViews(board: Board): StuckView[] {
 
 const namedMax = 5;
 
-/** One sentence from the root cause. */
+/** One sentence that starts with the root cause. */
 export function stuckReason(board: Board, number: number, causeNumber: number): string {
   const task = board.tasks[number] as TaskView;
   const cause = board.tasks[causeNumber];
@@ -166,7 +170,7 @@ export function stuckReasonText(stuck: {
   return `It waits for ${shortList(stuck.waitsFor)}, which in the end waits for ${cause.id}: ${cause.id} ${why}.`;
 }
 
-/** Ids in a sentence, the first few of many. */
+/** Lists ids in a sentence; names only the first of many. */
 export function shortList(ids: readonly string[]): string {
   const named = ids.slice(0, namedMax).join(', ');
   return ids.length > namedMax ? `${named} and ${ids.length - namedMax} more` : named;

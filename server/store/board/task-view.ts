@@ -1,6 +1,6 @@
-// Tasks in the shape that clients see. With ten thousand tasks every column costs milliseconds, and
-// most columns of most tasks have their default: so those are read only for tasks in which they
-// differ.
+// Reads tasks in the form that clients get. With ten thousand tasks, every column costs
+// milliseconds, and most columns of most tasks have their default. Those columns are read only for
+// tasks in which they differ.
 
 import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { keysOf } from '../../core/keys-of.ts';
@@ -15,7 +15,7 @@ import type { TaskRow } from '../schema/tables.ts';
 import { taskWarnings } from '../plan/task-warnings.ts';
 import { unsaidColumns, viewOfColumns } from '../../core/exchange/task-rule-columns.ts';
 
-/** Read for every task; a value that nearly all tasks have comes as null. */
+/** Columns that are read for every task. A value that nearly all tasks share is read as null. */
 export interface CommonRow extends Pick<
   TaskRow,
   | 'id'
@@ -66,7 +66,7 @@ const rareColumns = [...ownColumns, ...ruleColumns] as const;
 
 export type RareRow = Pick<TaskRow, (typeof rareColumns)[number]>;
 
-/** The values of these columns in an unchanged task: the defaults of the table. */
+/** The values of these columns in an ordinary task: the defaults of the table. */
 const usual: RareRow = {
   ...unsaidColumns,
   blocked_reason: null,
@@ -108,20 +108,20 @@ function saysSomething(): RawBuilder<boolean> {
 export interface TaskRows {
   readonly common: CommonRow;
   readonly rare: RareRow;
-  /** For a candidate, its number among those of its task. */
+  /** A candidate's number among those of its task. */
   readonly candidate?: number;
   /** The plan that waits for a person. */
   readonly proposal?: PlanView;
 }
 
-/** Counts like `candidateNumbers`. */
+/** Numbers candidates in the same way as `candidateNumbers`. */
 const candidateNumber = sql<number | null>`case when candidate_of is null then null else (
   select count(*) from tasks as other
   where other.candidate_of = tasks.candidate_of and other.position <= tasks.position) end`.as(
   'candidate_number',
 );
 
-/** All tasks in the order of the board, or those with the ids (a part of `inParts` at most). */
+/** All tasks in board order, or those with the ids (at most one part of `inParts`). */
 export async function readTaskRows(db: Db, ids?: readonly string[]): Promise<TaskRows[]> {
   const common = await db
     .selectFrom('tasks')
@@ -158,7 +158,7 @@ export async function readTaskRows(db: Db, ids?: readonly string[]): Promise<Tas
     db,
     rare.flatMap(({ id, review_kind: kind }) => (kind === 'plan' ? [id] : [])),
   );
-  // Both are in the same order.
+  // Both lists have the same order.
   let next = 0;
   return common.map((row) => {
     const candidate = rare[next];
@@ -184,7 +184,7 @@ export interface RunningAttempt {
   readonly machine: string;
 }
 
-/** The attempts that run now, of one task or of all. */
+/** Running attempts of one task or of all tasks. */
 export async function readRunningAttempts(
   db: Db,
   id?: string,
@@ -202,7 +202,7 @@ export interface ViewFacts {
   readonly blockedBy: readonly string[];
   readonly waitsFor: readonly string[];
   readonly attempt: RunningAttempt | undefined;
-  /** Name of the machine that it is on. */
+  /** Name of the machine that runs it. */
   readonly machine: string | undefined;
   readonly forecast: readonly ForecastView[] | undefined;
   readonly gate: GateView | undefined;
@@ -280,7 +280,7 @@ function candidateView(number: number, rare: RareRow): CandidateView {
   return { number, added_lines: added, removed_lines: removed };
 }
 
-/** A time to wait for: never before it has really come. */
+/** Rounds a time up to seconds, so that a wait never ends too early. */
 function secondsUp(ms: number | null): number | null {
   return ms === null ? null : Math.ceil(ms / 1000);
 }

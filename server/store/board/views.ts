@@ -1,4 +1,4 @@
-// Epics, runs and questions in the shape that clients see, and how tasks are counted.
+// Formats epics, runs and questions for clients, and counts tasks.
 
 import { tasksOfRun } from '../work/runs.ts';
 import { isOneOf } from '../../core/one-of.ts';
@@ -31,8 +31,8 @@ export function addCount(counts: MutableCounts, status: TaskStatus, n: number): 
 }
 
 /**
- * Percentage (integer) of the tasks that are not cancelled; 0 without tasks. 100 only if all of it
- * is on its target.
+ * Percentage (integer) of tasks that are not canceled; 0 without tasks. 100 only if all work is on
+ * its target.
  */
 export function progressOf(counts: Counts, isUnlanded: boolean): number {
   const wanted = counts.total - counts.cancelled;
@@ -56,7 +56,7 @@ export function epicView(row: EpicRow, counts: Counts, isUnlanded: boolean): Epi
   };
 }
 
-/** While the gate of an approved epic runs, it waits for no person. */
+/** While the gate of an approved epic runs, the epic does not wait for a person. */
 function landingState({
   landing_state: state,
   approved_tree: approved,
@@ -65,7 +65,10 @@ function landingState({
   return state === 'needs_review' && approved !== null && approved === seen ? 'landing' : state;
 }
 
-/** `line` is the target's: while it could not follow, a branch of Drover's has the landed work. */
+/**
+ * `line` is the row of the target's line. If the target could not follow, a branch of Drover has
+ * the landed work.
+ */
 export function runView(row: RunRow, line: LineRow | null): RunView {
   const tasks = tasksOfRun(row);
   const standIn = (line?.pending ?? 0) > 0 ? `drover/results/${row.target_branch}` : null;

@@ -1,14 +1,12 @@
-// States and chains of tasks from the Go tool: it has fewer states, and none of its tasks is
-// running any more.
+// Converts states and chains of tasks from the Go tool, which has fewer states and of whose tasks
+// none is running any more.
 
 import { type Kysely, sql } from 'kysely';
 import { criticalPathLengths } from '../../core/plan/graph.ts';
 import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 const keptStatuses = ['completed', 'failed', 'paused', 'cancelled'];
-/**
- * Tasks that were ready, blocked or running become ready or blocked, depending on their blockers.
- */
+/** Tasks in these states become ready or blocked, depending on their blockers. */
 const derivedStatuses = ['ready', 'blocked', 'claimed', 'in_progress', ''];
 
 interface AdoptedTask {
@@ -52,7 +50,7 @@ export async function settleAdopted<T>(db: Kysely<T>): Promise<void> {
   }
 }
 
-/** The task and the parents above it. A loop of parents must not hang. */
+/** The task and its ancestors. Stops at a loop of parents. */
 function lineOf(byId: ReadonlyMap<string, AdoptedTask>, id: string): string[] {
   const line = [id];
   let parent = byId.get(id)?.parent_id ?? null;

@@ -1,6 +1,6 @@
-// Takes over a database that the public Go tool made: its rows go into our tables, inside the
-// migration's transaction (a complete copy of the file has been made before). Tables of it that we
-// do not know stay as they are.
+// Converts a database of the public Go tool: moves its rows to our tables, inside the migration's
+// transaction. A complete copy of the file was made before. Tables that we do not know stay
+// unchanged.
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
@@ -8,7 +8,7 @@ import { checkId } from '../../core/ids.ts';
 import { settleAdopted } from './adopt-go-status.ts';
 import { shown } from '../rows/field-checks.ts';
 
-/** Our tables that such a file has too. */
+/** Our tables that such a file also has. */
 const sharedTables = [
   'tasks',
   'epics',
@@ -19,13 +19,13 @@ const sharedTables = [
 ] as const;
 type SharedTable = (typeof sharedTables)[number];
 
-/** Columns that make a table `tasks` one of the Go tool's. */
+/** A table `tasks` with these columns is the Go tool's. */
 const taskColumnsNeeded = ['id', 'title', 'status', 'created_at', 'updated_at'];
 
 export type FileKind = 'new' | 'go';
 
 /**
- * Identifies a file of schema version 0. Refused if it belongs to another program, or has ids that
+ * Identifies a file of schema version 0. Refuses a file of another program, or one with ids that
  * cannot be used here.
  */
 export async function kindOfUnversioned<T>(db: Kysely<T>): Promise<FileKind> {
@@ -52,7 +52,7 @@ async function fileOf<T>(db: Kysely<T>): Promise<string> {
   return rows[0]?.file ?? '';
 }
 
-/** Moves the rows; `createTables` makes ours in between, when the names are free. */
+/** Moves the rows. Calls `createTables` once the names of our tables are free. */
 export async function adoptGoDatabase<T>(
   db: Kysely<T>,
   createTables: () => Promise<void>,
@@ -84,7 +84,7 @@ async function columnsOf<T>(db: Kysely<T>, table: string): Promise<ReadonlySet<s
   return new Set(rows.map((row) => row.name));
 }
 
-/** Ids become parts of branch names and folders. */
+/** Refuses ids that are unsafe in branch names and folders. */
 async function refuseUnsafeIds<T>(db: Kysely<T>): Promise<void> {
   const { rows } = await sql<{ id: string | null }>`select id from tasks`.execute(db);
   for (const { id } of rows) {
@@ -97,7 +97,10 @@ async function refuseUnsafeIds<T>(db: Kysely<T>): Promise<void> {
   }
 }
 
-/** How each of our columns is made; columns that the file does not have get our defaults. */
+/**
+ * Defines how each of our columns is computed. Columns that the file does not have get our
+ * defaults.
+ */
 const texts = (name: string): string => `nullif(${name}, '')`;
 const words = (name: string, otherwise: string): string =>
   `coalesce(nullif(${name}, ''), '${otherwise}')`;
@@ -202,13 +205,15 @@ async function copyRows<T>(
     names.push('at_ms');
     values.push(`${numbers('timestamp', 0)} * 1000`);
   }
-  // `or ignore`: the file may contain a pair or an id twice if the column had no key.
+  // `or ignore`, because the file may contain a pair or an id twice if the column had no key.
   await sql`
     insert or ignore into main.${sql.table(table)} (${sql.raw(names.join(', '))})
     select ${sql.raw(values.join(', '))} from ${old(table)} order by ${sql.raw(order)}`.execute(db);
 }
 
-/** References that lead nowhere: the Go tool does not enforce them on every connection. */
+/**
+ * Removes dangling references, because the Go tool does not enforce references on every connection.
+ */
 async function dropDanglingReferences<T>(db: Kysely<T>): Promise<void> {
   for (const statement of [
     'update tasks set epic_id = null where epic_id not in (select id from epics)',
@@ -220,8 +225,7 @@ async function dropDanglingReferences<T>(db: Kysely<T>): Promise<void> {
   ]) {
     await sql.raw(statement).execute(db);
   }
-  // Deletes rows of tables that only the Go tool has, as cascading deletes of their references
-  // would have done.
+  // Deletes rows of tables that only the Go tool has, as cascading deletes would have done.
   const roundsMax = 5;
   for (let round = 0; round < roundsMax; round += 1) {
     const { rows } = await sql<{ table: string; rowid: number | null }>`

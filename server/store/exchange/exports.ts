@@ -1,4 +1,4 @@
-// The whole plan as text: a session, JSONL, YAML or Beads.
+// Exports the whole plan as text: a session, JSONL, YAML or Beads.
 
 import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { mergeBeads } from '../../core/exchange/export-beads.ts';
@@ -30,18 +30,20 @@ export type ExportFormat = 'session' | 'json' | 'yaml' | 'beads' | 'jsonl';
 
 export interface ExportRequest {
   readonly format: ExportFormat;
-  /** The Beads file as it is now; its lines that are not ours stay. */
+  /** The current Beads file. Lines that are not from this plan are preserved. */
   readonly present?: string;
-  /** Both sides are kept equal: canceled tasks get no new line, and these lines stay. */
+  /**
+   * Set for a sync: canceled tasks get no new line, and the lines with these ids stay unchanged.
+   */
   readonly sync?: { readonly leave: readonly string[] };
   readonly nowMs: number;
-  /** For display alone. */
+  /** Only for display. */
   readonly repository: string;
 }
 
 export interface ExportResult {
   readonly text: string;
-  /** Beads: ids whose line in `present` is newer than ours and was left. */
+  /** For Beads: ids whose line in `present` is newer than the plan and was left unchanged. */
   readonly kept?: readonly string[];
 }
 

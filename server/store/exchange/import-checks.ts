@@ -1,5 +1,5 @@
-// Changes that an import may not make to running or finished tasks; checked after the file itself
-// is valid.
+// Checks for changes that an import must not make to running or finished tasks, after the file
+// itself was validated.
 
 import type {
   ImportedEpic,
@@ -9,7 +9,7 @@ import type {
 } from '../../core/exchange/import-types.ts';
 import type { StoredProject } from './import-existing.ts';
 
-/** The plan without the records that may not be written, and without those that refer to them. */
+/** Returns the plan without records that must not be written and records that refer to those. */
 export function checkAgainstWork(plan: ImportPlan, project: StoredProject): ImportPlan {
   const refused = new Map<string, ImportProblem>();
   for (const task of plan.updatedTasks) {
@@ -57,8 +57,8 @@ export function whyNotUpdated(id: string, project: StoredProject): string | null
 }
 
 /**
- * A sub-task that is new below its parent must not be passed over by an attempt that is over or
- * under way.
+ * Why a new sub-task cannot be added below its parent: an attempt that has ended or is running
+ * would never do it.
  */
 function whyNotBelow(task: ImportedTask, project: StoredProject): string | null {
   const { parentId } = task;
@@ -83,7 +83,7 @@ function whyNotBelow(task: ImportedTask, project: StoredProject): string | null 
   }
 }
 
-/** A new record cannot be written if a record that it refers to is refused. */
+/** Refuses new records that refer to a refused one. */
 function refuseReferrers(plan: ImportPlan, refused: Map<string, ImportProblem>): void {
   const fresh = new Set(plan.tasks.map((task) => task.id));
   for (let changed = true; changed;) {

@@ -1,5 +1,5 @@
-// Fields that both sides of a sync have changed: the other tool's value is taken, and the replaced
-// one is reported, so that no edit is lost without a word.
+// Finds fields that both sides of a sync have changed. The other tool's value wins, and the
+// replaced value is reported, so that no edit is lost silently.
 
 import type { BeadsChanges, BeadsField } from '../../core/exchange/beads-base.ts';
 import { parseBeads } from '../../core/exchange/import-beads.ts';
@@ -11,7 +11,7 @@ import type { ImportResultView } from '../../protocol/api.ts';
 import type { StoredProject } from './import-existing.ts';
 
 export interface SyncedSides {
-  /** The file when both sides were last equal. */
+  /** The file at the last sync, when both sides were equal. */
   readonly base: string;
   readonly file: SessionPlan;
   readonly changed: BeadsChanges['changed'];
@@ -74,7 +74,7 @@ function valueOf(task: ExistingTask, field: Exclude<BeadsField, 'state'>): unkno
   }
 }
 
-/** Returns null if the engine is moving it: the end of that move decides. */
+/** Returns null if the engine is processing the task, whose next state then decides. */
 function wayOf(status: TaskStatus | undefined): string | null {
   switch (status) {
     case 'ready':

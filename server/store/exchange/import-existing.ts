@@ -1,4 +1,4 @@
-// The project's existing tasks and epics, in the form that an import is compared with.
+// Reads the project's tasks and epics in the form that an import compares with.
 
 import type {
   EpicContent,
@@ -35,7 +35,7 @@ export async function readProject(db: Db): Promise<StoredProject> {
   return { tasks, epics, statuses };
 }
 
-/** The tasks that people created, with the blockers of each. */
+/** Tasks that users created, with the blockers of each. */
 export async function plannedTasks(db: Db): Promise<{
   readonly rows: readonly TaskRow[];
   readonly blockers: ReadonlyMap<string, readonly string[]>;
@@ -55,7 +55,7 @@ export async function plannedTasks(db: Db): Promise<{
   return { rows, blockers };
 }
 
-/** Edges that people have made: that a task waits for its candidates is not part of the plan. */
+/** Edges that users created. A task's edges to its candidates are not part of the plan. */
 async function plannedEdges(db: Db): Promise<readonly { task_id: string; blocked_by: string }[]> {
   return db
     .selectFrom('task_dependencies as d')

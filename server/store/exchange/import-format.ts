@@ -1,23 +1,25 @@
-// Detects a file's format by its content: file names are unreliable.
+// Detects a file's format from its content, because file names are unreliable.
 
 import { isObject, type JsonObject } from '../../core/exchange/json-object.ts';
 
 export type ImportFormat = 'session' | 'jsonl' | 'beads';
 
-/** Headers and notes of other tools come first, and are few. */
+/**
+ * Maximum number of records without a known format (headers and notes of other tools) that are
+ * skipped.
+ */
 const shapelessMax = 1_000;
 
 /**
- * Decides by the first record that has the shape of a format: files may have a header, or notes of
- * the tool that wrote them, before it. JSONL by default, because its messages are the most useful
- * ones.
+ * The first record that has a format's shape decides, because a file may start with a header or
+ * with notes of another tool. The default is JSONL, whose error messages are the most useful.
  */
 export function sniffFormat(file: { readonly text: string; readonly file: string }): ImportFormat {
   const text = file.text.replace(/^\uFEFF/u, '').trimStart();
   let shapeless = 0;
   for (const line of linesOf(text)) {
     const record = recordOf(line);
-    // A session is usually one object over many lines.
+    // A session is usually one object that spans many lines.
     if (record === null && /^\{\s*$/u.test(line)) return 'session';
     const format = record === null ? null : formatOf(record);
     if (format !== null) return format;
@@ -27,7 +29,7 @@ export function sniffFormat(file: { readonly text: string; readonly file: string
   return file.file.toLowerCase().endsWith('.drover') ? 'session' : 'jsonl';
 }
 
-/** Returns null if the record has the shape of no format. */
+/** Returns null if the record does not match any format. */
 function formatOf(record: JsonObject): ImportFormat | null {
   const { type } = record;
   if ('version' in record && ('tasks' in record || 'exportedAt' in record)) return 'session';
@@ -38,15 +40,15 @@ function formatOf(record: JsonObject): ImportFormat | null {
 }
 
 /**
- * Detected by its name, or by the start that `export` writes; a file of records is never one,
- * whatever its name.
+ * Detects YAML by the file's name or by the first characters that `export` writes. A file of
+ * records is never YAML, whatever its name.
  */
 export function isYaml(file: { readonly text: string; readonly file: string }): boolean {
   if (/^\s*[{[]/u.test(file.text.replace(/^\uFEFF/u, ''))) return false;
   return /\.ya?ml$/iu.test(file.file) || /^(?:---\s*\n)?version: /u.test(file.text);
 }
 
-/** Skips blank lines and comments. */
+/** Yields lines without blank ones and comments. */
 function* linesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length;) {
     const found = text.indexOf('\n', start);
@@ -57,7 +59,7 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** Returns null if the line is not one object. */
+/** Returns null if the line is not a single object. */
 function recordOf(line: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(line);

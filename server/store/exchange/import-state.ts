@@ -1,4 +1,4 @@
-// The state of a task in a session or a Beads file, besides its content, as columns.
+// Converts the state of a task in a session or a Beads file, apart from its content, to columns.
 
 import type { Updateable } from 'kysely';
 import { storedCause } from '../../core/plan/block-cause.ts';
@@ -32,7 +32,7 @@ function causeIn({ heldBy, blockedReason }: ImportedState): string | null {
   return blockedReason === null ? null : storedCause({ kind: 'outside' });
 }
 
-/** Commits and branches: they lead nowhere in another repository. */
+/** Commits and branches. They have no meaning in another repository. */
 export function workColumns(state: ImportedState) {
   return {
     base_sha: state.baseSha,
@@ -46,8 +46,8 @@ export function workColumns(state: ImportedState) {
 type Work = Pick<TaskRow, 'base_sha' | 'branch' | 'commit_sha' | 'landed_sha' | 'rescue_refs'>;
 
 /**
- * Commits and branches of a task: its own, or until it has some, those of the project it was
- * imported from.
+ * A task's commits and branches: its own or, as long as it has none, those of the project that it
+ * was imported from.
  */
 export function importedWork(row: TaskRow): Work {
   const isOwn = row.base_sha !== null || row.branch !== null || row.commit_sha !== null;

@@ -1,4 +1,4 @@
-// Applies another tool's changes to tasks that are in the plan already: closed, deleted, deferred,
+// Applies another tool's changes to tasks that are already in the plan: closed, deleted, deferred,
 // held or reopened.
 
 import { beadsHold } from '../../core/exchange/beads-holds.ts';
@@ -12,23 +12,26 @@ import { transition } from '../status/transition.ts';
 
 export interface TakeOver {
   readonly states: ReadonlyMap<string, ImportedState>;
-  /** Ids of records that the other tool has deleted. */
+  /** Ids of records that the other tool deleted. */
   readonly deleted: ReadonlySet<string>;
   /**
-   * The issues that the other tool changed since the last import. Null if the whole file counts.
+   * The issues that the other tool has changed since the last import. Null to apply the whole file.
    */
   readonly changed: ReadonlySet<string> | null;
-  /** Those that had another state in the file before. */
+  /** The issues whose state in the file has changed. */
   readonly moved: ReadonlySet<string>;
 }
 
 export interface TakenOver {
   readonly changed: readonly string[];
-  /** Closed or deleted elsewhere while an agent runs. */
+  /** Ids of issues that were closed or deleted elsewhere while an agent runs. */
   readonly running: readonly string[];
-  /** Those of them that are not wanted any more: deleted, or closed as given up. */
+  /** Those of them that are not needed any more: deleted, or closed as given up. */
   readonly unwanted: readonly string[];
-  /** Deferred elsewhere while an agent runs: paused after the attempt. */
+  /**
+   * Ids of issues that were deferred elsewhere while an agent runs. Their tasks are paused after
+   * the attempt.
+   */
   readonly later: readonly string[];
 }
 
@@ -41,7 +44,7 @@ function isOfBeads(row: TaskRow): boolean {
   return readBlockCause(row.blocked_by)?.kind === 'beads';
 }
 
-/** `isDry`: reports the changes without making them. */
+/** `isDry`: only report the changes. */
 export async function takeOverStates(
   tx: Tx,
   sources: StoreSources,
@@ -62,7 +65,7 @@ export async function takeOverStates(
     const state = states.get(row.id);
     const wanted = deleted.has(row.id) ? 'deleted' : wantedOf(row, state, moved.has(row.id));
     if (wanted === null) continue;
-    // A hold follows from the whole file and the clock; the rest counts only when it changes.
+    // Holds follow from the whole file and the clock. Everything else counts only if it changed.
     if (news !== null && wanted !== 'held' && !isRelease(row, wanted) && !news.has(row.id))
       continue;
     if (wanted === 'completed' && (await wasClosedByAgent(tx, row, states.get(row.id)))) continue;
@@ -82,8 +85,8 @@ function isRelease(row: TaskRow, wanted: Wanted): boolean {
 }
 
 /**
- * Agents close their issue before the gate has tested the work: issues that were closed during an
- * attempt are closed by its landing.
+ * Agents close their issue before the gate has tested the work. If an issue was closed during an
+ * attempt, the landing decides.
  */
 async function wasClosedByAgent(
   tx: Tx,
@@ -103,7 +106,7 @@ async function wasClosedByAgent(
 type Wanted = 'completed' | 'cancelled' | 'deleted' | 'paused' | 'held' | 'open';
 
 /**
- * Returns null if the file matches our state, or ours is newer. `hasMoved`: the file's state has
+ * Returns null if the file matches our state, or if ours is newer. `hasMoved`: the file's state has
  * changed.
  */
 function wantedOf(
@@ -132,8 +135,8 @@ function wantedOf(
 }
 
 /**
- * The other tool ended it, as a note records, or now reopens a task that it had ended. Landed work
- * is never reopened.
+ * Whether the other tool ended the task, as a note records, and may now reopen it. Landed work is
+ * never reopened.
  */
 function wasEndedElsewhere(row: TaskRow, hasMoved: boolean): boolean {
   const isOver =
@@ -173,7 +176,7 @@ async function apply(
       return isDry ? idle.has(row.status) : complete(tx, sources, row, said);
     case 'paused': {
       if (isDry) return true;
-      // Closed before: it is reopened, and deferred.
+      // A closed task is reopened before it is deferred.
       if (row.status === 'completed' || row.status === 'cancelled')
         await transition(tx, sources, { taskId, to: 'ready', event: 'task.unblocked', data: by });
       const set = note('deferred');
@@ -201,7 +204,7 @@ async function apply(
         data,
         set,
       });
-      // Its blockers hold it still.
+      // Its blockers still hold it.
       return opened.ok || row.status === 'blocked';
     }
   }
@@ -230,10 +233,7 @@ async function hold(tx: Tx, sources: StoreSources, row: TaskRow, reason: string)
   return true;
 }
 
-/**
- * One that waits for others of ours cannot be completed: it is cancelled, so that it is not
- * started.
- */
+/** A task that waits for others cannot be completed, so it is canceled to keep it from starting. */
 async function complete(
   tx: Tx,
   sources: StoreSources,

@@ -1,4 +1,4 @@
-// Writes an import's plan: ten thousand records in a few statements, inside the caller's
+// Writes an import's plan, ten thousand records in a few statements, inside the caller's
 // transaction.
 
 import type { Insertable, Updateable } from 'kysely';
@@ -26,19 +26,19 @@ import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
 export interface ImportTarget {
   readonly project: StoredProject;
-  /** Name of the file, for the column `source`. */
+  /** File name for the column `source`. */
   readonly file: string;
   readonly maxAttempts: number;
-  /** The states of tasks in the file, besides their content. */
+  /** The states of tasks in the file, apart from their content. */
   readonly states: ReadonlyMap<string, ImportedState>;
   readonly closedEpics: ReadonlySet<string>;
-  /** Unix seconds, if the file contains it. */
+  /** Creation times in Unix seconds, if the file contains them. */
   readonly epicTimes: ReadonlyMap<string, number>;
-  /** The file is from another repository: its commits and branches mean nothing here. */
+  /** The file is from another repository, so its commits and branches have no meaning here. */
   readonly isForeign: boolean;
 }
 
-/** Rows of one INSERT: their values must stay below the number of parameters that SQLite takes. */
+/** Rows per INSERT. Their values must stay below SQLite's limit for parameters. */
 const rowsPerInsert = 250;
 
 export async function writePlan(
@@ -59,14 +59,14 @@ export async function writePlan(
   if (target.project.tasks.size > 0) await settleExisting(tx, sources, plan, target, nodes);
 }
 
-/** All tasks as they will be. */
+/** All tasks as they will be after the import. */
 function finalGraph(plan: ImportPlan, project: StoredProject): GraphNode[] {
   const nodes = new Map<string, GraphNode>(project.tasks);
   for (const task of [...plan.updatedTasks, ...plan.tasks]) nodes.set(task.id, task);
   return [...nodes.values()];
 }
 
-/** Tasks that wait for something which is not completed, in themselves or below. */
+/** Tasks that wait for an unfinished task, directly or through a sub-task. */
 function blockedIds(
   nodes: readonly GraphNode[],
   { project, states }: Pick<ImportTarget, 'project' | 'states'>,
@@ -203,7 +203,8 @@ async function writeTasks(
 }
 
 /**
- * The source of the record; its commits that this repository does not have are kept for an export.
+ * The record's origin. Commits that this repository does not have are kept in it for a later
+ * export.
  */
 function sourceOf(task: ImportedTask, facts: NewTaskFacts): string {
   const state = facts.isForeign ? facts.states.get(task.id) : undefined;
@@ -211,7 +212,7 @@ function sourceOf(task: ImportedTask, facts: NewTaskFacts): string {
   return JSON.stringify({ file: facts.file, line: task.line, ...work });
 }
 
-/** Ready or blocked follow from the blockers; every other state is the file's. */
+/** Ready or blocked is derived from the blockers. Every other state is taken from the file. */
 function statusOf(id: string, facts: NewTaskFacts): TaskStatus {
   const state = facts.states.get(id);
   const derived = facts.blocked.has(id) ? 'blocked' : 'ready';
@@ -220,7 +221,7 @@ function statusOf(id: string, facts: NewTaskFacts): TaskStatus {
   return state.status;
 }
 
-/** Running numbers in the order of the file. */
+/** Consecutive numbers in file order. */
 function placesByLine(tasks: readonly ImportedTask[], first: number): Map<string, number> {
   const byLine = tasks.toSorted((a, b) => a.line - b.line);
   return new Map(byLine.map((task, index) => [task.id, first + index]));
@@ -240,7 +241,7 @@ function columnsOf(task: ImportedTask) {
   } satisfies Updateable<TaskTable>;
 }
 
-/** The record's fields are written; omitted ones keep their value. */
+/** Writes the record's fields. Omitted fields keep their value. */
 async function updateTask(
   tx: Tx,
   sources: StoreSources,
@@ -272,14 +273,14 @@ async function updateTask(
   });
 }
 
-/** Whether its blockers or its parent are others than before. */
+/** Whether its blockers or its parent have changed. */
 function hasOtherEdges(task: ImportedTask, before: ExistingTask | undefined): boolean {
   if (before === undefined || before.parentId !== task.parentId) return true;
   const old = new Set(before.blockedBy);
   return old.size !== task.blockedBy.length || task.blockedBy.some((id) => !old.has(id));
 }
 
-/** Applies the effects of the new edges on existing tasks. */
+/** Applies the effects of new edges to existing tasks. */
 async function settleExisting(
   tx: Tx,
   sources: StoreSources,

@@ -1,4 +1,5 @@
-// Import of a file: read against the project, and written in one transaction, whole or not at all.
+// Imports a file: compares it with the project and writes it in one transaction, completely or not
+// at all.
 
 import { Refusal } from '../../core/failure.ts';
 import {
@@ -38,7 +39,7 @@ import type { Tx } from '../schema/tables.ts';
 export interface ImportRequest {
   readonly text: string;
   readonly badUtf8Lines: readonly number[];
-  /** Name of the file, for messages and as the source of its records. */
+  /** File name, for messages and as the origin of its records. */
   readonly file: string;
   readonly format: 'auto' | ImportFormat;
   readonly dryRun: boolean;
@@ -46,15 +47,15 @@ export interface ImportRequest {
   readonly rename: boolean;
   readonly skipInvalid: boolean;
   /**
-   * A Beads file as it was when both sides were last equal: only differences from it are the other
-   * side's changes.
+   * The Beads file at the last sync, when both sides were equal. Only differences from it are the
+   * other side's changes.
    */
   readonly base?: string;
-  /** In the same transaction, after the records are written. */
+  /** Runs in the same transaction after the records are written. */
   readonly also?: (tx: Tx) => Promise<void>;
-  /** For records without a number of attempts. */
+  /** Default for records without a number of attempts. */
   readonly maxAttempts: number;
-  /** Whether this repository has the commits that a session names; not asked for other formats. */
+  /** Whether this repository has the commits that a session names. Not called for other formats. */
   readonly knowsCommits?: (shas: readonly string[]) => Promise<boolean>;
 }
 
@@ -72,7 +73,7 @@ export async function importFile(store: Store, request: ImportRequest): Promise<
       `${request.file} is YAML, which is written for people and not read again. Import JSONL, a session or a Beads file, such as "drover export -f session" writes.`,
     );
   }
-  // Asked before the transaction: git is slow, and the whole database would wait for it.
+  // Called before the transaction, because git is slow and all writers would wait for it.
   const states = format === 'session' ? statesOf(request.text) : [];
   const commits = [...new Set(states.flatMap(commitsOf))];
   const isForeign =
@@ -96,7 +97,7 @@ function commitsOf(state: ImportedState): string[] {
 
 interface ReadyRequest extends ImportRequest {
   readonly format: ImportFormat;
-  /** The file is from another repository: its commits and branches mean nothing here. */
+  /** The file is from another repository, so its commits and branches have no meaning here. */
   readonly isForeign: boolean;
 }
 
@@ -164,7 +165,7 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
   return withTaken(result, taken);
 }
 
-/** A reader could not use the whole list, and other clients would wait for the answer. */
+/** The whole list would be useless to a reader, and other clients would wait for the response. */
 function tooManyProblems({ file }: ImportRequest, problems: readonly ImportProblem[]): Refusal {
   const [first] = problems;
   const example = first === undefined ? '' : `; the first is line ${first.line}: ${first.message}`;
@@ -187,7 +188,7 @@ function takeOverOf(parsed: SessionPlan, news: BeadsChanges | null): TakeOver & 
   };
 }
 
-/** Tasks before their epics, which are closed only after them. */
+/** Applies tasks before their epics, which can only be closed after them. */
 async function takeOverAll(
   tx: Tx,
   sources: StoreSources,
@@ -202,15 +203,15 @@ async function takeOverAll(
   };
 }
 
-/** Ids whose state is the other tool's word. */
+/** Ids whose state the other tool has changed. */
 function stateNews({ changed, gone }: BeadsChanges): ReadonlySet<string> {
   const told = [...changed].filter(([, fields]) => fields.has('state')).map(([id]) => id);
   return new Set([...told, ...gone]);
 }
 
 /**
- * Fields that are unchanged on the other side are left alone here, and do not come back if they
- * were removed here; changes of a running task wait for its end.
+ * Drops fields that are unchanged on the other side, so that they are not overwritten here or
+ * restored after a removal. Changes to a running task wait for its end.
  */
 function dueNow(
   plan: SessionPlan,
@@ -262,7 +263,7 @@ function withoutRemoved(
   return { epics: epics.filter(isKept), tasks: tasks.filter(isKept) };
 }
 
-/** A task that another tool closed, deleted, held or reopened counts as an applied difference. */
+/** Counts tasks that another tool closed, deleted, held or reopened as applied differences. */
 function withTaken(result: ImportResultView, taken: TakenOver): ImportResultView {
   if (taken.changed.length + taken.running.length + taken.later.length === 0) return result;
   const isSync = result.later !== undefined;

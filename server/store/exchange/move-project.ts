@@ -1,9 +1,9 @@
-// Copies a whole project into a database of either kind that is empty or was moved away from, and
-// verifies the copy.
+// Copies a whole project into a database of either kind and verifies the copy. The target must be
+// empty or moved away from.
 //
 // All or nothing: the target gets everything in one transaction, which is only committed if each
-// table has the same number of rows and the same hash as its source. The source cannot change
-// during the copy, and afterwards is marked as moved away from.
+// table has as many rows and the same hash as its source. The source cannot change during the copy,
+// and is marked as moved away afterwards.
 
 import { type Kysely, sql } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
@@ -16,7 +16,7 @@ import { activeRunsIn } from '../work/runs.ts';
 export interface MovedTableReport {
   readonly table: MovedTable;
   readonly rows: number;
-  /** SHA-256 over all rows in the order of their keys. */
+  /** SHA-256 over all rows in key order. */
   readonly hash: string;
 }
 
@@ -26,8 +26,8 @@ export interface MoveReport {
 }
 
 /**
- * In both the caller must be alone, but for other readers. `mark` marks the source once the target
- * is committed.
+ * No other process may write to either database. `mark` marks the source after the target is
+ * committed.
  */
 export async function moveStore(
   from: Kysely<StoreTables>,
@@ -37,7 +37,7 @@ export async function moveStore(
   return from.transaction().execute(async (source) => {
     await refuseWorking(source);
     const report = await to.transaction().execute(async (target) => {
-      // All that a database holds that was moved away from is elsewhere, or was changed there.
+      // The content of a database that was moved away from exists elsewhere, so it may be replaced.
       if ((await readMovedTo(target)) === null) await refuseFilled(target);
       else await empty(target);
       for (const { table } of movedTables) await copyTable(source, target, table);
@@ -55,7 +55,7 @@ async function empty(target: Tx): Promise<void> {
   for (const { table } of movedTables.toReversed()) await target.deleteFrom(table).execute();
 }
 
-/** Workflows are not moved: running work would have no owner afterwards. */
+/** Workflows are not moved, so running work would have no owner afterwards. */
 async function refuseWorking(source: Tx): Promise<void> {
   const [run] = await activeRunsIn(source);
   const task = await source
@@ -111,7 +111,7 @@ async function copyTable(source: Tx, target: Tx, table: MovedTable): Promise<voi
   }
 }
 
-/** A parent may come after its child; so they are joined when all are there. */
+/** A parent may come after its child, so parents are set after all rows exist. */
 function withoutParent(row: Row, parents: Map<string, string>): Row {
   const { id, parent_id: parent } = row;
   if (typeof id !== 'string' || typeof parent !== 'string') return row;
@@ -119,7 +119,10 @@ function withoutParent(row: Row, parents: Map<string, string>): Row {
   return { ...row, parent_id: null };
 }
 
-/** The copied events did not happen here: the history of the moved project starts now. */
+/**
+ * The copied events did not happen in this database, so the history of the moved project starts
+ * now.
+ */
 async function forgetPast(target: Tx): Promise<void> {
   await target.deleteFrom('past').execute();
   await target.deleteFrom('past_events').execute();
@@ -133,7 +136,7 @@ async function forgetPast(target: Tx): Promise<void> {
     .execute();
 }
 
-/** SQLite continues after the largest number automatically. */
+/** SQLite continues after the largest number by itself; PostgreSQL does not. */
 async function raiseCounters(target: Tx): Promise<void> {
   if (!isPostgres(target)) return;
   for (const [table, column] of [

@@ -1,5 +1,5 @@
-// The tables of a project as they are moved: in an order that keeps references right, read in parts
-// by their keys.
+// Lists the tables of a project for a move, in an order that preserves references, and reads them
+// in chunks by key.
 
 import { createHash } from 'node:crypto';
 import { sql, type SqlBool } from 'kysely';
@@ -53,10 +53,11 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'reviews', key: ['task_id', 'tree_sha'] },
 ];
 
-/** Tables whose rows have an order of their making, which is moved with them. */
+/** Tables whose rows have a creation order, which is moved with them. */
 const numbered: ReadonlySet<MovedTable> = new Set(['tasks', 'runs']);
 /**
- * Columns in which a fraction is right; in others SQLite may hold one that PostgreSQL would refuse.
+ * Columns that may contain fractions. In other columns, SQLite may contain a fraction that
+ * PostgreSQL would refuse.
  */
 const fractions: ReadonlySet<string> = new Set([
   'tasks.position',
@@ -65,10 +66,10 @@ const fractions: ReadonlySet<string> = new Set([
   'cost_usd',
   'usd',
 ]);
-/** Some forty columns are then far below the limit of parameters of both databases. */
+/** With about forty columns, this stays far below both databases' limits for parameters. */
 const chunkRows = 400;
 
-/** All rows in the order of their keys. */
+/** All rows in key order. */
 export async function* chunksOf(tx: Tx, table: MovedTable): AsyncGenerator<readonly Row[]> {
   const key = movedTables.find((order) => order.table === table)?.key ?? [];
   const columns = sql.join(key.map((column) => sql.ref(column)));
@@ -93,8 +94,8 @@ export async function* chunksOf(tx: Tx, table: MovedTable): AsyncGenerator<reado
 }
 
 /**
- * A form that both databases can store: PostgreSQL has no zero character, and whole numbers only in
- * most columns.
+ * Converts a row to a form that both databases can store. PostgreSQL stores no zero characters, and
+ * only integers in most columns.
  */
 function movable(table: MovedTable, row: Row): Row {
   const moved: Record<string, unknown> = {};

@@ -1,5 +1,5 @@
-// The mark that a project's plan was moved away from a database: its last event. Nothing is
-// appended after it, because a marked database is refused to everything but a move.
+// Marks a database whose plan was moved away, by its last event. No event follows it, because only
+// a move may use a marked database.
 
 import { type Kysely } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
@@ -8,12 +8,12 @@ import type { StoreTables, Tx } from '../schema/tables.ts';
 
 const movedType = 'database.moved';
 
-/** `to`: the place of the plan from now on, without a password. */
+/** `to`: the new location of the plan, without a password. */
 export async function markMovedAway(tx: Tx, sources: StoreSources, to: string): Promise<void> {
   await appendEvent(tx, sources, { type: movedType, data: { to } });
 }
 
-/** Returns the place that the plan was moved to, or null if it is here. */
+/** Returns the location that the plan was moved to, or null if it is here. */
 export async function readMovedTo(db: Kysely<StoreTables>): Promise<string | null> {
   const last = await db
     .selectFrom('events')
@@ -26,7 +26,7 @@ export async function readMovedTo(db: Kysely<StoreTables>): Promise<string | nul
   return typeof to === 'string' ? to : '';
 }
 
-/** @throws Refusal that names the location of the plan, and the command that brings it back */
+/** @throws Refusal that names the location of the plan, and the command that moves it back */
 export async function refuseMovedAway(
   db: Kysely<StoreTables>,
   from: { readonly shown: string; readonly kind: 'file' | 'fleet' },

@@ -1,8 +1,8 @@
-// Which tasks and epics were once in the plan and were removed from it.
+// Finds tasks and epics that were once in the plan and were removed from it.
 
 import type { Db } from '../rows/one-moment.ts';
 
-/** Also of those that are in the plan again. */
+/** Includes ids that are in the plan again. */
 export async function removedIds(db: Db): Promise<ReadonlySet<string>> {
   const rows = await db
     .selectFrom('events')

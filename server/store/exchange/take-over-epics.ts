@@ -1,4 +1,4 @@
-// Applies another tool's changes to epics that are in the plan already: closed, deleted or
+// Applies another tool's changes to epics that are already in the plan: closed, deleted or
 // reopened.
 
 import { Refusal } from '../../core/failure.ts';
@@ -8,13 +8,13 @@ import { closeEpic, openEpicForTask } from '../plan/epics.ts';
 import type { Tx } from '../schema/tables.ts';
 
 export interface EpicTakeOver extends Pick<TakeOver, 'deleted' | 'changed' | 'moved'> {
-  /** Epics that the file has as closed. */
+  /** Epics that are closed in the file. */
   readonly closed: ReadonlySet<string>;
 }
 
 interface TakenEpics {
   readonly changed: readonly string[];
-  /** Closed there, but tasks of them have not ended: they are closed here afterwards. */
+  /** Epics that are closed there but have unfinished tasks here. They are closed after those. */
   readonly later: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export async function takeOverEpics(
   return { changed, later };
 }
 
-/** Closes it, unless work of it would be left behind. */
+/** Whether it can be closed without leaving work behind. */
 async function canClose(tx: Tx, sources: StoreSources, id: string): Promise<boolean> {
   try {
     await closeEpic(tx, sources, id);

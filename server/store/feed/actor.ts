@@ -1,5 +1,5 @@
-// Who asked for the change that an event describes: the person whose command runs, and the machine
-// on which it runs. The engine's own work has no actor.
+// The actor of an event: the person whose command caused the change, and the machine on which it
+// runs. Changes by the engine have no actor.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
@@ -7,14 +7,14 @@ import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 export interface Actor {
   readonly person: string;
   readonly machine: string;
-  /** The browser that it was done in, by the name that its owner gave it. */
+  /** The browser from which it was requested, by its user-given name. */
   readonly device?: string;
 }
 
 const acting = new AsyncLocalStorage<Actor>();
 const devices = new AsyncLocalStorage<string>();
 
-/** Events that `body` appends name this actor. */
+/** Events that `body` appends get this actor. */
 export function actingAs<T>(actor: Actor, body: () => T): T {
   return acting.run(actor, body);
 }
@@ -28,7 +28,7 @@ export function currentDevice(): string | null {
   return devices.getStore() ?? null;
 }
 
-/** Events whose actor has this name. An actor is the last part of its event's data. */
+/** Matches events whose actor has this name. The actor is the last part of an event's data. */
 export function isByActor(name: string): Expression<SqlBool> {
   const quoted = JSON.stringify(name);
   const has = (part: string): RawBuilder<SqlBool> => sql`replace(data, ${part}, '') <> data`;

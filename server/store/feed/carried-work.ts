@@ -1,23 +1,22 @@
-// Finished work on its way to other machines, from a machine that reaches the database but not the
-// git remote. It is stored beside the output of its attempt, and deleted with it. Only a PostgreSQL
-// holds any.
+// Transfers finished work from a machine that reaches the database but not the git remote. It is
+// stored beside the output of its attempt and deleted with it. Only PostgreSQL contains any.
 
 import { sql } from 'kysely';
 import type { Db } from '../rows/one-moment.ts';
 
-/** Bytes of one row; a statement has only so much time. */
+/** Bytes per row, because the time for one statement is limited. */
 const partBytes = 256 * 1024;
 /** Larger work waits for the git remote. */
 const packBytesMax = 32 * 1024 * 1024;
 
-/** False if it is too large. `attempt`: the task and its number, as in names of branches. */
+/** Returns false if it is too large. `attempt`: task and number, as in branch names. */
 export async function storeCarried(
   db: Db,
   { attempt, commit, pack }: CarriedWork,
 ): Promise<boolean> {
   if (pack.length > packBytesMax) return false;
   const file = `${attempt}.${commit}${ending}`;
-  // A process that was killed while it stored may have left some of them.
+  // Another process may have been killed while it stored the work.
   await db.deleteFrom('log_parts').where('file', '=', file).execute();
   for (let start = 0; start < pack.length; start += partBytes) {
     const part = pack.subarray(start, start + partBytes);
@@ -31,7 +30,7 @@ export async function storeCarried(
 export interface CarriedWork {
   readonly attempt: string;
   readonly commit: string;
-  /** The objects of its commits, as git packs them. */
+  /** The commits' objects, as packed by git. */
   readonly pack: Buffer;
 }
 

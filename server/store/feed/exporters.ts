@@ -1,9 +1,9 @@
-// How far an exporter of the feed has come, and which machine exports.
+// The progress of an exporter of the feed, and the machine that exports.
 
 import type { Reads, Tx } from '../schema/tables.ts';
 import type { ExporterTable } from '../schema/exporter-table.ts';
 
-/** Traces over OTLP. */
+/** Exports traces over OTLP. */
 export const traceExporter = 'otlp-traces';
 
 export async function readExporter(db: Reads, name: string): Promise<ExporterTable | null> {
@@ -15,7 +15,7 @@ export async function readExporter(db: Reads, name: string): Promise<ExporterTab
   return row ?? null;
 }
 
-/** A new exporter starts after this event. */
+/** Makes a new exporter start after this event. */
 export async function beginExporter(tx: Tx, name: string, seq: number): Promise<void> {
   await tx
     .insertInto('exporters')
@@ -32,7 +32,7 @@ export async function beginExporter(tx: Tx, name: string, seq: number): Promise<
     .execute();
 }
 
-/** Returns true if this machine alone exports until the given time. */
+/** Returns true if this machine alone may export until the given time. */
 export async function takeExporter(
   tx: Tx,
   name: string,

@@ -1,20 +1,17 @@
-// The numbered event feed: appended in the transaction of the change that it describes, read by
-// number.
+// The numbered event feed. Events are appended in the transaction of the change that they describe,
+// and read by number.
 
 import type { Clock } from '../../durable/port.ts';
 import type { EventView } from '../../protocol/api.ts';
 import { currentActor } from './actor.ts';
 import type { EventRow, Tx } from '../schema/tables.ts';
 
-/** Time, ids and chance for the store, so that tests and the simulation can own them. */
+/** Clock, ids and random numbers of the store, which tests and the simulation can replace. */
 export interface StoreSources {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly random: (bytes: number) => Uint8Array;
-  /**
-   * Called for each event as it is appended (the store notifies the feed's listeners after the
-   * commit).
-   */
+  /** Called when an event is appended. The store notifies listeners after the commit. */
   readonly appended?: () => void;
 }
 
@@ -26,7 +23,7 @@ export interface NewEvent {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Appends one event. The feed shows its number. */
+/** Appends one event. The database assigns its number. */
 export async function appendEvent(tx: Tx, sources: StoreSources, event: NewEvent): Promise<void> {
   const nowMs = sources.clock.now();
   const actor = currentActor();

@@ -1,9 +1,9 @@
-// Finds the events of one attempt, one run or one task by type.
+// Finds events of one attempt, run or task by type.
 
 import { sql } from 'kysely';
 import type { Reads } from '../schema/tables.ts';
 
-/** Events of a type that one attempt of a task has caused. */
+/** Counts the events of a type in one attempt of a task. */
 export async function countInAttempt(
   db: Reads,
   type: string,
@@ -29,7 +29,7 @@ export async function countInRun(db: Reads, type: string, runId: string): Promis
   return count;
 }
 
-/** The number of the newest event of these types in a run. */
+/** The number of the latest event of these types in a run. */
 export async function lastSeqOfRun(
   db: Reads,
   runId: string,
@@ -44,7 +44,7 @@ export async function lastSeqOfRun(
   return row?.seq ?? null;
 }
 
-/** The newest merged tree that a gate has tested and a task's work was part of. */
+/** The latest tree with a task's work that a gate has tested. */
 export async function lastGatedTree(db: Reads, taskId: string): Promise<string | null> {
   const found = await db
     .selectFrom('events')

@@ -1,22 +1,24 @@
-// The logs of agents of a fleet, stored in parts by the machine that runs them. Only PostgreSQL
-// contains any.
+// Stores the logs of a fleet's agents in parts, written by the machine that runs them. Only
+// PostgreSQL contains any.
 //
-// None of these statements takes the turn to write (postgres/dialect.ts): a file has one writer at
-// a time, which the statements themselves ensure, and nothing else in the store depends on their
-// changes.
+// None of these statements takes the write turn (postgres/dialect.ts). Each file has only one
+// writer at a time, which the statements themselves ensure, and nothing else in the store depends
+// on their changes.
 
 import { sql } from 'kysely';
 import type { Db } from '../rows/one-moment.ts';
 
-/** Notifications name the schema and the log, for everybody who reads it just now. */
+/**
+ * Notifications on this channel name the schema and the log, for all clients that are reading it.
+ */
 export const outputChannel = 'drover_output';
 
 /**
- * Parts of attempts that ended longer ago are deleted; the disk of their machine has them still.
+ * Parts of attempts that ended longer ago are deleted here. Their machine's disk still has them.
  */
 export const outputKeptMs = 7 * 24 * 3_600_000;
 
-/** A log by its name relative to the folder of the logs, and the attempt it belongs to. */
+/** A log by its name relative to the log folder, and the attempt that it belongs to. */
 export interface LogName {
   readonly file: string;
   readonly taskId: string;
@@ -27,7 +29,8 @@ const logPattern = /^([A-Za-z0-9][A-Za-z0-9._-]*)\/(\d{1,9})(?:\.[A-Za-z0-9._-]+
 const beginPattern = /^([^/]+)\/(\d{1,9})\./;
 
 /**
- * Null if no attempt's log has such a name; a name from a database is a path only after this check.
+ * Returns null if the name is not that of an attempt's log. Names from a database may only be used
+ * as paths after this check.
  */
 export function logNameOf(file: string): LogName | null {
   const [, taskId, attempt] = logPattern.exec(file) ?? [];
@@ -35,7 +38,7 @@ export function logNameOf(file: string): LogName | null {
   return { file, taskId, attempt: Number(attempt) };
 }
 
-/** One part without its text. */
+/** A part without its text. */
 export interface PartPlace {
   readonly start: number;
   readonly size: number;
@@ -46,12 +49,12 @@ export interface KnownPart extends PartPlace {
   readonly hash: string;
 }
 
-/** Parts that follow the stored ones, appended all or none. */
+/** Parts that follow the stored ones. All of them are appended, or none. */
 export interface PartChain {
   readonly log: LogName;
-  /** The log itself, one of its segments, or its prompt. */
+  /** The log, one of its segments, or its prompt. */
   readonly file: string;
-  /** The chunk before it; null = it is the first one. */
+  /** The previous part; null if this is the first. */
   readonly after: PartPlace | null;
   readonly parts: readonly (PartPlace & { readonly text: string })[];
 }
@@ -59,7 +62,7 @@ export interface PartChain {
 const hashOf = sql<string>`encode(sha256(convert_to(p.text, 'UTF8')), 'hex')`;
 const nowOfDatabase = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
-/** The logs among these whose attempts are still this machine's. */
+/** Of these logs, those whose attempts still belong to this machine. */
 export async function ownLogs(
   db: Db,
   machine: string,
@@ -87,7 +90,7 @@ export async function lastParts(
   return new Map(rows.map(({ file, ...part }) => [file, part]));
 }
 
-/** The chunks that start before an offset, the last of them first. */
+/** Parts that start before an offset, last first. */
 export async function partsBefore(
   db: Db,
   file: string,
@@ -104,7 +107,7 @@ export async function partsBefore(
     .execute();
 }
 
-/** The segments of each log that are stored, oldest first. */
+/** The stored segments of each log, oldest first. */
 export async function storedSegments(
   db: Db,
   logs: readonly string[],
@@ -122,10 +125,10 @@ export async function storedSegments(
 }
 
 /**
- * Stores all chains in one statement, which is its own transaction, and notifies listeners. It
- * skips a chain whose offset is not the end of the stored output, or whose attempt belongs to
- * another machine by now. Resolves with the files that were stored. A second writer at the same
- * offset makes the whole statement fail.
+ * Stores all chains in one statement, which is its own transaction, and notifies listeners. Skips a
+ * chain whose offset is not the end of the stored output, or whose attempt now belongs to another
+ * machine. Resolves with the stored files. If a second writer stores at the same offset, the whole
+ * statement fails.
  */
 export async function appendParts(
   db: Db,
@@ -163,8 +166,8 @@ export async function appendParts(
 }
 
 /**
- * Drops the stored part of a file from a position on, if its attempt is this machine's: the file
- * ends earlier, or differs.
+ * Drops the stored parts of a file from an offset on, because the file is shorter or differs. Only
+ * if its attempt belongs to this machine.
  */
 export async function dropParts(
   db: Db,
@@ -188,7 +191,7 @@ export async function dropParts(
     .execute();
 }
 
-/** Attempts of a machine whose output may not be stored whole yet, newest first. */
+/** Attempts of a machine whose output may not be completely stored, newest first. */
 export async function attemptsToShip(
   db: Db,
   machine: string,
@@ -208,8 +211,8 @@ export async function attemptsToShip(
 const deletedAtOnce = 200;
 
 /**
- * Deletes the output before that time of attempts that ended before it, or that no longer exist.
- * Resolves with the number of files.
+ * Deletes output older than the time whose attempt ended before it or no longer exists. Resolves
+ * with the number of files.
  */
 export async function deleteOldParts(db: Db, beforeMs: number): Promise<number> {
   let deleted = 0;
@@ -229,7 +232,8 @@ export async function deleteOldParts(db: Db, beforeMs: number): Promise<number> 
     after = last;
     const needed = await neededFiles(db, files, beforeMs);
     const unneeded = files.filter((file) => !needed.has(file));
-    // One by one: each may have very many parts, and a statement has only so much time.
+    // One by one, because each file may have very many parts and the time for one statement is
+    // limited.
     for (const file of unneeded)
       await db.deleteFrom('log_parts').where('file', '=', file).execute();
     deleted += unneeded.length;

@@ -1,18 +1,18 @@
-// Reads the output of a fleet's agents, for a copy on the disk of a machine that shows it.
+// Reads the output of a fleet's agents, to copy it to the disk of a machine that displays it.
 
 import { sql } from 'kysely';
 import type { PartPlace } from './log-parts.ts';
 import type { Db } from '../rows/one-moment.ts';
 
-/** The last part of a file; as long as it is that one, nothing has been added or replaced. */
+/** The last part of a file. While it is the same, nothing was added or replaced. */
 export interface StoredEnd extends PartPlace {
   readonly file: string;
   readonly at_ms: number;
 }
 
 /**
- * The prompt of a log, the log, and its segments from the oldest on, as far as they are stored: of
- * one moment.
+ * The prompt of a log, the log, and its segments from the oldest on, as far as they are stored. One
+ * consistent read.
  */
 export async function storedFiles(db: Db, log: string): Promise<readonly StoredEnd[]> {
   const { rows } = await sql<StoredEnd>`
@@ -30,22 +30,23 @@ export async function storedFiles(db: Db, log: string): Promise<readonly StoredE
 
 export interface ReadPart extends PartPlace {
   readonly at_ms: number;
-  /** Null if it starts before the offset from which texts were requested. */
+  /** Null if the part starts before the requested offset. */
   readonly text: string | null;
 }
 
-/** Maximum number of chunks to read for one answer; either each is large or many are small. */
+/** Maximum number of parts to read at once, because they may be large or many. */
 const partsAtOnce = 2_000;
 
 export interface PartRange {
   readonly end: number;
   readonly textsFrom: number;
-  /** About so many bytes, but at least two parts. */
+  /** Approximate limit in bytes; at least two parts are read. */
   readonly bytesMax: number;
 }
 
 /**
- * The part in which the byte before `end` is, if there is one, and those after it: of one moment.
+ * Reads the part that contains the byte before `end`, if any, and the parts after it. One
+ * consistent read.
  */
 export async function readParts(
   db: Db,
@@ -67,7 +68,7 @@ export async function readParts(
   return rows;
 }
 
-/** Its display name, or its id if that is no longer known. */
+/** The machine's display name, or its id if the name is no longer known. */
 export async function machineName(db: Db, id: string): Promise<string> {
   const row = await db
     .selectFrom('machines')

@@ -1,25 +1,27 @@
-// Finds stored output of a fleet's agents that contains words. Only a PostgreSQL holds any.
+// Searches the stored output of a fleet's agents for words. Only PostgreSQL contains any.
 
 import { sql } from 'kysely';
 import type { Db } from '../rows/one-moment.ts';
 
 export interface FoundPart {
-  /** The log that was asked for. */
+  /** The requested log. */
   readonly log: string;
-  /** The log itself or one of its segments, and the position of its part in it. */
+  /** The log itself or one of its segments, and the offset of the part in it. */
   readonly file: string;
   readonly start: number;
   readonly text: string;
-  /** Bytes of the first line of the file, which is a segment's header. */
+  /** Bytes of the file's first line, which is a segment's header. */
   readonly header: number;
 }
 
-/** Parts of one log: the words may all be in one without being in one line. */
+/**
+ * Maximum number of parts per log. A part may contain all words without having them in one line.
+ */
 const partsOfLogMax = 3;
 
 /**
- * The first parts of each log that contain all words, whatever their case, in the order of the
- * log. `words`: as they are written in a line of JSON.
+ * The first parts of each log that contain all words, ignoring case, in log order. `words`: as
+ * written in a line of JSON.
  */
 export async function searchLogParts(
   db: Db,

@@ -1,9 +1,9 @@
-// Which tasks events have touched: those that they name, and those whose view follows from them.
+// Finds the tasks affected by events: those that events name, and those whose view depends on them.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { NearTasks } from '../rows/near-tasks.ts';
 
-/** An event as far as it matters here. */
+/** The fields of an event that matter here. */
 export interface FeedNote {
   readonly type: string;
   readonly taskId: string | null;
@@ -13,15 +13,15 @@ export interface FeedNote {
 
 export interface Touched {
   readonly tasks: ReadonlySet<string>;
-  /** An epic, or the count of one, may be another. */
+  /** An epic or its counts may have changed. */
   readonly epics: boolean;
   /** Edges, parents or the set of tasks have changed. */
   readonly shape: boolean;
-  /** Settings may have been read again. */
+  /** Settings may have been reloaded. */
   readonly settings: boolean;
-  /** Every task has got another number. */
+  /** All tasks were renumbered. */
   readonly renumbered: boolean;
-  /** Statuses that were left. */
+  /** Statuses that tasks have left. */
   readonly left: ReadonlySet<TaskStatus>;
 }
 
@@ -35,9 +35,9 @@ const shapeTypes: ReadonlySet<string> = new Set([
 export async function findTouched(near: NearTasks, notes: readonly FeedNote[]): Promise<Touched> {
   const tasks = new Set<string>();
   const left = new Set<TaskStatus>();
-  /** Completed, or no longer completed: their dependents now wait for something else. */
+  /** Tasks that were completed or reopened. Their dependents now wait for other tasks. */
   const turned = new Set<string>();
-  /** Tasks below them, and the dependents of those, may have other relatives now. */
+  /** Tasks whose sub-tasks, and the dependents of those, may have different relatives now. */
   const reshaped = new Set<string>();
   let epics = false;
   let shape = false;
@@ -70,7 +70,8 @@ export async function findTouched(near: NearTasks, notes: readonly FeedNote[]): 
   }
   for (const edge of await near.edgesTo(turned)) tasks.add(edge.task_id);
   await near.readLines(tasks);
-  // A parent that is added during the walk is visited, too: its own line is part of this one.
+  // Parents that are added during the loop are visited too, but their ancestors are already
+  // included.
   for (const id of tasks) for (const above of near.lineOf(id)) tasks.add(above);
   return { tasks, epics, shape, settings, renumbered, left };
 }

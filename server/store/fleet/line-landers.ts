@@ -1,4 +1,4 @@
-// Which machine of a fleet lands on a branch now, and since when.
+// Which machine of a fleet is landing on a branch, and since when.
 
 import type { Selectable } from 'kysely';
 import type { LineLanderTable } from '../schema/machine-tables.ts';
@@ -30,7 +30,7 @@ export async function readLander(db: Reads, branch: string): Promise<LineLander 
   return row ?? null;
 }
 
-/** Landings that have not ended, of all machines, oldest first. */
+/** Unfinished landings of all machines, oldest first. */
 export async function openLanders(db: Reads): Promise<readonly LineLander[]> {
   return db
     .selectFrom('line_landers')
@@ -42,12 +42,12 @@ export async function openLanders(db: Reads): Promise<readonly LineLander[]> {
 }
 
 /**
- * The machine starts or continues this landing. Machines take turns at landing; the feed reports
- * only that a machine continues the landing of another one.
+ * Records that the machine starts or continues this landing. Machines take turns at landing, so the
+ * feed only reports that a machine continues another one's landing.
  */
 export async function beginLander(store: LanderStore, role: LandingRole): Promise<void> {
   const before = await readLander(store.db, role.branch);
-  // Outside of turns if no event follows: landings start often.
+  // Without the write turn if no event follows, because landings start often.
   if (before?.workflow !== role.workflow) return writeLander(store.db, store.sources, role);
   if (before.machine !== role.machine || before.ended_ms !== null)
     await store.transaction((tx) => continueLanding(tx, store.sources, role));

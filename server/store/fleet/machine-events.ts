@@ -1,6 +1,6 @@
-// Reports in the feed, once for each change, that a machine joined, left or died, and that it lost
-// or regained the shared remote. Any machine may notice a change; the stored state that was
-// reported last prevents a second event.
+// Reports machine changes in the feed, once for each change: a machine joined, left or died, or
+// lost or regained the shared remote. Any machine may detect a change; the stored last reported
+// state prevents a second event.
 
 import { sql } from 'kysely';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -17,12 +17,15 @@ interface Change {
   readonly is: Reported;
 }
 
-/** `knowsDead`: false while every machine may look dead because this one missed the database. */
+/**
+ * `knowsDead`: false while all machines may look dead because this one could not reach the
+ * database.
+ */
 export async function reportMachines(
   store: Pick<Store, 'db' | 'sources' | 'transaction'>,
   knowsDead: boolean,
 ): Promise<void> {
-  // A heartbeat that finds nothing must not take a turn of the event writers.
+  // A heartbeat without changes must not take the write turn.
   if ((await findChanges(store.db, knowsDead)).length === 0) return;
   await store.transaction((tx) => reportIn(tx, store.sources, knowsDead));
 }
@@ -45,7 +48,7 @@ async function findChanges(db: Reads, knowsDead: boolean): Promise<readonly Chan
     .select(['id', 'name', 'reported'])
     .select(present.as('is'))
     .where(present, '<>', sql<Reported>`reported`)
-    // One that left, or that joined before such events existed, cannot die.
+    // A machine that has left, or that joined before such events existed, cannot die.
     .where((eb) => eb.not(eb.and([eb(present, '=', 'dead'), eb('reported', '=', 'left')])))
     .$if(!knowsDead, (query) => query.where(present, '<>', 'dead'))
     .orderBy('id')

@@ -1,4 +1,4 @@
-// A person's orders to a machine of the fleet: to drain, and to release the landing on a branch to
+// A person's orders to a machine of the fleet: to drain, or to release the landing on a branch to
 // another machine. The machine reads them from the database.
 
 import { Refusal } from '../../core/failure.ts';
@@ -72,7 +72,10 @@ function isAlive({ state }: MachineView): boolean {
   return state === 'working' || state === 'draining';
 }
 
-/** For the machine that lands on the branch now; refuses if no other one could continue. */
+/**
+ * Orders the machine that lands on the branch to release it. Refuses if no other machine could
+ * continue.
+ */
 export async function orderRelease(
   tx: Tx,
   sources: StoreSources,
@@ -120,7 +123,7 @@ export async function orderRelease(
   return answer;
 }
 
-/** A machine that starts again works again. */
+/** A machine that restarts accepts tasks again. */
 export async function forgetDrainOrder(tx: Tx, machine: string): Promise<void> {
   await tx
     .updateTable('machines')

@@ -1,5 +1,4 @@
-// The machines of a fleet as people see them: who they are, how they are, and which of them a task
-// is on.
+// The machines of a fleet for display: names, states, and the machine of each task.
 
 import type { MachineState } from '../../core/work/machines.ts';
 import type { MachineView } from '../../protocol/api.ts';
@@ -8,15 +7,15 @@ import { openLanders } from './line-landers.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import type { MachineTable } from '../schema/machine-tables.ts';
 
-/** Maximum number of machines to list: those with the latest heartbeats. */
+/** Maximum number of listed machines. Those with the latest heartbeats are listed. */
 const machinesMax = 500;
 const dayMs = 24 * 3_600_000;
-/** Machines that have been gone for longer are listed only if the caller asks for all. */
+/** Machines that have been gone for longer are listed only on request. */
 const goneDaysMax = 7;
 
 /**
- * Running ones first, then by name. `heardBeforeMs`: how long a machine counts as alive after each
- * heartbeat.
+ * Lists running machines first, then by name. `heardBeforeMs`: how long a machine counts as alive
+ * after a heartbeat.
  */
 export async function readMachines(
   db: Db,
@@ -91,8 +90,8 @@ interface Named extends Pulse {
 }
 
 /**
- * The names of machines. Two with the same name are distinguished by the start of their ids; a
- * running machine has priority over one that is gone.
+ * Names of machines. If two have the same name, the start of their ids distinguishes them; a
+ * running machine keeps the plain name.
  */
 function namesOf(rows: readonly Named[]): ReadonlyMap<string, string> {
   const alive = new Map<string, number>();
@@ -115,7 +114,7 @@ function shortId(id: string): string {
   return id.slice(0, 8);
 }
 
-/** The names of these machines; an unknown one is named by its id. */
+/** The names of these machines. An unknown machine is named by its id. */
 export async function machineNames(
   db: Db,
   ids: readonly string[],
@@ -134,8 +133,8 @@ export async function machineNames(
 }
 
 /**
- * The names of the machines on which tasks run, or that have their worktrees; of one task or of
- * all. `running`: running attempts, by task.
+ * The names of the machines on which tasks run or that have their worktrees, for one task or all.
+ * `running`: running attempts by task.
  */
 export async function machinesOfTasks(
   db: Db,

@@ -1,4 +1,4 @@
-// The work that runs on one machine of a fleet, and the state of its earlier work.
+// The work that runs on one machine of a fleet, and the outcome of its earlier work.
 
 import { isHandedOver } from '../../core/plan/task.ts';
 import { busyByMachine } from './machines.ts';
@@ -14,20 +14,22 @@ export interface MachineWork {
   readonly model: string | null;
   readonly startedAtMs: number;
   readonly isAtWork: boolean;
-  /** It is at a step that needs the git remote: its worktree, or its commit, which is pushed. */
+  /**
+   * Whether its current step needs the git remote: the worktree, or the commit, which is pushed.
+   */
   readonly usesRemote: boolean;
   /**
-   * The task's state if it is not running; `landing` if its work is finished, `reassigned` if the
-   * task was taken from the machine.
+   * The task's state if it is not running. `landing`: its work is finished. `reassigned`: the task
+   * was taken from the machine.
    */
   readonly outcome: string;
   readonly error: string | null;
 }
 
-/** A page of the feed names fewer; the newest attempts count. */
+/** Maximum number of attempts, newest first. A page of the feed names fewer. */
 const attemptsMax = 1_000;
 
-/** The attempts of these tasks that ran on the machine; without names, the running ones. */
+/** The attempts of these tasks that ran on the machine. Without task ids, its running attempts. */
 export async function machineWork(
   db: Reads,
   machine: string,
@@ -67,7 +69,10 @@ export async function machineWork(
   });
 }
 
-/** The task has a later attempt, maybe of another machine: its state says nothing of this one. */
+/**
+ * The outcome of an attempt that was followed by a later one, possibly on another machine, so that
+ * the task's state does not describe it.
+ */
 function supersededOutcome(state: AttemptState): string {
   switch (state) {
     case 'running':
@@ -84,8 +89,8 @@ function supersededOutcome(state: AttemptState): string {
 }
 
 /**
- * Whether a draining machine runs nothing and will get nothing: checked in a write turn, because a
- * claimer that has not seen the drain yet could otherwise assign a task afterwards.
+ * Whether a draining machine runs nothing and will get nothing. Checked in a write turn, because
+ * otherwise a claimer that has not seen the drain could still assign it a task.
  */
 export async function isDrained(tx: Tx, machine: string): Promise<boolean> {
   return ((await busyByMachine(tx)).get(machine) ?? 0) === 0;

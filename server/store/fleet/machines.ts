@@ -1,4 +1,4 @@
-// The machines of a fleet: which are alive, how many agents each can run, and whose tasks have lost
+// The machines of a fleet: which are alive, how many agents each can run, and which tasks have lost
 // their machine.
 
 import { handedOver } from '../../core/plan/task.ts';
@@ -14,15 +14,15 @@ export interface MachineBeat {
   readonly labels: readonly string[];
   readonly state: 'working' | 'draining';
   readonly agentsMax: number;
-  /** Agents that it can run now. */
+  /** Number of further agents that it can run now. */
   readonly room: number;
-  /** It may land work and run gates now. */
+  /** Whether it may land work and run gates now. */
   readonly lands: boolean;
   readonly note: string | null;
   readonly version: string;
   readonly compatibility: number;
   readonly aliveForMs: number;
-  /** How long the shared remote has not answered there; null while it answers. */
+  /** How long it has not reached the shared remote; null while it does. */
   readonly remoteAwayForMs: number | null;
 }
 
@@ -37,13 +37,13 @@ export interface LiveMachine {
   readonly room: number;
   readonly lands: boolean;
   readonly compatibility: number;
-  /** The shared remote does not answer it. */
+  /** Whether it cannot reach the shared remote. */
   readonly isCutOff: boolean;
-  /** A person asked it to drain; `release`: at once, without waiting for its tasks. */
+  /** A person's order to drain. `release`: at once, without waiting for its tasks. */
   readonly drainOrder: DrainOrder | null;
 }
 
-/** Unix milliseconds by the database's clock: those of the machines may differ. */
+/** Unix milliseconds by the database's clock, because the machines' clocks may differ. */
 export const nowMs = (db: Kysely<StoreTables>) =>
   isPostgres(db)
     ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
@@ -55,8 +55,8 @@ export async function databaseNowMs(db: Kysely<StoreTables>): Promise<number> {
 }
 
 /**
- * Extends this machine's heartbeat by this time and stores its capacity; resolves with the
- * database's time. Does not take a turn of the event writers.
+ * Extends this machine's heartbeat by this time and stores its capacity. Resolves with the
+ * database's time. Does not take the write turn.
  */
 export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): Promise<number> {
   const now = nowMs(db);
@@ -86,8 +86,7 @@ export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): P
 }
 
 /**
- * Recorded before its next heartbeat does so, because the tasks that it releases must not be
- * assigned to it again.
+ * Recorded before the next heartbeat, so that the tasks it releases are not assigned to it again.
  */
 export async function markRemoteUnreachable(tx: Tx, id: string): Promise<void> {
   await tx
@@ -98,7 +97,7 @@ export async function markRemoteUnreachable(tx: Tx, id: string): Promise<void> {
     .execute();
 }
 
-/** It has given up everything and starts nothing more. */
+/** The machine has released everything and starts nothing more. */
 export async function leaveFleet(db: Kysely<StoreTables>, id: string): Promise<void> {
   await db
     .updateTable('machines')
@@ -107,7 +106,7 @@ export async function leaveFleet(db: Kysely<StoreTables>, id: string): Promise<v
       room: 0,
       lands: 0,
       alive_until_ms: nowMs(db),
-      // Whatever kept it from work does not matter any more.
+      // The reason why it accepted fewer tasks no longer matters.
       note: null,
       remote_away_since_ms: null,
     })
@@ -145,8 +144,8 @@ export async function keepsHouse(db: Reads, id: string): Promise<boolean> {
 }
 
 /**
- * Removes machines without a heartbeat for this long that no attempt or worktree references: each
- * recreated container is a new machine. Resolves with their number.
+ * Removes machines without a heartbeat for this long that no attempt or worktree references. Every
+ * recreated container is a new machine, so they accumulate. Resolves with their number.
  */
 export async function forgetMachines(db: Kysely<StoreTables>, silentMs: number): Promise<number> {
   const forgotten = await db
@@ -159,12 +158,12 @@ export async function forgetMachines(db: Kysely<StoreTables>, silentMs: number):
   return forgotten.length;
 }
 
-/** Whether a machine other than this one is alive and may land work now. */
+/** Whether another machine is alive and may land work now. */
 export async function othersLand(db: Reads, id: string): Promise<boolean> {
   return (await liveMachines(db)).some((machine) => machine.lands && machine.id !== id);
 }
 
-/** Until when it counts as alive by its last beat; null when it is not known. */
+/** Until when the machine counts as alive, by its last heartbeat; null if unknown. */
 export async function aliveUntilMs(db: Reads, id: string): Promise<number | null> {
   const row = await db
     .selectFrom('machines')
@@ -185,8 +184,8 @@ export async function nameOfMachine(db: Reads, id: string): Promise<string | nul
 }
 
 /**
- * The branch of an attempt and the display name of its machine. The name is null if only one
- * machine exists.
+ * The branch of an attempt and its machine's display name. The name is null if only one machine
+ * exists.
  */
 export async function machineName(
   db: Reads,
@@ -204,14 +203,12 @@ export async function machineName(
   return { branch, name: name ?? (machine === '' ? null : machine) };
 }
 
-/** The name of a machine that is alive under this id, or null. */
+/** The name of the machine with this id if it is alive, or null. */
 export async function aliveAs(db: Reads, id: string): Promise<string | null> {
   return (await liveMachines(db)).find((machine) => machine.id === id)?.name ?? null;
 }
 
-/**
- * Agents that run, or are about to, on each machine.
- */
+/** Number of agents on each machine that run or are about to. */
 export async function busyByMachine(db: Reads): Promise<ReadonlyMap<string, number>> {
   const rows = await db
     .selectFrom('tasks as t')
@@ -228,8 +225,8 @@ export async function busyByMachine(db: Reads): Promise<ReadonlyMap<string, numb
 }
 
 /**
- * A project that was moved from a file, or back to one, brings worktrees and attempts that name no
- * machine, or another: those whose folders are here are this machine's.
+ * Assigns worktrees and attempts to this machine if their folders are here. After a move from or to
+ * a file, they name no machine or another one.
  */
 export async function adoptPlaces(
   tx: Tx,

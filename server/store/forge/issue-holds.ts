@@ -1,4 +1,4 @@
-// Tasks that wait for open issues which are in no plan here.
+// Handles tasks that wait for open issues which are in no plan here.
 
 import { readBlockCause, storedCause } from '../../core/plan/block-cause.ts';
 import { waitWords } from '../../core/forge/intake.ts';
@@ -39,7 +39,7 @@ async function hold(tx: Tx, sources: StoreSources, row: TaskRow, reason: string)
     await transition(tx, sources, change);
     return;
   }
-  // Something else holds it, or it is held with these words already.
+  // Another cause holds it, or it is already held with this sentence.
   if (row.blocked_reason === reason || (row.blocked_reason !== null && !isHeld(row))) return;
   await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
   const event = { taskId: row.id, epicId: row.epic_id, data: { ...data, title: row.title } };
@@ -52,7 +52,7 @@ async function release(tx: Tx, sources: StoreSources, taskId: string): Promise<v
     .set({ blocked_reason: null, blocked_by: null })
     .where('id', '=', taskId)
     .execute();
-  // Its blockers hold it still, if it has any.
+  // It stays blocked if it still has blockers.
   const change = { taskId, to: 'ready', event: 'task.unblocked', data: by } as const;
   await transition(tx, sources, change);
 }

@@ -1,4 +1,4 @@
-// The issues that tasks and epics of the plan stand for, and the text written to each of them.
+// Issues that tasks and epics of the plan stand for, and the text that is written to each of them.
 
 import type { Selectable } from 'kysely';
 import type { Landed, IssueWork, ReportPull } from '../../core/forge/issue-report.ts';
@@ -8,8 +8,8 @@ import type { Reads, Tx } from '../schema/tables.ts';
 export type IssueRow = Selectable<ForgeIssueTable>;
 
 /**
- * Stores the forge's present data: an issue that was transferred has another place, and the same
- * id.
+ * Stores the forge's current data. A transferred issue has a new repository and number, but the
+ * same id.
  */
 export async function storeIssues(
   tx: Tx,
@@ -40,7 +40,7 @@ export async function setReported(
     .execute();
 }
 
-/** Those of the ids that epics have. */
+/** Of the ids, those of epics. */
 export async function knownEpics(db: Reads, ids: readonly string[]): Promise<readonly string[]> {
   if (ids.length === 0) return [];
   const rows = await db
@@ -51,7 +51,7 @@ export async function knownEpics(db: Reads, ids: readonly string[]): Promise<rea
   return rows.map(({ id }) => id);
 }
 
-/** The issues of tasks and epics in the plan, and how the work stands. */
+/** The issues of tasks and epics in the plan, with the state of their work. */
 export async function workOfIssues(
   db: Reads,
 ): Promise<readonly { readonly issue: IssueRow; readonly work: IssueWork }[]> {
@@ -98,7 +98,7 @@ async function worksOfTasks(
   return rows.map((row): IssueWork => {
     const { id, status, attempts, landed_on: line, landed_sha: sha } = row;
     const target = line === null ? undefined : targets.get(line);
-    // On the epic's own branch, it has arrived when the epic has.
+    // Work on an epic's own branch has arrived when the epic has landed.
     const isThere = target === undefined || row.landing_state === 'landed';
     const branch = target ?? line;
     const landed: Landed | null =
@@ -155,7 +155,7 @@ async function targetsOfLines(db: Reads): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-/** The lines of an epic's runs, the newest one last. */
+/** The lines of an epic's runs, latest last. */
 function ownLines(db: Reads) {
   return db
     .selectFrom('runs')

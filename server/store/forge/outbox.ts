@@ -1,5 +1,5 @@
-// Messages that are still to be sent to a forge. A row is planned in the transaction of its reason,
-// and ends in the transaction of its answer; between them, the request checks the forge's current
+// The outbox of messages to a forge. A row is added in the transaction that causes it, and ends in
+// the transaction that records the response. In between, the request checks the forge's current
 // state.
 
 import type { Selectable } from 'kysely';
@@ -22,7 +22,7 @@ export interface PlannedRequest {
 /** A newer state of the epic changes none of these: they follow from merges, or from a person. */
 const lasting = ['retarget', 'delete', personReply];
 
-/** Requests for an older state of the epic that were not sent yet are not needed any more. */
+/** Replaces requests for an older state of the epic that have not been sent. */
 export async function planRequests(
   tx: Tx,
   epicId: string,
@@ -47,7 +47,7 @@ export async function planRequests(
   }
 }
 
-/** Planned beside whatever else waits; once, whether it has been sent or not. */
+/** Adds a request beside all others. Adds it only once, whether or not it has been sent. */
 export async function addRequest(
   tx: Tx,
   { key, epicId, position, kind, request }: PlannedRequest,
@@ -61,7 +61,7 @@ export async function addRequest(
     .execute();
 }
 
-/** All that waits, in the order in which it is sent. */
+/** All pending requests in sending order. */
 export async function pendingRequests(db: Reads): Promise<readonly OutboxRow[]> {
   return db
     .selectFrom('forge_outbox')
@@ -73,7 +73,7 @@ export async function pendingRequests(db: Reads): Promise<readonly OutboxRow[]> 
     .execute();
 }
 
-/** All that was ever planned for the epic. */
+/** All requests ever planned for the epic. */
 export async function outboxOfEpic(db: Reads, epicId: string): Promise<readonly OutboxRow[]> {
   return db.selectFrom('forge_outbox').selectAll().where('epic_id', '=', epicId).execute();
 }

@@ -1,4 +1,4 @@
-// Pull requests of epics, the facts that were read about them, and the action taken on each fact.
+// Pull requests of epics, the facts read about them, and the reactions to each fact.
 
 import type { Selectable } from 'kysely';
 import { type ForgeMerge, isUndo } from '../../core/forge/pull-plan.ts';
@@ -24,7 +24,7 @@ export async function openPulls(db: Reads): Promise<readonly PullRow[]> {
     .execute();
 }
 
-/** The newest one, in whatever state; null if the epic never had one. */
+/** The epic's latest pull request in any state; null if it never had one. */
 export async function pullOfEpic(db: Reads, epicId: string): Promise<PullRow | null> {
   const row = await db
     .selectFrom('forge_items')
@@ -36,7 +36,7 @@ export async function pullOfEpic(db: Reads, epicId: string): Promise<PullRow | n
   return row ?? null;
 }
 
-/** The newest one from this branch, in whatever state; null if there never was one. */
+/** The latest pull request from this branch in any state; null if it never had one. */
 export async function pullOfBranch(
   db: Reads,
   epicId: string,
@@ -57,17 +57,17 @@ export async function pullsOfEpic(db: Reads, epicId: string): Promise<readonly P
 }
 
 export interface EpicOnForge {
-  /** The pull requests whose merge nothing has reverted since, newest first. */
+  /** Merged pull requests that have not been reverted, newest first. */
   readonly merged: readonly ForgeMerge[];
   readonly base: string;
   readonly runId: string;
   /** The open pull request that reverts them. */
   readonly undo: number | null;
-  /** Reverts that were ever opened. */
+  /** Number of reverts ever opened. */
   readonly undoCount: number;
 }
 
-/** Returns null if nothing of the epic is on the forge's base. */
+/** Returns null if none of the epic's work is on the forge's base. */
 export async function epicOnForge(db: Reads, epicId: string): Promise<EpicOnForge | null> {
   const pulls = await pullsOfEpic(db, epicId);
   const undone = pulls.findIndex((pull) => isUndo(pull) && pull.state === 'merged');
@@ -95,7 +95,7 @@ async function mergeCommitOf(db: Reads, key: ForgeKey): Promise<string | null> {
   return core?.mergeCommit ?? null;
 }
 
-/** Name of a fact → the JSON that was read last. */
+/** Maps the name of a fact to the JSON that was last read. */
 export async function factsOfPull(
   db: Reads,
   { provider, host, native_id: id }: ForgeKey,
@@ -117,8 +117,8 @@ export async function pullFact<T>(db: Reads, key: ForgeKey, name: string): Promi
 }
 
 /**
- * Epics with unfinished tasks that depend on an epic which the forge has merged, and when it was
- * seen to be merged.
+ * Epics with unfinished tasks that depend on an epic merged by the forge, and when its merge was
+ * observed.
  */
 export async function epicsAfterMerges(
   db: Reads,
@@ -149,7 +149,7 @@ export async function epicsAfterMerges(
   return [...newest].map(([epicId, mergedAtMs]) => ({ epicId, mergedAtMs }));
 }
 
-/** The one that the forge named, or its newer state. */
+/** Stores a pull request or its newer state. */
 export async function storePull(tx: Tx, row: PullRow): Promise<void> {
   const { provider: _provider, host: _host, native_id: _id, created_at_ms: _made, ...rest } = row;
   await tx
@@ -176,7 +176,8 @@ export async function setPull(
 }
 
 /**
- * A fact as the forge reported it, with the part that could not be read; or why none of it could.
+ * A fact as reported by the forge, with the part that could not be read, or the reason why none of
+ * it could be read.
  */
 export type StoredRead =
   | { readonly value: string; readonly atMs: number; readonly missing: string | null }
@@ -202,7 +203,7 @@ export async function isStored(
   return row.value === read.value && row.unread === read.missing;
 }
 
-/** A failed read keeps the last value: "not read" never means "none". */
+/** A failed read keeps the last value, because "not read" never means "none". */
 export async function storeFact(
   tx: Tx,
   { provider, host, native_id: id }: ForgeKey,
@@ -234,7 +235,7 @@ export async function reactionsOfPull(db: Reads, key: ForgeKey): Promise<readonl
     .execute();
 }
 
-/** Returns false if it was done before. */
+/** Returns false if it was already added. */
 export async function addReaction(tx: Tx, row: ReactionRow): Promise<boolean> {
   const added = await tx
     .insertInto('forge_reactions')
@@ -263,8 +264,8 @@ export async function nameReactionTask(
 }
 
 /**
- * Work of a line arrived on the target in a commit that does not contain the line's own, as a
- * squash makes it: from now on that commit counts as the landed work.
+ * Records that a line's work arrived on the target in a commit that does not contain the line's own
+ * commits, for example after a squash. That commit then counts as the landed work.
  */
 export async function moveLandedWork(
   tx: Tx,
@@ -280,7 +281,7 @@ export async function moveLandedWork(
     .execute();
 }
 
-/** The state of the epic's pull request, in words for people. */
+/** Stores the state of the epic's pull request as a sentence for people. */
 export async function setEpicWaiting(
   tx: Tx,
   epicId: string,
@@ -293,7 +294,7 @@ export async function setEpicWaiting(
     .execute();
 }
 
-/** The tasks of an epic that its pull request is made of. */
+/** The epic's tasks that are part of its pull request. */
 export async function tasksInPull(
   db: Reads,
   epicId: string,

@@ -1,4 +1,4 @@
-// The pull request of an epic in the shape that clients see.
+// Formats the pull request of an epic for clients.
 
 import type { ReviewThread } from '../../core/forge/pull-facts.ts';
 import { type PersonReply, shownText } from '../../core/forge/pull-replies.ts';

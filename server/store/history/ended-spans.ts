@@ -1,5 +1,5 @@
-// The spans that ended in a part of the feed, read task by task, so that memory is bounded by the
-// page of events, however long the feed and the run are.
+// Reads the spans that ended within a page of the feed, task by task, so that memory is bounded by
+// the page, however long the feed and the run are.
 
 import { buildSpans, runsOfTask } from '../../core/history/spans.ts';
 import { StoryTeller } from '../../core/history/stories.ts';
@@ -11,14 +11,14 @@ import { readUsage } from './read-history.ts';
 import type { Reads } from '../schema/tables.ts';
 import type { TraceSpan } from '../../core/history/trace-span.ts';
 
-/** Tasks whose events are in memory at once; each has some dozens. */
+/** Number of tasks whose events are in memory at once, a few dozen each. */
 const tasksAtOnce = 100;
 const runTypes = ['run.started', 'run.resumed', 'run.stopped', 'run.finished'] as const;
 const gateTypes: ReadonlySet<string> = new Set(['gate.passed', 'gate.failed']);
 
 /**
- * The spans that ended with the events of the page (in order, without a gap), in parts that fit a
- * request.
+ * Yields the spans that ended with the events of the page (consecutive and in order), in parts that
+ * fit into one request.
  */
 export async function* endedSpans(
   db: Reads,
@@ -42,7 +42,7 @@ export async function* endedSpans(
   }
 }
 
-/** All that the page names, and all that a run which ended in it leaves unfinished. */
+/** All tasks that the page names, and all tasks left unfinished by a run that ended in it. */
 async function tasksOf(db: Reads, page: readonly EventView[], upTo: number): Promise<Set<string>> {
   const found = new Set(page.flatMap(({ task_id: id }) => (id === null ? [] : [id])));
   const ended = page.flatMap((event) =>
@@ -60,7 +60,7 @@ async function tasksOf(db: Reads, page: readonly EventView[], upTo: number): Pro
     .where((eb) =>
       eb.or([
         eb('t.status', '!=', 'completed'),
-        // It was still open when the run ended.
+        // The task was still open when the run ended.
         eb.exists(
           eb
             .selectFrom('events as later')
@@ -106,7 +106,7 @@ async function endedIn(
   return spans().filter((span) => !before.has(keyOf(span)));
 }
 
-/** A run that is resumed ends once more, under the same id. */
+/** A resumed run ends again under the same span id. */
 function keyOf({ traceId, spanId, endMs }: TraceSpan): string {
   return `${traceId}/${spanId}/${endMs}`;
 }

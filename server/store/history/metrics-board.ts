@@ -1,4 +1,4 @@
-// The current waits, for the metrics: tasks, questions, landings, and the machines of a fleet.
+// Reads the current waits for the metrics: tasks, questions, landings, and machines of a fleet.
 
 import {
   type MetricsBoard,
@@ -57,7 +57,7 @@ export async function readMetricsBoard(
   };
 }
 
-/** A machine that is not replaced must not raise an alarm for ever. */
+/** A machine that is not replaced must not raise an alarm forever. */
 const deadToldMs = 24 * 3_600_000;
 
 async function readFleet(at: Db): Promise<MetricsFleet> {
@@ -77,7 +77,7 @@ async function readFleet(at: Db): Promise<MetricsFleet> {
   };
 }
 
-/** Null if this machine exports the fleet's totals, else the name of the one that does. */
+/** The name of the machine that exports the fleet's totals; null if it is this one. */
 export async function otherExporter(db: Db, machineId: string): Promise<string | null> {
   if (machineId === '') return null;
   const [first] = await liveMachines(db);

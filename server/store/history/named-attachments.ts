@@ -1,9 +1,12 @@
-// Which images of descriptions are still in use.
+// Finds the images that descriptions still use.
 
 import { attachmentsIn } from '../../core/plan/attachments.ts';
 import { type PruneRun, rowsAtOnce, tablesOf } from './prune.ts';
 
-/** Names in descriptions of tasks and epics; null if the run ended before all were read. */
+/**
+ * Names used in descriptions of tasks and epics. Returns null if the run ended before all were
+ * read.
+ */
 export async function namedAttachments(run: PruneRun): Promise<ReadonlySet<string> | null> {
   const named = new Set<string>();
   for (const table of ['tasks', 'epics'] as const) {

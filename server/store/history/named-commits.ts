@@ -1,9 +1,9 @@
 // Commits that the plan refers to: landed ones, finished ones that have not landed, and the tips of
-// the lines.
+// lines.
 
 import type { Db } from '../rows/one-moment.ts';
 
-/** Each with the task or the branch that names it. */
+/** Maps each commit to the task or branch that refers to it. */
 export async function namedCommits(db: Db): Promise<ReadonlyMap<string, string>> {
   const tasks = await db
     .selectFrom('tasks')

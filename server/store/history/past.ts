@@ -1,5 +1,5 @@
-// The state at an earlier event, as a store in memory: `status` and `why` read it with the code
-// that reads the present.
+// Rebuilds the state at an earlier event as a store in memory, so that `status` and `why` read it
+// with the same code as the present.
 
 import { openSqlite } from '../sqlite/open.ts';
 import { Refusal } from '../../core/failure.ts';
@@ -9,7 +9,7 @@ import { storeSteps } from '../schema/schema.ts';
 import type { StoreTables } from '../schema/tables.ts';
 import { sql } from 'kysely';
 
-/** After an event, at a time (Unix milliseconds), or after one change of the past. */
+/** After an event, at a time (Unix milliseconds), or after one recorded change. */
 export type PastMoment =
   | { readonly seq: number }
   | { readonly atMs: number }
@@ -17,9 +17,9 @@ export type PastMoment =
 
 export interface Past {
   readonly db: Db;
-  /** The last event that had happened. */
+  /** The last event before the moment. */
   readonly seq: number;
-  /** The time that was asked for, or that of the event. Unix milliseconds. */
+  /** The requested time, or that of the event. Unix milliseconds. */
   readonly atMs: number;
   readonly close: () => Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface Past {
 type Row = Record<string, unknown>;
 type Rows = Map<string, Row>;
 
-/** Refuses a moment that is not in the past that is kept. */
+/** Refuses a moment that is in the future or older than the kept history. */
 export async function openPast(db: Db, moment: PastMoment): Promise<Past> {
   const found = await readAtOneMoment(db, async (at) => {
     const place = await placeOf(at, moment);
@@ -46,7 +46,7 @@ export async function openPast(db: Db, moment: PastMoment): Promise<Past> {
 interface Place {
   readonly seq: number;
   readonly atMs: number;
-  /** The last change that had happened. Null if all have. */
+  /** The last change before the moment. Null if all changes are. */
   readonly n: number | null;
 }
 
@@ -108,7 +108,10 @@ async function timeOf(db: Db, seq: number): Promise<number> {
 
 const pageSize = 1_000;
 
-/** All changes before the transaction that wrote the next event; null if there are none. */
+/**
+ * The last change of the transactions before the one that wrote the next event; null if there are
+ * none.
+ */
 async function changesUntil(db: Db, seq: number): Promise<number | null> {
   const next = await db
     .selectFrom('past_events')
@@ -151,7 +154,7 @@ async function presentRows(db: Db, { table, key }: PastKept): Promise<Rows> {
   return new Map(rows.map((row) => [JSON.stringify(key.map((name) => row[name])), row]));
 }
 
-/** Goes from the last change back to the first one that had not happened. */
+/** Undoes changes from the latest back to the first one after the moment. */
 async function undoChanges(db: Db, n: number, tables: ReadonlyMap<string, Rows>): Promise<void> {
   const changes = await db
     .selectFrom('past')
@@ -162,7 +165,7 @@ async function undoChanges(db: Db, n: number, tables: ReadonlyMap<string, Rows>)
   for (const { op, tbl, key: stored, old } of changes) {
     const rows = tables.get(tbl);
     if (rows === undefined) continue;
-    // The databases write JSON with other spaces and escapes than JavaScript.
+    // The databases format JSON with different spaces and escapes than JavaScript.
     const key = rows.has(stored) ? stored : JSON.stringify(JSON.parse(stored));
     if (op === 'insert') rows.delete(key);
     else if (op === 'delete') rows.set(key, JSON.parse(old ?? '{}') as Row);

@@ -1,21 +1,21 @@
-// Removes the rows that no task owns once they are old: changes of the past, results of gates,
-// deliveries of webhooks, notes that no prompt contains.
+// Removes old rows that no task owns: recorded changes, gate results, webhook deliveries, and notes
+// that no prompt uses.
 
 import { sql, type SqlBool } from 'kysely';
 import type { Store } from '../port.ts';
 import type { Tx } from '../schema/tables.ts';
 import { type PruneRun, type Removed, rowsAtOnce, tablesOf } from './prune.ts';
 
-/** Rows that are read in one go when nothing but their numbers is asked. */
+/** Rows read at once if only their numbers are needed. */
 const walkedAtOnce = 2_000;
-/** Most changes that one transaction makes. */
+/** Maximum number of recorded changes that one transaction makes. */
 const changesMax = 100_000;
 
 const nothing: Removed = { count: 0, bytes: 0 };
 
 /**
- * Changes before the first event that is not older: `drover at` reaches back to that one
- * afterwards.
+ * Removes changes before the first event that is recent enough, which is then the earliest moment
+ * for `drover at`.
  */
 export async function prunePast(run: PruneRun, beforeMs: number): Promise<Removed> {
   const { store, isDry } = run;
@@ -28,7 +28,7 @@ export async function prunePast(run: PruneRun, beforeMs: number): Promise<Remove
     .where('seq', '<', first.seq)
     .limit(1)
     .executeTakeFirst();
-  // A project without old data keeps its start marker: nothing is removed, so nothing is written.
+  // A project without old data keeps its start marker, so nothing is written.
   if (older === undefined) return nothing;
   const below = await firstChange(run, first);
   if (below === null) return nothing;
@@ -65,7 +65,10 @@ interface Kept {
   readonly tx: number;
 }
 
-/** The first event that is not older. No index knows the times of events, so they are walked. */
+/**
+ * The first event that is recent enough. No index contains the times of events, so they are
+ * scanned.
+ */
 async function firstKept(
   { store, yieldTurn }: PruneRun,
   beforeMs: number,
@@ -128,7 +131,7 @@ async function removePastEvents(run: PruneRun, before: number): Promise<void> {
   });
 }
 
-/** Results of gates: a cache, which an unfinished task needs no more than a finished one. */
+/** Gate results are a cache, so even those of unfinished tasks can be removed. */
 export async function pruneVerdicts(run: PruneRun, beforeMs: number): Promise<Removed> {
   return removeInParts<{ tree_sha: string; command: string; at_ms: number; output_tail: string }>(
     run,
@@ -162,7 +165,7 @@ export async function pruneVerdicts(run: PruneRun, beforeMs: number): Promise<Re
   );
 }
 
-/** Deliveries of webhooks that were sent or have failed. */
+/** Removes webhook deliveries that were sent or have failed. */
 export async function pruneDeliveries(run: PruneRun, beforeMs: number): Promise<Removed> {
   return removeInParts<{ endpoint: string; seq: number; body: string }>(run, {
     read: (after) =>
@@ -189,7 +192,7 @@ export async function pruneDeliveries(run: PruneRun, beforeMs: number): Promise<
   });
 }
 
-/** Notes that no prompt has contained since then. */
+/** Removes notes that no prompt has used since then. */
 export async function pruneNotes(run: PruneRun, beforeMs: number): Promise<Removed> {
   return removeInParts<{ id: string; text: string }>(run, {
     read: (after) =>
@@ -217,13 +220,13 @@ export async function pruneNotes(run: PruneRun, beforeMs: number): Promise<Remov
 }
 
 interface OldRows<Row> {
-  /** The next ones, behind the last that was seen. */
+  /** The next rows after the last one that was read. */
   read(after: Row | null): Promise<readonly Row[]>;
   bytesOf(row: Row): number;
   remove(tx: Tx, rows: readonly Row[]): Promise<void>;
 }
 
-/** Removes a few at a time, each few in a transaction of their own; a dry run only counts. */
+/** Removes a few rows per transaction. A dry run only counts. */
 async function removeInParts<Row>(run: PruneRun, old: OldRows<Row>): Promise<Removed> {
   const removed: Removed = { count: 0, bytes: 0 };
   let after: Row | null = null;
@@ -238,7 +241,7 @@ async function removeInParts<Row>(run: PruneRun, old: OldRows<Row>): Promise<Rem
   return removed;
 }
 
-/** Tasks no longer name refs of removed snapshots. */
+/** Removes refs of deleted snapshots from their tasks. */
 export async function forgetRescueRefs(
   store: Store,
   gone: ReadonlyMap<string, readonly string[]>,

@@ -1,6 +1,6 @@
-// Removes old history, in small transactions: of closed epics and of finished tasks outside any
-// epic. Anything that an unfinished task links to is left alone. The metrics' counts of removed
-// events are kept as numbers.
+// Removes old history of closed epics, and of finished tasks without an epic, in small
+// transactions. History that an unfinished task links to is preserved. The metrics' counts of
+// removed events are kept as numbers.
 
 import { type ExpressionBuilder, type Expression, sql, type SqlBool } from 'kysely';
 import { countedOf } from '../../core/history/metrics.ts';
@@ -15,11 +15,11 @@ import type { EventRow, StoreTables, Tx } from '../schema/tables.ts';
 
 export interface Removed {
   count: number;
-  /** Bytes of the removed texts, without the database's own overhead. */
+  /** Bytes of the removed texts, without the database's overhead. */
   bytes: number;
 }
 
-/** The tables of a store, which others may not ask. */
+/** The tables of a store, which code outside of the store must not query. */
 export function tablesOf({ db }: Pick<Store, 'db'>): Db {
   return db;
 }
@@ -27,25 +27,25 @@ export function tablesOf({ db }: Pick<Store, 'db'>): Db {
 export interface PruneRun {
   readonly store: Store;
   readonly isDry: boolean;
-  /** Yields to other work between two transactions. False to stop here. */
+  /** Yields to other work between two transactions. Returns false to stop. */
   readonly yieldTurn: () => Promise<boolean>;
 }
 
 /**
- * Tasks whose events go in one transaction, events that do unless one task has more, and other rows
- * that do.
+ * Limits per transaction: tasks whose events are removed, events unless one task has more, and
+ * other rows.
  */
 const tasksAtOnce = 10;
 const eventsAtOnce = 250;
 export const rowsAtOnce = 250;
 
-/** Statuses that nothing comes after; a failed task may be retried while its epic is open. */
+/** Final statuses. A failed task may still be retried while its epic is open. */
 const over = sql`('completed', 'cancelled', 'failed')`;
 const finished = sql`('completed', 'cancelled')`;
 
 /**
- * True of tasks in closed epics, and of finished ones without an epic; never of one that unfinished
- * work links to.
+ * True of tasks in closed epics and of finished tasks without an epic, unless unfinished work links
+ * to them.
  */
 function isPast(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool> {
   const isClosed = sql<SqlBool>`(
@@ -64,7 +64,7 @@ function isPast(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool
   return eb.and([isClosed, eb.not(isLinked)]);
 }
 
-/** Those of the tasks whose history may go. */
+/** Of these tasks, those whose history may be removed. */
 export async function pastTasks(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db
@@ -87,7 +87,7 @@ export async function closedEpics(db: Db, ids: readonly string[]): Promise<Reado
   return new Set(rows.map((row) => row.id));
 }
 
-/** Those of these tasks that changed, or whose last attempt ended, at the time or later. */
+/** Of these tasks, those that changed, or whose last attempt ended, at the time or later. */
 export async function recentlyChanged(
   db: Db,
   ids: readonly string[],
@@ -111,11 +111,12 @@ export async function recentlyChanged(
 }
 
 /**
- * Events of past tasks whose last one is older than the time; then those of no task that is left.
+ * Removes events of past tasks whose latest event is older than the time, then events of tasks that
+ * no longer exist.
  */
 export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Removed> {
   const removed: Removed = { count: 0, bytes: 0 };
-  // The newest one stays, or the numbers of the feed would seem to go back.
+  // The latest event stays, or feed numbers would appear to decrease.
   const lastSeq = await run.store.feed.lastSeq();
   const windows = buildWindows((await readRuns(run.store.db)).values(), beforeMs);
   const bounds = { beforeMs, lastSeq, windows };
@@ -148,9 +149,8 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
 }
 
 /**
- * Tasks that have events, a few at a time. The ids are walked and nothing else is asked of them:
- * one question for "the next ones that are past" has SQLite go through all the finished tasks again
- * for each answer.
+ * Yields tasks that have events, a few at a time. Scans only the ids: with a query for "the next
+ * past tasks", SQLite would scan all finished tasks for each page.
  */
 async function* toldTasks({ store, yieldTurn }: PruneRun): AsyncIterable<readonly string[]> {
   let after = '';
@@ -177,7 +177,7 @@ async function* toldTasks({ store, yieldTurn }: PruneRun): AsyncIterable<readonl
   }
 }
 
-/** The same tasks in parts whose events a step of a run can wait for. */
+/** Splits the tasks into parts with few enough events for one transaction. */
 async function partsByEvents(db: Db, ids: readonly string[]): Promise<readonly string[][]> {
   if (ids.length === 0) return [];
   const rows = await db
@@ -219,9 +219,7 @@ interface Bounds {
   readonly windows: readonly Window[];
 }
 
-/**
- * All events of a task are removed at once, so that it is counted once. Resolves with the tasks.
- */
+/** Removes all events of a task at once, so that it is counted once. Resolves with the tasks. */
 async function removeTaskEvents(
   { store, isDry }: PruneRun,
   ids: readonly string[],
@@ -230,7 +228,7 @@ async function removeTaskEvents(
 ): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const work = async (db: Db, tx: Tx | null): Promise<ReadonlySet<string>> => {
-    // A closed epic may have been opened since these were found.
+    // A closed epic may have been reopened since the tasks were found.
     const still = [...(await pastTasks(db, ids))];
     if (still.length === 0) return new Set();
     const rows = await db
@@ -253,10 +251,7 @@ async function removeTaskEvents(
   return isDry ? work(store.db, null) : store.transaction((tx) => work(tx, tx));
 }
 
-/**
- * The time of the oldest remaining event of a task: runs that ended before it do not appear in the
- * result.
- */
+/** The time of the oldest remaining event of a task. Runs that ended before it are omitted. */
 async function oldestTaskEvent(
   { store, yieldTurn }: PruneRun,
   gone: ReadonlySet<string>,
@@ -315,7 +310,7 @@ async function removeOtherEvents(
   else await store.transaction((tx) => work(tx, tx));
 }
 
-/** When these runs ended, without those that can continue. */
+/** When these runs ended. Omits runs that can continue. */
 async function overRuns(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   if (ids.length === 0) return new Map();
   const rows = await db
@@ -348,7 +343,10 @@ async function carry(tx: Tx, counted: ReadonlyMap<string, number>): Promise<void
   }
 }
 
-/** Resolves with those that it removed itself: another machine may be doing the same. */
+/**
+ * Resolves with the rows that this call removed, because another machine may be removing the same
+ * ones.
+ */
 async function removeEvents(tx: Tx, rows: readonly EventRow[]): Promise<readonly EventRow[]> {
   const gone: EventRow[] = [];
   for (let at = 0; at < rows.length; at += rowsAtOnce) {
@@ -361,8 +359,8 @@ async function removeEvents(tx: Tx, rows: readonly EventRow[]): Promise<readonly
 }
 
 /**
- * The last event that was removed: a client whose position is before it cannot get the events that
- * it missed.
+ * The last event that was removed. A client at an earlier position cannot get the events that it
+ * missed.
  */
 export async function lastPruned(db: Db): Promise<number> {
   const row = await db.selectFrom('pruned_events').select('seq').executeTakeFirst();

@@ -1,4 +1,4 @@
-// Reports, traces, metrics and the list of runs, from the feed as stories.
+// Computes reports, traces, metrics and the list of runs from the feed.
 
 import { Refusal } from '../../core/failure.ts';
 import type { Report, ReportBoard, ReportScope } from '../../core/history/report.ts';
@@ -23,8 +23,8 @@ import { ToldStories } from './told-stories.ts';
 import type { SpanUsage, TraceSpan } from '../../core/history/trace-span.ts';
 
 /**
- * A run's or an epic's report; `id` null: the newest run's. Refuses an id that is neither. `told`,
- * here and below: kept by who asks again.
+ * The report of a run or an epic. `id` null: the latest run. Refuses an id that is neither. `told`,
+ * here and below: stories that the caller keeps between calls.
  */
 export async function readReport(
   db: Db,
@@ -75,7 +75,7 @@ export async function readTrace(db: Db, id: string, nowMs: number): Promise<read
   });
 }
 
-/** The runs of the project, newest first; `search`: words that must all occur in a run. */
+/** The project's runs, newest first. `search`: words that must all occur in a run. */
 export async function readRuns(
   db: Db,
   request: { readonly search: string; readonly max: number; readonly nowMs: number },
@@ -107,7 +107,7 @@ function runsOf(stories: StoryTeller, taskIds: ReadonlySet<string>): readonly st
   return [...found];
 }
 
-/** All metrics as Prometheus reads them. */
+/** All metrics in the Prometheus text format. */
 export async function readMetrics(
   db: Db,
   nowMs: number,
@@ -139,7 +139,7 @@ export async function readMetrics(
   });
 }
 
-/** PostgreSQL answers sums of whole numbers as text. */
+/** PostgreSQL returns sums of integers as text. */
 function numeric(row: MetricsUsage): MetricsUsage {
   return {
     agent: row.agent,
@@ -209,7 +209,7 @@ async function askedTasks(db: Db): Promise<AskedTasks> {
   );
 }
 
-/** The current values from which the counts of tasks are made. */
+/** The current values that task counts are computed from. */
 async function readCounted(db: Db): Promise<ReportBoard> {
   const rows = await db
     .selectFrom('tasks')

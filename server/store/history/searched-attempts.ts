@@ -1,11 +1,11 @@
-// The attempts whose logs a search goes through, newest first, with the parts that each may have.
+// The attempts whose logs a search covers, newest first, with the parts that each may have.
 
 import type { Db } from '../rows/one-moment.ts';
 import { inParts, readAtOneMoment } from '../rows/one-moment.ts';
 import { NearTasks } from '../rows/near-tasks.ts';
 
 export interface SearchedPart {
-  /** The task itself, or one of its sub-tasks. */
+  /** The task itself or one of its sub-tasks. */
   readonly id: string;
   readonly title: string;
 }
@@ -20,7 +20,7 @@ export interface SearchedAttempt {
   readonly parts: readonly SearchedPart[];
 }
 
-/** The last attempt of the page before. */
+/** The last attempt of the previous page. */
 export type SearchedAfter = Pick<SearchedAttempt, 'taskId' | 'number' | 'startedMs'>;
 
 export async function countAttempts(db: Db): Promise<number> {

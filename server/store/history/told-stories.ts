@@ -1,12 +1,13 @@
-// The feed as it was last retold, so that the next query reads only new events: a search in the
-// history asks after every few letters, and the page of an active run asks all the time.
+// Keeps the stories of the feed, so that the next query reads only new events. A search in the
+// history queries after every few typed letters, and the page of an active run queries all the
+// time.
 
 import { StoryTeller } from '../../core/history/stories.ts';
 import { eventView } from '../feed/feed.ts';
 import type { Db } from '../rows/one-moment.ts';
 
 const pageSize = 5_000;
-/** Stories of a longer feed would fill the memory; it is retold each time. */
+/** Stories of a longer feed would need too much memory, so it is read completely each time. */
 const keptEventsMax = 50_000;
 
 interface Told {
@@ -18,9 +19,9 @@ export class ToldStories {
   #told: Told = { teller: new StoryTeller(), events: 0 };
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Everything in the feed. A later question adds to the same stories. */
+  /** Reads everything in the feed. Later calls extend the same stories. */
   read(db: Db): Promise<StoryTeller> {
-    // One at a time, so that no event counts twice.
+    // One call at a time, so that no event is counted twice.
     const next = this.#last.then(async () => this.#read(db));
     this.#last = next.catch(() => undefined);
     return next;
@@ -28,7 +29,7 @@ export class ToldStories {
 
   async #read(db: Db): Promise<StoryTeller> {
     const { teller, events } = this.#told;
-    // Retention removes events from the middle: then it starts over.
+    // Retention removes events from the middle of the feed. The stories then start over.
     const isWhole = events === 0 || (await countUpTo(db, teller.seq)) === events;
     const told = await readOn(db, isWhole ? this.#told : fresh());
     this.#told = told.events <= keptEventsMax ? told : fresh();

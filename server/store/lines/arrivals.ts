@@ -1,11 +1,11 @@
-// The one rule about blockers that landed on another line: such a blocker is unmet until its commit
-// is in the line of the run. Which commits those are is asked of git, and noted here.
+// The rule for blockers that landed on another line: such a blocker is unmet until its commit is on
+// the run's line. Which commits are there is determined by git and recorded here.
 
 import type { Reads, Tx } from '../schema/tables.ts';
 import type { EpicWait } from '../../core/line/epic-cycle.ts';
 import type { RunLine, Scope } from '../rows/scope.ts';
 
-/** Blockers of unfinished tasks and of their sub-tasks that landed elsewhere. */
+/** Blockers of unfinished tasks and of their sub-tasks that landed on another line. */
 function unmetElsewhere(db: Reads, { line, target }: RunLine) {
   const others = db.selectFrom('lines').select('branch').where('branch', 'not in', [line, target]);
   const arrived = db.selectFrom('arrivals').select('sha').where('line', '=', line);
@@ -20,7 +20,7 @@ function unmetElsewhere(db: Reads, { line, target }: RunLine) {
     .where('part.status', 'not in', ['completed', 'cancelled']);
 }
 
-/** The tasks without a parent that such a blocker keeps from starting on the line. */
+/** Top-level tasks that such a blocker keeps from starting on the line. */
 export function tasksBehind(db: Reads, place: RunLine) {
   return unmetElsewhere(db, place).select((eb) =>
     eb.fn.coalesce('parent.parent_id', 'part.parent_id', 'part.id').as('id'),
@@ -67,7 +67,7 @@ export async function awaitedCommits(
   }));
 }
 
-/** The line holds these commits of blockers that landed on other lines. */
+/** Records that the line contains these commits of blockers that landed on other lines. */
 export async function noteArrivals(tx: Tx, line: string, shas: readonly string[]): Promise<void> {
   if (shas.length === 0) return;
   await tx
@@ -77,7 +77,7 @@ export async function noteArrivals(tx: Tx, line: string, shas: readonly string[]
     .execute();
 }
 
-/** People removed it from the line again. */
+/** Users removed the commit from the line. */
 export async function forgetArrival(tx: Tx, line: string, sha: string): Promise<void> {
   await tx.deleteFrom('arrivals').where('line', '=', line).where('sha', '=', sha).execute();
 }
@@ -88,7 +88,7 @@ export async function waitsForRuns(
   run: Scope,
   others: {
     readonly epics: readonly string[];
-    /** One of the other runs is of everything. */
+    /** One of the other runs covers all tasks. */
     readonly hasWider: boolean;
   },
 ): Promise<boolean> {

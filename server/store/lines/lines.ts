@@ -1,5 +1,5 @@
-// The row of each landing line. `landed_sha` is the last tip of the line that Drover recorded;
-// `followed_sha` is the state of the branch that this tip includes. Both are written here alone.
+// The row of each landing line. `landed_sha` is the last tip of the line that Drover recorded.
+// `followed_sha` is the state of the branch that this tip includes. Only this file writes them.
 
 import type { WrongState } from '../../core/work/wrong-state.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -19,11 +19,11 @@ export async function readLine(tx: Reads, branch: string): Promise<LineRow | nul
   return row ?? null;
 }
 
-/** The known state of a line after one of its moves; omitted fields stay unchanged. */
+/** The known state of a line after a move. Omitted fields stay unchanged. */
 export interface LineMoved {
   readonly landed: string;
   readonly followed?: string;
-  /** The branch that the line of an epic starts from. */
+  /** The branch that an epic's line starts from. */
   readonly parent?: string;
 }
 
@@ -44,14 +44,14 @@ export async function recordLine(
     .execute();
 }
 
-/** The line is about to include this state of the branch: noted before the ref moves. */
+/** Records, before the ref moves, that the line is about to include this state of the branch. */
 export async function includeBranch(tx: Tx, branch: string, sha: string): Promise<void> {
   await tx.updateTable('lines').set({ followed_sha: sha }).where('branch', '=', branch).execute();
 }
 
 /**
- * Work has landed on a line. An epic whose line it is has something to land, also if it has landed
- * before.
+ * Records that work has landed on a line. If the line is an epic's, that epic has something to
+ * land, even if it has landed before.
  */
 export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<void> {
   await recordLine(tx, branch, { landed: sha });
@@ -63,7 +63,10 @@ export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<v
     .execute();
 }
 
-/** Landings that the branch lacks, and why; the feed reports the start and the end of a wait. */
+/**
+ * Records landings that the branch lacks, and why. The feed reports the start and the end of a
+ * wait.
+ */
 export async function setPending(
   tx: Tx,
   sources: StoreSources,
@@ -87,7 +90,7 @@ export async function setPending(
   else if (known.pending > 0) await appendEvent(tx, sources, { type: 'target.followed', data });
 }
 
-/** The last merge or replay that was tried on these two tips, so that it is made once. */
+/** The last merge or replay that was tried for these two tips, so that it is made only once. */
 export interface TriedMerge {
   readonly kind: 'merge' | 'replay';
   readonly target: string;
@@ -95,9 +98,9 @@ export interface TriedMerge {
   /** Null if it conflicts. */
   readonly commit: string | null;
   readonly tree: string | null;
-  /** For the result branch. */
+  /** The commit for the result branch. */
   readonly shown: string | null;
-  /** Why it is impossible. */
+  /** Why it failed. */
   readonly reason: string | null;
 }
 
@@ -118,12 +121,12 @@ export function droppedTips(line: Pick<LineRow, 'dropped'> | null): readonly str
   return line === null ? [] : textList(line.dropped);
 }
 
-/** Tips kept that people have taken out of a line; the oldest go first. */
+/** Maximum number of removed tips kept per line. The oldest are dropped. */
 const droppedMax = 50;
 
 /**
- * People have taken the tip out of the branch: commits that only it had must not return with later
- * work.
+ * Records that users removed the tip from the branch, so that later work does not restore its
+ * commits.
  */
 export async function noteDropped(tx: Tx, branch: string, sha: string): Promise<void> {
   const row = await tx
@@ -140,12 +143,12 @@ export async function noteDropped(tx: Tx, branch: string, sha: string): Promise<
     .execute();
 }
 
-/** The problems that are reported of the branch and its checkout until a person fixes them. */
+/** Problems of the branch and its checkout, which are reported until a person fixes them. */
 export function wrongStates(line: Pick<LineRow, 'wrong'> | null): readonly WrongState[] {
   return line === null ? [] : (JSON.parse(line.wrong) as WrongState[]);
 }
 
-/** Replaces the states of a line; the feed reports each change. */
+/** Replaces the states of a line. The feed reports each change. */
 export async function setWrongStates(
   tx: Tx,
   sources: StoreSources,
@@ -164,7 +167,9 @@ export async function setWrongStates(
   await appendEvent(tx, sources, { type, data: { branch, states: [...states] } });
 }
 
-/** `reason` null: the line is free again. The feed reports the start and the end of a hold once. */
+/**
+ * Holds a line, or releases it if `reason` is null. The feed reports the start and the end once.
+ */
 export async function holdLine(
   tx: Tx,
   sources: StoreSources,

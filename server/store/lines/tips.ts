@@ -1,13 +1,13 @@
-// The tips that Drover has written, or was about to write, into the refs of its lines: any other
-// value is another hand's.
+// The tips that Drover has written, or was about to write, into the refs of its lines. Any other
+// value was written by another program.
 
 import type { StoreSources } from '../feed/feed.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
 
-/** Values kept for each line. */
+/** Maximum number of tips per line. */
 const tipsMax = 1_000;
 
-/** Before the ref moves: a value found there after a crash in between is ours. */
+/** Called before the ref moves, so that Drover recognizes the value after a crash. */
 export async function noteTip(
   tx: Tx,
   sources: StoreSources,

@@ -1,5 +1,5 @@
-// Notes for later tasks. A row exists as long as the note counts: a dropped one is removed, and the
-// feed tells why.
+// Notes for later tasks. A row exists only while the note is valid. When a note is dropped, its row
+// is removed and the feed says why.
 
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
@@ -25,12 +25,12 @@ export interface NewNote extends Pick<NoteRow, 'text' | 'epic_id' | 'task_id' | 
 /** Why a note was removed. */
 export type NoteEnd = 'person' | 'lines_changed';
 
-/** Most notes that are read at once: the newest. */
+/** Maximum number of notes read at once. The latest ones are read. */
 const notesMax = 500;
 
 /**
- * Notes that count: written or used since then, and not by an attempt that failed, unless a person
- * kept them. Newest first.
+ * Valid notes, newest first: written or used since then, and not by an attempt that failed, unless
+ * a person kept them.
  */
 export async function readNotes(
   db: Reads,
@@ -126,7 +126,7 @@ async function sameNote(tx: Tx, note: NewNote): Promise<NoteRow | null> {
   return row ?? null;
 }
 
-/** Refuses if no such note exists. */
+/** Refuses an unknown note. */
 export async function noteOrRefuse(db: Reads, id: string): Promise<NoteRow> {
   const row = await db.selectFrom('notes').selectAll().where('id', '=', id).executeTakeFirst();
   if (row !== undefined) return row;
@@ -136,7 +136,7 @@ export async function noteOrRefuse(db: Reads, id: string): Promise<NoteRow> {
   );
 }
 
-/** From now on it counts for the whole project, whatever becomes of its attempt. */
+/** Makes the note valid for the whole project, whatever happens to its attempt. */
 export async function keepNote(tx: Tx, sources: StoreSources, id: string): Promise<NoteRow> {
   const row = await noteOrRefuse(tx, id);
   if (row.kept === 1) return row;
@@ -146,7 +146,7 @@ export async function keepNote(tx: Tx, sources: StoreSources, id: string): Promi
   return { ...row, ...kept };
 }
 
-/** Does nothing if the note was removed before. */
+/** Does nothing if the note was already removed. */
 export async function dropNote(
   tx: Tx,
   sources: StoreSources,
@@ -158,7 +158,7 @@ export async function dropNote(
     await appendNote(tx, sources, 'note.dropped', row, { reason, text: row.text });
 }
 
-/** A prompt contains them now. */
+/** Records that a prompt now uses them. */
 export async function noteUses(
   tx: Tx,
   sources: StoreSources,

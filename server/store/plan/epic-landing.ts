@@ -1,14 +1,17 @@
-// The landing of an epic as a whole, from its row: the tested commit, the person's decision, and
-// the result.
+// The landing of an epic as a whole, from its row: the tested commit, the person's decision and the
+// result.
 
 import type { Reads, Tx } from '../schema/tables.ts';
 
-/** A person approves the tree that they have seen. */
+/** Approves the tree that the person has seen. */
 export async function approveEpicTree(tx: Tx, id: string, tree: string): Promise<void> {
   await tx.updateTable('epics').set({ approved_tree: tree }).where('id', '=', id).execute();
 }
 
-/** A person wants more work before the epic lands; an earlier approval no longer counts. */
+/**
+ * Records that a person wants more work before the epic lands. An earlier approval no longer
+ * counts.
+ */
 export async function sendEpicBack(tx: Tx, id: string, note: string): Promise<void> {
   await tx
     .updateTable('epics')
@@ -22,7 +25,7 @@ export async function sendEpicBack(tx: Tx, id: string, note: string): Promise<vo
     .execute();
 }
 
-/** Marks the epic as landed on its target as `sha`, which is null if a person merged it by hand. */
+/** Marks the epic as landed on its target as `sha`, or null if a person merged it by hand. */
 export async function markEpicLanded(tx: Tx, id: string, sha: string | null): Promise<void> {
   await tx
     .updateTable('epics')
@@ -32,7 +35,7 @@ export async function markEpicLanded(tx: Tx, id: string, sha: string | null): Pr
     .execute();
 }
 
-/** The epic has not landed: why, and the tree that waits for an approval. */
+/** Records why the epic did not land, and the tree that waits for an approval. */
 export async function endEpicLanding(
   tx: Tx,
   id: string,
@@ -49,7 +52,7 @@ export async function endEpicLanding(
     .execute();
 }
 
-/** True when a completed task has landed on the line. */
+/** True if a completed task has landed on the line. */
 export async function holdsLandedWork(db: Reads, line: string): Promise<boolean> {
   const row = await db
     .selectFrom('tasks')

@@ -1,11 +1,13 @@
-// The order of epics, and taking one out of the plan.
+// Reorders epics, and removes one from the plan.
 
 import { Refusal } from '../../core/failure.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { epicOrRefuse } from '../rows/find-rows.ts';
 import type { EpicRow, Tx } from '../schema/tables.ts';
 
-/** Before another epic, or at the end; there are few enough of them to be renumbered. */
+/**
+ * Moves an epic before another one or to the end. There are few enough epics to renumber them all.
+ */
 export async function moveEpic(
   tx: Tx,
   sources: StoreSources,
@@ -35,7 +37,7 @@ export async function moveEpic(
   await appendEvent(tx, sources, { type: 'epic.moved', epicId: id, data });
 }
 
-/** Resolves with the row as it was. */
+/** Resolves with the removed row. */
 export async function removeEpic(tx: Tx, sources: StoreSources, id: string): Promise<EpicRow> {
   const row = await epicOrRefuse(tx, id);
   const held = await tx

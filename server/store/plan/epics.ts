@@ -1,4 +1,4 @@
-// Epics: making, changing and closing them.
+// Creates, changes and closes epics.
 
 import { Refusal } from '../../core/failure.ts';
 import { newId } from '../../core/ids.ts';
@@ -17,7 +17,7 @@ export interface EpicFields {
 
 const idTriesMax = 20;
 
-/** An id of our own that nothing has yet. */
+/** A new, unused id. */
 export async function freshId(
   tx: Tx,
   sources: StoreSources,
@@ -33,8 +33,8 @@ export async function freshId(
 }
 
 /**
- * Beads refuses a file with ids of another prefix than its own: new ids of a project with its
- * issues use that prefix.
+ * Beads refuses a file with ids of several prefixes, so new ids of a project with Beads issues use
+ * theirs.
  */
 async function beadsPrefix(tx: Tx): Promise<string | null> {
   const row = await tx
@@ -109,10 +109,9 @@ export async function editEpic(
 const namedTasksMax = 5;
 
 /**
- * Closing means that nothing more happens. It is refused while a task of the epic can still
- * continue (it is neither completed, failed nor cancelled) and while the finished epic is landing
- * or waits for an approval, because work would then silently be left behind. Closing twice is
- * allowed; a task that is added later opens the epic again.
+ * Closing an epic means that nothing more happens in it. Refused while a task of the epic can still
+ * proceed, or while the finished epic is landing or waits for an approval, because work would
+ * silently be left behind. Closing twice is allowed. A task that is added later reopens the epic.
  */
 export async function closeEpic(tx: Tx, sources: StoreSources, id: string): Promise<EpicRow> {
   const row = await epicOrRefuse(tx, id);
@@ -149,7 +148,7 @@ export async function setEpicLine(tx: Tx, id: string, branch: string): Promise<v
   await tx.updateTable('epics').set({ branch }).where('id', '=', id).execute();
 }
 
-/** A task is put into the epic: a closed one opens again. */
+/** Reopens a closed epic when a task is added to it. */
 export async function openEpicForTask(tx: Tx, sources: StoreSources, id: string): Promise<void> {
   const row = await epicOrRefuse(tx, id);
   if (row.status === 'open') return;

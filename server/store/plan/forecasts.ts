@@ -1,4 +1,4 @@
-// Works that overlap before they land: which attempts are compared, and the stored result.
+// Stores forecasts of works that overlap before they land, and selects the attempts to compare.
 
 import type { ExpressionBuilder } from 'kysely';
 import type { ForeseenPair } from '../../core/forecast/figures.ts';
@@ -8,7 +8,7 @@ import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { type Db, textList } from '../rows/one-moment.ts';
 import type { Reads, StoreTables, Tx } from '../schema/tables.ts';
 
-/** A running attempt of a machine, with the facts that a comparison needs. */
+/** A running attempt of a machine, with the facts for a comparison. */
 export interface ComparedAttempt {
   readonly id: string;
   readonly title: string;
@@ -19,14 +19,14 @@ export interface ComparedAttempt {
   readonly commit: string | null;
   readonly startedMs: number;
   readonly candidateOf: string | null;
-  /** Branch whose landing line it lands on, and the one that it reaches in the end. */
+  /** The branch whose landing line it lands on, and the branch that it finally reaches. */
   readonly line: string;
   readonly target: string;
   readonly phase: string | null;
   readonly agent: string;
 }
 
-/** Attempts of this machine that implement a task, at most `limit`. */
+/** At most `limit` attempts of this machine that implement a task. */
 export async function comparedAttempts(
   db: Reads,
   machine: string,
@@ -63,7 +63,7 @@ export async function comparedAttempts(
   }));
 }
 
-/** The two sides of a forecast: the later task, and the earlier one or the line (''). */
+/** The two sides of a forecast: the later task, and the earlier task or the line (''). */
 export interface ForecastKey {
   readonly taskId: string;
   readonly otherId: string;
@@ -71,7 +71,10 @@ export interface ForecastKey {
 
 export interface StoredForecast extends ForecastKey, KnownOverlap {}
 
-/** Forecasts of these tasks, and open ones of any others whose last attempt ran on the machine. */
+/**
+ * Forecasts of these tasks, and open forecasts of any other task whose last attempt ran on the
+ * machine.
+ */
 export async function readForecasts(
   db: Reads,
   machine: string,
@@ -97,7 +100,7 @@ export async function readForecasts(
   }));
 }
 
-/** Stores a forecast, with the files that hints have named. */
+/** Stores a forecast, with the files that hints named. */
 export async function recordForecast(
   tx: Tx,
   sources: StoreSources,
@@ -128,7 +131,7 @@ export async function recordForecast(
   await appendBoth(tx, sources, { taskId, otherId }, { level, files });
 }
 
-/** They no longer overlap, or one of them has ended. */
+/** Ends a forecast because the works no longer overlap or one of them has ended. */
 export async function endForecast(tx: Tx, sources: StoreSources, key: ForecastKey): Promise<void> {
   const ended = await tx
     .updateTable('forecasts')
@@ -141,7 +144,7 @@ export async function endForecast(tx: Tx, sources: StoreSources, key: ForecastKe
   if (ended !== undefined) await appendBoth(tx, sources, key, { level: null, files: [] });
 }
 
-/** An event for each of the two tasks: clients read both again. */
+/** Appends an event for each of the two tasks, so that clients read both again. */
 async function appendBoth(
   tx: Tx,
   sources: StoreSources,
@@ -159,7 +162,7 @@ async function appendBoth(
   }
 }
 
-/** Open forecasts by task, of one task or of all. One that has ended is not compared again. */
+/** Open forecasts by task, for one task or all. Forecasts that have ended are omitted. */
 export async function forecastViews(
   db: Db,
   id?: string,
@@ -193,7 +196,7 @@ export async function forecastViews(
   return found;
 }
 
-/** Conflicts of these tasks that were foreseen, each once; what became of them does not count. */
+/** Forecast conflicts of these tasks, each once, whatever their outcome. */
 export async function foreseenPairs(
   db: Db,
   ids: readonly string[],
@@ -209,7 +212,7 @@ export async function foreseenPairs(
     .map((row) => ({ taskId: row.task_id, otherId: row.other_id }));
 }
 
-/** Tasks whose last attempt ran on this machine: another machine's are its own to end. */
+/** Matches tasks whose last attempt ran on this machine. Other machines end their own forecasts. */
 function lastOn(eb: ExpressionBuilder<StoreTables, 'forecasts'>, machine: string) {
   return eb
     .selectFrom('tasks as t')
@@ -220,7 +223,7 @@ function lastOn(eb: ExpressionBuilder<StoreTables, 'forecasts'>, machine: string
     .where('a.machine', '=', machine);
 }
 
-/** Tasks with a running attempt. */
+/** Matches tasks with a running attempt. */
 function running(eb: ExpressionBuilder<StoreTables, 'forecasts'>) {
   return eb.selectFrom('tasks').select('id').where('status', '=', 'in_progress');
 }

@@ -1,5 +1,5 @@
-// The tasks around a task: its blockers, its sub-tasks, work that ended beside it, and tasks that
-// run at the same time.
+// Tasks around a task: its blockers, its sub-tasks, recently finished work, and tasks that run at
+// the same time.
 
 import type { AttemptRow, Reads, TaskRow } from '../schema/tables.ts';
 
@@ -16,7 +16,7 @@ export type Blocker = Pick<
   | 'base_sha'
 >;
 
-/** The blockers of these tasks, landed or not; a blocker of two of them is listed twice. */
+/** The blockers of these tasks, landed or not. A blocker of two of them is listed twice. */
 export async function blockersOf(db: Reads, ids: readonly string[]): Promise<readonly Blocker[]> {
   return db
     .selectFrom('task_dependencies as d')
@@ -28,7 +28,7 @@ export async function blockersOf(db: Reads, ids: readonly string[]): Promise<rea
     .execute();
 }
 
-/** The direct sub-tasks, canceled ones included, in the order in which they run. */
+/** Direct sub-tasks in the order in which they run, including canceled ones. */
 export async function subTasksOf(
   db: Reads,
   id: string,
@@ -41,7 +41,7 @@ export async function subTasksOf(
     .execute();
 }
 
-/** Tasks of the epic that were completed since a time (Unix seconds), newest first. */
+/** Tasks of the epic completed since a time (Unix seconds), newest first. */
 export async function completedInEpic(
   db: Reads,
   epicId: string,
@@ -109,7 +109,7 @@ export async function othersInProgress(
     .execute();
 }
 
-/** Tasks in the order of the plan, those of an epic (null: of none) first. */
+/** Tasks in plan order, those of the epic (null = without an epic) first. */
 export async function neighborsOf(
   db: Reads,
   epicId: string | null,
@@ -125,8 +125,8 @@ export async function neighborsOf(
 }
 
 /**
- * A task with this title that is not canceled: a sub-task of one, or a top-level task that waits
- * for one.
+ * A task with this title that is not canceled: a sub-task of the given parent, or a top-level task
+ * that waits for it.
  */
 export async function sameTitle(
   db: Reads,

@@ -1,4 +1,4 @@
-// Takes a removal back: the same rows with the same ids, as long as this backend runs.
+// Undoes a removal by restoring the same rows with the same ids, as long as this backend runs.
 
 import { Refusal } from '../../core/failure.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -34,7 +34,9 @@ export async function readRemoved(tx: Tx, rows: readonly TaskRow[]): Promise<Rem
   return rows.map((row) => ({ row, blockedBy: edges.get(row.id) ?? [] }));
 }
 
-/** All or none. References to rows that no longer exist (an epic, a blocker) are omitted. */
+/**
+ * Restores all rows or none. Omits references to rows that no longer exist (an epic, a blocker).
+ */
 export async function restoreRemoved(
   tx: Tx,
   sources: StoreSources,
@@ -49,7 +51,7 @@ export async function restoreRemoved(
     const data = { title: row.title };
     await appendEvent(tx, sources, { type: 'epic.created', epicId: row.id, data });
   }
-  // Parents before their parts: the rows refer to each other.
+  // Parents before their sub-tasks, because the rows refer to each other.
   const sorted = tasks.toSorted((a, b) => depthOf(a.row) - depthOf(b.row));
   for (const { row } of sorted) await insertTask(tx, row);
   for (const { row, blockedBy } of sorted) {
@@ -82,14 +84,14 @@ async function insertTask(tx: Tx, row: TaskRow): Promise<void> {
     .execute();
 }
 
-/** Ids of sub-tasks end in one number for each level. */
+/** An id has one number at its end for each level of sub-tasks. */
 function depthOf({ id }: TaskRow): number {
   return id.split('.').length;
 }
 
 const batchesMax = 100;
 
-/** The removals of this process, newest last. */
+/** The removals made by this process, latest last. */
 export class Removals {
   readonly #batches: Removed[] = [];
 
@@ -98,7 +100,7 @@ export class Removals {
     if (this.#batches.length > batchesMax) this.#batches.shift();
   }
 
-  /** The rows that were removed under these ids; refused if they are not remembered. */
+  /** The rows that were removed under these ids. Refused if they are not remembered. */
   find(ids: readonly string[]): Removed {
     const batch = { epics: new Map<string, EpicRow>(), tasks: new Map<string, RemovedTask>() };
     for (const { epics, tasks } of this.#batches) {

@@ -1,4 +1,4 @@
-// Editing a task, also while it runs: fields, epic, parent and blockers, and the effects of these
+// Edits a task, even while it runs: fields, epic, parent and blockers, with the effects of these
 // changes.
 
 import { Refusal } from '../../core/failure.ts';
@@ -24,7 +24,7 @@ import { continuedTask, distinctBlockers, insertBlockers, storedDescription } fr
 import { taskAndSubTaskIds, rootTaskId } from '../status/transition.ts';
 import { epicLinePrefix } from '../../core/plan/outcome.ts';
 
-/** Changes only the given fields; resolves with the new row. */
+/** Changes only the given fields. Resolves with the new row. */
 export async function editTask(
   tx: Tx,
   sources: StoreSources,
@@ -37,7 +37,7 @@ export async function editTask(
     ...(await writeColumns(tx, row, fields)),
     ...(await moveTask(tx, sources, row, fields)),
     ...(await writeBlockers(tx, row, fields)),
-    // Given again, it requests a new plan in place of the approved one.
+    // Setting it again requests a new plan that replaces the approved one.
     ...(fields.plan === true && (await dropPlans(tx, sources, id, ['approved'])) > 0
       ? ['plan']
       : []),
@@ -63,7 +63,7 @@ export async function editTask(
   await rebuildChains(tx, await refuseLoops(tx, id, before));
   const touched = new Set([...(await withParents(tx, id)), ...(await taskAndSubTaskIds(tx, id))]);
   if (changed.includes('parent')) {
-    // Who is a relative of whom has changed for everything below both of the topmost tasks.
+    // The move changes which tasks are relatives, for everything below both topmost tasks.
     for (const member of await taskAndSubTaskIds(tx, await rootTaskId(tx, id))) touched.add(member);
     const oldRoot = row.parent_id === null ? id : await rootTaskId(tx, row.parent_id);
     for (const member of await taskAndSubTaskIds(tx, oldRoot)) touched.add(member);
@@ -101,7 +101,7 @@ async function writeColumns(tx: Tx, row: TaskRow, fields: TaskFields): Promise<s
   return changed;
 }
 
-/** Another parent or another epic; sub-tasks of the task move with it. */
+/** Moves the task to another parent or epic, together with its sub-tasks. */
 async function moveTask(
   tx: Tx,
   sources: StoreSources,
@@ -125,8 +125,8 @@ async function moveTask(
 }
 
 /**
- * An attempt lands on the line of the epic that it started in: the task must not leave its work
- * behind.
+ * An attempt lands on the line of the epic that it started in, so the task must not be moved away
+ * from its work.
  */
 async function refuseMoveOfWork(tx: Tx, row: TaskRow): Promise<void> {
   if (ownedStatuses.has(row.status)) {

@@ -1,4 +1,4 @@
-// The fields of a task that a person gives, checked and brought into the form of the columns.
+// Checks the fields of a task that a person gives, and converts them to columns.
 
 import type { GivenChecks } from '../../core/exchange/given-rules.ts';
 import { givenColumns } from '../../core/exchange/task-rule-columns.ts';
@@ -17,10 +17,10 @@ import {
   shown,
 } from '../rows/field-checks.ts';
 
-/** Columns that a person sets; a key exists exactly if its field was given. */
+/** Columns that a person sets. A key exists only if its field was given. */
 export interface TaskColumns extends RuleColumns {
   title?: string;
-  /** Excludes the acceptance criteria. */
+  /** Without the acceptance criteria. */
   description?: string | null;
   priority?: number;
   type?: string;
@@ -55,12 +55,12 @@ export function checkTaskFields(fields: TaskFields): TaskColumns {
   return Object.assign(columns, givenColumns(fields, checks));
 }
 
-/** Null or empty uses the settings. */
+/** Null or empty = use the settings. */
 export function checkedRunsOn(given: string | null): RunPlace | null {
   return given === null || given === '' ? null : checkedWord(given, runPlaces, 'The place');
 }
 
-/** Any integer (as a number or in digits), or a word. */
+/** Accepts any integer (as a number or as digits) or a word. */
 export function checkedPriority(given: number | string): number {
   const word = typeof given === 'string' ? given.trim().toLowerCase() : '';
   const value =

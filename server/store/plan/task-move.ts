@@ -1,5 +1,4 @@
-// Moving tasks: into epics, below other tasks, and to a place in the order that people give. All of
-// them or none.
+// Moves tasks: into epics, below other tasks, and to a position in the user's order. All or none.
 
 import { Refusal } from '../../core/failure.ts';
 import { editTask } from './task-edit.ts';
@@ -11,10 +10,10 @@ import type { Tx } from '../schema/tables.ts';
 
 export interface TaskMove {
   readonly ids: readonly string[];
-  /** Null removes it from its epic; undefined leaves it there. */
+  /** Null removes it from its epic; undefined does not change it. */
   readonly epic?: string | null;
   readonly parent?: string | null;
-  /** They move in front of this task. Null for the end. */
+  /** The task before which they are inserted; null = at the end. */
   readonly before: string | null;
 }
 
@@ -72,7 +71,7 @@ async function settleSubTasks(
   if (graph !== null) await rebuildChains(tx, graph);
 }
 
-/** Each id once, in the order given. */
+/** Returns the ids without duplicates, in their order. */
 export function checkedIds(given: readonly string[], verb: string): readonly string[] {
   const ids = [...new Set(given.map((id) => id.trim()))];
   if (ids.length === 0) {

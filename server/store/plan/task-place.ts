@@ -10,7 +10,7 @@ import type { TaskRow, Tx } from '../schema/tables.ts';
 
 export interface Place {
   readonly parent_id: string | null;
-  /** Starts at 1 among the sub-tasks of the parent; 0 without a parent. */
+  /** Position among the parent's sub-tasks, from 1; 0 without a parent. */
   readonly sequence_number: number;
   readonly epic_id: string | null;
 }
@@ -19,13 +19,13 @@ export const subTaskLevelsMax = 2;
 
 export interface WantedPlace {
   readonly parent: string | null;
-  /** The number among the sub-tasks; the next free one when not given. */
+  /** The number among the sub-tasks. Absent = the next free one. */
   readonly sequence?: number;
-  /** Not given: the parent's epic, or none. */
+  /** Absent = the parent's epic, or none. */
   readonly epic?: string | null;
-  /** Levels of sub-tasks below the task itself. */
+  /** Number of levels of sub-tasks below the task. */
   readonly levelsBelow?: number;
-  /** The parent's own agent adds it: it is done before the parent's attempt ends. */
+  /** The parent's own agent adds the task, which is done before the parent's attempt ends. */
   readonly byAgent?: boolean;
 }
 
@@ -114,12 +114,12 @@ async function freeSequence(tx: Tx, parentId: string, wanted?: number): Promise<
   );
 }
 
-/** `<parent>.<n>` for a sub-task that is numbered here, else an id of our own. */
+/** `<parent>.<n>` for a sub-task that is numbered here, otherwise a new id. */
 export async function nextTaskId(tx: Tx, sources: StoreSources, place: Place): Promise<string> {
   if (place.parent_id === null) return freshId(tx, sources, 'task');
   const id = subTaskId(place.parent_id, place.sequence_number);
-  // A long imported parent leaves no room for the number, and an import may have used the id for
-  // something else.
+  // A long imported parent id leaves no room for the number, and an import may have used the id for
+  // another task.
   if (!checkId(id).ok || (await isIdTaken(tx, id))) return freshId(tx, sources, 'task');
   return id;
 }

@@ -1,5 +1,5 @@
-// Permanently removes tasks from the plan: only those that never started and that nothing depends
-// on. All or none.
+// Permanently removes tasks from the plan, only if they never started and nothing depends on them.
+// All or none.
 
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses, removableStatuses } from '../../core/plan/state.ts';
@@ -13,7 +13,7 @@ import type { TaskRow, Tx } from '../schema/tables.ts';
 import { checkedIds } from './task-move.ts';
 import { taskAndSubTaskIds, rootTaskId } from '../status/transition.ts';
 
-/** Sub-tasks are removed with their parent; resolves with everything that was removed. */
+/** Removes sub-tasks with their parent. Resolves with all removed tasks. */
 export async function removeTasks(
   tx: Tx,
   sources: StoreSources,

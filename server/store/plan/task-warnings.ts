@@ -1,4 +1,4 @@
-// Possible improvements of a task: hints to the person, never a reason to refuse it.
+// Suggests improvements of a task. They are hints to the user and never a reason to refuse it.
 
 import { withoutCriteria } from '../../core/exchange/import-record.ts';
 import { canChooseModel } from '../../core/work/fallback.ts';
@@ -17,7 +17,7 @@ export interface DescribedTask {
 const vagueTitle =
   /^(?:(?:do|fix|improve|update|change|refactor|clean|up|todo|wip|misc|stuff|bugs?|tests?|tasks?|it|this|that|the|things?|some|more|something)(?:[\s.!…-]+|$))*$/iu;
 const titleCharactersMin = 8;
-/** A longer title is specific enough, even with the words above. */
+/** A longer title is specific enough even if it contains the words above. */
 const vagueCharactersMax = 40;
 
 export function taskWarnings(task: DescribedTask): string[] {
@@ -32,7 +32,7 @@ export function taskWarnings(task: DescribedTask): string[] {
   if (isBlank(task)) {
     warnings.push('The task has no description. The agent knows only the title.');
   }
-  // Sub-tasks are steps of their parent, whose criteria hold for all of them.
+  // Sub-tasks are steps of their parent, whose criteria apply to all of them.
   if (task.acceptance_criteria.length === 0 && task.parent_id === null) {
     warnings.push('The task has no acceptance criteria. Add some with --accept.');
   }
@@ -49,7 +49,7 @@ export function taskWarnings(task: DescribedTask): string[] {
   return warnings;
 }
 
-/** Whether there is nothing except the criteria. Only a text that starts with them can be that. */
+/** Whether the description contains only the criteria. */
 function isBlank({ description, acceptance_criteria: criteria }: DescribedTask): boolean {
   if (!/^(?:\s*$|Acceptance Criteria:)/u.test(description)) return false;
   return withoutCriteria(description, criteria).trim() === '';

@@ -1,4 +1,4 @@
-// Adding a task: checked whole before the first row is written.
+// Adds a task. All checks run before the first row is written.
 
 import { Refusal } from '../../core/failure.ts';
 import { withCriteria, withoutCriteria } from '../../core/exchange/import-record.ts';
@@ -18,16 +18,17 @@ import { lastAttempt } from '../work/claims.ts';
 
 export interface NewTaskFields extends TaskFields {
   readonly title: string;
-  /** Number among the sub-tasks of the parent; the next one when not given. */
+  /** The number among the parent's sub-tasks. Absent = the next one. */
   readonly sequence?: number;
-  /** The agent of the parent asks, in the middle of its attempt. */
+  /** Requested by the parent's agent during its attempt. */
   readonly byAgent?: boolean;
 }
 
 export const blockersMax = 1_000;
 
 /**
- * Adds the task and its edges; resolves with its row, ready or blocked according to its blockers.
+ * Adds the task and its edges. Resolves with its row, which is ready or blocked depending on its
+ * blockers.
  */
 export async function addTask(
   tx: Tx,
@@ -51,7 +52,7 @@ export async function addTask(
   await tx
     .insertInto('tasks')
     .values({
-      // Not the default of the column, which is 0: lower than low.
+      // The column's default is 0, which is lower than low.
       priority: normalPriority,
       ...(continued === null || columns.agent !== undefined ? {} : sameAgent(continued)),
       ...columns,
@@ -98,7 +99,7 @@ function epicOfNew(
   return continued === null || !isTop ? {} : { epic: continued.epic_id };
 }
 
-/** Has the criteria at its end, once; null if both are empty. */
+/** The description with the criteria at its end, once; null if both are empty. */
 export function storedDescription(text: string, criteria: readonly string[]): string | null {
   const stored = withCriteria(withoutCriteria(text, criteria), criteria);
   return stored === '' ? null : stored;
@@ -113,7 +114,8 @@ function withTitlePrefix(fields: NewTaskFields): NewTaskFields {
 }
 
 /**
- * Applies the effects of a new task's edges: its first status, its parents' readiness, the chains.
+ * Applies the effects of a new task's edges: its first status, its parents' readiness, and the
+ * chains.
  */
 async function settleNewTask(
   tx: Tx,
@@ -126,7 +128,7 @@ async function settleNewTask(
   const unmet = await unmetBlockers(tx, id);
   const status = unmet.length > 0 ? 'blocked' : 'ready';
   if (status === 'blocked') {
-    // Not a transition: the task has been nothing else before.
+    // Not a transition, because the task had no status before.
     await tx.updateTable('tasks').set({ status }).where('id', '=', id).execute();
   }
   const row = await taskOrRefuse(tx, id);

@@ -1,5 +1,4 @@
-// Checks whether a database can be used, and changes nothing: the result of `drover doctor` for a
-// URL.
+// Checks whether a database can be used, without changing it, for `drover doctor` with a URL.
 
 import { Kysely } from 'kysely';
 import type { MachineView } from '../../protocol/api.ts';
@@ -15,10 +14,10 @@ import { PostgresRefusal, type PostgresRefusalName } from './trouble.ts';
 
 export interface PostgresCheck {
   readonly ok: boolean;
-  /** The database's version, or the fault with its remedy; never with a password. */
+  /** The database's version, or the problem with its remedy. Never contains a password. */
   readonly message: string;
   readonly trouble: PostgresRefusalName | null;
-  /** Machines of the fleet that shares it; empty until its tables exist. */
+  /** Machines of the fleet that shares the database; empty until its tables exist. */
   readonly machines: readonly MachineView[];
 }
 

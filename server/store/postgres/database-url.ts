@@ -1,14 +1,14 @@
-// The location of a database, parsed from its URL, in a form that may be shown: without the
-// password.
+// The location of a database, parsed from its URL, in a form without the password that may be
+// displayed.
 
 import pg from 'pg';
 import { clientClassFor, parseServers } from '../../durable/fleet/database-servers.ts';
 import { PostgresRefusal, type PlaceWords } from './trouble.ts';
 
 export interface PostgresPlace extends PlaceWords {
-  /** A URL for each server, with the password: for the connection only. */
+  /** A URL for each server, with the password. Only for connecting. */
   readonly servers: readonly [string, ...string[]];
-  /** Connects to them: of several, to the one that accepts writes. */
+  /** Connects to the server or, if there are several, to the one that accepts writes. */
   readonly Client: typeof pg.Client;
 }
 
@@ -48,21 +48,22 @@ function readServers(url: string): PostgresPlace['servers'] {
   }
 }
 
-/** The client reads the URL when it is made, long before it connects. */
+/** The client parses the URL when it is created, long before it connects. */
 function parsed(url: string): pg.Client {
   try {
     return new pg.Client({ connectionString: url });
   } catch (error) {
-    // The parser's own message may contain the URL; a certificate that cannot be read is named by
-    // its path.
+    // The parser's message may contain the URL. A certificate that cannot be read is named by its
+    // path.
     const path = error instanceof Error && 'path' in error ? String(error.path) : null;
     throw notAUrl(path === null ? 'it cannot be read as a URL' : `${path} cannot be read`);
   }
 }
 
 /**
- * A writer of the tables can run commands on every machine, so the connection must be protected
- * from reading and changes: encryption without a verified peer protects from neither.
+ * Anyone who can write to the tables can run commands on every machine, so the connection must be
+ * protected against reading and tampering. Encryption without a verified peer protects against
+ * neither.
  */
 function refuseUnprotected(url: string, client: pg.Client): void {
   const { ssl, host } = client as pg.Client & { readonly ssl?: unknown };
@@ -79,7 +80,7 @@ function refuseUnprotected(url: string, client: pg.Client): void {
   );
 }
 
-/** Node's own switch counts if the URL has no setting. */
+/** If the URL does not say, Node's own variable decides. */
 function isVerified(ssl: unknown): boolean {
   const told = (ssl as { readonly rejectUnauthorized?: unknown }).rejectUnauthorized;
   return told === undefined ? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0' : told !== false;

@@ -1,9 +1,9 @@
-// Kysely's dialect for PostgreSQL with one added rule: transactions that may write are serialized.
+// Kysely's dialect for PostgreSQL with one additional rule: transactions that may write are
+// serialized.
 //
-// All rules of the store (which tasks are ready, who owns a task, the order of landings, the
-// numbers of events) assume transactions that run one after the other, as in SQLite, where `begin`
-// takes the write lock. Here it takes an advisory lock until the end of the transaction. Readers
-// never wait.
+// All rules of the store (which tasks are ready, who owns a task, the order of landings, event
+// numbers) assume that transactions run one after another, as in SQLite, where `begin` takes the
+// write lock. Here a transaction takes an advisory lock until it ends. Readers never wait.
 
 import {
   CompiledQuery,
@@ -18,7 +18,7 @@ import {
 } from 'kysely';
 import { TurnConnection } from './turn.ts';
 
-/** One turn per schema. The trigger on `events` takes the same one. */
+/** The lock's key, one per schema. The trigger on `events` takes the same lock. */
 export const turnKey = (schema: string): string =>
   `hashtextextended('drover/writes/' || ${schema}, 0)`;
 
@@ -48,7 +48,7 @@ class TurnDriver implements Driver {
   ): Promise<void> {
     if (settings.accessMode === 'read only')
       return this.#inner.beginTransaction(connection.inner, settings);
-    // Each later statement must see the commits before this turn: that is `read committed`.
+    // With `read committed`, each later statement sees the commits made before this turn.
     connection.begin(CompiledQuery.raw(`begin isolation level read committed; ${takeTurn}`));
   }
 

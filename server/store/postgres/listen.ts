@@ -1,6 +1,6 @@
-// Listens for notifications of PostgreSQL about appended events, on a separate connection that
-// reconnects by itself. While a client here reads the output of agents on other machines, it
-// listens for that as well.
+// Listens for PostgreSQL notifications about appended events on a separate connection, which
+// reconnects by itself. While a client here reads output of agents on other machines, it listens
+// for that too.
 
 import type pg from 'pg';
 import type { PostgresPlace } from './database-url.ts';
@@ -15,10 +15,11 @@ const lookEveryMs = 10_000;
 const lookMaxMs = 5_000;
 
 /**
- * `wake` is called for news, and after each gap in listening, since something may have been missed.
+ * `wake` is called for notifications, and after each interruption, because some may have been
+ * missed.
  */
 export class ListeningConnection {
-  /** Resolves when it listens, or when the first try has failed (the next ones follow). */
+  /** Resolves when it listens, or when the first try has failed. Further tries follow. */
   readonly ready: Promise<void>;
   readonly #place: PostgresPlace;
   readonly #options: PoolOptions;
@@ -38,7 +39,10 @@ export class ListeningConnection {
     this.#begin();
   }
 
-  /** Calls back with the content of notifications about agents' output; returns unsubscribe. */
+  /**
+   * Calls back with the payload of notifications about agents' output. Returns a function that
+   * unsubscribes.
+   */
   onOutput(heard: (payload: string) => void): () => void {
     return this.#output.add(heard);
   }
@@ -80,7 +84,7 @@ export class ListeningConnection {
 
   #look(client: pg.Client, ask: Ask): void {
     const alive = (): void => {
-      // If a pooler swallows notifications, changes are found at this slower pace.
+      // If a pooler swallows notifications, changes are detected at this slower interval.
       this.#wake();
       this.#later(lookEveryMs, () => this.#look(client, ask));
     };
@@ -105,7 +109,7 @@ export class ListeningConnection {
 
 type Ask = (statement: string) => Promise<unknown>;
 
-/** One statement after the other, as a connection requires. */
+/** Runs one statement at a time, as a connection requires. */
 function inTurn(client: pg.Client): Ask {
   let last: Promise<unknown> = Promise.resolve();
   return (statement) => {
@@ -115,7 +119,9 @@ function inTurn(client: pg.Client): Ask {
   };
 }
 
-/** Output notifications are frequent, so it listens for them only while a reader is waiting. */
+/**
+ * Notifications about output are frequent, so it listens for them only while a reader is waiting.
+ */
 class OutputListeners {
   readonly #listeners = new Set<(payload: string) => void>();
   #ask: Ask | null = null;
@@ -123,7 +129,7 @@ class OutputListeners {
 
   tell(payload: string): void {
     for (const listener of this.#listeners) listener(payload);
-    // Not as soon as the last reader has left: a client that follows a log soon returns.
+    // Deferred, because a client that follows a log usually returns soon.
     if (this.#listeners.size === 0) this.#say('unlisten');
   }
 
@@ -143,7 +149,7 @@ class OutputListeners {
     this.#isListening = false;
   }
 
-  /** A reader that waits for output polls from time to time, so no answer is needed. */
+  /** A reader that waits for output also polls, so no response is needed. */
   #say(word: 'listen' | 'unlisten'): void {
     if (this.#ask === null) return;
     this.#isListening = word === 'listen';

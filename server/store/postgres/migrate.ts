@@ -1,19 +1,19 @@
-// Brings a PostgreSQL database to our schema version: whole or not at all, one process after the
-// other.
+// Migrates a PostgreSQL database to our schema version: completely or not at all, one process at a
+// time.
 
 import { type Kysely, sql } from 'kysely';
 import { type SchemaStep, schemaVersion, storeSteps } from '../schema/schema.ts';
 import { type PlaceWords, PostgresRefusal } from './trouble.ts';
 
 export interface PostgresFacts {
-  /** PostgreSQL's own number: 140005 is 14.5. */
+  /** In PostgreSQL's format: 140005 is 14.5. */
   readonly serverVersion: number;
   readonly isStandby: boolean;
   readonly encoding: string;
-  /** The schema for new tables; null if the search path leads to none. */
+  /** The schema for new tables; null if the search path contains none. */
   readonly schema: string | null;
   readonly mayCreate: boolean;
-  /** 0 = our tables are not there. */
+  /** 0 = our tables do not exist. */
   readonly schemaVersion: number;
   readonly hasForeignTables: boolean;
 }
@@ -21,8 +21,8 @@ export interface PostgresFacts {
 export const serverVersionMin = 140_000;
 
 /**
- * Reads tables of the catalog, because the cache of `to_regclass` may be older than the turn that
- * this waited for.
+ * Reads catalog tables, because the cache of `to_regclass` may be older than the turn that this
+ * waited for.
  */
 export async function readFacts(db: Kysely<unknown>): Promise<PostgresFacts> {
   const { rows } = await sql<{
@@ -56,7 +56,7 @@ export async function readFacts(db: Kysely<unknown>): Promise<PostgresFacts> {
   };
 }
 
-/** The reason why Drover cannot use the database, as an error; null if it can. */
+/** Why Drover cannot use the database, as an error; null if it can. */
 export function unfit(facts: PostgresFacts, place: PlaceWords): PostgresRefusal | null {
   const { shown, user } = place;
   const trouble = (name: ConstructorParameters<typeof PostgresRefusal>[0], words: string) =>
@@ -99,8 +99,8 @@ export function unfit(facts: PostgresFacts, place: PlaceWords): PostgresRefusal 
 }
 
 /**
- * Several processes may call this at once: the transactions take turns, and the later ones find the
- * version right.
+ * Several processes may call this at once. Their transactions run one at a time, and the later ones
+ * find the right version.
  */
 export async function migratePostgres<Tables>(
   given: Kysely<Tables>,

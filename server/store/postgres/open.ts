@@ -15,9 +15,7 @@ import { openPool, type PoolOptions } from './pool.ts';
 import { refuseSharedSessions } from './pooler.ts';
 
 export interface OpenPostgresOptions extends PoolOptions {
-  /**
-   * If false, events that other processes append are not reported (for a command that only reads).
-   */
+  /** If false, events that other processes append are not reported. For commands that only read. */
   readonly listen?: boolean;
 }
 
@@ -25,13 +23,16 @@ export interface OpenedPostgresStore {
   readonly store: Store;
   /** The URL without the password. */
   readonly shown: string;
-  /** Calls back with the name of each log that has grown anywhere; returns unsubscribe. */
+  /**
+   * Calls back with the name of each log that grows on any machine. Returns a function that
+   * unsubscribes.
+   */
   readonly onOutput: (heard: (file: string) => void) => () => void;
   /** Waits for running statements, then closes. A second call does nothing. */
   readonly close: () => Promise<void>;
 }
 
-/** A `PostgresRefusal` names the database and the remedy, and nothing was changed then. */
+/** A `PostgresRefusal` names the database and the remedy, and means that nothing was changed. */
 export async function openPostgresStore(
   url: string,
   sources: StoreSources,
@@ -40,11 +41,11 @@ export async function openPostgresStore(
   const place = parseDatabaseUrl(url);
   const { pool } = openPool(place, options);
   const db = pipelinedKysely<StoreTables>(postgresDialect(pool), [
-    // SQLite takes an empty list; here it would be a mistake of syntax.
+    // SQLite accepts an empty list; in PostgreSQL it is a syntax error.
     new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression }),
   ]);
   try {
-    // It takes two connections.
+    // The check needs two connections.
     if (options.connectionsMax !== 1) await refuseSharedSessions(pool, place);
     await migratePostgres(db, place);
   } catch (error) {
@@ -60,8 +61,8 @@ export async function openPostgresStore(
   };
   let closed: Promise<void> | null = null;
   const onOutput = (heard: (file: string) => void): (() => void) =>
-    // The schema comes first: if this database contains another project, reading its log is a
-    // harmless no-op.
+    // The payload starts with the schema. If the database also contains another project, reading
+    // its log does no harm.
     listening?.onOutput((payload) => heard(payload.slice(payload.indexOf(' ') + 1))) ?? (() => {});
   return { store, shown: place.shown, onOutput, close: () => (closed ??= close()) };
 }

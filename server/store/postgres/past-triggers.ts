@@ -1,4 +1,5 @@
-// Keeps the values of rows before each change, in PostgreSQL: one trigger function for all tables.
+// Records the values of rows before each change, in PostgreSQL, by one trigger function for all
+// tables.
 
 import { type Kysely, sql } from 'kysely';
 import { pastlessColumns, pastTables } from '../schema/past-tables.ts';

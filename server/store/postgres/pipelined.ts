@@ -1,7 +1,7 @@
-// Questions that a transaction asks at once travel at once. Kysely keeps a transaction's queries
-// apart: each waits for the answer to the one before, also those of a `Promise.all`. PostgreSQL
-// takes them behind each other, and answers in their order. The dispatcher asks fifteen of them in
-// a round: one after the other, they would hold up all other machines for 150 ms if the database is
+// Sends the queries that a transaction makes at the same time together. Kysely separates a
+// transaction's queries: each waits for the response to the previous one, even in a `Promise.all`.
+// PostgreSQL accepts them back to back and responds in order. The dispatcher makes fifteen queries
+// per round; one after another, they would hold up all other machines for 150 ms if the database is
 // 10 ms away.
 
 import {
@@ -24,7 +24,7 @@ class PipelinedExecutor extends DefaultQueryExecutor {
     [this.#compiler] = parts;
   }
 
-  /** Called for the one connection of a transaction. */
+  /** Called for the only connection of a transaction. */
   override withConnectionProvider(provider: ConnectionProvider): DefaultQueryExecutor {
     const shared = new SharedConnection(provider);
     return new DefaultQueryExecutor(this.#compiler, this.adapter, shared, [...this.plugins]);
@@ -35,7 +35,7 @@ class SharedConnection implements ConnectionProvider {
   readonly #owner: ConnectionProvider;
   #connection: Promise<DatabaseConnection> | null = null;
 
-  /** It belongs to its owner until the transaction has ended. */
+  /** The owner's connection, which it uses until the transaction has ended. */
   constructor(owner: ConnectionProvider) {
     this.#owner = owner;
   }

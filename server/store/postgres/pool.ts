@@ -1,4 +1,5 @@
-// The connections to one database: bounded in number and in every wait, each set up the same way.
+// The connections to one database. Their number and every wait are bounded, and all are set up in
+// the same way.
 
 import pg from 'pg';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
@@ -6,15 +7,15 @@ import type { PostgresPlace } from './database-url.ts';
 import { postgresError, PostgresRefusal, type PostgresRefusalName } from './trouble.ts';
 
 export interface PoolOptions {
-  /** Most connections of this process, besides the one that listens. */
+  /** Maximum number of connections of this process, besides the one that listens. */
   readonly connectionsMax?: number;
-  /** How long to wait for the server, or for a connection of the pool to become free. */
+  /** How long to wait for the server, or for a free connection of the pool. */
   readonly connectMaxMs?: number;
-  /** How long one statement may take, its wait for a lock included. */
+  /** How long one statement may take, including its wait for a lock. */
   readonly statementMaxMs?: number;
   /**
-   * How long the server waits for a client inside a transaction: after that, the server ends the
-   * transaction of a machine that is gone.
+   * How long the server waits for a client inside a transaction. After that it ends the
+   * transaction, because the machine may be gone.
    */
   readonly idleInTransactionMaxMs?: number;
   /** Shown in the server's list of connections. */
@@ -35,7 +36,7 @@ const idleConnectionMaxMs = 60_000;
 const int8 = 20;
 const numeric = 1700;
 
-/** Integers and sums are returned as numbers, as in SQLite: all of ours are below 2^53. */
+/** Integers and sums are returned as numbers, as in SQLite. All of ours are below 2^53. */
 const types = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary'): unknown =>
     oid === int8 || oid === numeric
@@ -50,7 +51,7 @@ export function clientConfig(place: PostgresPlace, options: PoolOptions): pg.Cli
     types,
     application_name: limits.applicationName,
     connectionTimeoutMillis: limits.connectMaxMs,
-    // The server's own limit applies first; this one is for a server that has vanished silently.
+    // The server's own limit applies first. This one is for a server that vanished silently.
     query_timeout: limits.statementMaxMs + Math.min(limits.statementMaxMs, marginMaxMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
@@ -58,7 +59,8 @@ export function clientConfig(place: PostgresPlace, options: PoolOptions): pg.Cli
 }
 
 /**
- * For each new connection. Statements, not start-up parameters: poolers in between refuse those.
+ * Sent on each new connection, as statements instead of startup parameters, because poolers refuse
+ * those.
  */
 export function sessionSettings(options: PoolOptions): string {
   const limits = { ...poolDefaults, ...options };
@@ -68,7 +70,7 @@ export function sessionSettings(options: PoolOptions): string {
     idle_in_transaction_session_timeout: `${limits.idleInTransactionMaxMs}`,
     client_min_messages: 'warning',
     standard_conforming_strings: 'on',
-    // A machine that has vanished is noticed by the server within half a minute.
+    // The server detects a vanished machine within half a minute.
     tcp_keepalives_idle: '10',
     tcp_keepalives_interval: '5',
     tcp_keepalives_count: '4',
@@ -79,8 +81,8 @@ export function sessionSettings(options: PoolOptions): string {
 }
 
 /**
- * After these errors a connection is not reused: a late answer to an abandoned query may still
- * arrive.
+ * After these errors a connection is not reused, because a late response to an abandoned query may
+ * still arrive.
  */
 const spoils: ReadonlySet<PostgresRefusalName> = new Set(['lost', 'slow', 'standby']);
 
@@ -89,12 +91,12 @@ export interface OpenedPool {
   readonly end: () => Promise<void>;
 }
 
-/** Every error that leaves the pool is converted to our messages. */
+/** Converts every error that leaves the pool to our messages. */
 export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool {
   const limits = { ...poolDefaults, ...options };
   const inner = new pg.Pool({
     ...clientConfig(place, options),
-    // Statements are sent behind each other without waiting (`turn.ts`).
+    // Statements are sent back to back without waiting (`turn.ts`).
     pipeline: true,
     Client: place.Client,
     max: limits.connectionsMax,
@@ -103,9 +105,9 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
       client.query(sessionSettings(options)).then(() => done(), done);
     },
   });
-  // The server may close a connection inside a transaction; the next statement reports it.
+  // The server may close a connection inside a transaction. The next statement reports that.
   inner.on('connect', (client) => client.on('error', () => undefined));
-  // An idle connection that closes is removed from the pool; the next query opens a new one, or
+  // An idle connection that closes is removed from the pool. The next query opens a new one or
   // reports the problem.
   inner.on('error', () => undefined);
   const told = async <T>(work: Promise<T>): Promise<T> => {
@@ -149,7 +151,7 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
   };
 }
 
-/** PostgreSQL does not store zero characters in text, but agents and gates may print them. */
+/** PostgreSQL cannot store zero characters in text, but agents and gates may print them. */
 function storable(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\0')
     ? value.replaceAll('\0', '\ufffd')

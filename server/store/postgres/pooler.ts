@@ -1,5 +1,5 @@
-// Whether there is a pooler between us and PostgreSQL that shares one server connection between
-// clients: session state (LISTEN, advisory locks) would then reach the wrong client.
+// Detects a pooler between us and PostgreSQL that shares one server connection between clients.
+// Session state (LISTEN, advisory locks) would then reach the wrong client.
 
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { type PlaceWords, PostgresRefusal } from './trouble.ts';
@@ -7,8 +7,8 @@ import { type PlaceWords, PostgresRefusal } from './trouble.ts';
 /**
  * Queries on two connections at the same time: if the same server process serves both, a pooler
  * shares it. PgBouncer in transaction mode gives its most recently used connection to the next
- * client; in session mode and without a pooler each client has its own process. The pool must allow
- * two connections. Throws a `PostgresRefusal` named `pooler`.
+ * client. In session mode, and without a pooler, each client has its own process. The pool must
+ * allow two connections. Throws a `PostgresRefusal` named `pooler`.
  */
 export async function refuseSharedSessions(pool: PostgresPool, place: PlaceWords): Promise<void> {
   const first = await pool.connect();

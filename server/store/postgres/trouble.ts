@@ -1,28 +1,28 @@
-// Converts errors of PostgreSQL and the network to a refusal that names the database and the
+// Converts errors of PostgreSQL and of the network to a refusal that names the database and the
 // remedy.
 
 import { Refusal } from '../../core/failure.ts';
 
 export const postgresTroubles = [
   'bad_url',
-  'unreachable', // no server answers, or the name of the host is unknown
-  'lost', // it answered before: restarted, ended the connection, or the network is down
+  'unreachable', // no server responds, or the host name is unknown
+  'lost', // the connection was lost: the server restarted or closed it, or the network is down
   'starting', // it is starting up or shutting down
-  'password', // wrong password, unknown role, or the server accepts no connection from here
+  'password', // wrong password, unknown role, or the server accepts no connections from here
   'tls', // encryption is missing or the certificate is not trusted
   'no_database',
   'too_old',
   'encoding',
-  'standby', // a server that only reads
-  'forbidden', // the role lacks a right
+  'standby', // the server is read-only
+  'forbidden', // the role lacks a privilege
   'newer_schema',
-  'foreign_tables', // tables of other names' owners are in the way
-  'full', // no space on the server's disk
+  'foreign_tables', // tables with our names belong to another owner
+  'full', // the server's disk is full
   'connections', // the server or the pool has no connection left
-  'busy', // a lock was not free in time
+  'busy', // a lock did not become free in time
   'slow', // a statement took too long
-  'not_set_up', // our tables are not there
-  'pooler', // a pooler in between shares sessions between clients
+  'not_set_up', // our tables do not exist
+  'pooler', // a pooler shares sessions between clients
 ] as const;
 
 export type PostgresRefusalName = (typeof postgresTroubles)[number];
@@ -62,8 +62,8 @@ export interface PlaceWords {
 }
 
 /**
- * Converts an error about the server, the network or the role's rights. Any other error (a violated
- * constraint, bad SQL) is returned unchanged, because it is a bug of the caller.
+ * Converts an error about the server, the network or the role's privileges. Any other error (a
+ * violated constraint, bad SQL) is a bug of the caller and returned unchanged.
  */
 export function postgresError(error: unknown, place: PlaceWords): unknown {
   if (!(error instanceof Error) || error instanceof PostgresRefusal) return error;
@@ -73,14 +73,14 @@ export function postgresError(error: unknown, place: PlaceWords): unknown {
   return new PostgresRefusal(trouble, sentence(trouble, place, inOneLine(first.message)), first);
 }
 
-/** A host with several addresses gives one error for each. */
+/** A host with several addresses causes one error for each. */
 function firstOf(error: Error): Error {
   if (!(error instanceof AggregateError)) return error;
   const [first] = error.errors as readonly unknown[];
   return first instanceof Error ? first : error;
 }
 
-/** SQLSTATE or the code of Node. */
+/** The SQLSTATE, or Node's error code. */
 export function postgresErrorCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null;
   return typeof error.code === 'string' ? error.code : null;
@@ -121,7 +121,7 @@ const byCode: Readonly<Record<string, PostgresRefusalName>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'tls',
 };
 
-/** Errors of the client library without a code. */
+/** Recognizes errors of the client library that have no code. */
 const byWords: readonly (readonly [RegExp, PostgresRefusalName])[] = [
   [/password must be a (?:non-empty )?string/i, 'password'],
   [/does not support SSL/i, 'tls'],

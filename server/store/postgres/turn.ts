@@ -1,10 +1,11 @@
-// A transaction that waits only for its reads: everything else is sent and answered by the commit.
+// A transaction that waits only for its reads. Writes are sent without waiting, and the commit
+// confirms them.
 //
-// While a machine has its turn, all others wait, so its distance to the database counts for the
-// whole fleet. A task whose agent changes nothing waits 15 times here; if each statement waited for
-// its answer, it would be 57 times, and a fleet 10 ms away could do at most 1.7 such tasks a
-// second. PostgreSQL refuses everything that follows a failed statement, so the commit reports each
-// failure before it.
+// While a machine has its turn, all others wait, so its distance to the database affects the whole
+// fleet. A task whose agent changes nothing waits 15 times here. If each statement waited for its
+// response, it would be 57 times, and a fleet 10 ms away from its database could do at most 1.7
+// such tasks per second. PostgreSQL refuses everything that follows a failed statement, so the
+// commit reports every earlier failure.
 
 import {
   type CompiledQuery,
@@ -17,11 +18,14 @@ import {
 import { isUnanswered } from '../../durable/unanswered.ts';
 import { transactionIsOver } from '../schema/dialect.ts';
 
-/** A connection as one caller has it, until the caller releases it. */
+/** A connection as used by one caller, until the caller releases it. */
 export class TurnConnection<Inner extends DatabaseConnection> implements DatabaseConnection {
   /** The connection of Kysely's own driver, which knows how to release it. */
   readonly inner: Inner;
-  /** `over`: a query that a forgotten part of the body sends would be committed by itself. */
+  /**
+   * `over`: the transaction has ended. A query sent by a forgotten part of the body would otherwise
+   * be committed by itself.
+   */
   #state: 'open' | 'turn' | 'over' = 'open';
   #failed: Error | null = null;
 
@@ -34,7 +38,7 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
     this.#send(statement);
   }
 
-  /** The commit itself is the statement that is waited for. */
+  /** Waits only for the commit statement itself. */
   async commit(commit: () => Promise<void>): Promise<void> {
     this.end();
     await this.#told(commit());
@@ -60,12 +64,15 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
     this.inner.executeQuery(query).catch((error: unknown) => this.#fail(error));
   }
 
-  /** The first failure is the cause; the others report only that the transaction is aborted. */
+  /** The first failure is the cause. Later ones only report that the transaction was aborted. */
   #fail(error: unknown): void {
     this.#failed ??= error instanceof Error ? error : new Error(String(error));
   }
 
-  /** Answers arrive in the order of the statements, so this one comes after all before it. */
+  /**
+   * Responses arrive in the order of the statements, so all earlier ones have arrived before this
+   * one.
+   */
   async #told<T>(answer: Promise<T>): Promise<T> {
     try {
       const value = await answer;
@@ -78,7 +85,7 @@ export class TurnConnection<Inner extends DatabaseConnection> implements Databas
 }
 
 /**
- * Such a write does not report how many rows it changed; a caller that needs the number uses
+ * Such a write does not report how many rows it changed. A caller that needs the number uses
  * RETURNING (`test/architecture.test.ts` checks that).
  */
 function isWithoutAnswer(compiled: CompiledQuery): boolean {

@@ -1,4 +1,4 @@
-// Verdicts of reviewing agents. Each belongs to a task and the tree that contains its work.
+// Verdicts of reviewing agents. Each belongs to a task and to the tree with its work.
 
 import type { Selectable } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
@@ -12,7 +12,7 @@ type ReviewRow = Selectable<ReviewTable>;
 export interface StoredReview extends Omit<ReviewRow, 'findings' | 'criteria' | 'sent_back'> {
   readonly findings: readonly Finding[];
   readonly criteria: readonly JudgedCriterion[];
-  /** The attempt that it sent back to its author, or null for none. */
+  /** The attempt that the review sent back to its author; null if none. */
   readonly sentBackAttempt: number | null;
 }
 
@@ -50,7 +50,7 @@ function stored({ sent_back: sentBack, findings, criteria, ...row }: ReviewRow):
   };
 }
 
-/** Reviews of other trees that sent the task back. */
+/** Counts reviews of other trees that sent the task back. */
 export async function countSentBack(
   db: Reads,
   taskId: string,
@@ -75,7 +75,7 @@ export interface NewReview extends CheckedReview {
   readonly runId: string;
 }
 
-/** The first verdict on a tree counts; returns false if there was one. */
+/** The first verdict on a tree counts. Returns false if one existed. */
 export async function addReview(tx: Tx, sources: StoreSources, given: NewReview): Promise<boolean> {
   const { taskId, tree, attempt, agent, model, verdict, findings, criteria, runId } = given;
   const added = await tx
@@ -104,7 +104,7 @@ export async function addReview(tx: Tx, sources: StoreSources, given: NewReview)
   return true;
 }
 
-/** Repeated for the same attempt, it changes nothing. */
+/** Does nothing if it was already marked for the same attempt. */
 export async function markSentBack(
   tx: Tx,
   taskId: string,
@@ -119,7 +119,7 @@ export async function markSentBack(
     .execute();
 }
 
-/** A person decides that a finding of the newest review is wrong; `number` counts from 1. */
+/** Records that a person considers a finding of the latest review wrong. `number` counts from 1. */
 export async function overruleFinding(
   tx: Tx,
   sources: StoreSources,

@@ -1,5 +1,4 @@
-// The valid values of a task's or an epic's fields. A refusal names the invalid value and the
-// remedy.
+// Validates fields of tasks and epics. A refusal names the invalid value and the remedy.
 
 import { Refusal } from '../../core/failure.ts';
 
@@ -8,12 +7,12 @@ export const descriptionBytesMax = 1024 * 1024;
 const listItemsMax = 200;
 const itemCharactersMax = 2_000;
 
-// Built from a text, because a source file must not contain control characters.
+// Built from text, because a source file must not contain control characters.
 const controlCharacters = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
 const controlPattern = new RegExp(`[${controlCharacters}]`, 'u');
 const lineControlPattern = new RegExp(`[${controlCharacters}\\t\\n\\r]`, 'u');
 
-/** A title in one line, trimmed. */
+/** Returns the trimmed title, which must be one line. */
 export function checkedTitle(title: string): string {
   const trimmed = title.trim();
   if (trimmed === '') throw new Refusal('bad_title', 'The title must not be blank.');
@@ -28,12 +27,12 @@ export function checkedTitle(title: string): string {
   return trimmed;
 }
 
-/** A description of any number of lines; blank is the same as none. */
+/** Accepts any number of lines. A blank text counts as none. */
 export function checkedDescription(text: string): string | null {
   return checkedText(text, 'The description');
 }
 
-/** A text of any number of lines; blank is the same as none. */
+/** Accepts any number of lines. A blank text counts as none. */
 export function checkedText(text: string, name: string): string | null {
   const bytes = Buffer.byteLength(text);
   if (bytes > descriptionBytesMax) {
@@ -46,7 +45,7 @@ export function checkedText(text: string, name: string): string | null {
   return text.trim() === '' ? null : text;
 }
 
-/** Labels or criteria: no blanks, no line breaks, nothing twice. */
+/** Checks labels or criteria: no blank entries, line breaks or duplicates. */
 export function checkedList(list: readonly string[], name: string): string[] {
   if (list.length > listItemsMax) {
     throw new Refusal(
@@ -70,7 +69,7 @@ export function checkedList(list: readonly string[], name: string): string[] {
   return [...items];
 }
 
-/** One of a closed list. */
+/** Checks that the word is in a closed list. */
 export function checkedWord<Word extends string>(
   given: string,
   words: readonly Word[],
@@ -81,7 +80,7 @@ export function checkedWord<Word extends string>(
   throw new Refusal('bad_value', `${name} is "${shown(given)}"; use one of ${words.join(', ')}.`);
 }
 
-/** A given text inside a message: short and in one line. */
+/** Shortens a given text to one line for a message. */
 export function shown(text: string): string {
   const line = text.replace(new RegExp(lineControlPattern, 'gu'), ' ');
   return line.length > 80 ? `${line.slice(0, 77)}…` : line;

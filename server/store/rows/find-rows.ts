@@ -23,7 +23,7 @@ export async function taskOrRefuse(db: Db, id: string): Promise<TaskRow> {
   throw unknownTask(id);
 }
 
-/** For tasks that always exist: nothing removes one that has attempts. */
+/** For tasks that must exist, because a task with attempts is never removed. */
 export async function existingTask(db: Db, id: string): Promise<TaskRow> {
   const row = await taskById(db, id);
   if (row === null) throw new Error(`task ${id} is missing`);
@@ -37,7 +37,7 @@ export function unknownTask(id: string): Refusal {
   );
 }
 
-/** Tasks without sub-tasks: these, or if none is named, those in one of the statuses. */
+/** Top-level tasks: these or, if none are given, those in one of the statuses. */
 export async function rootTasks(
   db: Db,
   wanted: { readonly ids: readonly string[]; readonly statuses: readonly TaskStatus[] },
@@ -60,7 +60,7 @@ export async function epicOrRefuse(db: Db, id: string): Promise<EpicRow> {
   );
 }
 
-/** Refuses unless every id is a task; the first unknown one is named. */
+/** Refuses unless every id is a task, and names the first unknown one. */
 export async function refuseUnknownTasks(db: Db, ids: readonly string[]): Promise<void> {
   const known = new Set<string>();
   for (const part of inParts(ids)) {
@@ -78,7 +78,7 @@ export async function isIdTaken(db: Db, id: string): Promise<boolean> {
   return epic !== undefined;
 }
 
-/** A candidate never lands on its own: a task that waits for it would wait forever. */
+/** A candidate never lands by itself, so a task that waits for it would wait forever. */
 export async function refuseCandidates(db: Db, blockers: readonly string[]): Promise<void> {
   if (blockers.length === 0) return;
   const found = await db

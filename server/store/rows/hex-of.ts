@@ -1,11 +1,8 @@
-// Ids that follow from names.
+// Derives ids from names.
 
 import { createHash } from 'node:crypto';
 
-/**
- * So many hexadecimal digits that follow from the text: ids that are the same whenever they are
- * made.
- */
+/** Derives this many hexadecimal digits from the text, so that the id is always the same. */
 export function hexOf(text: string, digits: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }

@@ -1,5 +1,5 @@
-// A few tasks and their neighborhood (parents, sub-tasks, blockers, dependents) in one snapshot,
-// read as needed: the board's data for a task, without the other ten thousand.
+// Reads a few tasks and their relatives (parents, sub-tasks, blockers, dependents) in one snapshot,
+// as needed. This gives the board's data for a task without reading ten thousand others.
 
 import { sql } from 'kysely';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -20,7 +20,7 @@ export interface Edge {
 
 export interface Waits {
   readonly blockedBy: readonly string[];
-  /** Unmet blockers, including those of the tasks below it. */
+  /** Unmet blockers, including those of its sub-tasks. */
   readonly waitsFor: readonly string[];
 }
 
@@ -38,12 +38,12 @@ export class NearTasks {
     return this.#tasks.get(id);
   }
 
-  /** The topmost parent of a task whose line was read with `readLines`. */
+  /** The topmost parent of a task that `readLines` has read. */
   topOf(id: string): string {
     return this.lineOf(id).at(-1) ?? id;
   }
 
-  /** The task and the parents above it. */
+  /** The task and its ancestors. */
   lineOf(id: string): readonly string[] {
     const line: string[] = [];
     let task = this.#tasks.get(id);
@@ -54,7 +54,7 @@ export class NearTasks {
     return line;
   }
 
-  /** Reads the tasks and everything above them. */
+  /** Reads the tasks and all of their ancestors. */
   async readLines(ids: Iterable<string>): Promise<void> {
     let level = [...new Set(ids)];
     for (let depth = 0; depth <= levelsMax && level.length > 0; depth += 1) {
@@ -75,10 +75,10 @@ export class NearTasks {
     }
   }
 
-  /** Each task with everything below it, itself first. */
+  /** Maps each task to itself and all of its descendants, itself first. */
   async families(ids: Iterable<string>): Promise<ReadonlyMap<string, readonly string[]>> {
     const families = new Map([...new Set(ids)].map((id) => [id, [id]]));
-    // Who is below several of them belongs to each.
+    // A descendant of several of them belongs to each.
     let level = new Map([...families.keys()].map((id) => [id, [id]]));
     for (let depth = 0; depth < levelsMax && level.size > 0; depth += 1) {
       const next = new Map<string, string[]>();
@@ -123,7 +123,7 @@ export class NearTasks {
     return edges;
   }
 
-  /** The blockers of each task, in the order of the board. */
+  /** The blockers of each task, in board order. */
   async waits(ids: Iterable<string>): Promise<ReadonlyMap<string, Waits>> {
     const families = await this.families(ids);
     const members = new Set([...families.values()].flat());
@@ -148,7 +148,10 @@ export class NearTasks {
     return waits;
   }
 
-  /** Relatives are met by the order of the sub-tasks. Both lines must have been read. */
+  /**
+   * The order of sub-tasks already satisfies blockers within a family. The ancestors of both must
+   * have been read.
+   */
   isUnmet(id: string, blocker: string): boolean {
     const task = this.#tasks.get(blocker);
     return (

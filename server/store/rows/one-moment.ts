@@ -1,4 +1,4 @@
-// Reading several tables at one moment, without taking the write lock.
+// Reads several tables in one consistent snapshot, without taking the write lock.
 
 import type { Kysely } from 'kysely';
 import { readingTransaction } from '../schema/dialect.ts';
@@ -7,31 +7,34 @@ import type { StoreTables } from '../schema/tables.ts';
 export type Db = Kysely<StoreTables>;
 
 /**
- * SQLite takes 32,766 parameters in one statement, PostgreSQL 65,535; lists of ids are cut into
+ * SQLite accepts 32,766 parameters per statement and PostgreSQL 65,535. Lists of ids are split into
  * parts far below that.
  */
 export const listPartMax = 5_000;
 
-/** Lent for one moment: transactions of SQLite do not nest, and Kysely knows none of these. */
+/**
+ * Handles that are inside such a read, because SQLite transactions do not nest and Kysely does not
+ * know this one.
+ */
 const lentNow = new WeakSet<object>();
 
 /**
- * Runs the body on one connection inside a read transaction: it sees one snapshot, whatever other
- * transactions write at the same time.
+ * Runs the body on one connection in a read transaction. It sees one snapshot, whatever other
+ * transactions write in the meantime.
  */
 export async function readAtOneMoment<Lent extends Db, T>(
   db: Lent,
   body: (db: Lent) => Promise<T>,
 ): Promise<T> {
   if (db.isTransaction || lentNow.has(db)) return body(db);
-  // A handle that is closed for queries stays closed inside.
+  // A handle that allows no queries also allows none inside.
   return readingTransaction(db, (at) => {
     lentNow.add(at);
     return body(at as Lent);
   });
 }
 
-/** Cuts a list into parts. */
+/** Splits a list into parts. */
 export function inParts<T>(list: readonly T[], most = listPartMax): (readonly T[])[] {
   const parts: (readonly T[])[] = [];
   for (let start = 0; start < list.length; start += most) {
@@ -42,12 +45,12 @@ export function inParts<T>(list: readonly T[], most = listPartMax): (readonly T[
 
 const noTexts: readonly string[] = Object.freeze([]);
 
-/** Lists that were parsed before: the same few (labels above all) come again and again. */
+/** Cache of parsed lists, because the same few values (mostly labels) recur. */
 const knownLists = new Map<string, readonly string[]>();
 const knownListsMax = 500;
 const knownCharactersMax = 200;
 
-/** A list stored as JSON text; nearly all of them are empty, so that case costs nothing. */
+/** Parses a list stored as JSON. Nearly all lists are empty, so that case is free. */
 export function textList(json: string | null): readonly string[] {
   if (json === null || json === '' || json === '[]') return noTexts;
   if (json.length > knownCharactersMax) return parsedList(json);

@@ -1,20 +1,20 @@
-// The order that people give to tasks and epics: a number between those of the neighbors, and new
-// numbers for all of them if no number is left between two.
+// The user's order of tasks and epics: a number between those of the neighbors, and new numbers for
+// all if none is left between two.
 
 import { sql } from 'kysely';
 import type { Tx } from '../schema/tables.ts';
 
-/** Closer than this no number is put between two others. */
+/** No number is inserted between two that are closer than this. */
 const gapMin = 1e-7;
 
 export interface Placed {
-  /** The numbers in the order of the moved tasks. */
+  /** The new numbers, in the order of the moved tasks. */
   readonly positions: readonly number[];
-  /** Every task has got another number. */
+  /** All tasks were renumbered. */
   readonly renumbered: boolean;
 }
 
-/** Numbers for tasks that are placed, in this order, before another one (null: at the end). */
+/** Numbers for tasks that are inserted, in this order, before another one (null = at the end). */
 export async function positionsBefore(
   tx: Tx,
   ids: readonly string[],
@@ -43,7 +43,8 @@ async function between(
 }
 
 /**
- * The place in front of which they go: of the first task from there on that does not move itself.
+ * The first task, from the given one on, that is not itself moved. The tasks are inserted before
+ * it.
  */
 async function endOf(
   tx: Tx,
@@ -84,7 +85,7 @@ async function lastBelow(
   return row?.position ?? null;
 }
 
-/** Whole numbers in the present order. */
+/** Assigns integers in the current order. */
 async function renumberTasks(tx: Tx): Promise<void> {
   await sql`
     update tasks set position = numbered.number
@@ -93,8 +94,8 @@ async function renumberTasks(tx: Tx): Promise<void> {
 }
 
 /**
- * Sub-tasks run in the order of their position, so their numbers are reassigned. True if one of
- * them got another number.
+ * Renumbers sub-tasks by position, because they run in that order. Returns true if any number
+ * changed.
  */
 export async function orderSubTasks(tx: Tx, parent: string): Promise<boolean> {
   const rows = await tx

@@ -1,11 +1,12 @@
-// Which repository a plan belongs to: one row, written when the project is made.
+// Identifies the repository that a plan belongs to, in one row that is written when the project is
+// created.
 
 import type { Reads, StoreTables, Tx } from '../schema/tables.ts';
 import type { Selectable } from 'kysely';
 
 export type RepositoryRow = Selectable<StoreTables['repository']>;
 
-/** Null if an older version made the plan. */
+/** Null if an older version created the plan. */
 export async function readRepository(db: Reads): Promise<RepositoryRow | null> {
   return (await db.selectFrom('repository').selectAll().executeTakeFirst()) ?? null;
 }
@@ -15,7 +16,7 @@ export async function writeRepository(tx: Tx, row: RepositoryRow): Promise<void>
   await tx.insertInto('repository').values(row).execute();
 }
 
-/** Whether an attempt has a folder and perhaps an agent now. */
+/** Whether an attempt has a folder and possibly an agent now. */
 export async function hasAttemptsInFlight(db: Reads): Promise<boolean> {
   const row = await db
     .selectFrom('tasks')
@@ -26,7 +27,7 @@ export async function hasAttemptsInFlight(db: Reads): Promise<boolean> {
 }
 
 /**
- * Forgets the slots that are not `ours`: they belong to the repository that this one is a copy of.
+ * Removes slots that are not `ours`: they belong to the repository that this one is a copy of.
  * Resolves with their number.
  */
 export async function forgetSlotsOfOthers(

@@ -1,18 +1,18 @@
 // The tasks in the scope of a run, and the line on which they land.
 
 export interface Scope {
-  /** Null for all tasks, with or without an epic. */
+  /** Null = all tasks, with or without an epic. */
   readonly epicId: string | null;
-  /** Epics whose tasks are not in it. */
+  /** Epics whose tasks are excluded. */
   readonly exceptEpics: readonly string[];
-  /** Only these tasks, or null for all unfinished ones. */
+  /** Only these tasks; null = all unfinished ones. */
   readonly tasks: readonly string[] | null;
-  /** Absent for any line. */
+  /** Absent = any line. */
   readonly on?: RunLine;
 }
 
 export interface RunLine {
   readonly line: string;
-  /** The branch that the line lands on in the end: a line takes it in if a task needs that. */
+  /** The branch that the line finally lands on, which the line merges if a task needs it. */
   readonly target: string;
 }

@@ -1,4 +1,4 @@
-// The values of columns that belong to the store; those of tasks are in `core/plan/task.ts`.
+// The values of columns that belong to the store. Those of tasks are in `core/plan/task.ts`.
 
 import type { ColumnType } from 'kysely';
 import type { byHandPhase, Phase } from '../../core/plan/task.ts';
@@ -6,10 +6,10 @@ import type { byHandPhase, Phase } from '../../core/plan/task.ts';
 /** A column that the database fills if an insert omits it. */
 export type Defaulted<T> = ColumnType<T, T | undefined, T>;
 
-/** `committed`: a sub-task whose work is committed, while its parent's attempt continues. */
+/** `committed`: a sub-task whose work is committed while its parent's attempt continues. */
 export type TaskPhase = Phase | typeof byHandPhase | 'committed';
 
-/** The kind of stop requested from the owner of a task; `stop`: its run ends. */
+/** The kind of stop requested from a task's owner. `stop`: its run ends. */
 export type StopKind = 'pause' | 'cancel' | 'stop';
 
 export type AttemptState =
@@ -26,8 +26,8 @@ export type EpicLandingState =
   | 'conflict'
   | 'gate_failed'
   | 'sent_back'
-  /** It waits in a pull request. */
+  /** The epic waits in a pull request. */
   | 'pull_request'
-  /** Its pull request was closed, or cannot be continued without a person. */
+  /** Its pull request was closed, or needs a person to continue. */
   | 'returned'
   | 'landed';

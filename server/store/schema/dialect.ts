@@ -7,7 +7,7 @@ export function isPostgres<Tables>(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-/** Why a query of a body that outlived its transaction is refused. */
+/** The error for a query of a body that outlived its transaction. */
 export const transactionIsOver = 'the transaction of this query has ended';
 
 /** A transaction that reads a consistent snapshot and does not block writers. */

@@ -8,7 +8,7 @@ export interface ExporterTable {
   owner: string | null;
   owner_until_ms: number | null;
   sent_at_ms: number | null;
-  /** Why the last try failed; null = it did not. */
+  /** Why the last try failed; null = it succeeded. */
   error: string | null;
   error_at_ms: number | null;
 }

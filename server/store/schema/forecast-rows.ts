@@ -1,21 +1,21 @@
-// Which works are seen to overlap before they land.
+// Rows of works that overlap before they land.
 
 import type { Defaulted } from './column-values.ts';
 
 export interface ForecastTable {
-  /** The work that started later. */
+  /** The task that started later. */
   task_id: string;
-  /** The earlier one; '' = the landed work of the line. */
+  /** The task that started earlier; '' = the line's landed work. */
   other_id: string;
   level: 'same_file' | 'conflict';
-  /** Paths, as JSON. */
+  /** Paths as JSON. */
   files: string;
   first_seen_ms: number;
-  /** When the first conflict was seen. */
+  /** When the first conflict was detected. */
   conflict_ms: Defaulted<number | null>;
   /** When they stopped overlapping, or one of them ended. */
   ended_ms: Defaulted<number | null>;
-  /** Paths in conflict that the agents know of, as JSON. */
+  /** Conflicting paths that the agents know about, as JSON. */
   told: Defaulted<string>;
 }
 

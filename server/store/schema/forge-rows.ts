@@ -1,9 +1,11 @@
-// The tables of pull requests: the facts of each, the actions taken, and the messages still to be
-// sent.
+// The tables of pull requests: their facts, the reactions, and messages that must still be sent.
 
 import type { Defaulted } from './column-values.ts';
 
-/** Identity is the provider's own id: repositories are renamed, and numbers move with them. */
+/**
+ * Identified by the provider's id, because repositories are renamed and issue numbers change with
+ * transfers.
+ */
 export interface ForgeKey {
   provider: string;
   host: string;
@@ -17,46 +19,46 @@ export interface ForgeItemTable extends ForgeKey {
   number: number;
   url: string;
   epic_id: string;
-  /** The run whose landing made it, or last changed it. */
+  /** The run whose landing created it or last changed it. */
   run_id: string;
   /** The branch on the forge. */
   branch: string;
   base: string;
-  /** The commit that Drover pushed last. */
+  /** The commit that Drover last pushed. */
   head_sha: string;
-  /** The tree of base and head that passed the gate. */
+  /** The tree of the merged base and head that passed the gate. */
   tested_tree: string;
   state: ForgeItemState;
-  /** The reason that it waits. */
+  /** Why it waits. */
   note: Defaulted<string | null>;
   created_at_ms: number;
 }
 
 export interface ForgeFactTable extends ForgeKey {
   fact: string;
-  /** The last value read, as JSON; null = never read. A failed read leaves it alone. */
+  /** The last value read, as JSON; null = never read. A failed read leaves it unchanged. */
   value: Defaulted<string | null>;
   read_at_ms: Defaulted<number | null>;
-  /** Why the newest read brought nothing; null = it did not fail. */
+  /** Why the latest read failed; null = it succeeded. */
   unread: Defaulted<string | null>;
 }
 
 export interface ForgeReactionTable extends ForgeKey {
-  /** One fact: a check and its head, or a thread and its last comment. */
+  /** Identifies a fact: a check and its head, or a thread and its last comment. */
   key: string;
-  /** The subject that has several rounds: the check, the thread. */
+  /** The check or the thread, which may have several rounds. */
   subject: string;
   state: 'delivered' | 'shown';
-  /** The task that it was given to. */
+  /** The task that was created for it. */
   task_id: Defaulted<string | null>;
   at_ms: number;
 }
 
 export interface ForgeOutboxTable {
-  /** The same however often it is planned. */
+  /** The same each time the request is planned. */
   key: string;
   epic_id: string;
-  /** The order in which requests of one epic are sent. */
+  /** The order in which an epic's requests are sent. */
   position: number;
   kind: string;
   request: string;
@@ -68,13 +70,13 @@ export interface ForgeOutboxTable {
   answer: Defaulted<string | null>;
 }
 
-/** An issue of the forge that a task or an epic of the plan stands for. */
+/** An issue on the forge that a task or an epic of the plan stands for. */
 export interface ForgeIssueTable extends ForgeKey {
   slug: string;
   number: number;
   /** Id of the task or epic. */
   item_id: string;
-  /** The last text planned for the issue, as JSON; null = nothing yet. */
+  /** The last text planned for the issue, as JSON; null = none yet. */
   reported: Defaulted<string | null>;
 }
 

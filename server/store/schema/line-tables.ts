@@ -1,4 +1,4 @@
-// The tables of lines, and the statements that add to them.
+// The tables of lines, and the statements that add them to the schema.
 
 import type { Defaulted } from './column-values.ts';
 
@@ -6,18 +6,18 @@ import type { Defaulted } from './column-values.ts';
 export interface LineTable {
   branch: string;
   landed_sha: string;
-  /** The state of the branch that the line includes; null = the branch was never seen. */
+  /** The state of the branch that the line includes; null = the branch was never read. */
   followed_sha: Defaulted<string | null>;
   pending: Defaulted<number>;
   pending_reason: Defaulted<string | null>;
-  /** For an epic's line: the branch it started from. */
+  /** For an epic's line, the branch that it started from. */
   parent_branch: Defaulted<string | null>;
-  /** Why nothing starts and nothing lands on it until a person has chosen; null = it is free. */
+  /** Why nothing starts and nothing lands on it until a person decides; null = not held. */
   held_reason: Defaulted<string | null>;
   held_since_ms: Defaulted<number | null>;
   /**
-   * JSON list, newest last: tips that people have taken out of the branch. A task never brings
-   * their commits back.
+   * JSON list, latest last: tips that users removed from the branch. Landings must not restore
+   * their commits.
    */
   dropped: Defaulted<string>;
   /** JSON list of `WrongState`. */
@@ -27,8 +27,8 @@ export interface LineTable {
 }
 
 /**
- * Values that Drover has given, or was about to give, to the landing ref of a line: any other value
- * is another hand's.
+ * Values that Drover has written, or was about to write, to a line's landing ref. Any other value
+ * was written by another program.
  */
 export interface LineTipTable {
   branch: string;
@@ -43,7 +43,7 @@ export interface LineGateTable {
   gates: string;
 }
 
-/** Commits of blockers that landed on another line, and that the line holds by now. */
+/** Commits of blockers that landed on another line and that this line now contains. */
 export interface ArrivalTable {
   line: string;
   sha: string;
@@ -59,15 +59,15 @@ export const lineStatements: readonly string[] = [
   `ALTER TABLE lines ADD COLUMN dropped TEXT NOT NULL DEFAULT '[]'`,
 ];
 
-/** States of branches and checkouts that are reported until a person cures them. */
+/** States of branches and checkouts that are reported until a person fixes them. */
 export const wrongStateStatements: readonly string[] = [
   `ALTER TABLE lines ADD COLUMN wrong TEXT NOT NULL DEFAULT '[]'`,
 ];
 
 /**
- * The 25th version: `followed_sha` alone says which state of the branch a line includes, and a
- * merge that was tried is remembered with its line. Commits that arrived from other lines decide
- * which tasks can start.
+ * The 25th version: only `followed_sha` says which state of the branch a line includes, and the
+ * line remembers a merge that was tried. Commits that arrived from other lines decide which tasks
+ * can start.
  */
 export const oneTruthStatements: readonly string[] = [
   `ALTER TABLE lines ADD COLUMN tried TEXT`,

@@ -1,4 +1,4 @@
-// Rows of machines, and of the output that they share.
+// The rows of machines and of the output that they share.
 
 import type { Defaulted } from './column-values.ts';
 
@@ -6,32 +6,32 @@ import type { Defaulted } from './column-values.ts';
 export interface MachineTable {
   id: string;
   name: string;
-  /** JSON list: the labels that tasks may require. */
+  /** JSON list of the labels that tasks may require. */
   labels: Defaulted<string>;
-  /** working, draining (starts nothing new), left. */
+  /** `working`, `draining` (starts nothing new) or `left`. */
   state: string;
-  /** Maximum number of agents there. */
+  /** Maximum number of agents on it. */
   agents_max: number;
-  /** How many of those it can run now: fewer if it is low on memory or disk. */
+  /** Number of further agents that it can run now; lower if memory or disk space is low. */
   room: number;
-  /** 1: it may land work and run gates now. */
+  /** 1 if it may land work and run gates now. */
   lands: Defaulted<number>;
-  /** Why it takes less than it could, for people. */
+  /** For people: why it accepts fewer tasks than it could. */
   note: Defaulted<string | null>;
   version: string;
   compatibility: Defaulted<number>;
-  /** By the database's clock; null while the shared remote answers there. */
+  /** By the database's clock; null while the machine reaches the shared remote. */
   remote_away_since_ms: Defaulted<number | null>;
   joined_at_ms: number;
-  /** By the database's clock. After that it counts as dead, and its tasks are reassigned. */
+  /** By the database's clock. After this time it counts as dead and its tasks are reassigned. */
   alive_until_ms: number;
-  /** The state that the feed reported last: here, cut_off, dead, left. */
+  /** The state that the feed last reported: here, cut_off, dead, left. */
   reported: Defaulted<string>;
-  /** A person's order to its running backend: drain, or release (drain at once); null = none. */
+  /** A person's order to its running backend: drain or release (drain at once); null = none. */
   drain_order: Defaulted<string | null>;
 }
 
-/** Which machine of a fleet runs the landing workflow of a branch, or ran the last one. */
+/** The machine of a fleet that runs the landing workflow of a branch, or that ran the last one. */
 export interface LineLanderTable {
   branch: string;
   machine: string;
@@ -39,20 +39,20 @@ export interface LineLanderTable {
   since_ms: number;
   /** Null while it lands. */
   ended_ms: number | null;
-  /** 1: a person asked it to release the line to another machine. */
+  /** 1 if a person asked it to release the line to another machine. */
   release_order: Defaulted<number>;
 }
 
 /**
- * The logs of a fleet's agents, in parts: each file of a log from its first byte on, without a
- * hole.
+ * The logs of a fleet's agents in parts. The parts of a file are contiguous and start at its first
+ * byte.
  */
 export interface LogPartTable {
-  /** Relative to the folder of the logs: `attemptLogFile`, one of its segments, or its prompt. */
+  /** Relative to the log folder: `attemptLogFile`, one of its segments, or its prompt. */
   file: string;
-  /** Place of its first byte in the file. */
+  /** Offset of its first byte in the file. */
   start: number;
-  /** Bytes. */
+  /** In bytes. */
   size: number;
   text: string;
   at_ms: number;

@@ -5,21 +5,21 @@ import type { Defaulted } from './column-values.ts';
 export interface NoteTable {
   id: string;
   text: string;
-  /** Tasks of this epic get it at once. */
+  /** Tasks of this epic get the note at once. */
   epic_id: string | null;
-  /** The task whose agent wrote it, and its attempt; null = a person did. */
+  /** The task and the attempt whose agent wrote it; null = a person did. */
   task_id: string | null;
   attempt: number | null;
-  /** 1 = a person wants it for the whole project. */
+  /** 1 if a person wants it for the whole project. */
   kept: Defaulted<number>;
-  /** The cited line, and its text when the note was written; null = the note cites none. */
+  /** The cited line, with its text when the note was written; null = the note cites none. */
   path: string | null;
   line: number | null;
   cited: string | null;
-  /** A commit that contains the cited line; null = only unfinished work of the task did. */
+  /** A commit that contains the cited line; null = only unfinished work of the task does. */
   commit_sha: string | null;
   created_at_ms: number;
-  /** When a prompt last contained it; at first, when it was written. */
+  /** When a prompt last used it; initially, when it was written. */
   used_at_ms: number;
   uses: Defaulted<number>;
 }

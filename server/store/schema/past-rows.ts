@@ -1,18 +1,18 @@
-// The tables of the past, as Kysely sees them.
+// The tables that record earlier states, as Kysely sees them.
 
 import type { Generated } from 'kysely';
 
-/** The values of a row before one change; written by triggers alone. */
+/** The values of a row before one change. Only triggers write it. */
 export interface PastTable {
   /** In the order of the changes. */
   n: Generated<number>;
-  /** Equal for the changes of one transaction, which are adjacent. */
+  /** The same for all changes of one transaction, which are adjacent. */
   tx: number;
   op: 'insert' | 'update' | 'delete';
   tbl: string;
-  /** JSON list: the values of its key. */
+  /** JSON list of the values of the row's key. */
   key: string;
-  /** JSON object: an update's changed columns, a deleted row whole; null for an insert. */
+  /** JSON object: the changed columns of an update, or a whole deleted row; null for an insert. */
   old: string | null;
 }
 
@@ -24,19 +24,19 @@ export interface PastEventTable {
   tx: number;
 }
 
-/** One row: events after this one have a past. */
+/** One row: the event after which earlier states can be restored. */
 export interface PastStartTable {
   seq: number;
 }
 
 /** The metrics' counts of removed events. */
 export interface MetricsCarriedTable {
-  /** Name and labels, as Prometheus writes them. */
+  /** Name and labels in the Prometheus text format. */
   series: string;
   value: number;
 }
 
-/** One row: the last event that was removed; 0 = none was. */
+/** One row: the last event that was removed; 0 = none. */
 export interface PrunedEventsTable {
   seq: number;
 }

@@ -1,4 +1,4 @@
-// Which tables have a past: those that `status` and `why` are made from.
+// Lists the tables whose earlier states are recorded: those that `status` and `why` read.
 
 import type { StoreTables } from './tables.ts';
 
@@ -22,7 +22,7 @@ export const pastTables: readonly PastKept[] = [
   { table: 'slots', key: ['machine', 'path'] },
 ];
 
-/** Change every few seconds while an agent runs, and are shown nowhere. */
+/** Columns that change every few seconds while an agent runs and are never displayed. */
 export const pastlessColumns: readonly string[] = [
   'usage_by_part',
   'pid',
@@ -31,5 +31,5 @@ export const pastlessColumns: readonly string[] = [
   'last_used_at',
 ];
 
-/** Tables whose rows have an order of their making. */
+/** Tables whose rows have a creation order. */
 export const numberedTables: ReadonlySet<keyof StoreTables> = new Set(['tasks', 'runs']);

@@ -1,7 +1,7 @@
-// The row that identifies the repository of a plan.
+// Identifies the repository of a plan.
 
 export interface RepositoryTable {
-  /** Names the project; the git folder has the same. */
+  /** Identifies the project. The git folder contains the same id. */
   id: string;
   /**
    * Real path of the git folder that all worktrees share. In a fleet, that of one of the clones.

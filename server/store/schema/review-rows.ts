@@ -1,4 +1,4 @@
-// The table of reviews: the verdict of an agent on the merged tree of one task.
+// The table of reviews: an agent's verdict on the merged tree of one task.
 
 import type { ReviewVerdict } from '../../core/review/review.ts';
 import type { Defaulted } from './column-values.ts';
@@ -10,10 +10,10 @@ export interface ReviewTable {
   agent: string;
   model: string | null;
   verdict: ReviewVerdict;
-  /** JSON: findings, and the judged criteria. */
+  /** JSON: the findings, and the verdict on each criterion. */
   findings: string;
   criteria: string;
-  /** The attempt that it sent back to its author; 0 = none. */
+  /** The attempt that the review sent back to its author; 0 = none. */
   sent_back: Defaulted<number>;
   at_ms: number;
 }

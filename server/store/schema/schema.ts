@@ -1,4 +1,4 @@
-// Creates the tables. The public design schema comes first, unchanged; our additions follow.
+// Creates the tables: first the public design schema, unchanged, then our additions.
 
 import { forgeIssueStatements, forgeStatements } from './forge-rows.ts';
 import { noteStatements } from './note-rows.ts';
@@ -16,7 +16,7 @@ import { isPostgres } from './dialect.ts';
 import { addPastTriggers } from '../postgres/past-triggers.ts';
 import { addToFirstTables, forPostgres } from '../postgres/tables.ts';
 
-/** Statements of the first schema version; each runs inside the one migration transaction. */
+/** Statements of the first schema version. All of them run in the same migration transaction. */
 const statements: readonly string[] = [
   `CREATE TABLE epics (
     id TEXT PRIMARY KEY, title TEXT NOT NULL, description TEXT, status TEXT NOT NULL DEFAULT 'open',
@@ -91,7 +91,8 @@ const statements: readonly string[] = [
   `CREATE INDEX tasks_priority ON tasks(priority DESC)`,
   `CREATE INDEX tasks_type ON tasks(type)`,
   `CREATE INDEX tasks_epic ON tasks(epic_id, status)`,
-  // Partial, or the tasks without a parent (nearly all) would be looked up through it.
+  // Partial, because the planner would otherwise use it to look up tasks without a parent, which
+  // are nearly all.
   `CREATE INDEX tasks_parent ON tasks(parent_id, sequence_number) WHERE parent_id IS NOT NULL`,
   `CREATE INDEX tasks_wake ON tasks(status, next_attempt_at_ms)`,
   `CREATE INDEX dependencies_blocker ON task_dependencies(blocked_by)`,
@@ -107,8 +108,8 @@ const statements: readonly string[] = [
 ];
 
 /**
- * Indexes of the second version: the order that people give decides which task starts, and tasks
- * that are blocked from outside can be found.
+ * Indexes of the second version: for the user's order, which decides which task starts, and for
+ * tasks with an external block.
  */
 const secondStatements: readonly string[] = [
   `DROP INDEX IF EXISTS tasks_start`,
@@ -117,8 +118,8 @@ const secondStatements: readonly string[] = [
 ];
 
 /**
- * Tables of the third version: usage, the reasons why nothing starts, and the number of agents that
- * an overloaded provider accepts.
+ * Tables of the third version: usage, reasons why nothing starts, and the number of agents that an
+ * overloaded provider accepts.
  */
 const budgetStatements: readonly string[] = [
   `CREATE TABLE spending (
@@ -132,10 +133,7 @@ const budgetStatements: readonly string[] = [
   `ALTER TABLE accounts ADD COLUMN pace_at_ms INTEGER`,
 ];
 
-/**
- * Columns of the fourth version: who takes over from an agent, who had each attempt, and candidates
- * side by side.
- */
+/** Columns of the fourth version: fallback agents, the agent of each attempt, and candidates. */
 const fallbackStatements: readonly string[] = [
   `ALTER TABLE tasks ADD COLUMN fallback TEXT`,
   `ALTER TABLE tasks ADD COLUMN fallback_from INTEGER NOT NULL DEFAULT 0`,
@@ -148,7 +146,7 @@ const fallbackStatements: readonly string[] = [
   `ALTER TABLE attempts ADD COLUMN step INTEGER NOT NULL DEFAULT 0`,
 ];
 
-/** The plans of agents, and which tasks want one; a planning attempt writes nothing that lands. */
+/** Agents' plans, and the tasks that need one. Nothing that a planning attempt writes lands. */
 const planStatements: readonly string[] = [
   `CREATE TABLE task_plans (
     task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE, number INTEGER NOT NULL,
@@ -160,7 +158,7 @@ const planStatements: readonly string[] = [
 
 /**
  * Tables of the sixth version: the machines of a fleet, the owners of worktrees, and agents' output
- * for readers on other machines. '' is the single machine of a project without a fleet.
+ * for readers on other machines. '' is the only machine of a project without a fleet.
  */
 const fleetStatements: readonly string[] = [
   `CREATE TABLE machines (
@@ -185,7 +183,7 @@ const fleetStatements: readonly string[] = [
 /**
  * The rows before each change (for the tables in `past-tables.ts`), so that the state at any event
  * can be restored from the current one. `past_events` maps an event to the changes of its
- * transaction; `past_start` is the first event from which all are kept.
+ * transaction. `past_start` is the first event from which all changes are kept.
  */
 const pastStatements: readonly string[] = [
   `CREATE TABLE past (
@@ -196,7 +194,7 @@ const pastStatements: readonly string[] = [
   `INSERT INTO past_start (seq) SELECT coalesce(max(seq), 0) FROM events`,
 ];
 
-/** The ninth version: which machines of a fleet may land work and run its gates now. */
+/** The ninth version: which machines of a fleet may land work and run gates now. */
 const landersStatements: readonly string[] = [
   `ALTER TABLE machines ADD COLUMN lands INTEGER NOT NULL DEFAULT 1`,
 ];
@@ -210,9 +208,7 @@ const repositoryStatements: readonly string[] = [
   `CREATE TABLE repository (id TEXT PRIMARY KEY, common_dir TEXT NOT NULL, root_commit TEXT) WITHOUT ROWID`,
 ];
 
-/**
- * The tenth version: the deliveries to webhooks, and the last event for which they were decided.
- */
+/** The tenth version: webhook deliveries, and the last event for which they were made. */
 const webhookStatements: readonly string[] = [
   `CREATE TABLE webhook_cursors (endpoint TEXT PRIMARY KEY, seq INTEGER NOT NULL, gone TEXT) WITHOUT ROWID`,
   `CREATE TABLE webhook_deliveries (
@@ -224,14 +220,14 @@ const webhookStatements: readonly string[] = [
   `CREATE INDEX webhook_deliveries_ids ON webhook_deliveries(id)`,
 ];
 
-/** The place for the agents of a task, and the place of each attempt's agent. */
+/** The place in which a task's agents run, and in which each attempt's agent ran. */
 const runsOnStatements: readonly string[] = [
   `ALTER TABLE tasks ADD COLUMN runs_on TEXT`,
   `ALTER TABLE epics ADD COLUMN runs_on TEXT`,
   `ALTER TABLE attempts ADD COLUMN runs_on TEXT NOT NULL DEFAULT 'local'`,
 ];
 
-/** The twelfth version: metrics of removed events, and the last event that was removed. */
+/** The twelfth version: metrics of removed events, and the last removed event. */
 const retentionStatements: readonly string[] = [
   `CREATE TABLE metrics_carried (series TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID`,
   `CREATE TABLE pruned_events (seq INTEGER NOT NULL)`,
@@ -239,17 +235,17 @@ const retentionStatements: readonly string[] = [
   `CREATE INDEX gate_verdicts_at ON gate_verdicts(at_ms)`,
 ];
 
-/** How far exporters of the feed have come. */
+/** The progress of exporters of the feed. */
 const exporterStatements: readonly string[] = [
   `CREATE TABLE exporters (
     name TEXT PRIMARY KEY, seq INTEGER NOT NULL, owner TEXT, owner_until_ms INTEGER, sent_at_ms INTEGER,
     error TEXT, error_at_ms INTEGER) WITHOUT ROWID`,
 ];
 
-/** The model that the agent of a task is asked for. */
+/** The model to request from a task's agent. */
 const modelStatements: readonly string[] = [`ALTER TABLE tasks ADD COLUMN model TEXT`];
 
-/** The block of a task, as data, and the gate's verdicts on the tips of lines. */
+/** A task's block as data, and gate verdicts on the tips of lines. */
 const redBaseStatements: readonly string[] = [
   `ALTER TABLE tasks ADD COLUMN blocked_by TEXT`,
   `CREATE TABLE base_gates (
@@ -260,7 +256,7 @@ const redBaseStatements: readonly string[] = [
 /** The task whose conversation a task continues. */
 const continuesStatements: readonly string[] = [`ALTER TABLE tasks ADD COLUMN continues TEXT`];
 
-/** The number of lines that a candidate removes, beside the whole size of its change. */
+/** The number of lines that a candidate removes, besides the total size of its change. */
 const candidateStatements: readonly string[] = [
   `ALTER TABLE tasks ADD COLUMN removed_lines INTEGER`,
 ];
@@ -270,7 +266,7 @@ const remoteAwayStatements: readonly string[] = [
   `ALTER TABLE machines ADD COLUMN remote_away_since_ms INTEGER`,
 ];
 
-/** The 21st version: commits at which people had a branch when its line included them. */
+/** The 21st version: the states of users' branches at the time when their lines included them. */
 const causeStatements: readonly string[] = [
   `CREATE TABLE taken_tips (
     branch TEXT NOT NULL, sha TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (branch, sha)) WITHOUT ROWID`,
@@ -282,7 +278,9 @@ const causeStatements: readonly string[] = [
 /** The 23rd version: the settings that each run was started with. */
 const runSettingsStatements: readonly string[] = [`ALTER TABLE runs ADD COLUMN settings TEXT`];
 
-/** The 24th version: the last reported state of each machine, its orders, and who lands. */
+/**
+ * The 24th version: the last reported state of each machine, its orders, and which machine lands.
+ */
 const machineReportStatements: readonly string[] = [
   `ALTER TABLE machines ADD COLUMN reported TEXT NOT NULL DEFAULT 'left'`,
   `ALTER TABLE machines ADD COLUMN drain_order TEXT`,
@@ -291,7 +289,7 @@ const machineReportStatements: readonly string[] = [
     ended_ms INTEGER, release_order INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID`,
 ];
 
-/** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
+/** The schema version that this code reads and writes (`PRAGMA user_version`). */
 export const schemaVersion = 31;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
@@ -343,13 +341,13 @@ const all =
     executeAll(db, list);
 
 export interface SchemaStep {
-  /** The schema version that the database has afterwards. */
+  /** The database's schema version after this step. */
   readonly version: number;
   readonly name: string;
   readonly up: Up;
 }
 
-/** In ascending order; the last one leads to `schemaVersion`. */
+/** In ascending order. The last step leads to `schemaVersion`. */
 export const storeSteps: readonly SchemaStep[] = [
   { version: 1, name: 'first tables', up: createStoreTables },
   { version: 2, name: 'indexes for the order that people give', up: all(secondStatements) },

@@ -15,15 +15,15 @@ export interface SideTables
 
 export interface BaseGateTable {
   line: string;
-  /** `asked`: it must run before the next start. `unknown`: it could not tell. */
+  /** `asked`: the gate must run before the next task starts. `unknown`: it had no result. */
   state: 'asked' | 'running' | 'green' | 'red' | 'unknown';
-  /** A red verdict from before this time (Unix ms) is not believed. */
+  /** Red verdicts from before this time (Unix ms) are ignored. */
   asked_ms: number;
   commit_sha: string | null;
   command: string | null;
   workflow: string | null;
   since_ms: number;
-  /** How long agents wait for it before they start beside it. */
+  /** How long agents wait for the gate before they start while it runs. */
   wait_ms: number;
   reason: string | null;
 }

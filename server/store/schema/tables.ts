@@ -1,5 +1,5 @@
 // The tables as Kysely sees them. Columns of the public design schema keep their names and units
-// (times in Unix seconds); columns of our own end in their unit (`_ms`). Lists are JSON text.
+// (times in Unix seconds); our own columns have their unit as suffix (`_ms`). Lists are JSON text.
 // `runs_on` is local or remote.
 
 import type { TaskRuleColumns } from '../../core/exchange/task-rules.ts';
@@ -18,7 +18,7 @@ import type { SideTables } from './side-tables.ts';
 import type { ArrivalTable, LineGateTable, LineTable, LineTipTable } from './line-tables.ts';
 import type { LineLanderTable, LogPartTable, MachineTable } from './machine-tables.ts';
 
-/** How the task is to be done: its agent, its gate, its tries. */
+/** The rules for doing the task: its agent, its gate, its attempts. */
 type RuleColumns = {
   [Column in keyof TaskRuleColumns]: Defaulted<TaskRuleColumns[Column]>;
 };
@@ -33,7 +33,7 @@ export interface TaskTable extends RuleColumns {
   type: Defaulted<string>;
   priority: Defaulted<number>;
   status: Defaulted<TaskStatus>;
-  /** Attempts that have been used up (interrupted ones are not counted). */
+  /** Number of used attempts. Interrupted attempts do not count. */
   attempts: Defaulted<number>;
   last_error: Defaulted<string | null>;
   claimed_by: Defaulted<string | null>;
@@ -43,37 +43,34 @@ export interface TaskTable extends RuleColumns {
   verdict_reason: Defaulted<string | null>;
   created_at: number;
   updated_at: number;
-  /**
-   * The order that people give, of creation at first: the last word when priority and chain are
-   * equal.
-   */
+  /** The user's order, initially that of creation. Decides if priority and chain are equal. */
   position: Defaulted<number>;
   labels: Defaulted<string>;
   acceptance_criteria: Defaulted<string>;
-  /** The last attempt before the task was reset: later attempts decide which agent is next. */
+  /** The last attempt before the task was reset. Only later attempts decide which agent is next. */
   fallback_from: Defaulted<number>;
   /**
-   * The task that this one is a candidate of: its work waits for the choice and never lands on its
-   * own.
+   * The task that this one is a candidate of. A candidate waits for the choice and never lands by
+   * itself.
    */
   candidate_of: Defaulted<string | null>;
-  /** Lines that the change of a candidate adds and removes, and removes alone. */
+  /** Lines that a candidate's change adds and removes together, and those that it removes. */
   changed_lines: Defaulted<number | null>;
   removed_lines: Defaulted<number | null>;
-  /** Tasks on the longest chain of dependents that starts here, including this one. */
+  /** Number of tasks on the longest chain of dependents that starts here, including this one. */
   chain: Defaulted<number>;
-  /** Fencing number: raised by every claim; writes of an older owner are refused. */
+  /** Fencing number. Every claim increments it; writes of an older owner are refused. */
   epoch: Defaulted<number>;
   phase: Defaulted<TaskPhase | null>;
   base_sha: Defaulted<string | null>;
   branch: Defaulted<string | null>;
   commit_sha: Defaulted<string | null>;
   landed_sha: Defaulted<string | null>;
-  /** Branch whose landing line holds `landed_sha`. */
+  /** The branch whose landing line contains `landed_sha`. */
   landed_on: Defaulted<string | null>;
   worktree_path: Defaulted<string | null>;
   blocked_reason: Defaulted<string | null>;
-  /** A `BlockCause` as JSON: the reason that it is held, besides its blockers. */
+  /** A `BlockCause` as JSON: why the task is held, apart from its blockers. */
   blocked_by: Defaulted<string | null>;
   review_kind: Defaulted<ReviewKind | null>;
   conflict_files: Defaulted<string>;
@@ -81,14 +78,11 @@ export interface TaskTable extends RuleColumns {
   rescue_refs: Defaulted<string>;
   next_attempt_at_ms: Defaulted<number | null>;
   waiting_until_ms: Defaulted<number | null>;
-  /** A person's request while an owner was running it: pause, cancel or stop (the run ends). */
+  /** A stop requested while an owner was running the task: pause, cancel or stop (the run ends). */
   stop_requested: Defaulted<StopKind | null>;
   stop_reason: Defaulted<string | null>;
   cost_usd: Defaulted<number>;
-  /**
-   * The source of the imported record, as canonical JSON, to recognize it as unchanged on a second
-   * import.
-   */
+  /** The imported record as canonical JSON, by which a second import recognizes it as unchanged. */
   source: Defaulted<string | null>;
 }
 
@@ -101,9 +95,9 @@ export interface EpicTable {
   position: Defaulted<number>;
   branch: Defaulted<string | null>;
   landed_sha: Defaulted<string | null>;
-  /** Tree a person has approved, or null. */
+  /** The tree that a person approved; null = none. */
   approved_tree: Defaulted<string | null>;
-  /** Tree that waits for an approval: the merge with the target as it was tested. */
+  /** The tree that waits for an approval: the tested merge with the target. */
   review_tree: Defaulted<string | null>;
   landing_state: Defaulted<EpicLandingState | null>;
   landing_note: Defaulted<string | null>;
@@ -117,11 +111,11 @@ export interface DependencyTable {
 }
 
 /**
- * Pool slots; `task_id` is null while a slot is free. Kept beside the design's `worktrees`, which
- * is keyed by task.
+ * Slots of the pool. `task_id` is null while a slot is free. Separate from the design's
+ * `worktrees`, whose key is the task.
  */
 export interface SlotTable {
-  /** Whose disk it is on; '' = the project's only machine. */
+  /** The machine with the folder; '' = the project's only machine. */
   machine: Defaulted<string>;
   path: string;
   number: number;
@@ -150,15 +144,15 @@ export interface AttemptTable {
   epoch: number;
   state: AttemptState;
   agent: string;
-  /** Model that its agent was asked for; null = the agent's own choice. */
+  /** The model requested from its agent; null = the agent's own choice. */
   model: Defaulted<string | null>;
-  /** Place of its agent among those that take over from each other: 0 = the task's first one. */
+  /** Index of its agent among those that take over from each other; 0 = the task's first agent. */
   step: Defaulted<number>;
   session_id: string;
   /** 1 once the agent's session exists, so that the next start resumes it. */
   session_started: Defaulted<number>;
   branch: string;
-  /** Branch of an earlier attempt that this one continues, or null for a fresh start. */
+  /** The branch of an earlier attempt that this one continues; null = starts from the base. */
   continues_from: Defaulted<string | null>;
   base_sha: Defaulted<string | null>;
   commit_sha: Defaulted<string | null>;
@@ -177,27 +171,27 @@ export interface AttemptTable {
   run_id: Defaulted<string | null>;
   pid: Defaulted<number | null>;
   pid_start: Defaulted<string | null>;
-  /** Part (task or sub-task id) the process works on. */
+  /** The part (task or sub-task id) that the process works on. */
   pid_part: Defaulted<string | null>;
-  /** Usage of each part's log so far, as JSON; the sums are in the columns above. */
+  /** Usage of each part's log so far, as JSON. The columns above contain the sums. */
   usage_by_part: Defaulted<string>;
   gate_runs: Defaulted<number>;
-  /** 1: it only plans; no file that it writes lands. */
+  /** 1 if it only plans; no file that it writes lands. */
   planning: Defaulted<number>;
   runs_on: Defaulted<string>;
-  /** The machine of its worktree, session and process; '' = the project's only machine. */
+  /** The machine with its worktree, session and process; '' = the project's only machine. */
   machine: Defaulted<string>;
 }
 
-/** The plans of a task, one for each round; every implementing attempt gets the approved one. */
+/** The plans of a task, one per round. Every implementing attempt gets the approved one. */
 export interface PlanTable {
   task_id: string;
-  /** Starts at 1. */
+  /** Counts from 1. */
   number: number;
   attempt: number;
   state: 'proposed' | 'approved' | 'sent_back' | 'dropped';
   text: string;
-  /** A person's feedback when they sent it back. */
+  /** The person's feedback if the plan was sent back. */
   comment: Defaulted<string | null>;
   created_at_ms: number;
   decided_at_ms: Defaulted<number | null>;
@@ -229,7 +223,7 @@ export interface QuestionTable {
   answered_at_ms: Defaulted<number | null>;
 }
 
-/** Hints to a task; the design's name and columns. */
+/** Hints to a task, with the design's name and columns. */
 export interface HintTable {
   id: string;
   task_id: string;
@@ -239,7 +233,7 @@ export interface HintTable {
   source: Defaulted<HintSource>;
 }
 
-/** `forecast`: Drover tells of other work that conflicts with the task's. */
+/** `forecast`: Drover reports other work that conflicts with the task's. */
 export type HintSource = 'person' | 'forecast';
 
 export interface RunTable {
@@ -252,13 +246,13 @@ export interface RunTable {
   epic_id: Defaulted<string | null>;
   land: LandMode;
   target_branch: string;
-  /** Branch whose landing line the run's tasks land on: the target, or `drover/epic/<id>`. */
+  /** The branch whose landing line the run's tasks land on: the target, or `drover/epic/<id>`. */
   line: string;
   base_sha: string;
   result_branch: Defaulted<string | null>;
-  /** Flags of the command that started it, as JSON, so that `resume` uses the same. */
+  /** Flags of the command that started it, as JSON, so that `resume` uses the same ones. */
   flags: string;
-  /** The settings that it was started with, as JSON; null = by an older version. */
+  /** The settings that it was started with, as JSON; null = started by an older version. */
   settings: Defaulted<string | null>;
 }
 
@@ -275,7 +269,9 @@ export interface LandingTable {
   queued_at_ms: number;
 }
 
-/** Verdicts of gate commands by tree: the same tree is never tested twice with the same command. */
+/**
+ * Verdicts of gate commands by tree, so that a tree is never tested twice with the same command.
+ */
 export interface GateVerdictTable {
   tree_sha: string;
   command: string;
@@ -287,20 +283,19 @@ export interface GateVerdictTable {
   at_ms: number;
 }
 
-/** State of a provider account: a limit parks everything that runs on it. */
+/** The state of a provider account. Its limit makes everything that runs on it wait. */
 export interface AccountTable {
   name: string;
   limited_until_ms: Defaulted<number | null>;
   message: Defaulted<string | null>;
   /**
-   * Agents that may work at once since the last sign of overload, and when that was; null = there
-   * was none.
+   * How many agents may run since the last overload, and when that occurred; null = it never did.
    */
   pace_agents: Defaulted<number | null>;
   pace_at_ms: Defaulted<number | null>;
 }
 
-/** The usage of each part of an attempt, by day: budgets are counted from here. */
+/** The usage of each part of an attempt by day. Budgets are computed from it. */
 export interface SpendingTable {
   task_id: string;
   attempt: number;
@@ -313,13 +308,13 @@ export interface SpendingTable {
   worked_ms: number;
 }
 
-/** Why nothing new starts now, one row per reason; the dispatcher of the active run writes them. */
+/** Why nothing new starts now, one row per reason. The dispatcher of the active run writes them. */
 export interface HoldTable {
   /** `day`, `machine`, `epic/<id>` or `agent/<kind>`. */
   scope: string;
   reason: string;
   since_ms: number;
-  /** When time alone ends it; null = something has to change. */
+  /** When the hold ends by itself; null = only after a change. */
   until_ms: Defaulted<number | null>;
 }
 
@@ -335,7 +330,7 @@ export interface StoreTables extends PastTables, SideTables {
   guidance_queue: HintTable;
   runs: RunTable;
   lines: LineTable;
-  /** Tips that Drover has written into the refs of its lines. */
+  /** The tips that Drover has written into the refs of its lines. */
   line_tips: LineTipTable;
   line_gates: LineGateTable;
   arrivals: ArrivalTable;

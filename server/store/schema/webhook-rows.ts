@@ -1,13 +1,13 @@
-// The tables of outgoing data, as Kysely sees them: webhooks, and the progress of exporters.
+// The tables for outgoing data, as Kysely sees them: webhooks, and the progress of exporters.
 
 import type { Defaulted } from './column-values.ts';
 import type { ExporterTable } from './exporter-table.ts';
 
-/** Up to which event of the feed an endpoint's deliveries have been made. */
+/** The last feed event for which an endpoint's deliveries have been made. */
 export interface WebhookCursorTable {
   endpoint: string;
   seq: number;
-  /** Why nothing is sent there any more; null = it is in use. */
+  /** Why the endpoint is no longer used; null = it is in use. */
   gone: Defaulted<string | null>;
 }
 
@@ -15,7 +15,7 @@ export type DeliveryState = 'pending' | 'sent' | 'failed';
 
 export interface WebhookDeliveryTable {
   endpoint: string;
-  /** Its event. */
+  /** The number of its event. */
   seq: number;
   /** The same for all tries. */
   id: string;
@@ -28,7 +28,7 @@ export interface WebhookDeliveryTable {
   ended_at_ms: Defaulted<number | null>;
   /** The response to the last try, for people. */
   last_answer: Defaulted<string | null>;
-  /** The machine that is sending it now, and until when the others leave it to that one. */
+  /** The machine that is sending it, and until when other machines must not. */
   sender: Defaulted<string | null>;
   sender_until_ms: Defaulted<number | null>;
 }

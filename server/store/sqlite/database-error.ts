@@ -1,11 +1,11 @@
-// Converts errors of SQLite to a refusal that names the file and the remedy.
+// Converts SQLite errors to a refusal that names the file and the remedy.
 
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import { openers } from './openers.ts';
 
-/** The primary result codes of SQLite that a person can do something about. */
+/** SQLite's primary result codes for problems that a user can fix. */
 const codes = {
   busy: 5,
   locked: 6,
@@ -17,7 +17,7 @@ const codes = {
   notADatabase: 26,
 } as const;
 
-/** The primary result code of an error of SQLite; null for any other error. */
+/** The primary result code of a SQLite error; null for any other error. */
 export function sqliteCode(error: unknown): number | null {
   if (!(error instanceof Error) || !('errcode' in error)) return null;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : null;
@@ -30,7 +30,7 @@ export function isBusy(error: unknown): boolean {
 
 /**
  * Converts an error about the file or the disk to a refusal. Any other error (a violated
- * constraint, bad SQL) is returned unchanged, because it is a bug of the caller.
+ * constraint, bad SQL) is a bug of the caller and returned unchanged.
  */
 export function databaseError(error: unknown, path: string): unknown {
   const code = sqliteCode(error);
@@ -56,7 +56,7 @@ function messageOf(code: number, path: string, detail: string): string | null {
     case codes.readOnly:
       return `The database ${path} cannot be written; nothing was changed. Make the file and its folder writable, then try again.`;
     case codes.ioError:
-      // Growing one of the files beside the database fails like this when the disk is full.
+      // This is how growing a file beside the database fails if the disk is full.
       if (isDiskFull(dirname(path))) return messageOf(codes.full, path, detail);
       return `Reading or writing the database ${path} failed (${detail}); nothing was changed. Check the disk, then try again.`;
     case codes.damaged:
@@ -98,7 +98,7 @@ function restoreAdvice(path: string): string {
     : `Move it away and put the newest backup, ${backup}, in its place.`;
 }
 
-/** The newest of the copies that migrations left beside the file. */
+/** The latest backup that a migration left beside the file. */
 function newestBackup(path: string): string | null {
   const prefix = `${basename(path)}.backup-v`;
   try {
@@ -109,6 +109,6 @@ function newestBackup(path: string): string | null {
     backups.sort((a, b) => b.changedMs - a.changedMs);
     return backups[0]?.file ?? null;
   } catch {
-    return null; // The folder cannot be read: advice without a backup is still right.
+    return null; // The folder cannot be read. The advice is still correct without a backup.
   }
 }

@@ -1,5 +1,5 @@
-// Kysely's driver and dialect for one connection of node:sqlite. It starts no timers, so it runs in
-// a simulation too.
+// Kysely's driver and dialect for one connection of node:sqlite. It starts no timers, so it also
+// runs in a simulation.
 
 import { statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
@@ -20,10 +20,10 @@ import type { GroupSync } from './group-sync.ts';
 
 const preparedStatementsMax = 256;
 
-/** Transactions that were started on each connection. */
+/** Number of transactions started on each connection. */
 const transactionCounts = new WeakMap<DatabaseSync, number>();
 
-/** Another number in each transaction of the connection. */
+/** Different for each transaction of the connection. */
 export function transactionNumber(database: DatabaseSync): number {
   return transactionCounts.get(database) ?? 0;
 }
@@ -31,19 +31,19 @@ export function transactionNumber(database: DatabaseSync): number {
 interface Prepared {
   readonly statement: StatementSync;
   readonly mayWrite: boolean;
-  /** Names of the columns; none for a statement that answers no rows. */
+  /** Names of the columns; empty for a statement that returns no rows. */
   columns: readonly string[];
 }
 
-/** After these, the columns of statements prepared before may be others. */
+/** After these, statements that were prepared earlier may have different columns. */
 const changesSchema = /^\s*(?:create|alter|drop)\b/i;
 /** Only these leave nothing to flush. Any statement may follow `with`. */
 const onlyReads =
   /^\s*(?:(?:select|pragma|explain|begin|commit|end|rollback|savepoint|release)\b|with\b(?![^]*\b(?:insert|update|delete|replace)\b))/i;
 
 /**
- * For these statements SQLite counts the rows, or returns the changed ones. An idle backend asks
- * every second for waiting workflows, with a statement that might write.
+ * For these statements SQLite counts the rows or returns the changed ones. An idle backend polls
+ * for waiting workflows every second, with a statement that might write.
  */
 const tellsChanges = /^\s*(?:insert|update|delete|with)\b/i;
 
@@ -51,7 +51,7 @@ const tellsChanges = /^\s*(?:insert|update|delete|with)\b/i;
 class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #path: string;
-  /** Least recently used first: a Map keeps the order of insertion. */
+  /** Least recently used first, because a Map preserves insertion order. */
   readonly #prepared = new Map<string, Prepared>();
   #hasWritten = false;
 
@@ -64,7 +64,7 @@ class SqliteConnection {
     return this.#database.isTransaction;
   }
 
-  /** True once for everything that was written and committed since the last call. */
+  /** Returns true once after writes were committed since the last call. */
   takeCommitted(): boolean {
     if (!this.#hasWritten || this.#database.isTransaction) return false;
     this.#hasWritten = false;
@@ -103,7 +103,7 @@ class SqliteConnection {
   }
 
   *stream<R>(query: CompiledQuery): IterableIterator<QueryResult<R>> {
-    // A separate statement: a cached one would be reset by the next query with the same text.
+    // A separate statement, because the next query with the same text would reset a cached one.
     const statement = this.#database.prepare(query.sql);
     for (const row of statement.iterate(...(query.parameters as readonly SQLInputValue[]))) {
       yield { rows: [{ ...row } as R] };
@@ -133,7 +133,7 @@ function namesOf(statement: StatementSync): readonly string[] {
 }
 
 /**
- * Builds the rows ourselves, which takes half the time of node:sqlite's own objects: those have no
+ * Builds the row objects, which takes half the time of node:sqlite's own objects: those have no
  * prototype and are slow to read.
  */
 function objectsOf(prepared: Prepared, rows: unknown): readonly object[] {
@@ -143,7 +143,7 @@ function objectsOf(prepared: Prepared, rows: unknown): readonly object[] {
     prepared.columns = namesOf(prepared.statement);
   }
   const { columns } = prepared;
-  // A copy of a row that has all keys already is quicker than one key after the other.
+  // Copying an object that already has all keys is faster than adding them one by one.
   const blank = Object.fromEntries(columns.map((name) => [name, null as unknown]));
   return arrays.map((values) => {
     const row: Record<string, unknown> = { ...blank };
@@ -154,14 +154,14 @@ function objectsOf(prepared: Prepared, rows: unknown): readonly object[] {
 
 /**
  * The right to use the connection. It is released as soon as a commit is made, before the commit is
- * on the disk, so that the next one can commit in the meantime and both are flushed together.
+ * on the disk, so that the next user can commit in the meantime and both are flushed together.
  */
 class Lease implements DatabaseConnection {
   readonly #driver: SqliteDriver;
   readonly #connection: SqliteConnection;
   isHeld = true;
   /**
-   * Its transaction has ended: later statements of a body that was left running would be committed
+   * Its transaction has ended. Later statements of a body that is still running would be committed
    * by themselves.
    */
   isOver = false;
@@ -185,7 +185,7 @@ class Lease implements DatabaseConnection {
   }
 }
 
-/** Hands the one connection to one caller after the other, first come, first served. */
+/** Gives the only connection to one caller after another, in the order of their requests. */
 class SqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: SqliteConnection;
@@ -217,7 +217,7 @@ class SqliteDriver implements Driver {
     else next();
   }
 
-  /** After a commit. */
+  /** Called after a commit. */
   async flush(lease: Lease): Promise<void> {
     if (this.#sync === null) return;
     this.#giveBack(lease);
@@ -235,8 +235,8 @@ class SqliteDriver implements Driver {
   }
 
   /**
-   * `immediate` takes the write lock at once: a transaction that reads first can then never fail at
-   * its first write.
+   * `immediate` takes the write lock at once, so a transaction that reads first cannot fail at its
+   * first write.
    */
   async beginTransaction(): Promise<void> {
     this.#refuseMoved();
@@ -252,8 +252,8 @@ class SqliteDriver implements Driver {
 
   async rollbackTransaction(lease: Lease): Promise<void> {
     lease.isOver = true;
-    // A full disk and some other errors have already rolled back; after a failed flush nothing is
-    // left to roll back.
+    // A full disk and some other errors already roll back, and after a failed flush nothing is left
+    // to roll back.
     if (lease.isHeld && this.#connection.inTransaction) this.#connection.run('rollback');
     if (lease.isHeld) this.#connection.takeCommitted();
   }
@@ -277,8 +277,8 @@ class SqliteDriver implements Driver {
 }
 
 /**
- * With a rollback journal, SQLite refuses to write to a file that lost its name. With a write-ahead
- * log it continues, and no other process sees the writes.
+ * Detects that the file was moved or deleted. With a rollback journal, SQLite refuses to write to
+ * such a file. With a write-ahead log it continues, but no other process sees the writes.
  */
 function movedFileGuard(path: string): () => void {
   const noted = identityOf(path);
@@ -305,10 +305,7 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/**
- * The driver keeps its own queue for the connection, so Kysely need not put a second one in front
- * of it.
- */
+/** The driver has its own queue for the connection, so Kysely does not need another one. */
 class QueueingAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;

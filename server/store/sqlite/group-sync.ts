@@ -1,11 +1,11 @@
-// Flushes commits to the disk in groups: one flush of the write-ahead log serves every commit
-// before it, and runs beside this thread instead of inside it.
+// Flushes commits to the disk in groups. One flush of the write-ahead log serves every commit
+// before it, and runs outside of this thread.
 //
 // SQLite's own `synchronous = full` flushes at each commit and blocks the whole process. Here
-// SQLite runs with `normal`: a commit is appended to the log without a flush (the log is still
-// flushed before its pages go into the database, so the file cannot be damaged), and the committer
-// gets its answer after a flush of ours. The guarantee is the same: an answered commit survives a
-// loss of power.
+// SQLite runs with `normal`: a commit is appended to the log without a flush, and the committer
+// gets its response after our flush. The log is still flushed before its pages go into the
+// database, so the file cannot be damaged. The guarantee is the same: an acknowledged commit
+// survives a power failure.
 
 import { close, fdatasync, fsync, open } from 'node:fs';
 import { dirname } from 'node:path';
@@ -22,7 +22,7 @@ export class GroupSync {
   readonly #databasePath: string;
   #file: Promise<number> | null = null;
   #running: Promise<void> | null = null;
-  /** Has not started: it serves all callers until then. */
+  /** The next flush, which has not started and serves all callers until it does. */
   #next: Promise<void> | null = null;
 
   constructor(databasePath: string) {
@@ -42,8 +42,8 @@ export class GroupSync {
   }
 
   async #begin(): Promise<void> {
-    // A running flush may have started before the commits that wait for this one. Commits that are
-    // made before the event loop comes round are served as well: nothing else could run anyway.
+    // A running flush may have started before the commits that wait for this one. Waiting for the
+    // end of the event loop's turn also includes later commits of that turn, which delays nothing.
     await (this.#running ?? endOfTurn());
     this.#next = null;
     const flush = this.#flush();
@@ -70,14 +70,16 @@ export class GroupSync {
   }
 }
 
-/** The log exists while a connection is open. Its name has to last as well. */
+/**
+ * The log exists while a connection is open. Its directory entry must survive a power failure too.
+ */
 async function openLog(path: string): Promise<number> {
   const file = await openFile(path, 'r+');
   await syncFolder(dirname(path));
   return file;
 }
 
-/** Some systems cannot flush folders; there the name is theirs to keep. */
+/** Some systems cannot flush folders; they persist the name themselves. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await openFile(path, 'r').catch(() => null);
   if (folder === null) return;

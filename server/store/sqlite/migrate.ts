@@ -1,4 +1,4 @@
-// Brings a database file to our schema version: whole or not at all, after a complete copy of an
+// Migrates a database file to our schema version: completely or not at all, after a backup of an
 // older one.
 
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
@@ -9,34 +9,34 @@ import { databaseError, databaseRefusal } from './database-error.ts';
 import type { OpenedDatabase } from './open.ts';
 
 export interface Migration {
-  /** The schema version that the file has afterwards. */
+  /** The file's schema version after this migration. */
   readonly version: number;
   readonly name: string;
   up(db: Kysely<unknown>): Promise<void>;
 }
 
 export interface MigrateOptions {
-  /** In ascending order of version; the last one leads to `version`. */
+  /** In ascending order of version. The last one leads to `version`. */
   readonly migrations: readonly Migration[];
   readonly version: number;
-  /** Unix milliseconds, for the name of the copy. */
+  /** Unix milliseconds, for the backup's name. */
   readonly now?: () => number;
 }
 
 export interface MigrateOutcome {
   readonly from: number;
   readonly to: number;
-  /** The complete copy made before the change; null when the file was new or already up to date. */
+  /** The backup made before the change; null if the file was new or up to date. */
   readonly backup: string | null;
 }
 
 /**
- * The schema version is SQLite's `user_version`. A file with tables of version 0 was made by
- * another program; it is copied like an older one, and the first migration takes it over or
- * refuses.
+ * Migrates the file. The schema version is SQLite's `user_version`. A file with tables but version
+ * 0 was made by another program; it is backed up like an older one, and the first migration
+ * converts or refuses it.
  *
- * Several processes may call this for one file at once: the first takes the write lock, the others
- * wait for it and then find the version already right.
+ * Several processes may call this for one file at once. The first takes the write lock; the others
+ * wait for it and then find the right version.
  */
 export async function migrate<Tables>(
   opened: OpenedDatabase<Tables>,
@@ -50,9 +50,9 @@ export async function migrate<Tables>(
   const found = await versionOf(db);
   refuseNewer(opened.path, found, options.version);
   if (found === options.version) return { from: found, to: found, backup: null };
-  // While foreign keys are enforced, dropping a rebuilt table would delete the rows that refer to
-  // it. The pragma has no effect inside a transaction, so it surrounds it, and the references are
-  // checked before the commit.
+  // While foreign keys are enforced, dropping a table to rebuild it would delete the rows that
+  // refer to it. The pragma has no effect inside a transaction, so it is set outside, and the
+  // references are checked before the commit.
   await sql`pragma foreign_keys = off`.execute(db);
   try {
     return await db.transaction().execute((tx) => migrateLocked(opened.path, tx, options));
@@ -102,9 +102,9 @@ async function hasTables(db: Kysely<unknown>): Promise<boolean> {
 }
 
 /**
- * Copies the file as it is committed now, by a second connection that only reads: the write lock of
- * the caller keeps everybody else out, so nothing can come between the copy and the change. Null
- * for a database in memory.
+ * Copies the committed state of the file through a second, read-only connection. The caller holds
+ * the write lock, so nothing can change between the copy and the migration. Returns null for a
+ * database in memory.
  */
 function backUp(path: string, version: number, now: () => number): string | null {
   if (path === ':memory:') return null;

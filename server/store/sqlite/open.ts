@@ -1,4 +1,4 @@
-// Opens a SQLite file in the one way that Drover uses: WAL, foreign keys, a busy timeout, and an
+// Opens a SQLite file in the one way that Drover uses: WAL, foreign keys, a busy timeout and an
 // integrity check.
 
 import { statSync } from 'node:fs';
@@ -9,15 +9,15 @@ import { sqliteDialect } from './driver.ts';
 import { GroupSync } from './group-sync.ts';
 
 export interface OpenOptions {
-  /** Opens without ever writing; the file must exist. */
+  /** Opens without ever writing. The file must exist. */
   readonly readOnly?: boolean;
   /**
-   * `full` (the default): a commit is on the disk when it returns. `grouped`: the same, but commits
-   * that come close together share one flush, beside this thread. `normal`: a loss of power may
-   * take the last ones.
+   * `full` (default): a commit is on the disk when it returns. `grouped`: the same, but commits
+   * that are close together share one flush outside of this thread. `normal`: a power failure may
+   * lose the last commits.
    */
   readonly durability?: 'full' | 'grouped' | 'normal';
-  /** If false, only files of a few megabytes are checked whole. */
+  /** If false, only files of a few megabytes are checked completely. */
   readonly thorough?: boolean;
   /** How long a statement waits for another process's write. */
   readonly busyTimeoutMs?: number;
@@ -26,11 +26,11 @@ export interface OpenOptions {
 export interface OpenedDatabase<Tables = unknown> {
   readonly path: string;
   /**
-   * There is one connection, used in turn: inside a transaction use the one you get, because `db`
-   * itself would wait for that transaction to end. And wait for nothing slow inside one.
+   * All callers share one connection. Inside a transaction, use the handle that you get, because
+   * `db` would wait for that transaction to end, and do not wait for anything slow.
    */
   readonly db: Kysely<Tables>;
-  /** The same connection without Kysely, for pragmas outside a transaction. */
+  /** The same connection without Kysely, for pragmas outside of a transaction. */
   readonly raw: DatabaseSync;
   /** Waits for running statements, then closes. A second call does nothing. */
   close(): Promise<void>;
@@ -41,8 +41,8 @@ const quickBytesMax = 4 * 1024 * 1024;
 const walLimitBytes = 16 * 1024 * 1024;
 
 /**
- * Opens the file, creating it unless `readOnly`. Throws a `Refusal` of kind `database` that names
- * the file and the remedy.
+ * Opens the file, and creates it unless `readOnly`. Throws a `Refusal` of kind `database` that
+ * names the file and the remedy.
  */
 export function openSqlite<Tables>(
   path: string,
@@ -83,7 +83,7 @@ function opened<Tables>(
   closeAtExit(raw);
   let closed: Promise<void> | null = null;
   const closeOnce = async (): Promise<void> => {
-    // Through the queue of the connection, so that a transaction under way ends first.
+    // Uses the connection's queue, so that a running transaction ends first.
     await db.connection().execute(async () => undefined);
     await db.destroy();
     close(raw);
@@ -99,8 +99,8 @@ function opened<Tables>(
 const stillOpen = new Set<DatabaseSync>();
 
 /**
- * A command ends its process without waiting for a close. Its writes would stay in the write-ahead
- * log, beside a database file that does not contain them yet.
+ * Writes back when the process exits, because a command exits without closing. Its writes would
+ * otherwise stay in the write-ahead log, beside a database file that does not contain them yet.
  */
 function closeAtExit(raw: DatabaseSync): void {
   if (stillOpen.size === 0) process.once('exit', closeAll);
@@ -112,7 +112,8 @@ function closeAll(): void {
     try {
       close(raw);
     } catch {
-      // The log keeps everything; the next opening brings it over. The exit code stays as it is.
+      // The log still has everything, and the next process that opens the file writes it back. The
+      // exit code must not change.
     }
   }
 }
@@ -129,9 +130,9 @@ function hasContent(path: string): boolean {
 }
 
 /**
- * Before anything is changed: a damaged file must not be written to. The check reads the whole
- * file, so a short-lived opening (a command that only asks) of a large one leaves it to the
- * backend, which opens it once for a long time.
+ * Checks the file before anything is changed, because a damaged file must not be written to. The
+ * check reads the whole file, so a command that only reads skips it for a large one; the backend
+ * checks it when it opens the file.
  */
 function checkSound(raw: DatabaseSync, path: string, thorough: boolean): void {
   if (!thorough && statSync(path).size > quickBytesMax) {
@@ -143,7 +144,7 @@ function checkSound(raw: DatabaseSync, path: string, thorough: boolean): void {
   if (verdict !== 'ok') throw databaseRefusal(damagedMessage(path, inOneLine(String(verdict))));
 }
 
-/** The check prints the database that it checked on a separate line, between asterisks. */
+/** The check prints the name of the checked database on a separate line, between asterisks. */
 function inOneLine(verdict: string): string {
   const words = verdict
     .replace(/^\*{3}[^\n]*\n/u, '')
@@ -153,9 +154,9 @@ function inOneLine(verdict: string): string {
 }
 
 /**
- * SQLite opens a file that it may not write as if it were opened read-only, and reports it at the
- * first write. That is too late for Drover. A lock of another process says nothing about it, so
- * this does not wait.
+ * SQLite opens a file that it cannot write as if it were read-only, and reports that only at the
+ * first write, which is too late for Drover. Another process's lock does not affect this check, so
+ * it does not wait.
  */
 function checkWritable(raw: DatabaseSync): void {
   raw.exec('pragma busy_timeout = 0');
@@ -167,10 +168,10 @@ function checkWritable(raw: DatabaseSync): void {
 }
 
 /**
- * When several processes switch a new file at the same time, SQLite answers "locked" immediately;
- * when another program reads a file that is out of WAL mode, it waits for the busy timeout in each
- * try. So SQLite must not wait here, and Drover tries again until one busy timeout is over. It
- * blocks, but only for a file that is not in WAL mode.
+ * If several processes switch a new file at the same time, SQLite immediately reports "locked"; if
+ * another program reads a file that is not in WAL mode, it waits for the busy timeout at each try.
+ * Therefore SQLite must not wait here, and Drover retries until one busy timeout is over. This
+ * blocks the thread, but only for a file that is not in WAL mode.
  */
 function switchToWal(raw: DatabaseSync, busyTimeoutMs: number): void {
   const pauseMs = 10;

@@ -1,4 +1,4 @@
-// Other processes that have a file open, so that a refusal can name the one that locks it.
+// Finds other processes that have a file open, so that a refusal can name the one that locks it.
 
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 
@@ -8,10 +8,13 @@ export interface Opener {
 }
 
 const openersMax = 3;
-/** On a machine with very many processes the search must not take seconds. */
+/** Limits the search on a machine with very many processes. */
 const processesMax = 5_000;
 
-/** Returns an empty list if there are none, or if they are unknown: other systems, other users. */
+/**
+ * Returns an empty list if no other process has it open, or if that is unknown (other systems,
+ * other users).
+ */
 export function openers(path: string): readonly Opener[] {
   const found: Opener[] = [];
   let wanted: { readonly dev: number; readonly ino: number };
@@ -38,7 +41,7 @@ function hasOpen(
       const facts = statSync(`/proc/${pid}/fd/${fd}`);
       return facts.ino === ino && facts.dev === dev;
     } catch {
-      return false; // It was closed, or leads nowhere.
+      return false; // It was closed, or it is a broken link.
     }
   });
 }

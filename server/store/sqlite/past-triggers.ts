@@ -1,8 +1,8 @@
-// Keeps the values of rows before each change, by triggers of this connection.
+// Records the values of rows before each change, by triggers of this connection.
 //
-// They are temporary, so they name each transaction with a number that only this connection knows;
-// a program that opens the file without Drover writes no past. Their columns are the current ones
-// of the tables.
+// The triggers are temporary, so they can identify each transaction by a number that only this
+// connection knows. A program that opens the file without Drover records nothing. Their columns are
+// the current ones of the tables.
 
 import type { DatabaseSync } from 'node:sqlite';
 import {
@@ -19,7 +19,7 @@ export function keepPast(database: DatabaseSync): void {
   const base = (process.pid % 2 ** 20) * countBits;
   let alone = 0;
   database.function('drover_transaction', () => {
-    // A statement outside a transaction is a transaction of its own.
+    // A statement outside of a transaction counts as a transaction by itself.
     if (!database.isTransaction) alone -= 1;
     return base + (database.isTransaction ? transactionNumber(database) : countBits + alone);
   });

@@ -1,11 +1,8 @@
-// Moves every commit from the write-ahead log into the database's own file.
+// Writes all commits from the write-ahead log back to the database file.
 
 import { type Kysely, sql } from 'kysely';
 
-/**
- * SQLite itself does so at the last close, but not for a file that was deleted or moved in the
- * meantime.
- */
+/** SQLite does this at the last close, but not for a file that was deleted or moved before. */
 export async function writeBack<Tables>(db: Kysely<Tables>): Promise<void> {
   await sql`pragma wal_checkpoint(truncate)`.execute(db);
 }

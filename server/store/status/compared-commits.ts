@@ -1,4 +1,4 @@
-// The change of a task or an epic against its base: which two commits to compare.
+// Selects the two commits whose difference is the change of a task or an epic.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { Refusal } from '../../core/failure.ts';
@@ -14,11 +14,11 @@ export interface Change {
   readonly title: string;
   /** The stage that the work has reached. */
   readonly stage: 'working' | 'committed' | 'review' | 'landed';
-  /** State of the task or the epic, for a message. */
+  /** The task's or epic's state, for a message. */
   readonly state: string;
-  /** Best first; a commit may no longer exist. */
+  /** Best first, because a commit may no longer exist. */
   readonly candidates: readonly { readonly base: string; readonly head: string }[];
-  /** An epic that has not landed: its change is its merge with the target. */
+  /** Set for an epic that has not landed. Its change is its merge with the target. */
   readonly wouldLand: { readonly line: string; readonly target: string } | null;
 }
 
@@ -35,7 +35,7 @@ export async function findChange(db: Db, id: string): Promise<Change> {
   });
 }
 
-/** A sub-task is part of its parent's change. */
+/** A sub-task belongs to its parent's change. */
 async function taskChange(db: Db, task: TaskRow): Promise<Change> {
   const root = await rootTaskId(db, task.id);
   const row =
@@ -62,12 +62,12 @@ async function taskChange(db: Db, task: TaskRow): Promise<Change> {
 function stageOf(row: TaskRow): Change['stage'] {
   if (row.landed_sha !== null) return 'landed';
   if (row.status === 'needs_review') return 'review';
-  // This attempt does not work on a commit of an earlier one.
+  // A running attempt does not show an earlier attempt's commit.
   const isAtWork = ownedStatuses.has(row.status) && row.phase !== 'gate' && row.phase !== 'land';
   return row.commit_sha === null || isAtWork ? 'working' : 'committed';
 }
 
-/** The change that the epic made to its target, or until then the content of its line. */
+/** The change that the epic made to its target or, before its landing, the content of its line. */
 async function epicChange(db: Db, epic: EpicRow): Promise<Change> {
   const candidates: { base: string; head: string }[] = [];
   const { landed_sha: landed } = epic;

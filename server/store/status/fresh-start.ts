@@ -1,14 +1,14 @@
-// A task starts over: its attempts no longer count, and the results of earlier ones in its row are
-// cleared.
+// Makes a task start over: its attempts no longer count, and results of earlier ones are cleared
+// from its row.
 
 import type { TransitionSet } from './transition.ts';
 import type { Tx } from '../schema/tables.ts';
 
-/** The row of a task that starts over after its attempt `last` (0: it had none). */
+/** The columns of a task that starts over after its attempt `last` (0 = it had none). */
 export function freshFields(last: number): TransitionSet {
   return {
     attempts: 0,
-    // The first agent has it again.
+    // The first agent gets the task again.
     fallback_from: last,
     next_attempt_at_ms: null,
     blocked_reason: null,
@@ -21,8 +21,8 @@ export function freshFields(last: number): TransitionSet {
 }
 
 /**
- * A task that its blockers still hold starts over when they are done; nothing outside holds it any
- * more.
+ * A task that its blockers still hold starts over when they are done. An external cause no longer
+ * holds it.
  */
 export async function freshenBlocked(tx: Tx, id: string, last: number): Promise<void> {
   await tx.updateTable('tasks').set(freshFields(last)).where('id', '=', id).execute();

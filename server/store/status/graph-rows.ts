@@ -7,7 +7,7 @@ import type { DependencyTable, Tx } from '../schema/tables.ts';
 import { rootTaskId } from './transition.ts';
 import type { GraphNode } from '../../core/plan/graph-edges.ts';
 
-/** In the order of the primary key, which SQLite keeps anyway. */
+/** In primary key order, which SQLite maintains anyway. */
 export async function allEdges(db: Db): Promise<readonly DependencyTable[]> {
   return db
     .selectFrom('task_dependencies')
@@ -27,7 +27,7 @@ export async function edgesOf(db: Db, ids: readonly string[]): Promise<readonly 
     .execute();
 }
 
-/** Every task with its edges, in the order of creation. */
+/** All tasks with their edges, in order of creation. */
 export async function readGraph(db: Db): Promise<GraphNode[]> {
   const blockers = new Map<string, string[]>();
   const edges = await allEdges(db);
@@ -50,8 +50,8 @@ export async function readGraph(db: Db): Promise<GraphNode[]> {
 }
 
 /**
- * Refuses edges of the task (already written) that close a loop. A loop that was there before (it
- * came with a file of another tool) is not its fault, and must not keep people from removing it.
+ * Refuses edges of the task (already written) that close a loop. A loop that existed before,
+ * imported from another tool, is not its fault, and must not keep users from removing it.
  */
 export async function refuseLoops(
   tx: Tx,
@@ -79,7 +79,7 @@ function loopRefusal(taskId: string, loop: readonly string[]): Refusal {
   return new Refusal('cycle', `${who}: ${cycleText(loop)}; leave one of these blockers out.`);
 }
 
-/** Recomputes the chain of every task: linear, for changes that can shorten chains. */
+/** Recomputes the chains of all tasks in linear time, for changes that can shorten chains. */
 export async function rebuildChains(tx: Tx, known?: readonly GraphNode[]): Promise<void> {
   const lengths = criticalPathLengths(known ?? (await readGraph(tx)));
   const rows = await tx.selectFrom('tasks').select(['id', 'chain']).execute();
@@ -90,12 +90,13 @@ export async function rebuildChains(tx: Tx, known?: readonly GraphNode[]): Promi
   }
 }
 
-/** Raising more than this for one new edge costs more than recomputing all chains. */
+/** If more tasks must be raised for one new edge, recomputing all chains is cheaper. */
 const raisesMax = 200;
 const levelsMax = 40;
 
 /**
- * A new task that nothing waits for has made chains longer: raises them, from its blockers upwards.
+ * Raises the chains from a new task's blockers upwards. Nothing waits for a new task, so chains can
+ * only get longer.
  */
 export async function raiseChains(tx: Tx, taskId: string): Promise<void> {
   let level = [taskId];
@@ -135,7 +136,7 @@ async function tasksWithShorterChain(
   return found;
 }
 
-/** The top-level tasks that block the given ones, with the tasks below them. */
+/** The top-level tasks that block the given ones, with their sub-tasks. */
 async function blockerRoots(tx: Tx, taskIds: readonly string[]): Promise<string[]> {
   const roots = new Set<string>();
   for (const part of inParts(await withSubTasks(tx, taskIds))) {

@@ -1,5 +1,5 @@
-// Why nothing new starts now: written by the dispatcher when it changes, read by `why` and
-// `status`.
+// Why nothing new starts now. The dispatcher writes the reasons when they change; `why` and
+// `status` read them.
 
 import { type BlockCause, readBlockCause, storedCause } from '../../core/plan/block-cause.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -21,7 +21,7 @@ export async function heldScopes(db: Reads): Promise<ReadonlySet<string>> {
   return new Set((await readHolds(db)).map((row) => row.scope));
 }
 
-/** Replaces all holds with these; the feed reports those that start and end. */
+/** Replaces all holds. The feed reports those that start and those that end. */
 export async function setHolds(
   tx: Tx,
   sources: StoreSources,
@@ -47,7 +47,7 @@ export async function setHolds(
   }
 }
 
-/** Epics with tasks that could start some time. */
+/** Epics with tasks that may start at some time. */
 export async function epicsToStart(db: Reads): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('tasks')
@@ -76,7 +76,7 @@ export async function tasksHeldBy<K extends BlockCause['kind']>(
   });
 }
 
-/** For a task that stays blocked: more is known of its cause. */
+/** Updates the cause of a task that stays blocked. */
 export async function setBlockCause(tx: Tx, taskId: string, cause: BlockCause): Promise<void> {
   await tx
     .updateTable('tasks')

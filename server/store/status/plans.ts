@@ -1,4 +1,4 @@
-// The plans of tasks: proposed by an agent that wrote nothing, approved or sent back by a person.
+// Plans of tasks: proposed by an agent that wrote no files, approved or sent back by a person.
 
 import { cutEnd } from '../../core/prompt/prompt-text.ts';
 import type { PlanView } from '../../protocol/api.ts';
@@ -6,7 +6,7 @@ import type { StoreSources } from '../feed/feed.ts';
 import { inParts } from '../rows/one-moment.ts';
 import type { PlanRow, Reads, Tx } from '../schema/tables.ts';
 
-/** The newest plan of a task, whatever has become of it. */
+/** The task's latest plan in any state. */
 export async function lastPlan(db: Reads, taskId: string): Promise<PlanRow | null> {
   return (await newestFirst(db, taskId).executeTakeFirst()) ?? null;
 }
@@ -22,7 +22,7 @@ function newestFirst(db: Reads, taskId: string) {
   return plans.orderBy('number', 'desc').limit(1);
 }
 
-/** Adds the plan of a further round; one that was still undecided is dropped. */
+/** Adds the plan of another round. A plan that is still undecided is dropped. */
 export async function proposePlan(
   tx: Tx,
   sources: StoreSources,
@@ -45,11 +45,11 @@ export async function proposePlan(
 }
 
 export type PlanDecision =
-  /** `text`: the plan as the person has changed it. */
+  /** `text`: the plan as the person edited it. */
   | { readonly state: 'approved'; readonly text?: string }
   | { readonly state: 'sent_back'; readonly comment: string };
 
-/** A person's word on the plan that waits; null when none does. */
+/** Records a person's decision on the waiting plan. Returns null if no plan waits. */
 export async function decidePlan(
   tx: Tx,
   sources: StoreSources,
@@ -66,7 +66,9 @@ export async function decidePlan(
   return row ?? null;
 }
 
-/** Plans that no longer apply: the next attempt makes a new one if the task wants one. */
+/**
+ * Drops plans that no longer apply. If the task needs a plan, the next attempt writes a new one.
+ */
 export async function dropPlans(
   tx: Tx,
   sources: StoreSources,
@@ -83,10 +85,10 @@ export async function dropPlans(
   return dropped.length;
 }
 
-/** The part of a plan that a board shows. */
+/** Maximum characters of a plan that a board shows. */
 const boardCharacters = 3_900;
 
-/** The plans that wait, by task. */
+/** Waiting plans by task. */
 export async function readProposals(
   db: Reads,
   taskIds: readonly string[],

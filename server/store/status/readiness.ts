@@ -1,10 +1,10 @@
-// Ready or blocked, brought into line with the blockers after edges have changed.
+// Updates the status of tasks (ready or blocked) after edges have changed.
 
 import type { StoreSources } from '../feed/feed.ts';
 import type { Tx } from '../schema/tables.ts';
 import { transition, unmetBlockers } from './transition.ts';
 
-/** Checks each task again; one that is blocked from outside keeps its reason. */
+/** Checks each task again. A task with an external block keeps its reason. */
 export async function refreshReadiness(
   tx: Tx,
   sources: StoreSources,
@@ -33,7 +33,7 @@ export async function refreshReadiness(
   }
 }
 
-/** The task and the parents above it: whose readiness its edges decide. */
+/** The task and its ancestors, whose readiness depends on its edges. */
 export async function withParents(tx: Tx, taskId: string): Promise<string[]> {
   const ids: string[] = [];
   let current: string | null = taskId;

@@ -1,6 +1,6 @@
-// The one function that changes a task's status: it checks the transition table, fences an older
-// owner, writes row and event in the caller's transaction, and applies the effects (on dependents
-// and sub-tasks).
+// The only function that changes a task's status. It checks the transition table, refuses an older
+// owner, writes the row and the event in the caller's transaction, and applies the effects on
+// dependents and sub-tasks.
 
 import { isLegalTransition, type TaskStatus } from '../../core/plan/state.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -16,24 +16,24 @@ export interface Transition {
   readonly event: string;
   readonly data?: Readonly<Record<string, unknown>>;
   readonly runId?: string | null;
-  /** The owner's fencing number; refused when the task has been claimed again since. */
+  /** The owner's fencing number. Refused if the task has been claimed again since. */
   readonly epoch?: number;
-  /** Refused unless the present state is one of these. */
+  /** Refused unless the current status is one of these. */
   readonly from?: readonly TaskStatus[];
   /**
-   * A sub-task whose turn has come in its parent's attempt: blockers added since its start no
-   * longer hold it.
+   * Set for a sub-task whose turn has come in its parent's attempt. Blockers that were added since
+   * the attempt started no longer hold it.
    */
   readonly isItsTurn?: boolean;
   readonly set?: TransitionSet;
 }
 
-/** Other columns to set; the transition itself sets the status. */
+/** Other columns to set. The transition sets the status itself. */
 export type TransitionSet = Omit<Updateable<TaskTable>, 'id' | 'status'>;
 
-/** For the `set` of a transition: no attempt owns the task from here on. */
+/** For the `set` of a transition: no attempt owns the task any more. */
 export const noOwner = { phase: null, claimed_by: null, claimed_at: null } as const;
-/** The person's request to that attempt has been carried out, too. */
+/** The stop that a person requested from that attempt has also been carried out. */
 export const noStop = { stop_requested: null, stop_reason: null } as const;
 
 export type TransitionOutcome =
@@ -54,8 +54,8 @@ const lastingStatuses: ReadonlySet<TaskStatus> = new Set([
 ]);
 
 /**
- * Blockers that do not yet let the task start: not completed. Covers the task and everything below
- * it. Blockers of the same family are met by the order of the sub-tasks.
+ * Blockers of the task and of its sub-tasks that are not completed. Blockers within the same family
+ * are satisfied by the order of the sub-tasks.
  */
 export async function unmetBlockers(tx: Kysely<StoreTables>, taskId: string): Promise<string[]> {
   const family = await taskAndSubTaskIds(tx, taskId);
@@ -74,7 +74,7 @@ export async function unmetBlockers(tx: Kysely<StoreTables>, taskId: string): Pr
   return rows.map((row) => row.blocked_by);
 }
 
-/** The task and all sub-tasks below it (two levels at most). */
+/** The task and all of its sub-tasks (at most two levels). */
 export async function taskAndSubTaskIds(
   tx: Kysely<StoreTables>,
   taskId: string,
@@ -93,7 +93,7 @@ export async function taskAndSubTaskIds(
   return family;
 }
 
-/** The task that is scheduled for this one: itself, or the topmost parent of a sub-task. */
+/** The task that is scheduled for this one: itself or its topmost parent. */
 export async function rootTaskId(tx: Kysely<StoreTables>, taskId: string): Promise<string> {
   let id = taskId;
   for (let depth = 0; depth < 4; depth += 1) {
@@ -135,7 +135,7 @@ export async function transition(
   return { ok: true, from, to };
 }
 
-/** `blocked_by` has the reason. */
+/** In these statuses, `blocked_by` contains the reason. */
 const heldStatuses: ReadonlySet<TaskStatus> = new Set([
   'blocked',
   'paused',
@@ -168,8 +168,8 @@ async function writeStatus(
     })
     .where('id', '=', row.id)
     .execute();
-  // When decided, it has another state; a task left undecided (cancelled, retried) will not be
-  // decided any more.
+  // A decided plan has a different state. If the task left its review without a decision (canceled,
+  // retried), the plan will never be decided.
   if (row.review_kind === 'plan') await dropPlans(tx, sources, row.id, ['proposed']);
   await appendEvent(tx, sources, {
     type: change.event,
@@ -186,7 +186,7 @@ async function writeStatus(
   });
 }
 
-/** Who works or has worked on it, and at its end for how long (milliseconds). */
+/** The agent that works or worked on it and, at its end, for how long (milliseconds). */
 async function workerFacts(
   tx: Tx,
   sources: StoreSources,
@@ -208,8 +208,8 @@ async function workerFacts(
 }
 
 /**
- * Landing a blocker changes only dependents that are blocked by tasks; one blocked from outside
- * keeps its reason.
+ * Landing a blocker changes only dependents that are blocked by tasks. A task with an external
+ * block keeps its reason.
  */
 async function unblockDependents(tx: Tx, sources: StoreSources, blocker: string): Promise<void> {
   for (const id of await dependentsOf(tx, blocker)) {
@@ -232,7 +232,7 @@ async function unblockDependents(tx: Tx, sources: StoreSources, blocker: string)
 /** When a completed task is reset, dependents that have not started are no longer ready. */
 async function blockDependents(tx: Tx, sources: StoreSources, blocker: string): Promise<void> {
   for (const id of await dependentsOf(tx, blocker)) {
-    // A relative is not a reason: those take their turns inside one attempt.
+    // Relatives do not block each other, because they run one after another inside one attempt.
     if ((await unmetBlockers(tx, id)).length === 0) continue;
     await transition(tx, sources, {
       taskId: id,
@@ -244,9 +244,7 @@ async function blockDependents(tx: Tx, sources: StoreSources, blocker: string): 
   }
 }
 
-/**
- * Tasks whose readiness can depend on the blocker: those that name it, and the parents above them.
- */
+/** Tasks whose readiness can depend on the blocker: those that name it, and their ancestors. */
 async function dependentsOf(tx: Tx, blocker: string): Promise<string[]> {
   const rows = await tx
     .selectFrom('task_dependencies')
@@ -271,9 +269,9 @@ async function dependentsOf(tx: Tx, blocker: string): Promise<string[]> {
 }
 
 /**
- * Sub-tasks have no attempt of their own: they follow their parent's. A sub-task that was running
- * when the attempt ended becomes ready again; all of them are completed, cancelled or failed with
- * it.
+ * Applies a status to sub-tasks, which have no attempt of their own and follow their parent's. A
+ * sub-task that was running when the attempt ended becomes ready again. If the parent is completed,
+ * canceled or failed, so are all of its sub-tasks.
  */
 async function carrySubTasks(
   tx: Tx,
@@ -322,8 +320,9 @@ const subTaskEvents: { readonly [S in TaskStatus]?: string } = {
 };
 
 /**
- * A completed sub-task of a task that is not completed itself was finished somewhere else (before
- * an import, or before it was put below this parent): changes of the parent never run it again.
+ * The new status of a sub-task. A completed sub-task of an unfinished task was finished elsewhere
+ * (before an import, or before it was moved below this parent), so changes of the parent never run
+ * it again.
  */
 function subTaskFate(
   from: TaskStatus,
@@ -356,7 +355,7 @@ function subTaskFate(
   }
 }
 
-/** Takes a sub-task to `in_progress` when its turn comes inside the parent's attempt. */
+/** Moves a sub-task to `in_progress` when its turn comes inside the parent's attempt. */
 export async function beginSubTask(tx: Tx, sources: StoreSources, taskId: string): Promise<void> {
   const row = await tx
     .selectFrom('tasks')

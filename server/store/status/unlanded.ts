@@ -1,11 +1,11 @@
-// Completed work that is on the line of an epic and not yet on the epic's target.
+// Finds completed work that is on an epic's line but not yet on the epic's target.
 
 import { epicLinePrefix } from '../../core/plan/outcome.ts';
 import type { Scope } from '../rows/scope.ts';
 import type { Reads } from '../schema/tables.ts';
 
 /**
- * Epics (null: none) of completed tasks whose work is on the line of an epic that has not landed.
+ * Epics (null = none) of completed tasks whose work is on the line of an epic that has not landed.
  */
 export async function unlandedScopes(db: Reads): Promise<ReadonlySet<string | null>> {
   const open = await db
@@ -35,9 +35,7 @@ export interface LandedElsewhere {
   readonly branch: string;
 }
 
-/**
- * Completed tasks of a scope that have landed on the line of an epic other than the given lines.
- */
+/** Completed tasks of a scope that landed on an epic's line other than the given ones. */
 export async function landedElsewhere(
   db: Reads,
   scope: Scope,

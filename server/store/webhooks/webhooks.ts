@@ -1,6 +1,5 @@
-// The outbox of webhooks: deliveries that were made from the feed and wait to be sent. A projection
-// with a cursor, so that no event is left out and none makes two deliveries, whatever dies in
-// between.
+// The outbox of webhooks: deliveries that were made from feed events and wait to be sent. It is a
+// projection with a cursor, so that every event makes exactly one delivery, even after a crash.
 
 import type { Selectable } from 'kysely';
 import type { EventView } from '../../protocol/api.ts';
@@ -29,7 +28,7 @@ export async function readWebhookCursors(
   return new Map(rows.map((row) => [row.endpoint, row]));
 }
 
-/** A new endpoint gets only events after this one. */
+/** Makes a new endpoint receive only events after this one. */
 export async function beginWebhookCursor(tx: Tx, endpoint: string, seq: number): Promise<void> {
   await tx
     .insertInto('webhook_cursors')
@@ -57,8 +56,7 @@ export async function readEventsOf(
 }
 
 /**
- * Returns false if another process has made deliveries from these events in the meantime, and
- * nothing was written.
+ * Returns false without writing if another process has already made deliveries from these events.
  */
 export async function addDeliveries(
   tx: Tx,
@@ -94,7 +92,7 @@ export async function addDeliveries(
   return true;
 }
 
-/** The deliveries that may be sent now, in the order of their events. */
+/** Deliveries that may be sent now, in event order. */
 export async function dueDeliveries(
   db: Reads,
   endpoint: string,
@@ -113,7 +111,7 @@ export async function dueDeliveries(
     .execute();
 }
 
-/** When the next delivery to one of the endpoints may be sent; null = none waits. */
+/** When the next delivery to one of the endpoints may be sent; null if none waits. */
 export async function nextDeliveryMs(
   db: Reads,
   endpoints: readonly string[],
@@ -128,7 +126,7 @@ export async function nextDeliveryMs(
   return row?.at_ms ?? null;
 }
 
-/** Returns true if this machine alone sends it until the given time. */
+/** Returns true if this machine alone may send it until the given time. */
 export async function takeDelivery(
   tx: Tx,
   { endpoint, seq, tries }: DeliveryRow,
@@ -158,7 +156,7 @@ export interface DeliveryEnd {
   readonly answer: string | null;
 }
 
-/** The result of a try; nothing if the delivery was sent or reset in the meantime. */
+/** Records the result of a try. Does nothing if the delivery was sent or reset in the meantime. */
 export async function endTry(
   tx: Tx,
   { endpoint, seq }: DeliveryRow,
@@ -182,7 +180,9 @@ export async function endTry(
     .execute();
 }
 
-/** Deliveries that a dead process of this machine was sending are sent again. */
+/**
+ * Releases deliveries that a dead process of this machine was sending, so that they are sent again.
+ */
 export async function releaseDeliveries(tx: Tx, sender: string): Promise<void> {
   await tx
     .updateTable('webhook_deliveries')
@@ -192,7 +192,7 @@ export async function releaseDeliveries(tx: Tx, sender: string): Promise<void> {
     .execute();
 }
 
-/** `reason` null: it is in use again. */
+/** Disables an endpoint, or enables it again if `reason` is null. */
 export async function setEndpointGone(
   tx: Tx,
   endpoint: string,
@@ -235,8 +235,8 @@ export async function countDeliveries(
 }
 
 /**
- * Lets deliveries be sent now, with all their tries: those with the ids, whatever became of them,
- * or, without ids, all that have failed. Resolves with their ids.
+ * Makes deliveries due again, with all of their tries: those with the ids in any state or, without
+ * ids, all that failed. Resolves with their ids.
  */
 export async function sendAgain(
   tx: Tx,

@@ -1,5 +1,5 @@
-// The agent of a task's next attempt, and why earlier ones did not do it: in sentences, from stored
-// facts.
+// Explains in sentences, from stored facts, which agent gets a task's next attempt and why earlier
+// agents did not finish it.
 
 import { agentChain, nextStepIndex, unusableKinds } from '../../core/work/fallback.ts';
 import { stepText } from '../../core/format.ts';
@@ -9,11 +9,11 @@ import type { AttemptRow, TaskRow } from '../schema/tables.ts';
 import { toSingleLine, type WhyFacts } from './why-phrases.ts';
 
 export interface NextAgentFacts {
-  /** Kind of the agent that has the next attempt: its account and its pace count. */
+  /** Kind of the next attempt's agent, whose account and pace count. */
   readonly agent: string;
-  /** Names the agents that have given the task up, if any have. */
+  /** Names the agents that were replaced, if any. */
   readonly sentences: readonly string[];
-  /** Agents that could still take over from it, as `claude:opus`. */
+  /** Agents that could still take over, such as `claude:opus`. */
   readonly others: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export async function nextAgentFacts(
   };
 }
 
-/** The run stopped using the agent: until a person corrects the cause, the task cannot start. */
+/** The run stopped using the agent, so the task cannot start until a person fixes the cause. */
 function couldNotStart({ id }: TaskRow, last: AttemptRow | undefined, next: string): string[] {
   if (last?.state !== 'failed' || !unusableKinds.includes(last.failure_kind ?? '')) return [];
   if (stepText(last) !== next) return [];

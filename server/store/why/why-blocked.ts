@@ -1,4 +1,4 @@
-// Why a task is blocked: its blockers, and the root cause of each.
+// Explains why a task is blocked: its blockers, and the root cause of each.
 
 import { readBlockCause } from '../../core/plan/block-cause.ts';
 import type { TaskView } from '../../protocol/api.ts';
@@ -99,7 +99,7 @@ function stateWords(task: TaskView): string {
 
 const pathNamesMax = 8;
 
-/** `A waits for B, B waits for C`, by the shortest way from one task to the one at the root. */
+/** `A waits for B, B waits for C`: the shortest path from a task to the root cause. */
 function pathTo(board: Board, from: number, goal: number): string {
   const cameFrom = new Map<number, number>([[from, -1]]);
   const queue = [from];
@@ -120,7 +120,7 @@ function pathTo(board: Board, from: number, goal: number): string {
   return waitsText(names.toReversed());
 }
 
-/** Goes down along the first blocked blockers to something that is not blocked. */
+/** Follows the first blocked blocker of each task until one that is not blocked. */
 function deepestBlocker(
   board: Board,
   from: number,

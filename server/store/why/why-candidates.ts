@@ -1,11 +1,11 @@
-// Why a task with several candidates has not continued: the state of its candidates.
+// Explains the state of a task's candidates, for which the task waits.
 
 import { candidateStanding } from '../../core/plan/best-of.ts';
 import { candidateFacts, candidatesOf } from '../work/candidates.ts';
 import type { Db } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 
-/** Nothing for a task without candidates. */
+/** Empty for a task without candidates. */
 export async function whyCandidates(db: Db, row: TaskRow): Promise<string[]> {
   const rows = await candidatesOf(db, row.id);
   if (rows.length === 0) return [];

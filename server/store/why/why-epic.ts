@@ -1,4 +1,4 @@
-// Why an epic has not landed, or how far it is.
+// Explains why an epic has not landed, or how far it is.
 
 import { terminalStatuses } from '../../core/plan/state.ts';
 import { holdsLandedWork } from '../plan/epic-landing.ts';
@@ -7,7 +7,7 @@ import type { EpicRow, TaskRow } from '../schema/tables.ts';
 import { epicLinePrefix } from '../../core/plan/outcome.ts';
 import { toSingleLine } from './why-phrases.ts';
 
-/** Unfinished tasks that are explained one by one. */
+/** Maximum number of unfinished tasks that are explained one by one. */
 const tasksShownMax = 5;
 
 export async function whyEpic(

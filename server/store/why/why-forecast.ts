@@ -1,4 +1,5 @@
-// Which other work a running task conflicts with, as far as it is known before either has landed.
+// Explains which other work a running task conflicts with, as far as known before either has
+// landed.
 
 import type { Db } from '../rows/one-moment.ts';
 import { forecastViews } from '../plan/forecasts.ts';

@@ -6,11 +6,11 @@ import type { FailureKind } from '../../core/failure.ts';
 import type { Db } from '../rows/one-moment.ts';
 import type { TaskRow } from '../schema/tables.ts';
 
-/** The task's last error has this many already. */
+/** The task's last error already contains this many lines. */
 const toldAlready = 3;
 const gateFailed: FailureKind = 'gate_failed';
 
-/** Nothing when the task's last failure was not the gate's. */
+/** Empty unless the gate caused the task's last failure. */
 export async function whyGate(db: Db, row: Pick<TaskRow, 'id'>): Promise<string[]> {
   const attempt = await db
     .selectFrom('attempts')

@@ -1,4 +1,4 @@
-// Why no machine of a fleet takes a task that could start.
+// Explains why no machine of a fleet takes a task that could start.
 
 import {
   type MachineFacts,
@@ -32,7 +32,7 @@ export async function whyMachine(
   return sentence === null ? [] : [sentence];
 }
 
-/** The machine that takes starts, and is the only one that can continue the attempt. */
+/** The machine on which the attempt started, which alone can continue it. */
 async function begunOn(
   db: Db,
   row: TaskRow,
@@ -46,7 +46,7 @@ async function begunOn(
   return mustStayOnMachine(last, suits(machine.labels, neededLabels(labels))) ? machine : null;
 }
 
-/** Why finished work waits for a machine that runs its gate; nothing while one does. */
+/** Explains why finished work waits for a machine that runs its gate. Empty if one does. */
 export async function whyNotLanding(db: Db, gateNeeds: readonly string[]): Promise<string[]> {
   const views = await readMachines(db, 0);
   const sentence = whyNoLander(
@@ -56,7 +56,7 @@ export async function whyNotLanding(db: Db, gateNeeds: readonly string[]): Promi
   return sentence === null ? [] : [sentence];
 }
 
-/** Which machine lands on the branch, and since when; or how long ago the last landing ended. */
+/** Which machine lands on the branch, and since when, or how long ago the last landing ended. */
 export async function whyLander(db: Db, branch: string, nowMs: number): Promise<string[]> {
   const lander = await readLander(db, branch);
   if (lander === null || lander.since_ms > nowMs) return [];
@@ -75,8 +75,8 @@ export async function whyLander(db: Db, branch: string, nowMs: number): Promise<
 }
 
 /**
- * For a task whose attempt is running according to the rows: its machine stopped. Null while the
- * machine runs, or if there never was one.
+ * For a task whose attempt is running according to its row although its machine stopped. Returns
+ * null while the machine runs, or if there never was one.
  */
 export async function whyLost(
   db: Db,
@@ -97,8 +97,8 @@ export async function whyLost(
 }
 
 /**
- * A machine's report that its git remote does not answer: of the machine that has the attempt, or
- * of all for work that any machine could land.
+ * Reports that machines cannot reach the git remote: the attempt's machine or, for work that any
+ * machine could land, all of them.
  */
 export async function explainUnreachableRemote(db: Db, machine: string | null): Promise<string[]> {
   const cutOff = (await liveMachines(db)).filter(

@@ -1,4 +1,4 @@
-// Phrases that the sentences of "why" share.
+// Phrases that the sentences of `why` share.
 
 import type { PlaceRules } from '../../core/work/run-place.ts';
 import type { AgentChoices } from '../../core/work/fallback.ts';
@@ -6,25 +6,25 @@ import { formatDuration } from '../../core/format.ts';
 
 export interface WhyFacts {
   readonly nowMs: number;
-  /** Agent of tasks that name none. */
+  /** The agent of tasks that name none. */
   readonly agentKind: string;
-  /** Who takes over when an agent cannot do a task. */
+  /** Which agents take over from each other. */
   readonly agents: AgentChoices;
   /** False if nothing can be running now, whatever the rows say. */
   readonly hasBackend: boolean;
   /** Labels of the machines that may run the gate. */
   readonly gateNeeds: readonly string[];
-  /** Absent if nothing is known of remote workers. */
+  /** Absent if nothing is known about remote workers. */
   readonly remote?: PlaceRules & { readonly max: number };
-  /** Absent if nothing is known to be lost. */
+  /** Absent if no lost refs are known. */
   readonly lost?: LostRefs;
 }
 
-/** The refs that the rows of a task name but the repository no longer has. */
+/** The refs that a task's row names but the repository no longer has. */
 export interface LostRefs {
-  /** Each branch or ref that is gone, with the commit that it held if that is known. */
+  /** Maps each missing branch or ref to the commit that it contained, or null if unknown. */
   readonly refs: ReadonlyMap<string, string | null>;
-  /** No line contains the commit as which the task has landed. */
+  /** No line contains the commit under which the task landed. */
   readonly isLandedLost: boolean;
 }
 

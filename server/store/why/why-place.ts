@@ -1,4 +1,4 @@
-// Why a task runs on a remote worker, or waits for one.
+// Explains why a task runs on a remote worker or waits for one.
 
 import { formatCount } from '../../core/format.ts';
 import { placeOfTask } from '../../core/work/run-place.ts';
@@ -7,7 +7,7 @@ import type { TaskRow } from '../schema/tables.ts';
 import { countOnWorkers, placesOfEpics } from '../work/run-shares.ts';
 import type { WhyFacts } from './why-phrases.ts';
 
-/** Returns null if it runs here, or no worker is known. */
+/** Returns null if it runs here or no worker is known. */
 async function whyRemote(db: Db, row: TaskRow, { remote }: WhyFacts): Promise<string | null> {
   if (remote === undefined) return null;
   const epicRunsOn = (await placesOfEpics(db)).get(row.epic_id ?? '') ?? null;

@@ -1,4 +1,4 @@
-// Why a task that is ready has not started: its delay, the run, its scope, the workers, the
+// Explains why a ready task has not started: its delay, the run, its scope, the workers, the
 // account.
 
 import { hasGate, isHandedOver } from '../../core/plan/task.ts';
@@ -65,7 +65,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
 }
 
 /**
- * `isRun`: a temporary shortage is reported for a run that continues automatically; a used up
+ * `isRun`: a temporary shortage is reported for a run that continues automatically. A used-up
  * budget waits for the next run.
  */
 async function holdsOf(
@@ -131,7 +131,7 @@ async function refusedWork(db: Db, row: TaskRow, run: RunRow): Promise<string[]>
 }
 
 /**
- * A blocker that landed elsewhere lets the task start only when the run's line holds its commit.
+ * A blocker that landed elsewhere allows the start only when the run's line contains its commit.
  */
 async function otherLine(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
   const rows = await db
@@ -150,7 +150,9 @@ async function otherLine(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
   );
 }
 
-/** Tasks without their own gate wait a while for the gate on the branch that they start from. */
+/**
+ * Tasks without their own gate wait for a while for the gate on the branch that they start from.
+ */
 async function baseGate(db: Db, row: TaskRow, run: RunRow, nowMs: number): Promise<string[]> {
   const gate = await readBaseGate(db, run.line);
   if (gate?.state !== 'running' || gate.command === null) return [];

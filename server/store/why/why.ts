@@ -1,5 +1,4 @@
-// Why a task is not running (or its current activity), in sentences that follow from stored facts
-// alone.
+// Explains why a task is not running, or what it is doing, in sentences based only on stored facts.
 
 import { formatDuration, stepText } from '../../core/format.ts';
 import { runningGateText } from '../../core/line/gate-words.ts';
@@ -233,7 +232,7 @@ function whyReview(row: TaskRow, facts: WhyFacts): string[] {
   switch (row.review_kind) {
     case 'held_files': {
       const held = textList(row.held_files);
-      // A folder in the list is a repository, which no setting allows.
+      // A trailing slash marks a nested repository, which no setting allows.
       const isRepositories = held.every((path) => path.endsWith('/'));
       const place = row.worktree_path === null ? '' : ` in ${row.worktree_path}`;
       return [
@@ -284,7 +283,7 @@ function whyReview(row: TaskRow, facts: WhyFacts): string[] {
   }
 }
 
-/** The verdict names the ignored files, or says that there are too many to be kept. */
+/** The verdict names the ignored files, or says that they are too many to be kept. */
 function whyNoChanges(row: TaskRow, facts: WhyFacts): string[] {
   const { id } = row;
   if (row.held_files === '[]') {
@@ -299,7 +298,7 @@ function whyNoChanges(row: TaskRow, facts: WhyFacts): string[] {
   ];
 }
 
-/** Git takes some names nowhere, others only some systems. */
+/** Git refuses some names on every system, and others can only be checked out on some. */
 function whyNames(row: TaskRow): string[] {
   const unportable = textList(row.held_files).filter((path) => whyNotPortable(path) !== null);
   if (unportable.length === 0) return [];
@@ -321,7 +320,7 @@ function whyConflict(row: TaskRow, facts: WhyFacts): string[] {
   ];
 }
 
-/** The facts that a person needs about the branch that it landed on. */
+/** The facts about the branch that the task landed on. */
 async function whyNotInCheckout(db: Db, { landed_on: branch }: TaskRow): Promise<string[]> {
   const line = branch === null ? null : await readLine(db, branch);
   if (line === null) return [];
@@ -330,7 +329,7 @@ async function whyNotInCheckout(db: Db, { landed_on: branch }: TaskRow): Promise
   return [...waits, ...states].map(toSingleLine);
 }
 
-/** The branch that a task landed on may be its epic's, which has landed since. */
+/** The task may have landed on its epic's branch, and the epic has landed since. */
 async function whyLandedEpic(db: Db, row: TaskRow): Promise<string[]> {
   const { epic_id: id, landed_on: line } = row;
   if (id === null || line !== `${epicLinePrefix}${id}`) return [];

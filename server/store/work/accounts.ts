@@ -1,10 +1,10 @@
-// Agents that cannot be used now: their account has used up its quota, or a first try showed that
-// they cannot start, are not signed in, or have no credit.
+// Agents that cannot be used now: their account's quota is used up, or a first try showed that they
+// cannot start, are not signed in or have no credit.
 
 import { unusableKinds } from '../../core/work/fallback.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
 
-/** Accounts at their limit, with the time until which they are. */
+/** Accounts at their limit, with the time when it ends. */
 export async function limitedAccounts(
   db: Reads,
   nowMs: number,
@@ -17,7 +17,7 @@ export async function limitedAccounts(
   return new Map(rows.map((row) => [row.name, row.limited_until_ms ?? nowMs]));
 }
 
-/** The account is at its limit until a time, with this message. */
+/** Records that the account is at its limit until a time, with this message. */
 export async function limitAccount(
   tx: Tx,
   name: string,
@@ -31,21 +31,21 @@ export async function limitAccount(
     .execute();
 }
 
-/** The place of attempts on workers, as an id of a machine that no machine has. */
+/** Stands for attempts on workers, in place of a machine's id. */
 export const onWorkers = 'remote';
 
 export interface UnusableThere {
   readonly agent: string;
   /** A machine's id; empty without a fleet. */
   readonly place: string;
-  /** The display name of the machine. Null if only one machine exists. */
+  /** The machine's display name. Null if only one machine exists. */
   readonly name: string | null;
   readonly why: string;
   /** Unix ms. */
   readonly sinceMs: number;
 }
 
-/** The agents that cannot be used on each machine, since the run was last started or resumed. */
+/** Agents that cannot be used on each machine, since the run was last started or resumed. */
 export async function unusableAgents(db: Reads, runId: string): Promise<readonly UnusableThere[]> {
   const rows = await db
     .selectFrom('attempts as a')
@@ -71,7 +71,7 @@ export async function unusableAgents(db: Reads, runId: string): Promise<readonly
   return [...found.values()];
 }
 
-/** The agents' names for people, for those that ready tasks may wait for. */
+/** Display names of the agents that ready tasks may wait for. */
 export async function awaitedAgents(
   db: Reads,
   runId: string,
@@ -95,7 +95,7 @@ export async function awaitedAgents(
   });
 }
 
-/** Other places may have the agent, and continue. */
+/** Other machines may have the agent and continue. */
 export function notUsedThere(name: string, agent: string, why: string): string {
   return `${name} does not use ${agent} in this run: ${why}`;
 }

@@ -1,4 +1,4 @@
-// How an attempt ends other than well: records its failure and applies the effects on its task.
+// Ends an attempt that did not succeed: records its failure and applies the effects on its task.
 
 import type { Failure } from '../../core/failure.ts';
 import { setAttempt } from './claims.ts';
@@ -12,28 +12,31 @@ export interface AttemptFailure {
   readonly attempt: number;
   readonly runId: string | null;
   readonly failure: Failure;
-  /** Unix ms of the next try, used when one is left. */
+  /** Unix ms of the next try, if an attempt is left. */
   readonly retryAtMs: number;
-  /** State when no attempt is left. */
+  /** The task's status if no attempt is left. */
   readonly atEnd: 'failed' | 'conflict';
   readonly conflictFiles?: readonly string[];
-  /** Another agent has the next attempt. */
+  /** The agent of the next attempt, if another one takes over. */
   readonly next?: NextAgent;
-  /** Not the task's fault: the same attempt continues later, in its worktree, with its commits. */
+  /**
+   * The task is not at fault: the same attempt continues later, in its worktree and with its
+   * commits.
+   */
   readonly goesOn?: boolean;
-  /** Not its fault either, but only a new attempt can do it. */
+  /** The task is not at fault either, but only a new attempt can do it. */
   readonly isFree?: boolean;
 }
 
 export interface NextAgent {
   readonly agent: string;
   readonly model: string | null;
-  /** False if the agent that ended could not even try. */
+  /** False if the agent could not even start. */
   readonly usesAttempt: boolean;
 }
 
 /**
- * How often external problems use no attempt; after that each one counts, so that a task cannot
+ * How often external problems use no attempt. After that each one counts, so that a task cannot
  * loop forever.
  */
 const freeMax = 5;
@@ -51,9 +54,9 @@ const passingKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How often the attempt has already continued after this problem, if it may continue once more
- * without counting as used: its agent's work is in its worktree or committed, and only the
- * remaining steps must run. Returns null if it counts.
+ * If the attempt may continue without being used up, returns how often it already continued after
+ * this problem: its agent's work is in its worktree or committed, so only the remaining steps must
+ * run. Returns null if the attempt counts.
  */
 export async function goesOnAfter(
   tx: Reads,
@@ -66,8 +69,8 @@ export async function goesOnAfter(
 }
 
 /**
- * How many attempts already started without counting because the one before was interrupted, if one
- * more may. Returns null if this one counts.
+ * If the next attempt is free because the previous one was interrupted, returns how many were free
+ * already. Returns null if the attempt counts.
  */
 export async function beginsFreely(tx: Reads, taskId: string): Promise<number | null> {
   return freeRetries(tx, taskId, `%"kind":"interrupted"%`);
@@ -85,7 +88,9 @@ async function freeRetries(tx: Reads, taskId: string, pattern: string): Promise<
   return Number(n) < freeMax ? Number(n) : null;
 }
 
-/** Books a failed attempt: the next try later while there are attempts left, else the end. */
+/**
+ * Records a failed attempt: schedules the next one if attempts are left, otherwise ends the task.
+ */
 export async function failAttempt(
   tx: Tx,
   sources: StoreSources,

@@ -1,4 +1,4 @@
-// The path of an attempt's log. A sub-task has no attempt of its own: its part of its parent's
+// The path of an attempt's log. A sub-task has no attempt of its own, but its part of the parent's
 // attempt has a separate log.
 
 import { Refusal } from '../../core/failure.ts';
@@ -8,16 +8,16 @@ import { rootTaskId } from '../status/transition.ts';
 
 export interface AttemptLog {
   readonly taskId: string;
-  /** 0 before the first one. */
+  /** 0 before the first attempt. */
   readonly attempt: number;
-  /** Relative to the folder of the logs; null if there is no attempt. */
+  /** Relative to the log folder; null if no attempt exists. */
   readonly file: string | null;
   /** Nothing more will be written to it, unless the task is started again. */
   readonly isOver: boolean;
-  /** On whose disk it is written; '' = the project's only machine. */
+  /** The machine whose disk has the file; '' = the project's only machine. */
   readonly machine: string;
   readonly endedAtMs: number | null;
-  /** Its agent has been started. */
+  /** Whether its agent has been started. */
   readonly isBegun: boolean;
 }
 
@@ -29,7 +29,7 @@ const attemptsOver: ReadonlySet<string> = new Set([
 ]);
 const tasksOver: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
-/** The given attempt, or the last one when the number is 0 or not given. */
+/** The given attempt, or the last one if the number is 0 or omitted. */
 export async function attemptLog(db: Db, id: string, wanted = 0): Promise<AttemptLog> {
   return readAtOneMoment(db, async (at) => {
     const row = await taskOrRefuse(at, id);
@@ -66,7 +66,7 @@ export async function attemptLog(db: Db, id: string, wanted = 0): Promise<Attemp
   });
 }
 
-/** The name that the engine gives to the log of one part of an attempt. */
+/** The file name that the engine gives to the log of one part of an attempt. */
 export function attemptLogFile(taskId: string, attempt: number, part: string): string {
   const suffix = part === taskId ? '' : `.${part.replace(/[^A-Za-z0-9._-]/g, '_')}`;
   return `${taskId}/${attempt}${suffix}.ndjson`;

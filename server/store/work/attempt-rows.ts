@@ -1,4 +1,4 @@
-// Single attempts and their data: their rows, their base commits, their agents.
+// Single attempts and their data: rows, base commits, agents.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 import { textList } from '../rows/one-moment.ts';
@@ -18,7 +18,7 @@ export async function readAttempt(
   return row ?? null;
 }
 
-/** The attempt that the owner of a task works on; `machine`: only if it runs on that one. */
+/** The attempt that a task's owner works on. `machine`: only if it runs on that machine. */
 export async function attemptOfOwner(
   db: Reads,
   owner: { readonly machine?: string; readonly taskId: string; readonly epoch: number },
@@ -34,7 +34,7 @@ export async function attemptOfOwner(
   return row ?? null;
 }
 
-/** The base commits of the attempts of a task. */
+/** The base commits of all attempts of a task. */
 export async function basesOfTask(db: Reads, taskId: string): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('attempts')
@@ -45,7 +45,7 @@ export async function basesOfTask(db: Reads, taskId: string): Promise<readonly s
   return rows.map((row) => row.base_sha ?? '');
 }
 
-/** The base commit of each attempt of a task, by the attempt's number. */
+/** The base commit of each attempt of a task, by attempt number. */
 export async function basesByAttempt(
   db: Reads,
   taskId: string,
@@ -71,15 +71,15 @@ export async function baseOfAttemptBranch(db: Reads, branch: string): Promise<st
 }
 
 /**
- * Statuses in which a task's work is its agent's; of any other, a person may have merged it by
- * hand.
+ * In these statuses only the agent has changed the task's work. In others, a person may have merged
+ * it by hand.
  */
 const agentsOwn: readonly TaskStatus[] = ['claimed', 'in_progress', 'ready', 'waiting'];
 
 /** States of attempts that have not ended. */
 const atWorkOrQueued = ['running', 'submitted', 'interrupted', 'waiting'] as const;
 
-/** Attempts that have started and were not taken over by a person, in the order of their tasks. */
+/** Attempts that have started and that no person took over, in task order. */
 export async function attemptsOfAgents(
   db: Reads,
 ): Promise<readonly Pick<AttemptRow, 'task_id' | 'branch' | 'base_sha' | 'commit_sha'>[]> {
@@ -94,7 +94,7 @@ export async function attemptsOfAgents(
     .execute();
 }
 
-/** When the newest unfinished attempt started (Unix ms); 0: none. */
+/** When the latest unfinished attempt started (Unix ms); 0 if there is none. */
 export async function newestUnendedMs(db: Reads): Promise<number> {
   const newest = await db
     .selectFrom('attempts')
@@ -104,7 +104,7 @@ export async function newestUnendedMs(db: Reads): Promise<number> {
   return newest?.at ?? 0;
 }
 
-/** Failed tries at a plan; one that a person sent back does not count. */
+/** Counts failed tries at a plan. A plan that a person sent back does not count. */
 export async function countFailedPlans(db: Reads, taskId: string): Promise<number> {
   const failed = await db
     .selectFrom('attempts')
@@ -117,7 +117,7 @@ export async function countFailedPlans(db: Reads, taskId: string): Promise<numbe
   return failed.n;
 }
 
-/** The commit of the newest attempt before a number that has made one. */
+/** The commit of the latest attempt before a number that made one. */
 export async function lastCommitBefore(
   db: Reads,
   taskId: string,
@@ -135,7 +135,7 @@ export async function lastCommitBefore(
   return row?.commit_sha ?? null;
 }
 
-/** Snapshots of a task whose attempts were reset since it started; none if they never were. */
+/** Snapshots of a task whose attempts were reset since it started. Empty if they never were. */
 export async function refsKeptWhenReturned(
   db: Reads,
   taskId: string,

@@ -1,16 +1,16 @@
-// The steps of an attempt with their times, from the events of the feed. Pure.
+// Derives the steps of an attempt, with their times, from feed events. Pure.
 
 import type { StepName, StepView } from '../../protocol/panel-views.ts';
 
 export interface StepEvent {
   readonly type: string;
   readonly atMs: number;
-  /** True for the task of the attempt itself, false for a sub-task of it. */
+  /** True for the attempt's task, false for one of its sub-tasks. */
   readonly isOwn: boolean;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The steps that are shown; the feed contains more. */
+/** Events that mark displayed steps. The feed contains more. */
 export const stepEventTypes = [
   'task.claimed',
   'task.resumed',
@@ -40,7 +40,8 @@ interface OpenStep {
 }
 
 /**
- * Steps of one attempt. `isGated`: it has a gate; `gatePassedMs`: when that was green, if known.
+ * The steps of one attempt. `isGated`: it has a gate. `gatePassedMs`: when that was green, if
+ * known.
  */
 export class AttemptSteps {
   readonly #steps: StepView[] = [];
@@ -51,7 +52,7 @@ export class AttemptSteps {
     this.#isGated = isGated;
   }
 
-  /** `endedAtMs`: nothing runs any more, even if the feed does not contain its end. */
+  /** `endedAtMs`: when the attempt ended, even if the feed does not contain that event. */
   list(endedAtMs: number | null): readonly StepView[] {
     if (this.#open !== null && endedAtMs !== null) this.#end(endedAtMs, 'failed');
     if (this.#open === null) return this.#steps;
@@ -69,7 +70,7 @@ export class AttemptSteps {
         return;
       case 'task.phase':
         if (data['phase'] === 'setup') this.#begin('setup', atMs);
-        // A sub-task's work is committed: the agent continues with the next one.
+        // A sub-task's work is committed, and the agent continues with the next one.
         if (data['phase'] === 'committed') this.#begin('agent', atMs);
         return;
       case 'worktree.ready':
@@ -82,7 +83,7 @@ export class AttemptSteps {
         if (isOwn) this.#end(atMs, 'stopped');
         return;
       case 'task.started':
-        // The work of an interrupted attempt was committed already: it only has to land.
+        // An interrupted attempt whose work was already committed only has to land.
         if (isOwn && data['committed'] !== undefined) this.#submitted(atMs);
         return;
       case 'task.committed':
@@ -111,7 +112,8 @@ export class AttemptSteps {
   }
 
   /**
-   * A conflict is found as the work is merged, which is the landing, whatever gate was to follow.
+   * A conflict is detected during the merge, which counts as the landing even if a gate was to
+   * follow.
    */
   #ended(atMs: number, isConflict: boolean): void {
     if (isConflict && this.#open?.name === 'gate') this.#open = { ...this.#open, name: 'land' };

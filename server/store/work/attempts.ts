@@ -13,11 +13,11 @@ import { taskAndSubTaskIds, rootTaskId } from '../status/transition.ts';
 const attemptsMax = 100;
 const eventsMax = 5_000;
 
-/** Attempts that have ended, or are interrupted until a backend resumes them. */
+/** Attempts that have ended. */
 const atRest: ReadonlySet<string> = new Set(['succeeded', 'failed']);
 
 /**
- * A sub-task has those of its topmost parent, because it has no attempt of its own. Oldest first.
+ * A sub-task has the attempts of its topmost parent, because it has none of its own. Oldest first.
  */
 export async function readAttempts(db: Db, id: string): Promise<readonly AttemptView[]> {
   return readAtOneMoment(db, async (at) => {
@@ -70,7 +70,7 @@ async function readSteps(
   return steps;
 }
 
-/** Attempts whose work went to the landing queue with a gate. */
+/** Attempts whose work entered the landing queue with a gate. */
 async function gatedAttempts(at: Db, root: string): Promise<ReadonlySet<number>> {
   const rows = await at
     .selectFrom('landings')
@@ -82,8 +82,8 @@ async function gatedAttempts(at: Db, root: string): Promise<ReadonlySet<number>>
 }
 
 /**
- * When the gate that tested the task's work, alone or in a batch, was green. One of an older feed
- * names no tasks: then it was the last one before the landing.
+ * When the gate that tested the task's work, alone or in a batch, was green. In an older feed,
+ * gates do not name their tasks; the last gate before the landing is used.
  */
 async function greenGateMs(at: Db, root: string, seq: number): Promise<number | null> {
   const passed = at
@@ -130,10 +130,7 @@ function attemptView(
   };
 }
 
-/**
- * The commit of the snapshot from which a person wants this attempt to start, on whichever machine
- * they chose it.
- */
+/** The commit of the snapshot that a person chose as the start of this attempt, on any machine. */
 export async function chosenSnapshot(
   db: Db,
   taskId: string,

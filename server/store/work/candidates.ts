@@ -1,6 +1,5 @@
-// The candidates of a task that is tried several times side by side: tasks of their own that wait
-// for a choice instead of landing. Their task waits for them; the choice makes the work of one of
-// them its own.
+// Candidates: several alternatives of one task, each a task of its own that waits for a choice
+// instead of landing. Their task waits for them, and the choice gives it the work of one of them.
 
 import type { Candidate } from '../../core/plan/best-of.ts';
 import { checkId } from '../../core/ids.ts';
@@ -14,9 +13,7 @@ import { insertBlockers, nextTaskPosition } from '../plan/tasks.ts';
 import { transition, unmetBlockers } from '../status/transition.ts';
 import { columnsOfCandidate } from '../../core/exchange/task-rule-columns.ts';
 
-/**
- * Makes the candidates of a ready task, all with one base; the task waits for them from then on.
- */
+/** Creates the candidates of a ready task, all with one base. The task then waits for them. */
 export async function openCandidates(
   tx: Tx,
   sources: StoreSources,
@@ -33,7 +30,7 @@ export async function openCandidates(
     const id = await candidateId(tx, sources, task.id);
     ids.push(id);
     await insertCandidate(tx, sources, task, id, request.baseSha);
-    // The blockers of its task must be in its base as well.
+    // The candidates' base must also contain the blockers of their task.
     await insertBlockers(
       tx,
       id,
@@ -53,7 +50,7 @@ export async function openCandidates(
   return ids;
 }
 
-/** `task-x-c1`, as long as there is room for it. */
+/** `task-x-c1`, if the id is not too long. */
 async function candidateId(tx: Tx, sources: StoreSources, taskId: string): Promise<string> {
   const made = await tx
     .selectFrom('tasks')
@@ -106,8 +103,7 @@ export async function candidateOf(db: Reads, id: string): Promise<string | null>
 }
 
 /**
- * True when its task does not wait for this candidate any more: the choice is made, or the task is
- * over.
+ * True if its task no longer waits for this candidate: the choice was made, or the task is over.
  */
 export async function isSpentCandidate(
   db: Reads,
@@ -125,7 +121,7 @@ export async function isSpentCandidate(
   return edge === undefined;
 }
 
-/** Those that the task still waits for, in the order in which they were made. */
+/** Candidates that the task still waits for, in creation order. */
 export async function candidatesOf(tx: Reads, taskId: string): Promise<readonly TaskRow[]> {
   return tx
     .selectFrom('tasks')
@@ -166,7 +162,7 @@ interface Choice {
   readonly to: 'ready' | 'needs_review';
 }
 
-/** In the order in which they were made, from 1; also those that are over. */
+/** Numbers from 1 in creation order, including candidates that are over. */
 export async function candidateNumbers(
   db: Reads,
   taskId: string,
@@ -180,15 +176,15 @@ export async function candidateNumbers(
   return new Map(rows.map(({ id }, at) => [id, at + 1]));
 }
 
-/** Whatever else the task waits for is done. */
+/** Whether everything else that the task waits for is done. */
 export async function waitsForCandidatesOnly(tx: Tx, taskId: string): Promise<boolean> {
   const numbers = await candidateNumbers(tx, taskId);
   return (await unmetBlockers(tx, taskId)).every((id) => numbers.has(id));
 }
 
 /**
- * Makes the candidate's work the work of its task, as if the task's attempt had committed it and
- * was interrupted before landing. The task is ready again and waits only for its blockers; the next
+ * Gives the candidate's work to its task, as if the task's own attempt had committed it and was
+ * interrupted before landing. The task is ready again and waits only for its blockers; the next
  * claim only has to land it.
  */
 export async function takeCandidate(

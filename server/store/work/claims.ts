@@ -1,4 +1,4 @@
-// Which worker has which task: the claim of a ready task with its fencing number.
+// Claims: which worker has which task, with a fencing number.
 
 import type { Updateable } from 'kysely';
 import { executionOrder } from '../../core/plan/graph.ts';
@@ -14,19 +14,19 @@ export interface ClaimRequest {
   readonly taskId: string;
   readonly runId: string;
   readonly owner: string;
-  /** The machine of the attempt; '' = the project's only machine. */
+  /** The attempt's machine; '' = the project's only machine. */
   readonly machine: string;
   readonly agent: string;
   /** The requested model; null = the agent's own choice. */
   readonly model: string | null;
-  /** Place of the agent among those that take over from each other. */
+  /** Index of the agent among those that take over from each other. */
   readonly step: number;
-  /** True if the agent can continue an earlier conversation. */
+  /** Whether the agent can continue an earlier conversation. */
   readonly agentResumes: boolean;
   readonly sessionId: string;
-  /** The place of a new attempt's agent. Absent for this machine. */
+  /** The place of a new attempt's agent. Absent = this machine. */
   readonly runsOn?: RunPlace;
-  /** Whether tasks without their own value get a plan first. */
+  /** Whether tasks without their own value need a plan first. */
   readonly plansFirst: boolean;
 }
 
@@ -39,18 +39,19 @@ export interface Claim {
   /** Absent in claims of older versions. */
   readonly model?: string | null;
   readonly branch: string;
-  /** Sub-tasks in their order, then the task itself. */
+  /** Sub-tasks in order, then the task itself. */
   readonly parts: readonly string[];
-  /** Work that was committed before the attempt was interrupted: it only has to land. */
+  /** Work that was committed before the attempt was interrupted and only has to land. */
   readonly commitSha: string | null;
-  /** The part whose agent has finished, although git could not commit its work. */
+  /** The part whose agent has finished although git could not commit its work. */
   readonly finishedPart?: string | null;
-  /** The attempt makes a plan and nothing else. Absent in claims of older versions. */
+  /** The attempt only makes a plan. Absent in claims of older versions. */
   readonly planning?: boolean;
 }
 
 /**
- * Claims a task that is ready (or back from a limit); null if it was claimed or changed by another.
+ * Claims a task that is ready or whose account's limit is over. Returns null if another process
+ * claimed or changed it first.
  */
 export async function claimTask(
   tx: Tx,
@@ -103,7 +104,7 @@ export async function claimTask(
   };
 }
 
-/** Sub-tasks that are left to do, in their order, then the task itself. */
+/** Unfinished sub-tasks in order, then the task itself. */
 export async function readClaimedParts(tx: Reads, taskId: string): Promise<string[]> {
   const nodes: GraphNode[] = [];
   const done = new Set<string>();
@@ -143,13 +144,13 @@ interface OpenedAttempt {
   readonly planning: boolean;
 }
 
-/** States in which an attempt is continued by the agent that started it. */
+/** States in which the agent that started an attempt continues it. */
 export const unendedStates: readonly string[] = ['interrupted', 'waiting', 'running'];
 
 /**
- * Whether an attempt continues only on its machine: that has its worktree, or finished work that
- * the git server has not accepted. `isSuited`: the machine has the labels that the task needs; only
- * to push, it needs none.
+ * Whether an attempt can continue only on its machine, which has its worktree, or finished work
+ * that the git server has not accepted. `isSuited`: the machine has the labels that the task needs;
+ * to push only, it needs none.
  */
 export function mustStayOnMachine(
   last: Pick<AttemptRow, 'state' | 'base_sha' | 'commit_sha' | 'failure_kind'> | null,
@@ -160,7 +161,7 @@ export function mustStayOnMachine(
   return isSuited && last.base_sha !== null;
 }
 
-/** The attempt to continue (it was interrupted or waited), or a new one. */
+/** Continues the attempt that was interrupted or waited, or opens a new one. */
 async function openAttempt(
   tx: Tx,
   sources: StoreSources,
@@ -172,10 +173,10 @@ async function openAttempt(
   const wantsPlan = row.plan === null ? request.plansFirst : row.plan === 1;
   const planning = wantsPlan && (await approvedPlan(tx, row.id)) === null;
   if (last !== null && unendedStates.includes(last.state)) {
-    // Its worktree and its conversation are on the machine on which it started; committed work can
+    // Its worktree and its conversation are on the machine on which it started. Committed work can
     // land from any machine.
     const isHere = last.machine === request.machine || last.commit_sha !== null;
-    // An attempt that started to implement continues; one that planned ends if no plan is wanted
+    // An attempt that started to implement continues. A planning attempt ends if no plan is needed
     // any more.
     if (isHere && (last.planning === 0 || planning)) {
       await setAttempt(tx, row.id, last.number, {
@@ -223,7 +224,7 @@ async function openAttempt(
   return { number, agent, model, branch, commitSha: null, finishedPart: null, planning };
 }
 
-/** An attempt that starts without the work of an earlier one must run its sub-tasks again. */
+/** An attempt that starts without earlier work must run its sub-tasks again. */
 async function forgetPartsDone(tx: Tx, taskId: string): Promise<void> {
   const below = (await taskAndSubTaskIds(tx, taskId)).filter((id) => id !== taskId);
   if (below.length === 0) return;
@@ -236,8 +237,8 @@ async function forgetPartsDone(tx: Tx, taskId: string): Promise<void> {
 }
 
 /**
- * Ends after which the work of an attempt is good to continue from: all but a conflict, whose work
- * does not fit any more.
+ * Failures after which a new attempt can continue from the work: all except a conflict, whose work
+ * no longer fits.
  */
 const continuedKinds: ReadonlySet<string> = new Set([
   'agent_failed',
@@ -252,12 +253,12 @@ const continuedKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Ends after which every machine can find all work of the attempt: committed, or a snapshot that
- * was pushed.
+ * Failures after which every machine can fetch the attempt's work, as a commit or as a pushed
+ * snapshot.
  */
 const sharedKinds: readonly string[] = ['gate_failed', 'sent_back', 'interrupted'];
 
-/** Which conversation and which work a new attempt continues. */
+/** Determines which conversation and which work a new attempt continues. */
 async function handedBack(
   tx: Tx,
   last: AttemptRow | null,
@@ -266,19 +267,19 @@ async function handedBack(
 ): Promise<{ readonly session: AttemptRow | null; readonly continuesFrom: string | null }> {
   if (last === null) return { session: null, continuesFrom: null };
   const session = await sessionOf(tx, last, request);
-  // One that has not ended was cut off, or its machine was.
+  // An attempt that has not ended was interrupted, or its machine was.
   const kind = unendedStates.includes(last.state) ? 'interrupted' : (last.failure_kind ?? '');
-  // A person who resets or retries a task wants it from the start; files that were written while
-  // planning are never built on.
+  // A person who resets or retries a task wants it to start over. Files written while planning are
+  // never used.
   const isFresh = last.number <= row.fallback_from || last.planning === 1;
   const isHere = last.machine === request.machine || sharedKinds.includes(kind);
-  // If it was interrupted before it had a worktree, it passes on only its starting point.
+  // An attempt that was interrupted before it had a worktree only passes on its starting point.
   const made = last.base_sha === null && kind === 'interrupted' ? last.continues_from : last.branch;
   const continuesFrom = !isFresh && isHere && continuedKinds.has(kind) ? made : null;
   return { session, continuesFrom };
 }
 
-/** A conversation is its agent's own: no other one can continue it. */
+/** Only the agent that started a conversation can continue it. */
 async function sessionOf(
   tx: Tx,
   last: AttemptRow,
@@ -306,7 +307,7 @@ export async function lastAttempt(tx: Reads, taskId: string): Promise<AttemptRow
   return row ?? null;
 }
 
-/** Maximum number of attempts to check for the next agent. */
+/** Maximum number of attempts checked for the next agent. */
 const historyMax = 50;
 
 /** The attempts after a number, oldest first. */

@@ -1,5 +1,5 @@
-// Verdicts of gate commands by tree, so that the same tree is not tested twice with the same
-// command, and the gates on the tips of lines, before any task's work.
+// Verdicts of gate commands by tree, so that a tree is not tested twice with the same command, and
+// the gates on the tips of lines before any task's work.
 
 import type { Selectable } from 'kysely';
 import type { FailureKind } from '../../core/failure.ts';
@@ -24,7 +24,7 @@ export async function gateVerdict(
   return row ?? null;
 }
 
-/** A newer verdict takes the place of an older one. */
+/** A newer verdict replaces an older one. */
 export async function keepGateVerdict(tx: Tx, row: GateVerdictRow): Promise<void> {
   const { tree_sha: _tree, command: _command, ...verdict } = row;
   await tx
@@ -34,7 +34,7 @@ export async function keepGateVerdict(tx: Tx, row: GateVerdictRow): Promise<void
     .execute();
 }
 
-/** The tasks that have been given this command as their own gate, at most `limit` of them. */
+/** At most `limit` tasks that have this command as their own gate. */
 export async function tasksWithGate(
   db: Reads,
   command: string,
@@ -71,8 +71,8 @@ export async function writeBaseGate(tx: Tx, row: BaseGateRow): Promise<void> {
 }
 
 /**
- * From now on no earlier red verdict counts on this line, because its cause may be over. A running
- * gate continues; `keepsGreen`: a green one is not tested again either.
+ * Invalidates earlier red verdicts on this line, because their cause may be fixed. A running gate
+ * continues. `keepsGreen`: a green verdict stays valid.
  */
 export async function askBaseGate(
   tx: Tx,
@@ -95,7 +95,7 @@ export async function askBaseGate(
   });
 }
 
-/** Does nothing if the workflow is no longer the one that was asked. */
+/** Does nothing if another workflow has been requested since. */
 export async function endBaseGate(
   tx: Tx,
   line: string,
@@ -111,7 +111,7 @@ export async function endBaseGate(
     .execute();
 }
 
-/** How long the command took last time, on any tree. Returns null if it never finished. */
+/** How long the command last took on any tree. Returns null if it never finished. */
 export async function lastGateDurationMs(db: Reads, command: string): Promise<number | null> {
   const row = await db
     .selectFrom('gate_verdicts')
@@ -123,9 +123,7 @@ export async function lastGateDurationMs(db: Reads, command: string): Promise<nu
   return row?.duration_ms ?? null;
 }
 
-/**
- * Counts the attempts by the same agent in the same epic that were gated, and those that passed.
- */
+/** Counts the gated attempts by the same agent in the same epic, and how many of them passed. */
 export async function pastGatesOf(db: Reads, taskId: string): Promise<PastGates> {
   const own = await db
     .selectFrom('attempts')
@@ -153,7 +151,7 @@ export async function pastGatesOf(db: Reads, taskId: string): Promise<PastGates>
   return { passes: passed.n, runs: passed.n + failed.n };
 }
 
-/** The commit is on the line because Drover has landed a task as it, so its tree was tested. */
+/** The commit is on the line because Drover landed a task with it, so its tree was tested. */
 export async function isLandedTip(db: Reads, line: string, sha: string): Promise<boolean> {
   const row = await db
     .selectFrom('tasks')
@@ -165,7 +163,7 @@ export async function isLandedTip(db: Reads, line: string, sha: string): Promise
   return row !== undefined;
 }
 
-/** The task starts although its base fails the gate. */
+/** Allows the task to start although its base fails the gate. */
 export async function waiveRedBase(tx: Tx, id: string, cause: RedBase): Promise<void> {
   await tx
     .updateTable('tasks')

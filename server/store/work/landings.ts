@@ -1,4 +1,4 @@
-// The landing queue's rows: the work that waits to be merged into each line, and its outcome.
+// The landing queue's rows: work that waits to be merged into each line, and its outcome.
 
 import type { StoreSources } from '../feed/feed.ts';
 import type { LandingRow, Reads, Tx } from '../schema/tables.ts';
@@ -10,12 +10,13 @@ export interface NewLanding {
   readonly line: string;
   readonly commitSha: string;
   readonly gateCommand: string | null;
-  /** The workflow that is started for it; another one may be faster and take it along. */
+  /** The workflow that is started for it. Another workflow may take it first. */
   readonly workflowId: string;
 }
 
 /**
- * Queues it, once; work that came back from an earlier landing (approved again) is queued again.
+ * Queues the work once. Work that came back from an earlier landing and was approved again is
+ * queued again.
  */
 export async function queueLanding(
   tx: Tx,
@@ -44,8 +45,7 @@ export async function queueLanding(
 }
 
 /**
- * Gives everything that waits for the line (at most `limit`) to one workflow, in the order of
- * arrival.
+ * Assigns all work that waits for the line (at most `limit`) to one workflow, in order of arrival.
  */
 export async function takeLandings(
   tx: Tx,
@@ -57,8 +57,8 @@ export async function takeLandings(
 }
 
 /**
- * Gives more work that waits for the line (at most `limit`) to a workflow that is gating earlier
- * work. Work without a gate ends it: it lands before gated work, in a workflow of its own.
+ * Assigns more waiting landings (at most `limit`) to a workflow that is gating earlier ones. Stops
+ * before a landing without a gate, which lands first in its own workflow.
  */
 export async function takeMoreLandings(
   tx: Tx,
@@ -113,7 +113,7 @@ export async function endLanding(
   return row?.commit_sha ?? null;
 }
 
-/** Landings that wait or are under way, on any line. */
+/** Number of waiting and running landings on all lines. */
 export async function openLandings(db: Reads): Promise<number> {
   const row = await db
     .selectFrom('landings')
@@ -136,7 +136,7 @@ export async function landingOf(
   return row ?? null;
 }
 
-/** An attempt's landing never was: it may be queued again. */
+/** Deletes an attempt's landing as if it had never been queued, so that it can be queued again. */
 export async function forgetLanding(
   tx: Tx,
   landing: { readonly taskId: string; readonly epoch: number },
@@ -149,8 +149,8 @@ export async function forgetLanding(
 }
 
 /**
- * People have rebased or amended: the landed work of a task is on the line as another commit than
- * `was`.
+ * Records that users rebased or amended, so that a task's landed work is on the line under a commit
+ * other than `was`.
  */
 export async function noteLandedAgain(
   tx: Tx,

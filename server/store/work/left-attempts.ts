@@ -1,4 +1,4 @@
-// The leftovers of ended or interrupted attempts: processes from before, and branches.
+// Leftovers of ended or interrupted attempts: processes and branches.
 
 import type { AttemptRow, Reads, TaskRow, Tx } from '../schema/tables.ts';
 
@@ -7,7 +7,7 @@ export type LeftAttempt = Pick<
   'task_id' | 'number' | 'branch' | 'base_sha' | 'worktree_path' | 'pid' | 'pid_start' | 'pid_part'
 >;
 
-/** Attempts that were interrupted elsewhere while their process was noted on this machine. */
+/** Attempts that were interrupted elsewhere while their process was recorded on this machine. */
 export async function attemptsLeftOn(
   db: Reads,
   machine: string,
@@ -21,14 +21,14 @@ export async function attemptsLeftOn(
     .where('a.machine', '=', machine)
     .where('a.state', '=', 'interrupted')
     .where('a.pid', 'is not', null)
-    // The agent of a task that is blocked from outside has already exited.
+    // The agent of a task with an external block has already exited.
     .where('t.status', '!=', 'blocked');
   if (only !== null)
     query = query.where('a.task_id', '=', only.taskId).where('a.number', '=', only.number);
   return query.execute();
 }
 
-/** Forgets a process that has ended, unless another one has taken its place in the attempt. */
+/** Forgets a process that has ended, unless the attempt has another one now. */
 export async function forgetProcess(
   tx: Tx,
   attempt: Pick<AttemptRow, 'task_id' | 'number'>,
@@ -49,13 +49,13 @@ export interface EndedAttempt extends Pick<
   'task_id' | 'branch' | 'commit_sha' | 'base_sha' | 'state'
 > {
   readonly landed_sha: TaskRow['landed_sha'];
-  /** Branch that the task itself names. */
+  /** The branch that the task itself names. */
   readonly named: TaskRow['branch'];
 }
 
 /**
- * Attempts whose branch may go: failed, or succeeded and landed (or without a commit). Newest
- * first.
+ * Attempts whose branch may be removed: failed, or succeeded and landed (or without a commit).
+ * Newest first.
  */
 export async function endedAttempts(db: Reads, limit: number): Promise<readonly EndedAttempt[]> {
   return db
@@ -77,7 +77,7 @@ export async function endedAttempts(db: Reads, limit: number): Promise<readonly 
     .execute();
 }
 
-/** Tasks name none of these branches any more; resolves with the tasks that did. */
+/** Removes these branches from their tasks. Resolves with those tasks. */
 export async function forgetBranches(
   tx: Tx,
   branches: readonly string[],

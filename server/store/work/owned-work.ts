@@ -1,5 +1,5 @@
-// The facts that the owner of a task writes into its row while the attempt runs: its worktree, its
-// commits, its cost. Statuses are not among them: those change by transition only.
+// The facts that a task's owner writes into its row while the attempt runs: its worktree, commits
+// and cost. Statuses are changed only by transitions.
 
 import type { Phase } from '../../core/plan/task.ts';
 import { textList } from '../rows/one-moment.ts';
@@ -10,7 +10,7 @@ export interface Owner {
   readonly epoch: number;
 }
 
-/** A task in progress is at another step of its attempt, without a separate event. */
+/** Records that a task in progress entered another phase, without a separate event. */
 export async function movePhase(
   tx: Tx,
   { taskId, epoch }: Owner,
@@ -25,7 +25,7 @@ export async function movePhase(
     .execute();
 }
 
-/** The worktree is ready, and the agent may start. */
+/** Records that the worktree is ready and the agent may start. */
 export async function notePlace(
   tx: Tx,
   { taskId, epoch }: Owner,
@@ -39,7 +39,7 @@ export async function notePlace(
     .execute();
 }
 
-/** The work is committed and judged: its gate is next. */
+/** Records that the work is committed and judged, and that its gate is next. */
 export async function handOverWork(
   tx: Tx,
   { taskId, epoch }: Owner,
@@ -53,7 +53,7 @@ export async function handOverWork(
     .execute();
 }
 
-/** The work of a sub-task is committed; the attempt continues with the next part. */
+/** Records that a sub-task's work is committed. The attempt continues with the next part. */
 export async function noteSubTaskCommit(tx: Tx, id: string, commit: string): Promise<void> {
   await tx
     .updateTable('tasks')
@@ -62,7 +62,7 @@ export async function noteSubTaskCommit(tx: Tx, id: string, commit: string): Pro
     .execute();
 }
 
-/** Those sub-tasks of these tasks whose work is committed. */
+/** Of the sub-tasks of these tasks, those whose work is committed. */
 export async function committedSubTasks(
   db: Reads,
   ids: readonly string[],
@@ -77,7 +77,7 @@ export async function committedSubTasks(
   return rows.map((row) => ({ id: row.id, commit: row.commit_sha ?? '' }));
 }
 
-/** The last commit that each kept ref of a task was recorded with. */
+/** The commit last recorded for each kept ref of a task. */
 export async function keptCommits(db: Reads, taskId: string): Promise<ReadonlyMap<string, string>> {
   const rows = await db
     .selectFrom('events')
@@ -94,7 +94,7 @@ export async function keptCommits(db: Reads, taskId: string): Promise<ReadonlyMa
   return commits;
 }
 
-/** Names a snapshot at its task; false when the task does not exist. */
+/** Lists a snapshot in its task. Returns false if the task does not exist. */
 export async function addKeptRef(tx: Tx, taskId: string, ref: string): Promise<boolean> {
   const row = await tx
     .selectFrom('tasks')
@@ -119,8 +119,8 @@ interface PartUsage {
 }
 
 /**
- * Usage is the running total of the part's own log, so it replaces the part's previous value; the
- * sums of the attempt and of its task are computed again.
+ * Stores usage. It is the running total of the part's own log, so it replaces the part's previous
+ * value. The sums of the attempt and of its task are computed again.
  */
 export async function recordUsage(
   tx: Tx,

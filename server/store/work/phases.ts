@@ -1,13 +1,10 @@
-// Which step of its attempt a task is at, according to its row.
+// The phase of its attempt that a task is in, according to its row.
 
 import type { Phase } from '../../core/plan/task.ts';
 import { byHandPhase } from '../../core/plan/task.ts';
 import type { Tx } from '../schema/tables.ts';
 
-/**
- * The owner of a task enters the next step of its attempt; false when it does not own the task any
- * more.
- */
+/** Moves a task to the next phase of its attempt. Returns false if the caller no longer owns it. */
 export async function enterOwnedPhase(
   tx: Tx,
   owner: { readonly taskId: string; readonly epoch: number },
@@ -24,7 +21,7 @@ export async function enterOwnedPhase(
   return updated !== undefined;
 }
 
-/** A person works in the worktree of the paused task. */
+/** Records that a person works in the paused task's worktree. */
 export async function takeByHand(tx: Tx, id: string): Promise<void> {
   await tx
     .updateTable('tasks')
@@ -34,13 +31,14 @@ export async function takeByHand(tx: Tx, id: string): Promise<void> {
     .execute();
 }
 
-/** Work that a person has approved is on its way into its line. */
+/** Records that approved work is being landed. */
 export async function beginApprovedLanding(tx: Tx, id: string): Promise<void> {
   await tx.updateTable('tasks').set({ phase: 'land' }).where('id', '=', id).execute();
 }
 
 /**
- * Approved work could not land: the task waits for a person again, with the reason if it is known.
+ * Records that approved work could not land: the task waits for a person again, with the reason if
+ * known.
  */
 export async function endApprovedLanding(tx: Tx, id: string, reason: string | null): Promise<void> {
   await tx

@@ -14,7 +14,7 @@ export interface NewQuestion {
   readonly choices: readonly string[];
 }
 
-/** Stores a question; the same request of the same attempt is the same question. */
+/** Stores a question. The same request of the same attempt is the same question. */
 export async function askQuestion(
   tx: Tx,
   sources: StoreSources,
@@ -51,7 +51,7 @@ export async function askQuestion(
   return row;
 }
 
-/** Ends an open question; false when it was not open any more. */
+/** Ends an open question. Returns false if it was no longer open. */
 export async function endQuestion(
   tx: Tx,
   sources: StoreSources,
@@ -84,7 +84,7 @@ export async function openQuestions(db: Reads, taskId: string): Promise<readonly
     .execute();
 }
 
-/** The questions of an attempt about a part of it, by the prefix of their request names. */
+/** An attempt's questions about one of its parts, by the prefix of their request ids. */
 export async function askedInAttempt(
   db: Reads,
   of: { readonly part: string; readonly attempt: number },
@@ -99,10 +99,7 @@ export async function askedInAttempt(
     .execute();
 }
 
-/**
- * Withdraws an agent's questions about a task, or about a part of it (its sub-tasks run in the same
- * attempt).
- */
+/** Withdraws an agent's questions about a task or about one of its parts. */
 export async function withdrawQuestions(
   tx: Tx,
   sources: StoreSources,
@@ -156,8 +153,8 @@ export async function addHint(
 }
 
 /**
- * All hints to these tasks, delivered or not, oldest first; of those about running work only the
- * new ones, because a later attempt finds other work beside it.
+ * All hints to these tasks, delivered or not, oldest first. Of the hints about other running work,
+ * only new ones, because a later attempt runs beside different work.
  */
 export async function allHints(tx: Reads, taskIds: readonly string[]): Promise<HintRow[]> {
   return hintsTo(tx, taskIds)
@@ -200,7 +197,7 @@ export async function questionById(db: Reads, id: string): Promise<QuestionRow |
 }
 
 /**
- * Those of these questions that are answered or withdrawn; the answer of a withdrawn one is null.
+ * Of these questions, those that were answered or withdrawn. The answer of a withdrawn one is null.
  */
 export async function endedQuestions(
   db: Reads,
@@ -220,7 +217,7 @@ export async function endedQuestions(
   return found;
 }
 
-/** Those of these tasks with hints that no agent has received yet. */
+/** Of these tasks, those with hints that no agent has received yet. */
 export async function tasksWithOpenHints(
   db: Reads,
   taskIds: readonly string[],

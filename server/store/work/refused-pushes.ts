@@ -1,14 +1,14 @@
-// Finished work that a git server did not take.
+// Finished work that a git server refused.
 
 import type { Reads } from '../schema/tables.ts';
 
 /**
- * One refusal may be about the work itself; with as many tasks the server has a rule that the next
- * one would meet too.
+ * A single refusal may be caused by the work itself. With this many, the server has a rule that
+ * would refuse the next task too.
  */
 export const refusedPushesMax = 2;
 
-/** Tasks that are blocked because a git server did not take their finished work. */
+/** Tasks that are blocked because a git server refused their finished work. */
 export async function refusedPushes(
   db: Reads,
   epicId: string | null,

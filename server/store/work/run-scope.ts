@@ -1,12 +1,12 @@
-// The tasks in the scope of a run: those of an epic or all, or only the ones that it was started
-// for, with their dependencies.
+// The tasks in the scope of a run: those of an epic, all, or only the ones that it was started for
+// with their dependencies.
 
 import type { Reads, RunRow, TaskRow } from '../schema/tables.ts';
 import { epicsOfOthers } from './run-shares.ts';
 import { tasksOfRun } from './runs.ts';
 import type { Scope } from '../rows/scope.ts';
 
-/** The scope of a run beside the other active ones. */
+/** The scope of a run beside the other active runs. */
 export async function scopeOfRun(
   db: Reads,
   run: RunRow,
@@ -22,8 +22,8 @@ export async function scopeOfRun(
 }
 
 /**
- * The tasks with their sub-tasks and with all their blockers, direct and indirect. Finished tasks
- * wait for nothing.
+ * The tasks with their sub-tasks and all direct and indirect blockers. Blockers of finished tasks
+ * are ignored.
  */
 export async function withBlockers(
   db: Reads,
@@ -39,7 +39,7 @@ export async function withBlockers(
   return [...found];
 }
 
-/** Parents and sub-tasks: a task starts and ends with them. */
+/** Parents and sub-tasks, because a task starts and ends with them. */
 async function familyOf(db: Reads, ids: readonly string[]): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('tasks')
@@ -60,7 +60,7 @@ async function unfinishedBlockers(db: Reads, ids: readonly string[]): Promise<re
   return rows.map(({ id }) => id);
 }
 
-/** Epics of unfinished tasks, each once. Returns null if some tasks have no epic. */
+/** Distinct epics of unfinished tasks. Returns null if some tasks have no epic. */
 export async function epicsOfTasks(
   db: Reads,
   ids: readonly string[],

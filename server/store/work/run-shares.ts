@@ -1,5 +1,5 @@
-// How the active runs share the work: which tasks belong to which run, who has a worker, which
-// landings wait, which agents the tasks of a scope need, and when time alone lets a task start.
+// How active runs share the work: which tasks belong to which run, which runs have a worker, which
+// landings wait, which agents a scope needs, and when time alone allows a task to start.
 
 import { handedOver } from '../../core/plan/task.ts';
 import { limitedAccounts } from './accounts.ts';
@@ -7,19 +7,17 @@ import type { Reads, RunRow, TaskRow } from '../schema/tables.ts';
 import { tasksOfRun } from './runs.ts';
 import type { Scope } from '../rows/scope.ts';
 
-/**
- * Epics that other active runs have to themselves: a run of everything leaves their tasks alone.
- */
+/** Epics that belong to other active runs. A run of all tasks leaves their tasks alone. */
 export function epicsOfOthers(active: readonly RunRow[], run: RunRow): string[] {
   if (run.epic_id !== null) return [];
   return active.flatMap((row) => {
-    // A run of single tasks has nothing to itself.
+    // A run of single tasks does not own its epic.
     const isWhole = row.epic_id !== null && tasksOfRun(row) === null;
     return row.id !== run.id && isWhole && row.epic_id !== null ? [row.epic_id] : [];
   });
 }
 
-/** Lines of other active runs that land on a target in the end. */
+/** Lines of other active runs that finally land on a target. */
 export function linesOnTheWay(active: readonly RunRow[], runId: string): string[] {
   const others = active.filter(
     ({ id, line, target_branch: target }) => id !== runId && line !== target,
@@ -27,9 +25,7 @@ export function linesOnTheWay(active: readonly RunRow[], runId: string): string[
   return [...new Set(others.map(({ line }) => line))];
 }
 
-/**
- * Tasks with an agent running or about to run, by the run that has started them.
- */
+/** Tasks whose agent runs or is about to run, by the run that started them. */
 export async function busyByRun(db: Reads): Promise<ReadonlyMap<string | null, number>> {
   const rows = await db
     .selectFrom('tasks as t')
@@ -45,10 +41,7 @@ export async function busyByRun(db: Reads): Promise<ReadonlyMap<string | null, n
   return new Map(rows.map((row) => [row.run_id, Number(row.n)]));
 }
 
-/**
- * When each of the runs has last started an attempt (Unix ms); a run that has started none is not
- * in it.
- */
+/** When each run last started an attempt (Unix ms). Runs that have not started any are omitted. */
 export async function lastStarts(
   db: Reads,
   runs: readonly string[],
@@ -62,7 +55,7 @@ export async function lastStarts(
   return new Map(rows.map((row) => [row.run_id ?? '', Number(row.at)]));
 }
 
-/** The largest number of workers of an active run; 1 if no run is active. */
+/** The largest number of workers of any active run; 1 if no run is active. */
 export async function workersOfLargestRun(db: Reads): Promise<number> {
   const row = await db
     .selectFrom('runs')
@@ -72,7 +65,7 @@ export async function workersOfLargestRun(db: Reads): Promise<number> {
   return row?.workers ?? 1;
 }
 
-/** Tasks that workflows own now, sub-tasks included. */
+/** Number of tasks that workflows own now, including sub-tasks. */
 export async function countOwnedTasks(db: Reads): Promise<number> {
   const row = await db
     .selectFrom('tasks')
@@ -82,7 +75,7 @@ export async function countOwnedTasks(db: Reads): Promise<number> {
   return row.n;
 }
 
-/** Tasks whose present attempt belongs to one of these runs. */
+/** Tasks whose current attempt belongs to one of these runs. */
 export async function tasksOwnedByRuns(
   db: Reads,
   runs: readonly string[],
@@ -99,9 +92,7 @@ export async function tasksOwnedByRuns(
   return rows.map((row) => row.id);
 }
 
-/**
- * Tasks that have handed their work over and have not landed.
- */
+/** Number of tasks whose work is finished but has not landed. */
 export async function countHandedOver(db: Reads): Promise<number> {
   const { n } = await db
     .selectFrom('tasks')
@@ -113,7 +104,7 @@ export async function countHandedOver(db: Reads): Promise<number> {
   return Number(n);
 }
 
-/** Attempts that run on a worker, or are about to. */
+/** Number of attempts that run on a worker or are about to. */
 export async function countOnWorkers(db: Reads): Promise<number> {
   const { n } = await db
     .selectFrom('tasks as t')
@@ -128,7 +119,7 @@ export async function countOnWorkers(db: Reads): Promise<number> {
   return Number(n);
 }
 
-/** The place in which the tasks of an epic run, for the epics with their own value. */
+/** The place in which an epic's tasks run, for epics with their own value. */
 export async function placesOfEpics(db: Reads): Promise<ReadonlyMap<string, string | null>> {
   const rows = await db
     .selectFrom('epics')
@@ -139,7 +130,7 @@ export async function placesOfEpics(db: Reads): Promise<ReadonlyMap<string, stri
 }
 
 /**
- * The next time after `nowMs` at which a task may start: the end of its delay, or of its agent's
+ * The next time after `nowMs` at which a task may start: the end of its delay or of its agent's
  * limit. Returns null if none is waiting.
  */
 export async function nextStartMs(
@@ -162,7 +153,7 @@ export async function nextStartMs(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** The agents that the unfinished tasks of a scope name: each pair once. */
+/** The distinct agents that unfinished tasks of a scope name, with their models. */
 export async function agentsNamed(
   db: Reads,
   { epicId, tasks }: Pick<Scope, 'epicId' | 'tasks'>,
@@ -177,7 +168,7 @@ export async function agentsNamed(
     .execute();
 }
 
-/** Top-level tasks that are ready. */
+/** Number of ready top-level tasks. */
 export async function countReady(db: Reads): Promise<number> {
   const { n } = await db
     .selectFrom('tasks')
@@ -201,7 +192,7 @@ export async function ownedTasks(
     .where((eb) =>
       eb.or([
         eb('status', 'in', ['claimed', 'in_progress']),
-        // An approved task keeps its state until it has landed.
+        // An approved task keeps its status until it has landed.
         eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
       ]),
     )

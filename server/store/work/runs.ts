@@ -1,4 +1,4 @@
-// The runs: how one starts, stops, resumes and ends, and which of them is the newest.
+// Runs: how one starts, stops, resumes and ends, and which one is the latest.
 
 import { sql } from 'kysely';
 import type { Reads, RunRow, Tx } from '../schema/tables.ts';
@@ -8,7 +8,7 @@ export async function runById(db: Reads, id: string): Promise<RunRow | null> {
   return row ?? null;
 }
 
-/** For runs that always exist: those of attempts are kept. */
+/** For runs that must exist, because runs with attempts are never deleted. */
 export async function existingRun(db: Reads, id: string): Promise<RunRow> {
   const row = await runById(db, id);
   if (row === null) throw new Error(`run ${id} is missing`);
@@ -25,7 +25,7 @@ export async function activeRunsIn(db: Reads): Promise<RunRow[]> {
     .execute();
 }
 
-/** The run that was started last: of all, of an epic, or onto a target branch. */
+/** The run that was started last: of all runs, of an epic, or for a target branch. */
 export async function newestRun(
   db: Reads,
   of: { readonly epicId?: string; readonly target?: string } = {},
@@ -55,8 +55,8 @@ export async function lastFinishedRun(db: Reads): Promise<string | null> {
 }
 
 /**
- * The flags of a run, and its settings while it is active: after its end, those count that a person
- * has accepted since. Those of no run if it no longer exists.
+ * The flags of a run and, while it is active, its settings. After its end, the settings that a
+ * person has accepted since apply. If the run no longer exists, the flags of no run.
  */
 export async function flagsOfRun(
   db: Reads,
@@ -72,7 +72,7 @@ export async function insertRun(tx: Tx, row: RunRow): Promise<void> {
   await tx.insertInto('runs').values(row).execute();
 }
 
-/** A stopped run is active again, with these settings. */
+/** Makes a stopped run active again with these settings. */
 export async function reactivateRun(tx: Tx, id: string, settings: string): Promise<void> {
   await tx
     .updateTable('runs')
@@ -93,7 +93,7 @@ export async function endRun(
     .execute();
 }
 
-/** Stops a run unless it has ended already; returns its row, or null if it was not active. */
+/** Stops a run unless it has ended. Returns its row, or null if it was not active. */
 export async function stopActiveRun(tx: Tx, id: string, atMs: number): Promise<RunRow | null> {
   const row = await tx
     .updateTable('runs')
@@ -105,26 +105,24 @@ export async function stopActiveRun(tx: Tx, id: string, atMs: number): Promise<R
   return row ?? null;
 }
 
-/** Records the branch that has the work of a run. */
+/** Records the branch with the work of a run. */
 export async function setResultBranch(tx: Tx, id: string, branch: string): Promise<void> {
   await tx.updateTable('runs').set({ result_branch: branch }).where('id', '=', id).execute();
 }
 
 /**
- * The flag under which a run keeps the tasks that it was started for, if these are not all of its
- * epic or of the project: `resume` uses the same.
+ * The flag that stores the tasks that a run was started for, if it does not cover its whole epic or
+ * project. `resume` uses the same.
  */
 const tasksFlag = 'tasks';
 
-/** Null if the run covers all tasks of its epic, or of the project. */
+/** Null if the run covers all tasks of its epic or project. */
 export function tasksOfRun({ flags }: Pick<RunRow, 'flags'>): readonly string[] | null {
   const named = flagsOf(flags)[tasksFlag];
   return Array.isArray(named) ? named.filter((id) => typeof id === 'string') : null;
 }
 
-/**
- * The run with the scope of its whole epic, or of the project; unchanged if it has that already.
- */
+/** The run as if it covered its whole epic or project. Unchanged if it does. */
 export function wholeRun(row: RunRow): RunRow {
   return tasksOfRun(row) === null
     ? row

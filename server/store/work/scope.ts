@@ -1,4 +1,4 @@
-// The tasks in the scope of a run: how many there are in each status, and how many can still move.
+// Counts the tasks in the scope of a run by status, and those that can still proceed.
 
 import { tasksBehind } from '../lines/arrivals.ts';
 import type { Scope } from '../rows/scope.ts';
@@ -6,7 +6,7 @@ import { isUnblocked } from './startable.ts';
 import type { Reads } from '../schema/tables.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 
-/** Tasks of the scope by status, sub-tasks included. */
+/** Tasks of the scope by status, including sub-tasks. */
 export async function countsInScope(
   db: Reads,
   { epicId, exceptEpics, tasks }: Scope,
@@ -27,9 +27,8 @@ export async function countsInScope(
 }
 
 /**
- * Tasks of the scope, without sub-tasks, that are running, land, or can start some time. If
- * `canStart` is false, nothing starts. A task of one of `heldEpics` does not start before a person
- * has changed something.
+ * Top-level tasks of the scope that are running, landing, or able to start at some time. If
+ * `canStart` is false, no task starts. Tasks of `heldEpics` do not start before a person acts.
  */
 export async function movingInScope(
   db: Reads,
@@ -62,7 +61,7 @@ export async function movingInScope(
               ]),
             ]
           : []),
-        // Approved: it lands, and unblocks its dependents.
+        // An approved task lands and then unblocks its dependents.
         eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
       ]),
     )

@@ -1,22 +1,22 @@
-// The pool of worktrees: which slot is whose. The folder itself is git's business; this is who may
-// use it.
+// The pool of worktrees: which task, gate or upkeep has each slot. The git layer manages the
+// folders themselves.
 
 import type { StoreSources } from '../feed/feed.ts';
 import type { Reads, SlotRow, Tx } from '../schema/tables.ts';
 
 export interface LeaseRequest {
-  /** Whose disk; '' = the project's only machine. */
+  /** The machine with the folder; '' = the project's only machine. */
   readonly machine: string;
   readonly kind: 'task' | 'gate';
   readonly taskId: string;
   readonly attempt: number;
-  /** Makes the path of a slot from its number. */
+  /** Returns a slot's path for its number. */
   readonly pathOf: (kind: 'task' | 'gate', number: number) => string;
 }
 
 /**
- * The slot the attempt holds already, else a free one (the one used last is warmest), else a new
- * number.
+ * Leases the slot that the attempt already has, else the free slot that was used last (it is the
+ * warmest), else a new one.
  */
 export async function leaseSlot(
   tx: Tx,
@@ -47,15 +47,14 @@ export async function leaseSlot(
 }
 
 /**
- * Only below the present folder of worktrees: another one belongs to a former setting, or to the
+ * Only slots below the current worktree folder. Others belong to an earlier setting, or to the
  * project that ours is a copy of.
  */
 const isFree = ({ task_id: task, path, number }: SlotRow, { kind, pathOf }: LeaseRequest) =>
   task === null && path === pathOf(kind, number);
 
 /**
- * The folder is not ours to use (any more): its number is not given out again in this life of the
- * backend.
+ * The folder does not belong to Drover (any more). Its number is not used again by this backend.
  */
 export async function setSlotAside(tx: Tx, slot: SlotPlace): Promise<void> {
   await tx
@@ -109,14 +108,14 @@ export async function releaseSlot(tx: Tx, kind: 'task' | 'gate', taskId: string)
     .where('task_id', '=', taskId)
     .execute();
   if (kind === 'gate') return;
-  // A folder that the task no longer holds is not reported as its own: a person could look for its
-  // work there, or edit it.
+  // A folder that the task no longer leases must not appear as its worktree, because a person could
+  // look for its work there or edit it.
   await tx.updateTable('tasks').set({ worktree_path: null }).where('id', '=', taskId).execute();
 }
 
 const upkeepPrefix = 'upkeep:';
 
-/** Drover's own maintenance holds it, no task and no gate. */
+/** Whether Drover's upkeep has the slot, and not a task or a gate. */
 export function isHeldForUpkeep({ task_id: holder }: Pick<SlotRow, 'task_id'>): boolean {
   return holder?.startsWith(upkeepPrefix) === true;
 }
@@ -132,8 +131,8 @@ export interface HeldSlot extends SlotPlace {
 }
 
 /**
- * Leases a slot for maintenance, so that no task gets it in the meantime: only while it still has
- * the same holder (null for none) as when it was checked. Returns false if another was faster.
+ * Leases a slot for upkeep, so that no task gets it in the meantime. Only if it still has the same
+ * holder (null = none) as when it was checked; otherwise returns false.
  */
 export async function holdForUpkeep(tx: Tx, slot: HeldSlot, name: string): Promise<boolean> {
   const taken = await tx
@@ -159,8 +158,8 @@ export async function endUpkeep(tx: Tx, slot: HeldSlot): Promise<void> {
 }
 
 /**
- * Maintenance leases of a process that hung or died and will not release them. `own`: the suffix of
- * our own names.
+ * Ends upkeep leases of processes that hung or died and will not release them. `own`: the suffix of
+ * this process's lease names.
  */
 export async function endUpkeepOfOthers(tx: Tx, machine: string, own: string): Promise<void> {
   await tx
@@ -172,7 +171,7 @@ export async function endUpkeepOfOthers(tx: Tx, machine: string, own: string): P
     .execute();
 }
 
-/** After the death of a backend, releases the slots that it held for upkeep. */
+/** Releases the slots that a dead backend had leased for upkeep. */
 export async function endAllUpkeep(tx: Tx, machine: string): Promise<void> {
   await tx
     .updateTable('slots')
@@ -190,10 +189,7 @@ export async function forgetSlot(tx: Tx, slot: SlotPlace): Promise<void> {
     .execute();
 }
 
-/**
- * The folder that a task (or only this attempt of it) holds on this machine; null when it holds
- * none.
- */
+/** The folder that a task, or only this attempt of it, has on this machine; null if it has none. */
 export async function folderOfTask(
   db: Reads,
   machine: string,
@@ -211,7 +207,7 @@ export async function folderOfTask(
   return slot?.path ?? null;
 }
 
-/** Slots of a machine that a task or a gate holds. */
+/** Slots of a machine that a task or a gate has. */
 export async function heldSlots(
   db: Reads,
   machine: string,

@@ -1,5 +1,5 @@
-// Usage, as stored: by part, task, epic and day. And the number of agents that an overloaded
-// account may have.
+// Stored usage by part, task, epic and day, and the number of agents that an overloaded account may
+// run.
 
 import { sql } from 'kysely';
 import type { BudgetScope, Spent } from '../../core/work/budget.ts';
@@ -63,7 +63,7 @@ export async function spentByPart(tx: Reads, key: Omit<SpendingKey, 'day'>): Pro
     .executeTakeFirstOrThrow();
 }
 
-/** `name`: id of the task or the epic, or the day. */
+/** `name`: id of the task or epic, or the day. */
 export async function spentByScope(tx: Reads, scope: BudgetScope, name: string): Promise<Spent> {
   switch (scope) {
     case 'task':
@@ -85,7 +85,7 @@ export interface EarlierAnswer {
   readonly answer: string | null;
 }
 
-/** Earlier answers under this request id, for any task; withdrawn ones are left out. */
+/** Earlier answers under this request id, for any task. Omits withdrawn questions. */
 export async function readEarlierAnswers(
   tx: Reads,
   requestId: string,
@@ -108,7 +108,7 @@ export async function paceOf(tx: Reads, account: string): Promise<Pace | null> {
   return agents === null || atMs === null ? null : { agents, atMs };
 }
 
-/** Accounts whose provider has shown signs of overload. */
+/** Accounts whose provider has reported overload. */
 export async function pacedAccounts(db: Reads): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('accounts')
@@ -127,7 +127,7 @@ export async function setPace(tx: Tx, account: string, pace: Pace): Promise<void
     .execute();
 }
 
-/** Agents that run or are about to start, by kind; a task whose work is committed needs none. */
+/** Agents that run or are about to start, by kind. A task whose work is committed needs none. */
 export async function busyAgents(tx: Reads): Promise<ReadonlyMap<string, number>> {
   const rows = await tx
     .selectFrom('tasks as t')

@@ -1,4 +1,4 @@
-// Tasks that may start now, in their order.
+// Tasks that may start now, in order.
 
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { tasksBehind } from '../lines/arrivals.ts';
@@ -44,23 +44,23 @@ const startableColumns = [
 ] as const;
 
 /**
- * Tasks that may start now, best first: those back from a limit, then by priority, chain, and the
- * order people gave.
+ * Tasks that may start now, best first: those whose account's limit is over, then by priority,
+ * chain, and the user's order.
  */
 export async function startableTasks(
   tx: Reads,
   options: {
     readonly epicId: string | null;
     readonly exceptEpics?: readonly string[];
-    /** Only these tasks, or null for the whole scope. */
+    /** Only these tasks; null = the whole scope. */
     readonly tasks?: readonly string[] | null;
-    /** The line on which they land. Absent for any. */
+    /** The line on which they land. Absent = any line. */
     readonly on?: RunLine;
-    /** Tasks that the run leaves alone. */
+    /** Tasks to exclude. */
     readonly except?: readonly string[];
     readonly nowMs: number;
     readonly limit: number;
-    /** Excludes those that require something of a machine. */
+    /** Excludes tasks that require a label of a machine. */
     readonly anywhere?: boolean;
   },
 ): Promise<Startable[]> {
@@ -111,9 +111,9 @@ export async function startableTasks(
 }
 
 /**
- * Every blocker of the task and of its sub-tasks is done (`unmetBlockers`, for tasks without a
- * parent). One that was added while the task waited for its account holds it like any other task;
- * its own sub-tasks take their turns within it.
+ * Whether every blocker of the task and of its sub-tasks is done (as `unmetBlockers`, for top-level
+ * tasks). A blocker that was added while the task waited for its account counts too. Its own
+ * sub-tasks do not, because they run inside it.
  */
 export function isUnblocked(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool> {
   const below = eb

@@ -1,14 +1,14 @@
-// A request of a person, or of the end of a run, to the workflow that owns a task: written in its
-// row, carried out by the workflow.
+// Stop requests, by a person or by the end of a run, to the workflow that owns a task. They are
+// written in its row and carried out by the workflow.
 
 import { inParts } from '../rows/one-moment.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
 import type { StopKind } from '../schema/column-values.ts';
 
 /**
- * Asks the owner of a task to stop. Resolves with the epoch of the owner; null if no workflow owns
- * the task, or if a person has already made another request: the end of a run (`stop`) never
- * replaces it.
+ * Asks a task's owner to stop. Resolves with the owner's epoch. Resolves with null if no workflow
+ * owns the task, or if a person has already made another request, which the end of a run (`stop`)
+ * never replaces.
  */
 export async function askToStop(
   tx: Tx,
@@ -32,7 +32,7 @@ export async function askToStop(
   return asked?.epoch ?? null;
 }
 
-/** Those of these tasks that have a pending stop request, with the epochs of their owners. */
+/** Of these tasks, those with a pending stop request, with the epochs of their owners. */
 export async function askedToStop(
   db: Reads,
   ids: readonly string[],

@@ -1,10 +1,10 @@
-// An undo's view of the plan: the tasks whose landed work it reverts, and their dependents.
+// The rows for an undo: the tasks whose landed work it reverts, and their dependents.
 
 import { allEdges } from '../status/graph-rows.ts';
 import type { Db } from '../rows/one-moment.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';
 
-/** The epic's own tasks, without sub-tasks, in the order of the plan. */
+/** The epic's top-level tasks in plan order. */
 export async function rootTasksOf(db: Db, epicId: string): Promise<readonly TaskRow[]> {
   return await db
     .selectFrom('tasks')
@@ -18,14 +18,11 @@ export async function rootTasksOf(db: Db, epicId: string): Promise<readonly Task
 export interface Dependent {
   readonly id: string;
   readonly status: TaskRow['status'];
-  /** The epic of its root task. */
+  /** The epic of its top-level task. */
   readonly epicId: string | null;
 }
 
-/**
- * Tasks that wait for one of these, directly or through others, nearest first; canceled ones are
- * left out.
- */
+/** Tasks that wait for one of these, directly or indirectly, nearest first. Omits canceled ones. */
 export async function dependentsOf(db: Db, ids: readonly string[]): Promise<readonly Dependent[]> {
   const rows = await db
     .selectFrom('tasks')
@@ -50,7 +47,7 @@ export async function dependentsOf(db: Db, ids: readonly string[]): Promise<read
       if (row === undefined || row.status === 'cancelled') continue;
       const epicId = byId.get(rootIn(id, byId))?.epic_id ?? null;
       found.push({ id, status: row.status, epicId });
-      // A task is over when its sub-tasks are, so its dependents wait for them too.
+      // A task is over only when its sub-tasks are, so its dependents wait for them too.
       for (const one of withDescendants([rootIn(id, byId)], children)) {
         if (!seen.has(one)) level.push(one);
         seen.add(one);
@@ -75,7 +72,7 @@ function rootIn(
   return parent === null ? id : rootIn(parent, byId);
 }
 
-/** The epic is open again, and waits for its work to land. */
+/** Reopens the epic, which waits for its work to land again. */
 export async function reopenEpic(tx: Tx, id: string, note: string): Promise<void> {
   await tx
     .updateTable('epics')

@@ -120,7 +120,7 @@ export interface WorkSettings {
   readonly maxDescriptionBytes: number;
   readonly budget: Budgets;
   readonly machine: HostLimits;
-  /** Where agents run if neither task, label nor epic says so. */
+  /** The place of agents if neither task, label nor epic sets one. */
   readonly runsOn: RunPlace;
   /** Tasks with one of these labels run on workers. */
   readonly remoteLabels: readonly string[];

@@ -63,8 +63,8 @@ export async function landedBefore(
 
 /**
  * Explains why a person must decide: the agent merged a commit that users have removed from the
- * branch since, and only a person knows whether the work is correct without it. Returns null if
- * there is no such commit, or if a person approved the work.
+ * branch since, and only a person knows whether the work is correct without it. Returns null if no
+ * such commit exists, or if a person approved the work.
  */
 export async function whyHeld(
   engine: Uses<'git' | 'store'>,
