@@ -160,4 +160,142 @@ suite('a stack of pull requests', function () {
     await mergeAll(here, ['merge', 'rebase', 'squash']);
     assert.equal(gates(), gatesOfTasks);
   });
+
+  const gentle = agent
+    .replace('echo "$id" > line', 'case "$id" in t?) echo "$id" > line')
+    .replace('line.txt', 'line.txt;; esac');
+  const says42 = { id: 'RC_1', author: 'lead', body: 'Name it.', at: '2026-11-01T12:00:00Z' };
+  const thread = { id: 'RT_1', pull: 42, isResolved: false, path: 't1.txt', line: 1 };
+  const files = (name: string): readonly string[] =>
+    pulls.fake.git.git(slug, 'ls-tree', '--name-only', name).split('\n');
+
+  soakTest('takes the fix of a thread into the pull request that it is for', async () => {
+    const here = await opened(3, '', gentle);
+    pulls.fake.permissions.set('lead', 'write');
+    pulls.fake.permissions.set('drover', 'admin');
+    const [first, second, third] = [1, 2, 3].map((step) => tip(branch(step)));
+    pulls.fake.threads.push({ ...thread, comments: [says42] });
+    await eventually('the thread is answered', () => pulls.fake.threads[0]?.comments.length === 2);
+    const reply = pulls.fake.threads[0]?.comments[1]?.body ?? '';
+    assert.ok(reply.startsWith(`Done in ${tip(branch(2))}`), reply);
+    const fix = (await here.status()).tasks.find(({ title }) => title.startsWith('PR #42'));
+    assert.equal(fix?.title, 'PR #42: review on t1.txt:1');
+    assert.equal(fix?.continues, 't2', 'not the task that wrote the file');
+    const name = `${fix?.id}.txt`;
+    await waits(here, 1, 3);
+    assert.deepEqual(
+      [1, 2, 3].map((step) => files(branch(step)).includes(name)),
+      [false, true, true],
+    );
+    assert.equal(tip(branch(1)), first);
+    for (const [step, before] of [second, third].entries())
+      pulls.fake.git.git(slug, 'merge-base', '--is-ancestor', before ?? '', branch(step + 2));
+    assert.match(pulls.pull(42).body, new RegExp(`^- \`${fix?.id}\``, 'mu'));
+    assert.equal(pulls.fake.pulls.length, 3);
+    // The fix on the epic's branch, and the tree of its level; that of the third is the first one's.
+    assert.equal(gates(), 5);
+    pulls.fake.threads.splice(0);
+    await mergeAll(here, ['squash', 'merge', 'squash']);
+    assert.equal(gates(), 5);
+  });
+
+  soakTest('puts a fix on top that does not work without the work above', async () => {
+    const here = await opened(2);
+    const failed = { name: 'unit', state: 'failure', text: 'exit 1' } as const;
+    pulls.fake.checks.set(tip(branch(1)), [failed]);
+    await areReady(3);
+    const [, , top] = pulls.fake.pulls;
+    assert.equal(top?.head, 'drover/E1-3-pr-41-the-check-unit-is-red');
+    assert.equal(top?.base, branch(2));
+    await says(here, /^PR #41 \(1 of 3\) waits for the red check "unit"$/u);
+    const fix = (await here.status()).tasks.find(({ title }) => title.startsWith('PR #41'));
+    assert.equal(fix?.continues, 't1');
+  });
+
+  soakTest('whose base has moved is tested on it after the merge below', async () => {
+    const here = await opened(3);
+    pulls.fake.git.commit(slug, 'main', 'other.txt', 'by a person\n');
+    await says(here, /^PR #41 \(1 of 3\) waits for a person to merge it; main has moved since/u);
+    pulls.merge('squash', 41);
+    await waits(here, 2, 3);
+    assert.equal(gates(), 5);
+    assert.ok(files(branch(3)).includes('other.txt'));
+    pulls.merge('squash', 42);
+    await waits(here, 3, 3);
+    pulls.merge('squash', 43);
+    await here.epicLanded();
+    assert.equal(gates(), 5);
+    const merged = [
+      ...(await here.events('--type', 'epic.pull_request_merged')),
+      ...(await here.events('--type', 'epic.landed')),
+    ];
+    assert.deepEqual(
+      merged.map(({ data }) => data['as_tested']),
+      [false, true, true],
+    );
+  });
+
+  soakTest('on which someone pushed a commit asks, and overwrites nothing', async () => {
+    const here = await opened(3);
+    const theirs = pulls.fake.git.commit(slug, branch(2), 'theirs.txt', 'by a person\n');
+    await says(here, /^someone pushed commits to PR #42 \(2 of 3\), which Drover does not take/u);
+    assert.equal((await here.status()).epics[0]?.landing_state, 'returned');
+    pulls.merge('squash', 41);
+    await eventually('the next one is retargeted', () => pulls.pull(42).base === 'main');
+    await says(here, /^someone pushed commits to PR #42 \(2 of 3\)/u);
+    assert.equal(tip(branch(2)), theirs);
+  });
+
+  soakTest('is merged from the bottom by GitHub, each after the next was retargeted', async () => {
+    const here = await begin([epic, ...stories(3)], 'merge = "auto"\n');
+    const bases: string[][] = [];
+    const { mergeRequests } = pulls.fake;
+    const add = mergeRequests.push.bind(mergeRequests);
+    mergeRequests.push = (...words) => {
+      bases.push(pulls.fake.pulls.map(({ base }) => base));
+      return add(...words);
+    };
+    await here.drover(['run', '--epic', 'E1', '--land', 'pr']);
+    await here.epicLanded();
+    assert.deepEqual([...mergeRequests], ['merge 41', 'merge 42', 'merge 43']);
+    assert.deepEqual(bases, [
+      ['main', 'main', branch(2)],
+      ['main', 'main', 'main'],
+      ['main', 'main', 'main'],
+    ]);
+    assert.equal(gates(), 3);
+  });
+
+  soakTest('has no level whose tree the gate has not passed', async () => {
+    const free = stories(4).map(({ id, epic_id, title }) => ({ id, epic_id, title }));
+    const own = agent.replace('line.txt', '$id.line');
+    const here = await begin([epic, ...free], '', own);
+    await here.expect(2, ['run', '--epic', 'E1', '--land', 'pr']);
+    await areReady(4);
+    const passed = await here.events('--type', 'gate.passed');
+    const trees = new Set(passed.map(({ data }) => data['tree']));
+    for (const { head } of pulls.fake.pulls) assert.ok(trees.has(treeAt(head)), head);
+  });
+
+  soakTest('is undone as a whole by one pull request', async () => {
+    const here = await opened(2);
+    const before = treeAt('main');
+    await mergeAll(here, ['squash', 'merge']);
+    assert.match(await here.expect(0, ['undo', 'E1']), /goes to the forge as a pull request/u);
+    await eventually('the revert is ready', () => pulls.fake.pulls[2]?.isDraft === false);
+    assert.match(pulls.pull(43).body, /^Reverts #42, #41/mu);
+    pulls.merge('squash', 43);
+    await eventually('it is undone', async () => (await here.task('t2')).status !== 'completed');
+    assert.equal(treeAt('main'), before);
+  });
+
+  test('through a merge queue is refused, with the remedy', async () => {
+    const here = await begin([epic, ...stories(1)], 'merge = "queue"\n');
+    const { code, stderr } = await here.drover(['run', '--epic', 'E1', '--land', 'pr']);
+    assert.equal(code, 3);
+    assert.match(
+      stderr,
+      /cannot go through a merge queue\. Set \[forge\] merge to "person" or "auto"/u,
+    );
+  });
 });

@@ -101,6 +101,16 @@ export function mergePull(
   Object.assign(pull, { state: 'closed', lastHead: head, mergeCommit });
 }
 
+/** A pull request follows the one that it is on top of to its base, or is closed with its base. */
+export function leaveDeletedBases({ state, git }: Parts, slug: string): void {
+  for (const pull of state.pulls) {
+    if (pull.slug !== slug || pull.state !== 'open' || git.tip(slug, pull.base) !== null) continue;
+    const below = state.pulls.find((one) => one.head === pull.base && one.mergeCommit !== null);
+    if (below !== undefined) pull.base = below.base;
+    else Object.assign(pull, { state: 'closed', lastHead: git.tip(slug, pull.head) });
+  }
+}
+
 const notAllowed = 'Merge method merge commits are not allowed on this repository';
 
 /** The branch of an epic has merge commits, and none that is signed. */

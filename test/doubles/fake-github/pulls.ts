@@ -1,9 +1,9 @@
 // Pull requests of the fake GitHub, with their checks and reviews.
 
 import type { GitBackend } from './git-backend.ts';
-import { autoMergeBody, mergingAnswer, type MergeState } from './merging.ts';
+import { autoMergeBody, leaveDeletedBases, mergingAnswer, type MergeState } from './merging.ts';
 import type { PublishedSchema } from './published-schema.ts';
-import { reviewList } from './review-lists.ts';
+import { reviewList, threadsOn } from './review-lists.ts';
 import { branchBody, rulesInForce, type RuleState, updateRule } from './rules.ts';
 
 export interface FakePull {
@@ -40,6 +40,8 @@ export interface FakeCheck {
 
 export interface FakeThread {
   readonly id: string;
+  /** Absent if there is one pull request. */
+  readonly pull?: number;
   isResolved: boolean;
   readonly path: string;
   readonly line: number;
@@ -135,8 +137,8 @@ export class FakePulls {
     const [, number, more = ''] = /^pulls\/(\d+)(?:\/(.+))?$/u.exec(rest) ?? [];
     const pull = this.state.pulls.find((one) => one.slug === slug && String(one.number) === number);
     if (pull !== undefined && more === '') return this.#one(asked, pull);
-    const said = pull === undefined ? null : reviewList(this.state, this.#schema, more);
-    if (said !== null) return said;
+    const said = pull && reviewList(this.state, this.#schema, { number: pull.number, list: more });
+    if (said) return said;
     if (pull !== undefined && more === 'requested_reviewers') {
       pull.reviewers.push(
         ...texts(asked.body['reviewers']),
@@ -321,17 +323,8 @@ export class FakePulls {
     return body === null ? null : { status: 200, body };
   }
 
-  /** A pull request follows the one that it is on top of to its base, or is closed with its base. */
   afterPush(slug: string): void {
-    for (const pull of this.state.pulls) {
-      if (pull.slug !== slug || pull.state !== 'open') continue;
-      if (this.#git.tip(slug, pull.base) !== null) continue;
-      const below = this.state.pulls.find(
-        (one) => one.head === pull.base && one.mergeCommit !== null,
-      );
-      if (below !== undefined) pull.base = below.base;
-      else Object.assign(pull, { state: 'closed', lastHead: this.#git.tip(slug, pull.head) });
-    }
+    leaveDeletedBases({ state: this.state, git: this.#git }, slug);
   }
 
   /** The answers to the few queries; the schema has checked them before. */
@@ -358,10 +351,11 @@ export class FakePulls {
       thread?.comments.push({ ...comment, body: String(variables['body']) });
       return { addPullRequestReviewThreadReply: { comment: { id: comment.id } } };
     }
+    const threads = threadsOn(this.state, Number(String(id).slice('PR_'.length)));
     return {
       node: {
         reviewThreads: {
-          nodes: this.state.threads.map(({ id: thread, isResolved, path, line, comments }) => {
+          nodes: threads.map(({ id: thread, isResolved, path, line, comments }) => {
             const nodes = comments.map(commentNode);
             return { id: thread, isResolved, path, line, comments: { nodes } };
           }),
