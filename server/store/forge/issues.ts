@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 import type { Landed, IssueWork, ReportPull } from '../../core/forge/issue-report.ts';
 import type { ForgeIssueTable, ForgeKey } from '../schema/forge-rows.ts';
+import { pullsOfTasks } from './stack-levels.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
 
 export type IssueRow = Selectable<ForgeIssueTable>;
@@ -95,6 +96,7 @@ async function worksOfTasks(
     ])
     .execute();
   const targets = await targetsOfLines(db);
+  const levels = await pullsOfTasks(db, pulls.keys());
   return rows.map((row): IssueWork => {
     const { id, status, attempts, landed_on: line, landed_sha: sha } = row;
     const target = line === null ? undefined : targets.get(line);
@@ -103,7 +105,8 @@ async function worksOfTasks(
     const branch = target ?? line;
     const landed: Landed | null =
       status === 'completed' && isThere && branch !== null ? { sha, branch } : null;
-    const pull = row.epic_id === null ? null : (pulls.get(row.epic_id) ?? null);
+    const ofEpic = row.epic_id === null ? undefined : pulls.get(row.epic_id);
+    const pull = levels.get(id) ?? ofEpic ?? null;
     return { kind: 'task', id, status, attempts, landed, pull };
   });
 }

@@ -41,6 +41,22 @@ export async function stackLevels(db: Reads, epicId: string): Promise<StackLevel
   return { levels: sorted, nextPosition, pulls: newest };
 }
 
+/** Task → the pull request that brings its work, for the tasks of stacks among these epics. */
+export async function pullsOfTasks(
+  db: Reads,
+  epicIds: Iterable<string>,
+): Promise<ReadonlyMap<string, PullRow>> {
+  const found = new Map<string, PullRow>();
+  for (const epicId of epicIds) {
+    const { levels, pulls } = await stackLevels(db, epicId);
+    for (const { branch, tasks } of levels) {
+      const pull = pulls.get(branch);
+      if (pull !== undefined) for (const task of tasks) found.set(task, pull);
+    }
+  }
+  return found;
+}
+
 /** The tasks that an agent got for a fact of a pull request → the branch of that pull request. */
 export async function fixesOfPulls(
   db: Reads,

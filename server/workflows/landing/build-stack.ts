@@ -162,7 +162,7 @@ function conflictOf(
 
 async function makeLevel(
   engine: Building,
-  { baseName }: StackQuestion,
+  { base, baseName }: StackQuestion,
   level: StackLevel,
   below: Sha,
 ): Promise<Result<BuiltLevel | { readonly files: readonly string[] }>> {
@@ -184,11 +184,20 @@ async function makeLevel(
   const isChanged = pushed === null || addedSteps(level).length > 0;
   const common = { position, branch, tasks, commits, pushed, below, isChanged };
   const [head, tree] = top === null ? [below, null] : [top.commit, top.tree];
-  const onto = { below, baseName, last: isChanged ? steps.at(-1) : undefined };
+  const last = isChanged ? steps.at(-1) : undefined;
+  const onto = { below, baseName, isBottom: below === base, last };
   const moved = pushed === null ? ok(head) : await moveHead(git, pushed.head, head, onto);
   if (!moved.ok) return err(gitFailed(moved.error));
   const own = tree === null ? await git.treeOf(moved.value) : ok(tree);
   return own.ok ? ok({ ...common, head: moved.value, tree: own.value }) : err(gitFailed(own.error));
+}
+
+interface Onto {
+  readonly below: Sha;
+  readonly baseName: string;
+  readonly isBottom: boolean;
+  /** The newest of the commits that it did not have. */
+  readonly last: LineStep | undefined;
 }
 
 /** A pushed head moves forward alone: to the tree of `wanted`, on top of what is below now. */
@@ -196,14 +205,17 @@ async function moveHead(
   git: Building['git'],
   pushed: Sha,
   wanted: Sha,
-  { below, baseName, last }: { below: Sha; baseName: string; last: LineStep | undefined },
+  { below, baseName, isBottom, last }: Onto,
 ): Promise<GitResult<Sha>> {
   const [before, after] = [await git.treeOf(pushed), await git.treeOf(wanted)];
   if (!before.ok) return before;
   if (!after.ok) return after;
   const isSame = before.value === after.value;
-  if (isSame && (await isDifferenceShown(git, pushed, below))) return ok(pushed);
-  const parents = (await git.isAncestor(below, pushed)) ? [pushed] : [pushed, below];
+  const holdsBelow = await git.isAncestor(below, pushed);
+  // With the newest base in it, the forge starts the checks that it has for that base alone.
+  const isGood = holdsBelow || (!isBottom && (await isDifferenceShown(git, pushed, below)));
+  if (isSame && isGood) return ok(pushed);
+  const parents = holdsBelow ? [pushed] : [pushed, below];
   const subject = last?.subject ?? `drover: continue on ${baseName}`;
   const trailers = last?.trailers ?? [];
   const request = { tip: pushed, commit: wanted, base: pushed, parents, subject, trailers };
