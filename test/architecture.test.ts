@@ -239,7 +239,7 @@ suite('architecture', () => {
   const sources = readSources().filter(({ path }) => path.endsWith('.ts'));
   const files = sources.map(({ path }) => path);
 
-  test('every file keeps to the walls between layers', () => {
+  test('every file respects the walls between layers', () => {
     const found = sources.flatMap(({ path, text }) => violations(path, text));
     assert.deepEqual(found, []);
     const layers = Object.keys(mayImport);
@@ -274,14 +274,14 @@ suite('architecture', () => {
     assert.deepEqual(driverViolations(codex, [kit, 'server/agents/port.ts']), []);
   });
 
-  test('every file that is exempt from the walls needs to be', () => {
+  test('every exemption from the walls is needed', () => {
     const needless = [...entries].filter(
       (file) => violations(file, readFileSync(join(root, file), 'utf8'), new Set()).length === 0,
     );
     assert.deepEqual(needless, []);
   });
 
-  test('the check itself sees a planted violation', () => {
+  test('the check itself finds a planted violation', () => {
     const planted = violations('server/core/x.ts', "import { a } from '../git/refs.ts';");
     assert.deepEqual(planted, ['server/core/x.ts may not import server/git/refs']);
     assert.deepEqual(violations('server/git/x.ts', "import * as vscode from 'vscode';"), [
@@ -292,7 +292,7 @@ suite('architecture', () => {
     ]);
   });
 
-  test('and a query, or the means for one, outside the store', () => {
+  test('the check finds a query, or the means for one, outside the store', () => {
     const where = 'server/workflows/x.ts';
     for (const word of ['selectFrom', 'updateTable', 'insertInto', 'deleteFrom']) {
       assert.deepEqual(violations(where, `await tx\n  .${word}('tasks')`), [
@@ -309,7 +309,7 @@ suite('architecture', () => {
     assert.deepEqual(violations('server/store/x.ts', "await tx.selectFrom('tasks')"), []);
   });
 
-  test('no query asks how many rows a write changed: a turn does not wait for that', () => {
+  test('no query needs the number of rows that a write changed, because a turn does not wait for it', () => {
     const counts = /\bnum(?:Updated|Deleted|InsertedOrUpdated|Changed)Rows\b/;
     const found = readSources(['server/store']).filter(({ text }) => counts.test(text));
     assert.deepEqual(
@@ -329,7 +329,7 @@ suite('architecture', () => {
     assert.equal(closed.length, 5);
   });
 
-  test('the rooms of git are in a few floors, and every arrow between them goes down', () => {
+  test('the rooms of git form a few floors, and every arrow between them goes down', () => {
     const { lines, rooms, arrows, floors, upward } = measureGitHouse(sources);
     assert.deepEqual(upward, []);
     const figures = { lines, rooms: rooms.length, arrows: arrows.length, floors };
@@ -362,7 +362,7 @@ suite('architecture', () => {
     );
   });
 
-  test('every file names its purpose in its first line', () => {
+  test('the first line of every file states its purpose', () => {
     const silent = sources.filter(({ text }) => !/^(\/\/|\/\*\*|#!)/.test(text));
     assert.deepEqual(
       silent.map(({ path }) => path),
@@ -370,7 +370,7 @@ suite('architecture', () => {
     );
   });
 
-  test('a backend without telemetry loads nothing of it', () => {
+  test('a backend without telemetry loads no telemetry code', () => {
     const loaded = loadedBy('server/main/backend-main.ts');
     assert.ok(loaded.has('server/telemetry/export.ts'));
     const found = [...loaded].filter((file) =>
@@ -381,7 +381,7 @@ suite('architecture', () => {
     assert.deepEqual(found, []);
   });
 
-  test("no panel loads the schema of its data: checks are the backend's", () => {
+  test('no panel loads the schema of its data, because the backend does the checks', () => {
     const mains = files.filter((file) => /^webview\/[^/]+\/main\.ts$/u.test(file));
     assert.ok(mains.length >= 6);
     const loaded = new Set(mains.flatMap((file) => [...loadedBy(file)]));

@@ -46,7 +46,7 @@ suite('tidy', () => {
     );
   });
 
-  test('the README of a room is one invariant, below its name', () => {
+  test('the README of a room states one invariant below its name', () => {
     for (const room of rooms.keys()) {
       const path = join(root, room, 'README.md');
       if (!existsSync(path)) continue;
@@ -57,7 +57,7 @@ suite('tidy', () => {
     }
   });
 
-  test('no import circles, of types either', () => {
+  test('no import cycles, not even of types', () => {
     assert.deepEqual(importCircles(sources), []);
     const planted = [
       { path: 'a.ts', text: '', imports: ['b.ts'] },
@@ -67,11 +67,11 @@ suite('tidy', () => {
     assert.deepEqual(importCircles(planted), [['a.ts', 'b.ts', 'c.ts']]);
   });
 
-  test('nothing is exported that no production file uses', () => {
+  test('every export is used by a production file', () => {
     assert.deepEqual(deadExports(sources), []);
   });
 
-  test('production has few duplicates, word for word', () => {
+  test('production code has few identical duplicates', () => {
     const repeats = repeatsIn(code);
     const list = repeats.map(({ first, second, lines }) => `${lines} lines: ${first} ~ ${second}`);
     assert.ok(repeats.length <= repeatsMax, `${repeats.length} pairs:\n${list.join('\n')}`);
@@ -84,7 +84,7 @@ suite('tidy', () => {
     assert.deepEqual(repeatsIn(planted), [{ first: 'a.ts:3', second: 'c.ts:3', lines: 7 }]);
   });
 
-  test('a name has one place to import it from', () => {
+  test('a name can be imported from only one place', () => {
     const handed = namesHandedOn(code);
     const others = handed.filter(({ by }) => handingOn[by] === undefined);
     assert.deepEqual(
@@ -113,7 +113,7 @@ suite('tidy', () => {
     ]);
   });
 
-  test('tests remove folders by one function, which waits for those that still write', () => {
+  test('tests remove folders with one function, which waits for processes that still write', () => {
     const others = readSources(['test'])
       .filter(({ path }) => path.endsWith('.ts') && path !== 'test/remove-folder.ts')
       // `fs.`: the text of a script that runs elsewhere.
@@ -147,7 +147,7 @@ suite('tidy', () => {
     assert.equal(manifest.dependencies, undefined, 'what is bundled is a devDependency');
   });
 
-  test('every path that the map, the decisions and the pages name exists', () => {
+  test('every path in the map, the decisions and the pages exists', () => {
     const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md') && !name.startsWith('adr/'))
       .map((name) => join('docs', name));
@@ -182,7 +182,7 @@ suite('tidy', () => {
     assert.deepEqual(faults, []);
   });
 
-  test('private members of a class are #fields: the keyword hides nothing at run time', () => {
+  test('private members of a class are #fields, because the keyword hides nothing at run time', () => {
     // A constructor is kept to its class by nothing else, and `protected` has no field of its own.
     const keyword = /^\s+(?:declare )?private (?!constructor\b)/mu;
     const found = code.filter(({ text }) => keyword.test(text)).map(({ path }) => path);
@@ -191,7 +191,7 @@ suite('tidy', () => {
     assert.doesNotMatch('class A {\n  private constructor() {}\n}', keyword);
   });
 
-  test('code with state is a class, not functions inside of one that assign its variables', () => {
+  test('code with state is a class, not functions that assign variables of an enclosing function', () => {
     const found = sharedLets(code).filter(({ lets }) => lets.length > sharedLetsMax);
     assert.deepEqual(
       found.map(({ at, lets }) => `${at}: ${lets.join(', ')}`),
@@ -229,7 +229,7 @@ suite('tidy', () => {
     assert.deepEqual(registering, ['server/workflows/engine.ts']);
   });
 
-  test('the name of the platform is asked in one room', () => {
+  test('only one room reads the name of the platform', () => {
     const asking =
       /\bprocess\.platform\b|\bos\.platform\(|import \{[^}]*\bplatform\b[^}]*\} from 'node:os'/u;
     // The second one runs on any Node, before there is code that could load the room.

@@ -32,7 +32,7 @@ suite('real agents over ACP', () => {
   teardown(() => fake.close());
 
   for (const agent of realAgents) {
-    test(`${agent.kind} does its task, asks what it asks, and leaves nothing`, async () => {
+    test(`${agent.kind} completes its task, asks its questions, and leaves nothing behind`, async () => {
       const run = createTestRun();
       const home = run.request.env['HOME'] ?? '';
       execFileSync('git', ['init', '-q', '-b', 'main', run.cwd]);

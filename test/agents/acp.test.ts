@@ -43,7 +43,7 @@ suite('ACP driver', () => {
     return createDriver(settings, deps).run(request, host, signal);
   }
 
-  test('a turn with a permission: the call, its result, the words, the tokens', async () => {
+  test('a turn with a permission reports the call, its result, the text and the tokens', async () => {
     const host = createRecordingHost((question) => question.choices[0] ?? null);
     const outcome = await start('WRITE it', host);
     assert.deepEqual(outcome, {
@@ -72,7 +72,7 @@ suite('ACP driver', () => {
     assert.deepEqual(host.ofType('usage')[0]?.usage.inputTokens, 12);
   });
 
-  test('a refused permission is named, and the turn continues', async () => {
+  test('a refused permission is reported, and the turn continues', async () => {
     const host = createRecordingHost(() => 'Reject');
     const outcome = await start('WRITE it', host);
     assert.ok(outcome.kind === 'done');
@@ -81,7 +81,7 @@ suite('ACP driver', () => {
     assert.equal(host.ofType('tool_result')[0]?.isError, true);
   });
 
-  test('stopped in the middle, then resumed: the same session, and its history is not sent again', async () => {
+  test('an agent that is stopped and resumed continues its session, and its history is not sent again', async () => {
     const host = createRecordingHost();
     const stop = new AbortController();
     const first = start('SLEEP first', host, {}, stop.signal);
@@ -96,7 +96,7 @@ suite('ACP driver', () => {
     assert.ok(!second.ofType('text').some((event) => event.text.includes('replayed')));
   });
 
-  test('an agent that has forgotten the task gets all of it again', async () => {
+  test('an agent that has forgotten the task gets the whole task again', async () => {
     for (const forget of ['cannot load', 'session is gone', 'was never named']) {
       await start('first', createRecordingHost());
       const env: Record<string, string> = forget === 'cannot load' ? { ACP_FORGETS: '1' } : {};
@@ -112,7 +112,7 @@ suite('ACP driver', () => {
     }
   });
 
-  test('it plans in its own mode, asks no user, and builds in another conversation', async () => {
+  test('it plans in its own mode without asking the user, and implements the plan in another conversation', async () => {
     const host = createRecordingHost();
     const env = { ACP_MODES: '1' };
     const plan = { env, planning: true };
@@ -151,12 +151,12 @@ suite('ACP driver', () => {
     });
   }
 
-  test('a quota that is used up is a limit of the account', async () => {
+  test('a used-up quota is reported as a limit of the account', async () => {
     const outcome = await start('LIMIT', createRecordingHost());
     assert.deepEqual(outcome, { kind: 'limited', untilMs: null, message: 'Quota exceeded' });
   });
 
-  test('our own tools are handed over with a new session and with one that is loaded', async () => {
+  test("Drover's own tools are passed to new sessions and to loaded sessions", async () => {
     const token = 'f'.repeat(64);
     const env = { DROVER_MCP_TOKEN: token };
     const tools = { command: '/bin/node', args: ['cli.js', 'mcp'], env, configPath: '/x' };
@@ -189,7 +189,7 @@ suite('ACP driver', () => {
     assert.match(outcome.failure.message, /false ended with exit code 1 before its turn was over/);
   });
 
-  test('a program that is not there names the remedy', async () => {
+  test('a missing program is reported with the remedy', async () => {
     const deps = { processTable: createProcessTable(), baseDir: '/', version: '1' };
     const driver = createDriver(settingsOf('gemini', { path: '/nowhere/gemini' }), deps);
     const probe = await driver.probe({ PATH: process.env['PATH'] ?? '' });

@@ -74,7 +74,7 @@ suite('adopted agents', function () {
   const middle = `[ $n = ${count / 2} ] && ${untilLetOn}`;
   const counting = `n=0; while [ $n -lt ${count} ]; do ${middle}; ${step}; done`;
 
-  test('killed while the agent prints: every line once', async () => {
+  test('every line is recorded once if the backend is killed while the agent prints', async () => {
     const agent = await startElsewhere(`${counting}; echo end`);
     await until(() => logged().length > 300);
     await killBackend();
@@ -102,7 +102,7 @@ suite('adopted agents', function () {
     assert.deepEqual(logged(), ['started', 'one', 'two', 'exit']);
   });
 
-  test('ended before a backend that hung could see it, and was told to stop: its work is done', async () => {
+  test('the work of an agent that a hung backend told to stop is kept if the agent had already finished', async () => {
     settings = settingsOf('command', {
       path: 'sh',
       args: ['-c', `echo one; ${untilLetOn}; echo two`],
@@ -124,7 +124,7 @@ suite('adopted agents', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('told to stop by its backend: how much of its work it did cannot be told', async () => {
+  test('if a backend told an agent to stop, the next backend cannot tell how much of the work is done', async () => {
     settings = settingsOf('command', { path: 'sh', args: ['-c', 'echo one; sleep 600'] });
     const deps = { processTable: createProcessTable(), baseDir: '/', emptySpoolAtBytes: 50_000 };
     const stop = new AbortController();
@@ -137,7 +137,7 @@ suite('adopted agents', function () {
     assert.equal(await adopt(agent), null);
   });
 
-  test('killed together with its backend: its outcome cannot be told', async () => {
+  test('the outcome of an agent that was killed together with its backend is unknown', async () => {
     const agent = await startElsewhere('echo one; sleep 600');
     await until(() => logged().includes('one'));
     await killBackend();
@@ -147,7 +147,7 @@ suite('adopted agents', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('its wall time limit counts from its own start, whichever backend watches', async () => {
+  test('its time limit counts from its own start, whichever backend watches it', async () => {
     const agent = await startElsewhere('echo one; sleep 600');
     await until(() => logged().includes('one'));
     await killBackend();
@@ -158,7 +158,7 @@ suite('adopted agents', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('a backend that died before it had stored the process never started the program', async () => {
+  test('the program never starts if the backend dies before it stores the process', async () => {
     const marker = join(run.folder, 'ran');
     const script = `touch '${marker}'`;
     writeFileSync(join(run.folder, 'x'), '');
@@ -172,7 +172,7 @@ suite('adopted agents', function () {
     assert.equal(existsSync(marker), false);
   });
 
-  test('an agent frozen by a backend that died while it emptied the output continues', async () => {
+  test('an agent that was suspended by a backend that died while emptying the output continues', async () => {
     const agent = await startElsewhere(`echo one; ${untilLetOn}; echo two`);
     await until(() => logged().includes('one'));
     await killBackend();
@@ -181,7 +181,7 @@ suite('adopted agents', function () {
     assert.deepEqual(await adopt(agent), { kind: 'done', summary: 'two', deniedTools: [] });
   });
 
-  test('a pid that was given to another process is not taken for the agent', async () => {
+  test('a pid that now belongs to another process is not mistaken for the agent', async () => {
     settings = settingsOf('command', { path: 'sh', args: [] });
     assert.equal(await adopt({ pid: process.pid, startTime: '1' }), null);
   });

@@ -19,7 +19,7 @@ suite('adopted Amp', function () {
 
   const logged = () => readLog(bench.run.request.logPath, { fromOffset: 0, limit: 1e6 }).events;
 
-  test('a backend dies, Amp continues: the next backend misses and repeats nothing', async () => {
+  test('Amp outlives its backend, and the next backend neither misses nor repeats output', async () => {
     const release = join(bench.run.folder, 'release');
     bench.play({
       steps: [
@@ -54,7 +54,7 @@ suite('adopted Amp', function () {
     await assertNothingLeft(bench.run.request.runId);
   });
 
-  test('ended without a backend: its result is on disk', async () => {
+  test('the result of an Amp that ended without a backend is on disk', async () => {
     const release = join(bench.run.folder, 'release');
     const steps = [
       { do: 'text', text: 'one' },
@@ -77,7 +77,7 @@ suite('adopted Amp', function () {
     ['before its result: how its work ended is not known', { do: 'text', text: 'one' }, null],
     ['after its result: it counts', null, { kind: 'done', summary: '', deniedTools: [] }],
   ] as const) {
-    test(`killed together with its backend, ${title}`, async () => {
+    test(`an Amp that is killed together with its backend, ${title}`, async () => {
       const release = join(bench.run.folder, 'never');
       const steps = step === null ? [] : [step, { do: 'await', path: release } as const];
       bench.play({ steps, lingers: true });
@@ -95,7 +95,7 @@ suite('adopted Amp', function () {
     });
   }
 
-  test('asked to end without a backend: it continues', async () => {
+  test('an Amp that was asked to end while no backend was running continues', async () => {
     bench.play({ steps: [{ do: 'text', text: 'one' }, { do: 'sleep' }] }, {});
     const { backend, agent } = await startUnderBackend(bench.settings(), bench.request());
     while (!logged().some((event) => event.type === 'text')) await delay(10);

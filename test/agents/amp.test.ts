@@ -22,7 +22,7 @@ suite('amp driver', function () {
       ({ at: _at, ...event }) => event,
     );
 
-  test('the prompt arrives on standard input, and every line becomes an event', async () => {
+  test('the prompt is sent on standard input, and every line becomes an event', async () => {
     bench.play({
       steps: [
         { do: 'think', text: 'hm' },
@@ -132,7 +132,7 @@ suite('amp driver', function () {
     assert.deepEqual(await bench.start(), { kind: 'limited', untilMs: null, message: error });
   });
 
-  test('words of the model and of its tools decide nothing', async () => {
+  test('text of the model and of its tools never determines the outcome', async () => {
     bench.play({
       steps: [
         { do: 'text', text: 'Out of credits, 401 Unauthorized, overloaded', stop: 'tool_use' },
@@ -144,7 +144,7 @@ suite('amp driver', function () {
   });
 
   for (const prompt of ['one line', 'two\nlines\n']) {
-    test(`nobody signed in: its wait for a code is ended (${JSON.stringify(prompt)})`, async () => {
+    test(`Amp is stopped if no user is signed in and it waits for a code (${JSON.stringify(prompt)})`, async () => {
       const { AMP_API_KEY: _key, ...env } = bench.request().env;
       const request = { ...bench.request(), env, prompt };
       const outcome = await bench.driver().run(request, bench.host, new AbortController().signal);
@@ -155,13 +155,13 @@ suite('amp driver', function () {
   }
 
   for (const text of ["Couldn't connect to the Amp server at x.", 'Cannot reach Amp servers.']) {
-    test(`not reached, before its protocol begins: ${text}`, async () => {
+    test(`Amp that fails before its protocol starts is unreachable: ${text}`, async () => {
       bench.play({ refuses: text });
       assert.deepEqual(failureOf(await bench.start()).slice(0, 2), ['agent_overloaded', true]);
     });
   }
 
-  test('continues in its thread, with the next message alone', async () => {
+  test('a resumed thread gets only the next message', async () => {
     bench.play({ steps: [{ do: 'text', text: 'one' }, { do: 'die' }] }, {});
     await bench.start({ prompt: 'the task' });
     const outcome = await bench.start({ resume: true, prompt: 'go on', promptIfForgotten: 'all' });
@@ -180,7 +180,7 @@ suite('amp driver', function () {
     assert.equal(bench.host.ofType('usage').at(-1)?.usage.inputTokens, 10);
   });
 
-  test('a thread that is gone, or that never got the task: a new one gets the whole task', async () => {
+  test('a new thread gets the whole task if the old thread is missing or never got the task', async () => {
     bench.play({});
     await bench.start();
     bench.forgetThreads();
@@ -200,7 +200,7 @@ suite('amp driver', function () {
     assert.equal(notes.length, 2);
   });
 
-  test('mode, permissions, tools and own arguments; no token in an argument', async () => {
+  test('the arguments contain the mode, the permissions, the tools and custom arguments, but no token', async () => {
     bench.play({});
     const settings = { model: 'high', permissionMode: 'bypassPermissions', args: ['--fast'] };
     const tools = {
@@ -228,7 +228,7 @@ suite('amp driver', function () {
     assert.equal(bench.host.ofType('started')[0]?.model, 'high');
   });
 
-  test('who plans is allowed nothing more, and the whole last answer is the plan', async () => {
+  test('planning grants no additional permissions, and the whole last answer is the plan', async () => {
     const plan = `# Plan\n${'- a step\n'.repeat(500)}end`;
     bench.play({ steps: [{ do: 'text', text: plan }] });
     const outcome = await bench
@@ -238,7 +238,7 @@ suite('amp driver', function () {
     assert.equal(bench.calls()[0]?.argv.includes('--dangerously-allow-all'), false);
   });
 
-  test('stop ends the whole tree, and the session can be resumed', async () => {
+  test('a stop kills the whole process tree, and the session can be resumed', async () => {
     bench.play({ steps: [{ do: 'child' }, { do: 'text', text: 'here' }, { do: 'sleep' }] }, {});
     const abort = new AbortController();
     const running = bench.start({}, {}, abort.signal);
@@ -254,21 +254,21 @@ suite('amp driver', function () {
     ['one that tells of our signal', [{ do: 'sleep' }]],
     ['one that ignores it', [{ do: 'ignore-term' }, { do: 'sleep' }]],
   ] as const) {
-    test(`the wall time ends it: ${title}`, async () => {
+    test(`Amp is stopped at its time limit: ${title}`, async () => {
       bench.play({ steps });
       assert.equal(failureOf(await bench.start({ timeoutMs: 1_500 }))[0], 'timeout');
       await assertNothingLeft(bench.run.request.runId);
     });
   }
 
-  test('silence is its end', async () => {
+  test('an agent that is silent for too long is stopped', async () => {
     bench.play({ steps: [{ do: 'text', text: 'one', stop: 'tool_use' }, { do: 'sleep' }] });
     const outcome = await bench.start({ stallWarnMs: 100, stallEndMs: 300 });
     assert.equal(failureOf(outcome)[0], 'agent_stalled');
     await assertNothingLeft(bench.run.request.runId);
   });
 
-  test('silence while a tool is running is not its end', async () => {
+  test('an agent that is silent while a tool runs is not stopped', async () => {
     const release = join(bench.run.folder, 'release');
     bench.play({
       steps: [
@@ -284,20 +284,20 @@ suite('amp driver', function () {
     assert.equal((await running).kind, 'done');
   });
 
-  test('processes that stay after its result are ended, and the result counts', async () => {
+  test('processes that remain after the result are killed, and the result counts', async () => {
     bench.play({ steps: [{ do: 'text', text: 'ready' }], lingers: true });
     const outcome = await bench.start({}, { lingerMs: 100 });
     assert.deepEqual(outcome, { kind: 'done', summary: 'ready', deniedTools: [] });
     await assertNothingLeft(bench.run.request.runId);
   });
 
-  test('tools that were refused are named', async () => {
+  test('refused tools are listed by name', async () => {
     bench.play({ denials: ['Bash', 'Bash', 'edit_file'] });
     const outcome = await bench.start();
     assert.deepEqual(outcome.kind === 'done' && outcome.deniedTools, ['Bash', 'edit_file']);
   });
 
-  test('secrets are hidden in everything stored and told', async () => {
+  test('secrets are hidden in all stored and printed text', async () => {
     const steps = [{ do: 'text', text: `key ${ampKey}` }] as const;
     bench.play({ steps, error: `boom ${ampKey}` });
     const outcome = await bench.start();
@@ -306,7 +306,7 @@ suite('amp driver', function () {
     assert.equal(JSON.stringify(bench.host.events).includes(ampKey), false);
   });
 
-  test('a thread that no backend had read yet is resumed', async () => {
+  test('a thread that no backend had read is resumed', async () => {
     bench.play({});
     await bench.start({ sessionId: 'of-another' });
     const [thread = ''] = Object.keys(bench.threads());
@@ -316,7 +316,7 @@ suite('amp driver', function () {
     assert.deepEqual(bench.threads()[thread]?.messages, ['do it', 'go on']);
   });
 
-  test('reports its version, or the remedy if it is missing', async () => {
+  test('the check reports the version, or the remedy if Amp is missing', async () => {
     const { ok, version } = await bench.driver().probe({ PATH: process.env['PATH'] ?? '' });
     assert.deepEqual([ok, version], [true, '0.0.1790142911-g7618fb']);
     const missing = bench.driver({ path: './no amp' });

@@ -31,7 +31,7 @@ suite('Claude driver when runs are cut short', function () {
   });
   teardown(() => bench.close());
 
-  test('a stalled stream is noticed, ended, and can be resumed', async () => {
+  test('a stalled stream is detected and stopped, and can be resumed', async () => {
     const { conversations = [] } = script('faults');
     // First, because the unanswered prompt stays in the conversation and would match as well.
     const goOn = { name: 'go on', match: { prompt: 'GO ON' }, steps: [{ say: 'going on' }] };
@@ -45,7 +45,7 @@ suite('Claude driver when runs are cut short', function () {
     assert.deepEqual(resumed, { kind: 'done', summary: 'going on', deniedTools: [] });
   });
 
-  test('silence while a tool runs or a person is asked does not count', async () => {
+  test('silence does not count while a tool runs or a person is asked', async () => {
     const steps = [{ tools: [bash('sleep 7; echo b > slow.txt; echo b')] }, { say: 'over' }];
     bench.fake.setScript({
       conversations: [{ name: 's', match: { prompt: 'QUIET', hasTools: true }, steps }],
@@ -64,7 +64,7 @@ suite('Claude driver when runs are cut short', function () {
     assert.equal(host.ofType('question').length, 1);
   });
 
-  test('stop ends the turn, the tool and the process; the session can be resumed', async () => {
+  test('a stop ends the turn, the tool and the process, and the session can be resumed', async () => {
     bench.fake.setScript(script('claude-control'));
     host = createRecordingHost(() => permissionChoices.allow);
     const abort = new AbortController();
@@ -78,7 +78,7 @@ suite('Claude driver when runs are cut short', function () {
     assert.equal(host.ofType('started').at(-1)?.resumed, true);
   });
 
-  test('stop with an open question withdraws it', async () => {
+  test('a stop withdraws an open question', async () => {
     bench.fake.setScript(script('claude-control'));
     const abort = new AbortController();
     host = createRecordingHost(
@@ -92,7 +92,7 @@ suite('Claude driver when runs are cut short', function () {
     assert.equal(host.ofType('question_withdrawn').length, 1);
   });
 
-  test('killed in the middle of a tool: the same session continues, tokens are counted', async () => {
+  test('an agent that is killed while a tool runs continues the same session, and its tokens are counted', async () => {
     bench.fake.setScript(script('claude-control'));
     host = createRecordingHost(() => permissionChoices.allow);
     const running = bench.start('SLOW please', host);
@@ -111,7 +111,7 @@ suite('Claude driver when runs are cut short', function () {
     assert.equal(new Set(bench.fake.requests.map((request) => request.session)).size, 1);
   });
 
-  test('its backend dies: output until its end is recorded once, then the session continues', async () => {
+  test('if its backend dies, its output is recorded once, then the session continues', async () => {
     bench.fake.setScript({
       conversations: [
         { name: 'next', match: { prompt: 'NEXT' }, steps: [{ say: 'answer to NEXT' }] },
@@ -145,7 +145,7 @@ suite('Claude driver when runs are cut short', function () {
     assert.deepEqual(usages, [200, 300]);
   });
 
-  test('the time of a person does not count as wall time', async () => {
+  test('waiting for a person does not count toward the time limit', async () => {
     bench.fake.setScript(script('claude-control'));
     host = createRecordingHost(async (question) => {
       await delay(10_500);
@@ -157,7 +157,7 @@ suite('Claude driver when runs are cut short', function () {
     );
   });
 
-  test('the wall time ends it', async () => {
+  test('the agent is stopped at its time limit', async () => {
     bench.fake.setScript({ fallback: { say: 'late', delayMs: 20_000 } });
     assert.equal(
       failureKind(await bench.start('anything', host, { request: { timeoutMs: 1_500 } })),
@@ -165,7 +165,7 @@ suite('Claude driver when runs are cut short', function () {
     );
   });
 
-  test('a shell that left the process group is ended', async () => {
+  test('a shell that left the process group is killed', async () => {
     bench.fake.setScript({
       conversations: [
         {
@@ -183,7 +183,7 @@ suite('Claude driver when runs are cut short', function () {
     await assertNothingLeft(bench.run.request.runId);
   });
 
-  test('the session exists already: it is resumed', async () => {
+  test('an existing session is resumed', async () => {
     bench.fake.setScript(script('claude-control'));
     await bench.start('NEXT please', host);
     const outcome = await bench.start('NEXT again', host, { request: { resume: false } });
@@ -194,7 +194,7 @@ suite('Claude driver when runs are cut short', function () {
     );
   });
 
-  test('the session to resume is missing: a new one under the same id', async () => {
+  test('a missing session is replaced by a new one with the same id', async () => {
     bench.fake.setScript(script('claude-control'));
     const outcome = await bench.start('NEXT please', host, {
       request: { resume: true, sessionId: randomUUID() },
@@ -207,7 +207,7 @@ suite('Claude driver when runs are cut short', function () {
     assert.ok(host.ofType('note').some((event) => /is missing/.test(event.text)));
   });
 
-  test('a session in use is not started twice', async () => {
+  test('a session that is in use is not started twice', async () => {
     bench.fake.setScript({ fallback: { say: 'slow', delayMs: 1_000 } });
     const first = bench.start('one', host);
     await bench.fake.waitFor(() => true);

@@ -33,7 +33,7 @@ suite('Claude driver with the real Claude Code', function () {
   });
   teardown(() => bench.close());
 
-  test('finds it and reads its version', async () => {
+  test('Claude Code is found, and its version is read', async () => {
     assert.deepEqual(await bench.driver().probe({ PATH: process.env['PATH'] ?? '' }), {
       ok: true,
       version: '2.1.329',
@@ -41,7 +41,7 @@ suite('Claude driver with the real Claude Code', function () {
     });
   });
 
-  test('reports whether a user is signed in, and asks no model', async () => {
+  test('the sign-in check sends no request to a model', async () => {
     const { ANTHROPIC_API_KEY: _, ...without } = bench.environment();
     const account = async (env: Record<string, string>): Promise<boolean | undefined> =>
       (await bench.driver().account?.(env))?.isSignedIn;
@@ -50,7 +50,7 @@ suite('Claude driver with the real Claude Code', function () {
     assert.deepEqual(bench.fake.requests, []);
   });
 
-  test('with its own sandbox, strictly: refuses to start if that cannot hold', async () => {
+  test('strict use of its own sandbox refuses to start if that sandbox cannot work', async () => {
     const switches = ownSandboxArguments('claude', { network: 'model-only', write: [] });
     assert.ok(switches !== null);
     bench.fake.setScript(script('happy'));
@@ -73,7 +73,7 @@ suite('Claude driver with the real Claude Code', function () {
     assert.deepEqual(bench.fake.requests, []);
   });
 
-  test('three turns to the end, nothing secret kept', async () => {
+  test('a session of three turns completes, and stores no secret', async () => {
     bench.fake.setScript(script('happy'));
     const outcome = await bench.start('HAPPY please', host);
     assert.deepEqual(outcome, {
@@ -104,7 +104,7 @@ suite('Claude driver with the real Claude Code', function () {
     assert.equal(existsSync(`${bench.run.request.logPath}.stdout`), false);
   });
 
-  test('permissions: allowed once, allowed for the session, denied', async () => {
+  test('permissions are allowed once, allowed for the session, or denied', async () => {
     bench.fake.setScript({
       conversations: [
         {
@@ -133,7 +133,7 @@ suite('Claude driver with the real Claude Code', function () {
   });
 
   soakTest(
-    'allowed for the session is not asked again, and nothing is written into the worktree',
+    'a permission that is allowed for the session is not requested again, and nothing is written into the worktree',
     async () => {
       bench.fake.setScript({
         conversations: [
@@ -157,7 +157,7 @@ suite('Claude driver with the real Claude Code', function () {
     },
   );
 
-  test('a new session starts from the conversation of another task, which stays as it is', async () => {
+  test("a new session starts from another task's conversation, which stays unchanged", async () => {
     bench.fake.setScript(script('happy'));
     assert.equal((await bench.start('HAPPY please', host)).kind, 'done');
     const first = bench.run.request.sessionId;
@@ -175,7 +175,7 @@ suite('Claude driver with the real Claude Code', function () {
     assert.deepEqual([hasConversation(env, first), hasConversation(env, sessionId)], [true, true]);
   });
 
-  test('if that conversation is missing, it gets the whole task, with a note', async () => {
+  test('if that conversation is missing, the new session gets the whole task and a note', async () => {
     bench.fake.setScript(script('happy'));
     const outcome = await bench.start('HAPPY again', host, {
       request: { forkOf: randomUUID(), promptIfForgotten: 'HAPPY zebra' },
@@ -187,7 +187,7 @@ suite('Claude driver with the real Claude Code', function () {
     assert.match(JSON.stringify(notes), /The conversation to continue is missing/);
   });
 
-  test('a question gets the chosen answer', async () => {
+  test("the chosen answer reaches the agent's question", async () => {
     bench.fake.setScript(script('claude-control'));
     host = createRecordingHost((question) => question.choices[1] ?? null);
     const outcome = await bench.start('ASK me', host);
@@ -215,7 +215,7 @@ suite('Claude driver with the real Claude Code', function () {
   });
 
   soakTest(
-    'a hint after the last tool call becomes a turn of its own, which is waited for',
+    'a hint after the last tool call becomes a separate turn, which Drover waits for',
     async () => {
       bench.fake.setScript({
         conversations: [
@@ -233,7 +233,7 @@ suite('Claude driver with the real Claude Code', function () {
     },
   );
 
-  soakTest('an overload that passes is a retry, not an error', async () => {
+  soakTest('a temporary overload is a retry, not an error', async () => {
     bench.fake.setScript(script('faults'));
     const outcome = await bench.start('RETRY please', host, {
       request: {
@@ -247,7 +247,7 @@ suite('Claude driver with the real Claude Code', function () {
     );
   });
 
-  soakTest('an overload that lasts', async () => {
+  soakTest('a lasting overload is reported', async () => {
     bench.fake.setScript(script('faults'));
     assert.equal(failureKind(await bench.start('OVERLOAD please', host)), 'agent_overloaded');
   });
@@ -260,7 +260,7 @@ suite('Claude driver with the real Claude Code', function () {
     assert.equal(host.ofType('retry').length, 0);
   });
 
-  test('a wrong key ends at the first retry', async () => {
+  test('a wrong key ends the attempt at the first retry', async () => {
     bench.fake.setScript(script('faults'));
     const outcome = await bench.start('NOAUTH please', host, {
       request: {
@@ -271,7 +271,7 @@ suite('Claude driver with the real Claude Code', function () {
     assert.equal(host.ofType('retry').length, 1);
   });
 
-  soakTest('no key at all', async () => {
+  soakTest('a missing key is reported', async () => {
     const { ANTHROPIC_API_KEY: _, ...env } = bench.environment();
     assert.equal(
       failureKind(await bench.start('anything', host, { request: { env } })),
@@ -280,12 +280,12 @@ suite('Claude driver with the real Claude Code', function () {
     assert.deepEqual(bench.fake.requests, []);
   });
 
-  soakTest('a refused request is a failure though its subtype says success', async () => {
+  soakTest('a refused request is a failure even though its subtype says success', async () => {
     bench.fake.setScript(script('faults'));
     assert.equal(failureKind(await bench.start('TOOLONG please', host)), 'agent_failed');
   });
 
-  soakTest('a bad argument is told by stderr', async () => {
+  soakTest('an invalid argument is reported from stderr', async () => {
     const settings = settingsOf('claude', { path: bench.claude, args: ['--no-such-flag'] });
     const bad = createDriver(settings, {
       processTable: createProcessTable(),

@@ -50,12 +50,12 @@ suite('command driver', function () {
   const printed = (stream = 'stdout'): string[] =>
     host.ofType('output').flatMap((event) => (event.stream === stream ? [event.text] : []));
 
-  test('its output while it plans is the plan, whole and bounded', async () => {
+  test('its output while planning is the complete, bounded plan', async () => {
     const planned = await start('printf "# Plan\\n\\n1. One\\n"; echo no >&2', { planning: true });
     assert.deepEqual(planned, { kind: 'done', summary: '# Plan\n\n1. One', deniedTools: [] });
   });
 
-  test('prompt on stdin, worktree as cwd, last line as summary, log as told', async () => {
+  test('the prompt is on stdin, the worktree is the cwd, the last line is the summary, and the log is complete', async () => {
     const outcome = await start('pwd; cat; echo "to err" >&2; echo; echo " the end "; echo', {
       prompt: 'first\nsecond "$(touch x)"\n',
     });
@@ -73,7 +73,7 @@ suite('command driver', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('an exit code other than 0 is a failure with the end of stderr', async () => {
+  test('an exit code other than 0 is a failure that quotes the end of stderr', async () => {
     const outcome = await start('echo out; echo "it broke" >&2; exit 3');
     assert.deepEqual(outcome, {
       kind: 'failed',
@@ -86,14 +86,14 @@ suite('command driver', function () {
     });
   });
 
-  test('a program that is killed has failed', async () => {
+  test('a killed program has failed', async () => {
     const outcome = await start('kill -9 $$');
     const message = outcome.kind === 'failed' ? outcome.failure.message : '';
     // The message of the shell above differs.
     assert.match(message, /^sh ended with exit code 137 \(signal 9\)/);
   });
 
-  test('a missing program is a sentence with the remedy', async () => {
+  test('a missing program is reported in a sentence with the remedy', async () => {
     const settings = settingsOf('command', { path: './no such agent' });
     const missing = createCommandDriver(settings, {
       processTable: createProcessTable(),
@@ -107,7 +107,7 @@ suite('command driver', function () {
     assert.equal((await missing.probe({ PATH: process.env['PATH'] ?? '' })).ok, false);
   });
 
-  test('gets the environment it was given and the marker, nothing of ours', async () => {
+  test("the program gets only the environment it was given and the marker, nothing of Drover's", async () => {
     await start('env', { env: { ...run.request.env, MINE: 'yes' } });
     const names = printed().map((line) => line.split('=')[0]);
     const unexpected = names.filter(
@@ -131,7 +131,7 @@ suite('command driver', function () {
     assert.ok(printed().includes(`DROVER_RUN=${run.request.runId}`));
   });
 
-  test('secrets are hidden in everything stored and told', async () => {
+  test('secrets are hidden in all stored and printed text', async () => {
     const secret = 'sk-very-secret-1';
     const outcome = await start('cat; echo "key $KEY" >&2; echo "done $KEY"', {
       prompt: `use ${secret}\n`,
@@ -143,7 +143,7 @@ suite('command driver', function () {
     assert.equal(JSON.stringify(host.events).includes(secret), false);
   });
 
-  test('stop ends the whole tree, also shells that left the group', async () => {
+  test('a stop kills the whole process tree, even shells that left the group', async () => {
     const abort = new AbortController();
     const running = start(
       'setsid sh -c "trap : TERM; echo away; sleep 600; sleep 600" & sleep 600 & wait',
@@ -156,20 +156,20 @@ suite('command driver', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('processes that run on after the end are ended', async () => {
+  test('processes that outlive the program are killed', async () => {
     const outcome = await start('setsid sleep 600 & echo ok');
     assert.equal(outcome.kind, 'done');
     await assertNothingLeft(run.request.runId);
   });
 
-  test('the wall time ends it', async () => {
+  test('the program is stopped at its time limit', async () => {
     const outcome = await start('echo begun; sleep 600', { timeoutMs: 4_000 });
     assert.equal(outcome.kind === 'failed' && outcome.failure.kind, 'timeout');
     assert.match((outcome.kind === 'failed' && outcome.failure.detail) || '', /^begun/);
     await assertNothingLeft(run.request.runId);
   });
 
-  test('silence is noted, not punished', async () => {
+  test('silence is recorded but has no consequence', async () => {
     const running = start('until [ -e go ]; do sleep 0.05; done; echo ok', {
       stallWarnMs: 100,
       stallEndMs: 200,
@@ -182,7 +182,7 @@ suite('command driver', function () {
     assert.equal((await running).kind, 'done');
   });
 
-  test('a program is not started before the engine stored its process', async () => {
+  test('the program does not start before the engine has stored its process', async () => {
     const marker = join(run.folder, 'ran');
     host.onProcess = async (process) => {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -201,7 +201,7 @@ suite('command driver', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('a flood is bounded on disk, loses no line count, and keeps head and tail', async () => {
+  test('a flood of output is bounded on disk, keeps its head and tail, and counts every line', async () => {
     const flood = join(run.folder, 'flood.sh');
     // 24 MB in lines of 64 bytes. The program itself waits while its output file is large: it ends only if we empty it.
     const piece = `yes ${'0123456789abcdef'.repeat(4).slice(1)} | head -c 960000`;

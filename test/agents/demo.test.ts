@@ -47,7 +47,7 @@ suite('demo driver', function () {
   const summary = (outcome: AgentOutcome): string | null =>
     outcome.kind === 'done' ? outcome.summary : null;
 
-  test('without directives it writes a small file named after the task', async () => {
+  test('without directives, it writes a small file named after the task', async () => {
     const outcome = await start('Task: Add a thing\nDescription: nice');
     assert.equal(outcome.kind, 'done');
     assert.match(file('demo/task-aaaaaaaa.md'), /^# Add a thing\n/);
@@ -55,7 +55,7 @@ suite('demo driver', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('writes, appends, edits', async () => {
+  test('it writes, appends to and edits files', async () => {
     await start(
       'demo: write d/f one\ndemo: append d/f two\ndemo: edit-line d/f 4 four\ndemo: say ok',
     );
@@ -66,13 +66,13 @@ suite('demo driver', function () {
     );
   });
 
-  test('writes nothing outside the worktree', async () => {
+  test('it writes nothing outside the worktree', async () => {
     const outcome = await start('demo: write ../outside x');
     assert.equal(outcome.kind === 'failed' && outcome.failure.kind, 'agent_failed');
     assert.equal(existsSync(join(run.folder, 'outside')), false);
   });
 
-  test('asks and uses the answer', async () => {
+  test('it asks a question and uses the answer', async () => {
     host = createRecordingHost((question) => question.choices[1] ?? null);
     await start('demo: ask Which? | a | b\ndemo: write answer {{answer}}');
     assert.equal(file('answer'), 'b\n');
@@ -82,7 +82,7 @@ suite('demo driver', function () {
     );
   });
 
-  test('stopped while it asks, it gets no answer, and asks again when it is resumed', async () => {
+  test('if it is stopped while asking, it gets no answer, and asks again when resumed', async () => {
     const stop = new AbortController();
     const prompt = 'demo: ask Which? | a | b\ndemo: write answer {{answer}}';
     host = createRecordingHost(() => {
@@ -96,7 +96,7 @@ suite('demo driver', function () {
     assert.equal(file('answer'), 'b\n');
   });
 
-  test('takes a hint while it works', async () => {
+  test('it takes a hint while it is working', async () => {
     // It works until it has its answer, which waits for the hint.
     host = createRecordingHost(async () => {
       host.hint({ id: 'hint-1', text: 'demo: write hinted yes' });
@@ -113,12 +113,12 @@ suite('demo driver', function () {
     );
   });
 
-  test('fails as often as the directive says', async () => {
+  test('it fails as often as the directive says', async () => {
     assert.equal((await start('demo: fail 1', { attempt: 1 })).kind, 'failed');
     assert.equal((await start('demo: fail 1', { attempt: 2 })).kind, 'done');
   });
 
-  test('reaches a limit once, then continues', async () => {
+  test('it reaches a limit once, then continues', async () => {
     const prompt = 'demo: append f 1\ndemo: limit 3600000\ndemo: append f 2\ndemo: say end';
     const limited = await start(prompt);
     assert.ok(
@@ -128,14 +128,14 @@ suite('demo driver', function () {
     assert.equal(file('f'), '1\n2\n');
   });
 
-  test('killed in its middle, its session continues behind the last step', async () => {
+  test('if it is killed midway, its session continues after the last step', async () => {
     const prompt = 'demo: append f 1\ndemo: crash\ndemo: append f 2';
     assert.equal((await start(prompt)).kind, 'failed');
     assert.equal((await start(prompt, { resume: true })).kind, 'done');
     assert.equal(file('f'), '1\n2\n');
   });
 
-  test('talks until it is released, and counts on when resumed', async () => {
+  test('it prints until it is released, and continues counting when resumed', async () => {
     const go = join(run.folder, 'go');
     const prompt = `demo: say-until ${go} line {{n}}\ndemo: say over`;
     const stop = new AbortController();
@@ -162,7 +162,7 @@ suite('demo driver', function () {
     assert.deepEqual([file('one.txt'), file('two.txt')], ['1\n', '2\n']);
   });
 
-  test('stopped in its first step it still knows the task', async () => {
+  test('it still knows the task if it was stopped in its first step', async () => {
     let asked = 0;
     host = createRecordingHost((_question, withdrawn) => {
       asked += 1;
@@ -180,7 +180,7 @@ suite('demo driver', function () {
     assert.equal(file('a.txt'), '1\n');
   });
 
-  test('stop ends it and the processes that it left running', async () => {
+  test('a stop ends it and the processes that it started', async () => {
     const abort = new AbortController();
     const running = start('demo: leave-running\ndemo: sleep 60000', {}, abort.signal);
     await host.waitFor('text');
@@ -189,7 +189,7 @@ suite('demo driver', function () {
     await assertNothingLeft(run.request.runId);
   });
 
-  test('names a cause outside', async () => {
+  test('it reports an external cause', async () => {
     const outcome = await start('demo: blocked no licence');
     assert.equal(outcome.kind === 'done' && outcome.blockedReason, 'no licence');
   });

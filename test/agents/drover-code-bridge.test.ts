@@ -13,7 +13,7 @@ suite('Drover Code driver over the bridge', function () {
   });
   teardown(() => own.remove());
 
-  test('B08 the answer is shown although nothing was streamed', async () => {
+  test('B08 the answer is shown even if nothing was streamed', async () => {
     const outcome = await own.start({ prompt: 'ünï 😀' });
     assert.deepEqual(outcome, { kind: 'done', summary: 'did: ünï 😀', deniedTools: [] });
     const [call] = own.realCalls();
@@ -26,7 +26,7 @@ suite('Drover Code driver over the bridge', function () {
     await assertNothingLeft(own.run.request.runId);
   });
 
-  test('B07 a bridge that does not execute is incompatible, and ended', async () => {
+  test('B07 a bridge that does not execute prompts is incompatible, and is stopped', async () => {
     own.play({ bridge: 'no-execute' });
     const [, retryable, message] = kindOfFailure(await own.start());
     assert.equal(retryable, false);
@@ -34,7 +34,7 @@ suite('Drover Code driver over the bridge', function () {
     await assertNothingLeft(own.run.request.runId);
   });
 
-  test('B09 streamed text is completed by the answer, and shown once', async () => {
+  test('B09 the answer completes streamed text, which is shown only once', async () => {
     own.play({ bridge: 'deltas' });
     const outcome = await own.start();
     assert.equal(outcome.kind === 'done' && outcome.summary, 'first second');
@@ -44,12 +44,12 @@ suite('Drover Code driver over the bridge', function () {
     );
   });
 
-  test('B13 an error of the loop is reported in its own words', async () => {
+  test('B13 an error of the agent loop is reported verbatim', async () => {
     own.play({ bridge: 'error' });
     assert.match(kindOfFailure(await own.start())[2], /api error 400: bad request/);
   });
 
-  test('B16 cancel ends the process; the next prompt says that the conversation is lost', async () => {
+  test('B16 a cancel ends the process, and the next prompt says that the conversation is lost', async () => {
     own.play({ bridge: 'hang' });
     const stop = new AbortController();
     const running = own.start({}, {}, stop.signal);
@@ -63,21 +63,21 @@ suite('Drover Code driver over the bridge', function () {
     assert.ok(own.host.ofType('note').some((note) => /earlier one is lost/.test(note.text)));
   });
 
-  test('B17 an end in the middle is reported with the end of stderr, its secrets hidden', async () => {
+  test('B17 an early exit is reported with the end of stderr, and its secrets are hidden', async () => {
     own.play({ bridge: 'crash' });
     const outcome = await own.start();
     assert.match(kindOfFailure(outcome)[2], /ended before its answer/);
     assert.ok(JSON.stringify(outcome).includes('it broke with [hidden]'));
   });
 
-  test('B18 an end before any frame for want of a key is reported with its remedy', async () => {
+  test('B18 an exit before any frame because of a missing key is reported with its remedy', async () => {
     const outcome = await own.start({ env: { ANTHROPIC_API_KEY: '' } });
     const [kind, retryable, message] = kindOfFailure(outcome);
     assert.deepEqual([kind, retryable], ['agent_auth', false]);
     assert.match(message, /Set API Key/);
   });
 
-  test('B22 both switches are set, and no mode that a person did not choose', async () => {
+  test('B22 both switches are set, and no mode that the person did not choose', async () => {
     await own.start({
       env: { DROVER_CODE_HEADLESS: '1', DROVER_CODE_PERMISSION_PRESET: 'bypass' },
     });
@@ -88,7 +88,7 @@ suite('Drover Code driver over the bridge', function () {
     assert.equal(call.env['DROVER_CODE_PERMISSION_PRESET'], undefined);
   });
 
-  test('a prompt of several megabytes arrives whole', async () => {
+  test('a prompt of several megabytes arrives completely', async () => {
     const prompt = '😀 line\n'.repeat(300_000);
     const outcome = await own.start({ prompt });
     assert.equal(outcome.kind, 'done');

@@ -35,7 +35,7 @@ suite('Drover Code and the checkout', function () {
     return { outcome: await own.start({}, { consentFolder }, undefined, host), asked };
   }
 
-  test('T01 settings of the checkout are shown, and nothing starts before consent', async () => {
+  test('T01 settings of the checkout are shown, and nothing starts before a person consents', async () => {
     put('.claude/settings.json', '{"mcpServers": {"x": {"command": "sh"}}, "model": "m"}');
     put('.drover/settings.json', '{"allowedTools": ["bash"]}');
     put('beads/policy.yml', 'allow: all');
@@ -73,7 +73,7 @@ suite('Drover Code and the checkout', function () {
     ['settings that cannot be read', () => put('.claude/settings.json', '{"mcpServers"')],
     ['a command with a shell in it', () => put('.drover/commands/x.md', '!`id`')],
   ] as const) {
-    test(`T01 changed content asks again: ${what}`, async () => {
+    test(`T01 changed content requires new consent: ${what}`, async () => {
       put('beads/policy.yml', 'allow: all');
       assert.equal((await run('Use them')).asked.length, 1);
       change();
@@ -81,13 +81,13 @@ suite('Drover Code and the checkout', function () {
     });
   }
 
-  test('T01 a checkout that brings nothing is not asked about', async () => {
+  test('T01 a checkout without settings requires no consent', async () => {
     put('.claude/settings.json', '{"model": "m"}');
     assert.deepEqual((await run(null)).asked, []);
     assert.equal(own.realCalls().length, 1);
   });
 
-  test('S04 an agent that calls "sqlforge apply" is refused, and that is shown', async () => {
+  test('S04 an agent that calls "sqlforge apply" is refused, and the refusal is shown', async () => {
     put('sqlforge.yml', 'default_environment: dev\n');
     const tools = join(own.run.folder, 'tools');
     const log = join(own.run.folder, 'sqlforge.log');

@@ -35,7 +35,7 @@ suite('Drover Code driver', function () {
   });
   teardown(() => own.remove());
 
-  test('B19 a stock binary with pipes is headless-only, probed away from the worktree', async () => {
+  test('B19 a stock binary with pipes is headless-only, and is probed outside the worktree', async () => {
     assert.equal(
       await binaryKind(own.program, process.env['PATH'] ?? '', createProcessTable()),
       'headless-only',
@@ -46,7 +46,7 @@ suite('Drover Code driver', function () {
     assert.ok(!probe.cwd.startsWith(own.run.cwd) && !existsSync(probe.cwd));
   });
 
-  test('B20 headless-only: the headless way runs, and no byte of JSON-RPC is written', async () => {
+  test('B20 a headless-only binary runs headless, and gets no byte of JSON-RPC', async () => {
     own.play({ steps: [event('text_delta', { text: 'fine' })] });
     const outcome = await own.start();
     assert.deepEqual(outcome, { kind: 'done', summary: 'fine', deniedTools: [] });
@@ -57,7 +57,7 @@ suite('Drover Code driver', function () {
     assert.equal(call.env['DROVER_CODE_IDE_BRIDGE'], undefined);
   });
 
-  test('B22 the environment has neither tokens nor switches that the user did not configure', async () => {
+  test('B22 the environment contains neither tokens nor switches that the user did not configure', async () => {
     const unwanted = {
       UKC_TOKEN: 'a',
       LINEAR_API_KEY: 'b',
@@ -73,7 +73,7 @@ suite('Drover Code driver', function () {
     }
   });
 
-  test('B25 arguments, JSON lines, no input, a prompt that is not a command, files beside the log', async () => {
+  test('B25 it gets arguments, no input and a prompt that is not a command, prints JSON lines, and has its files beside the log', async () => {
     const outcome = await own.start({ prompt: '\n /quit now' });
     assert.equal(outcome.kind, 'done');
     const [call] = own.realCalls();
@@ -92,7 +92,7 @@ suite('Drover Code driver', function () {
     assert.equal(existsSync(`${log}.prompt`), false);
   });
 
-  test('B26 unknown types, text that is not JSON and a cut last line do no harm', async () => {
+  test('B26 unknown types, text that is not JSON and a truncated last line do no harm', async () => {
     const steps: DoubleStep[] = [
       event('text_delta', { text: 'before ' }),
       { do: 'print', text: 'no json\n{"broken\n{"type":7}\n' },
@@ -150,7 +150,7 @@ suite('Drover Code driver', function () {
     assert.equal(own.host.ofType('tool_result')[0]?.isError, true);
   });
 
-  test('B30 a binary that has changed is probed again', async () => {
+  test('B30 a changed binary is probed again', async () => {
     const table = createProcessTable();
     const path = process.env['PATH'] ?? '';
     for (let count = 0; count < 2; count++) await binaryKind(own.program, path, table);
@@ -162,7 +162,7 @@ suite('Drover Code driver', function () {
     assert.equal(await binaryKind(own.program, path, table), 'bridge');
   });
 
-  test('H02 exit code 1 after our signal is a stop, whatever the file says', async () => {
+  test("H02 exit code 1 after Drover's signal is a stop, whatever the result file says", async () => {
     own.play({ steps: [event('tool_start', { id: 'a', name: 'bash' }), { do: 'sleep' }] });
     const stop = new AbortController();
     const running = own.start({}, {}, stop.signal);
@@ -171,7 +171,7 @@ suite('Drover Code driver', function () {
     assert.deepEqual(await running, { kind: 'stopped' });
   });
 
-  test('H03 a result of an earlier run is removed before the start', async () => {
+  test('H03 the result of an earlier run is removed before the start', async () => {
     mkdirSync(join(own.run.folder, 'log'));
     writeFileSync(`${own.run.request.logPath}.result.json`, JSON.stringify(ok));
     own.play({ result: null });
@@ -179,14 +179,14 @@ suite('Drover Code driver', function () {
     assert.equal(own.realCalls()[0]?.resultExisted, false);
   });
 
-  test('H05 a prompt of 300 KiB arrives byte for byte', async () => {
+  test('H05 a prompt of 300 KiB arrives unchanged', async () => {
     const prompt = `quote " ' \` $(touch x) \\ ü 😀\n`.repeat(10_000).slice(0, 300 * 1024);
     await own.start({ prompt });
     assert.equal(own.realCalls()[0]?.promptBase64, Buffer.from(prompt).toString('base64'));
     assert.equal(existsSync(join(own.run.cwd, 'x')), false);
   });
 
-  test('H06 a denied tool is a failure without a change, and a notice with one', async () => {
+  test('H06 a denied tool is a failure if nothing changed, and a notice otherwise', async () => {
     own.repository();
     const denial = { id: 'x', name: 'bash', is_error: true, output_summary: 'denied by user' };
     own.play({ steps: [event('tool_done', denial)] });
@@ -198,7 +198,7 @@ suite('Drover Code driver', function () {
     assert.ok(own.host.ofType('note').some((note) => /refused: bash/.test(note.text)));
   });
 
-  test('H07 at the cap of turns it is ended', async () => {
+  test('H07 the run is stopped at the turn limit', async () => {
     const usage = event('usage', { total_input_tokens: 5, total_output_tokens: 2 });
     own.play({ steps: [usage, usage, usage, { do: 'sleep' }] });
     const [kind, retryable, message] = kindOfFailure(await own.start({}, { turnsMax: 3 }));
@@ -207,7 +207,7 @@ suite('Drover Code driver', function () {
     assert.equal(own.host.ofType('usage').at(-1)?.usage.inputTokens, 5);
   });
 
-  test('H08 a process that ignores SIGTERM is killed with its children', async () => {
+  test('H08 a process that ignores SIGTERM is killed together with its children', async () => {
     const begun = event('tool_start', { id: 'a', name: 'bash' });
     own.play({ steps: [{ do: 'ignore-term' }, { do: 'child' }, begun, { do: 'sleep' }] });
     const stop = new AbortController();
@@ -218,7 +218,7 @@ suite('Drover Code driver', function () {
     await assertNothingLeft(own.run.request.runId);
   });
 
-  test('H11 a flood of events is drained and its log stays bounded', async () => {
+  test('H11 a flood of events is drained, and its log stays bounded', async () => {
     const line = `${JSON.stringify({ type: 'text_delta', text: 'word\n', ts: 'x' })}\n`;
     own.play({ steps: [{ do: 'repeat', count: 100_000, text: line }] });
     const outcome = await own.start({ maxOutputBytes: 1_000_000 });
@@ -228,7 +228,7 @@ suite('Drover Code driver', function () {
     assert.ok(everythingStored(join(own.run.folder, 'log')).length < 2_000_000);
   });
 
-  test('T02 a key is in no argument, prompt file, log or sentence', async () => {
+  test('T02 a key appears in no argument, prompt file, log or message', async () => {
     own.play({
       exit: 1,
       steps: [
@@ -250,7 +250,7 @@ suite('Drover Code driver', function () {
     assert.deepEqual(own.calls(), []);
   });
 
-  test('a run that a dead backend left is followed to its end by the next', async () => {
+  test('the next backend follows a run that a dead backend left to its end', async () => {
     const goOn = join(own.run.folder, 'go on');
     own.play({
       steps: [
@@ -304,7 +304,7 @@ suite('Drover Code driver', function () {
     assert.deepEqual(after, before);
   });
 
-  test('S01 in a SQLForge project the prompt lists the allowed commands', async () => {
+  test('S01 the prompt lists the allowed commands in a SQLForge project', async () => {
     own.repository();
     writeFileSync(join(own.run.cwd, 'sqlforge.yml'), 'default_environment: dev\n');
     await own.start({ prompt: 'add a metric' });

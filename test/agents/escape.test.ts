@@ -123,7 +123,7 @@ function ownSession(): string {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3] ?? '';
 }
 
-suite('escapes', function () {
+suite('escape attempts', function () {
   this.timeout(60_000);
   suiteSetup(() => {
     assert.ok(
@@ -204,7 +204,7 @@ suite('escapes', function () {
     return run('script', ['-qec', start.map(quoted).join(' '), '/dev/null'], env);
   };
 
-  test('none of them gets out', async () => {
+  test('no attempt gets out of the sandbox', async () => {
     const said = await behind(
       wallsOf('open'),
       `${script({ ...allReads, ...allOfWalls })}${writing}`,
@@ -215,7 +215,7 @@ suite('escapes', function () {
     assert.ok(Object.keys({ ...allReads, ...allOfWalls }).length + allWrites.length >= 100);
   });
 
-  test('without a network none of them reaches one, and with one each does', async () => {
+  test('no attempt reaches a network without network access, and each does with it', async () => {
     assert.deepEqual(namesOf(await behind(wallsOf('none'), script(network))), []);
     assert.deepEqual(namesOf(await behind(wallsOf('open'), script(network))), Object.keys(network));
   });
@@ -223,7 +223,7 @@ suite('escapes', function () {
   // As another user, the system stops calls that only root can make even if the sandbox does not.
   for (const [name, wall] of Object.entries(walls)) {
     if (wall.isRoots && !isRoot) continue;
-    test(`with its wall taken away each gets out: ${name}`, async () => {
+    test(`an attempt gets out if its wall is removed: ${name}`, async () => {
       const args = wallsOf('open');
       const removed = wall.removed(args);
       assert.notDeepEqual(removed, args);
@@ -235,7 +235,7 @@ suite('escapes', function () {
     });
   }
 
-  test('without a sandbox just those get out that SECURITY.md lists as not promised', async () => {
+  test('without a sandbox, exactly the attempts that SECURITY.md lists get out', async () => {
     // Root has its own table of mounts and nothing else, so that it does not unmount the machine's.
     const open = isRoot ? ['--dev-bind', '/', '/', '--cap-add', 'ALL'] : null;
     const tried = { ...allReads, ...network, ...allOfWalls };
@@ -262,7 +262,7 @@ suite('escapes', function () {
     );
   });
 
-  test('the worktree itself is there, and can be written', async () => {
+  test('the worktree itself exists and is writable', async () => {
     await behind(wallsOf('open'), 'echo more >> mine.txt; echo new > new.txt');
     assert.equal(readFileSync(join(place.slot, 'mine.txt'), 'utf8'), 'mine\nmore\n');
     assert.equal(readFileSync(join(place.slot, 'new.txt'), 'utf8'), 'new\n');

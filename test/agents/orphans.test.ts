@@ -30,7 +30,7 @@ suite('orphans of an agent', () => {
     return Number(readFileSync(note, 'utf8'));
   }
 
-  test('A2: ended, unless they are older than the agent or have a parent', async () => {
+  test('A2: orphans are ended, unless they are older than the agent or have a parent', async () => {
     // Only Linux reports the working folder of a process.
     if (process.platform !== 'linux') return;
     const older = await orphan('older');

@@ -43,7 +43,7 @@ suite('peers of the socket', function () {
     return await accepted;
   }
 
-  test('a process of a run, its child, and one with another project’s marker', async () => {
+  test("a process of a run, its child, and a process with another project's marker are recognized", async () => {
     if (process.platform !== 'linux') return;
     const marked = await peer('exec', { DROVER_RUN: runId });
     assert.equal(await isPeerOfRun(marked, project), true);
@@ -52,11 +52,11 @@ suite('peers of the socket', function () {
     assert.equal(await isPeerOfRun(cleared, project), true, 'its parent is marked');
   });
 
-  test('a person’s own process', async () => {
+  test("a person's own process is recognized", async () => {
     assert.equal(await isPeerOfRun(await peer('exec', {}), project), false);
   });
 
-  test('one without environment, session and parent, by its control group', async () => {
+  test('a process without environment, session and parent is recognized by its control group', async () => {
     const group = makeRunGroup(runId);
     assert.ok(group !== null, noGroups);
     const join = `printf 0 > "${group}/cgroup.procs"; exec setsid env -i`;

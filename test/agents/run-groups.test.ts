@@ -51,7 +51,7 @@ suite('groups of runs', function () {
      while ! [ -s "${note}" ]; do sleep 0.05; done; echo done`;
   const left = (): number => Number(readFileSync(note, 'utf8'));
 
-  test('S7: an agent’s process that left everything is killed, and 0 are counted', async () => {
+  test("S7: an agent's process that left its group and session is killed, and 0 processes are counted", async () => {
     const settings = settingsOf('command', { path: 'sh', args: ['-c', leave(), 'agent'] });
     const deps = { processTable: createProcessTable(), baseDir: '/' };
     const host = createRecordingHost();
@@ -64,14 +64,14 @@ suite('groups of runs', function () {
     assert.equal(findRunGroup(run.request.runId, null), null, 'the group is removed');
   });
 
-  test('S7: so is that of a gate', async () => {
+  test("S7: a gate's process that left its group and session is killed too", async () => {
     const outcome = await runGate(run, leave());
     assert.equal(outcome.exitCode, 0);
     assert.equal(processStartTime(left()), null);
     assert.equal(findRunGroup(run.request.runId, null), null);
   });
 
-  test('S7: so is one that forks and exits faster than it can be signaled', async () => {
+  test('S7: a process that forks and exits faster than it can be signaled is killed too', async () => {
     // It ends by itself, so that nothing runs on if this fails, and records that it has.
     const hops = `
       my ($note, $end) = (shift, time + 10); sub note { open(NOTE, ">", shift); print NOTE "x"; close NOTE }
@@ -86,7 +86,7 @@ suite('groups of runs', function () {
     assert.equal(existsSync(`${note}.over`), false, 'it was killed');
   });
 
-  test('a worker that a run starts beside itself outlives it, and is ended by its own marker', async () => {
+  test('a worker that a run starts outlives the run, and is ended by its own marker', async () => {
     const source = join(import.meta.dirname, '../../server/agents/kit/process/run-group.ts');
     const script = `
       import { spawn } from 'node:child_process';
@@ -110,7 +110,7 @@ suite('groups of runs', function () {
     assert.equal(findRunGroup(worker, null), null);
   });
 
-  test('groups that a run has made below its own are ended too', async () => {
+  test('groups that a run created below its own group are killed too', async () => {
     const group = makeRunGroup(run.request.runId);
     assert.ok(group !== null);
     const below = join(group, 'below');
@@ -126,7 +126,7 @@ suite('groups of runs', function () {
     assert.equal(existsSync(group), false);
   });
 
-  test('the group of an earlier backend, which was in another one, is found', () => {
+  test('the group of an earlier backend that was in another group is found', () => {
     const own = makeRunGroup(run.request.runId);
     assert.ok(own !== null);
     removeGroup(own);

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestRun, runGate, type TestRun } from './support.ts';
 
-suite('commands of the settings', function () {
+suite('commands from settings', function () {
   this.timeout(30_000);
   let run: TestRun;
   setup(() => {
@@ -13,7 +13,7 @@ suite('commands of the settings', function () {
   });
   teardown(() => run.remove());
 
-  test('S17: a command with a secret is not an argument of a process, and works as written', async () => {
+  test('S17: a command with a secret is not an argument of a process, and runs as written', async () => {
     if (process.platform !== 'linux') return;
     const secret = 'pl4nted-in-a-command';
     const seen = join(run.folder, 'arguments');

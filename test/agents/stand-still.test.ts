@@ -19,7 +19,7 @@ setsid sh -c 'while :; do echo x >> "$0/apart"; sleep 0.02; done' "$0" &
 while :; do echo x >> "$0/own"; sleep 0.02; done`;
 const stillMs = 300;
 
-suite('an agent that is paused', function () {
+suite('a suspended agent', function () {
   this.timeout(60_000);
   const table = createProcessTable();
   let folder = '';
@@ -50,7 +50,7 @@ suite('an agent that is paused', function () {
     return movedBoth().some((length, at) => length > (before[at] ?? 0));
   };
 
-  test('moves again when it may, not when its output has been emptied', async () => {
+  test('it continues when it is allowed to, not when its output has been emptied', async () => {
     assert.equal(await table.standStill(runId, agent), true);
     assert.equal(await isMoving(), false);
     const frozen = await freeze(runId, agent);
@@ -65,7 +65,7 @@ suite('an agent that is paused', function () {
     await eventually('both move', () => movedBoth().every((n, at) => n > (before[at] ?? 0)));
   });
 
-  test('is ended without moving again', async () => {
+  test('it is killed without continuing', async () => {
     assert.equal(await table.standStill(runId, agent), true);
     const before = movedBoth();
     // Nor if it is ended for another reason, with time to end by itself.

@@ -94,7 +94,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'a process whose clock was stopped finds its step refused and its signal aborted',
+    'a process whose clock was stopped has its step refused and its signal aborted',
     onBench(async ({ clock, database, process }) => {
       const stoppedClock = new ManualClock(clock.now());
       const [stopped, other] = [process('a', stoppedClock), process('b')];
@@ -194,7 +194,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'a process that cannot renew aborts its bodies when its lease has run out',
+    'a process that cannot renew its lease aborts its bodies when the lease expires',
     onBench(async ({ clock, database, process, troubles }) => {
       const durable = process('a');
       const reached = gate();
@@ -218,7 +218,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'work of a name that this process does not know waits, and delays no other work',
+    'work with a name that this process does not know waits, and delays no other work',
     onBench(async ({ process }) => {
       const durable = process('a');
       durable.queue('q', { perProcess: 1 });
@@ -232,7 +232,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'a full disk fails no workflow: it continues once the disk has space and the lease has run out',
+    'a full disk fails no workflow, which continues once the disk has space and the lease has expired',
     onBench(async ({ clock, database, process, troubles }) => {
       const durable = process('a');
       let runs = 0;
@@ -258,7 +258,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'writes nothing while there is nothing to do',
+    'an idle engine writes nothing',
     onBench(async ({ clock, database, process }) => {
       const durable = process('a');
       durable.workflow('quick', async () => 1);
@@ -275,7 +275,7 @@ suite('embedded: leases', () => {
   );
 
   test(
-    'forgets the steps of workflows that succeeded long ago, and of no others',
+    'the engine deletes only the steps of workflows that succeeded long ago',
     onBench(async ({ clock, database, process }) => {
       const durable = process('a');
       durable.workflow('work', async (run, input: string) => {
@@ -305,7 +305,7 @@ suite('embedded: leases', () => {
   );
 });
 
-suite('embedded: its statements use an index, for any number of rows', () => {
+suite('embedded: statements use an index for any number of rows', () => {
   const statements: readonly (readonly [string, RegExp])[] = [
     [
       `select seq from workflows where state = 'pending' and queue = 'q'

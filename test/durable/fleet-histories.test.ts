@@ -75,7 +75,7 @@ suite('fleet: histories', () => {
   for (const mend of ['mend', 'mendForNew'] as const) {
     const back = mend === 'mend' ? 'is back' : 'has only new connections';
     test(
-      `a machine that is cut off stops, is taken over, stores nothing more, and works on when it ${back}`,
+      `a disconnected machine stops, loses its work to others, stores nothing more, and continues when it ${back}`,
       onBench(async ({ url, folder, child }) => {
         const proxy = await startStallingProxy((await testPostgres()).port);
         const road = new URL(url);
@@ -100,7 +100,7 @@ suite('fleet: histories', () => {
 
   for (let seed = 1; seed <= histories; seed += 1) {
     test(
-      `machines that are killed and stopped, seed ${seed}`,
+      `machines are killed and stopped, seed ${seed}`,
       onBench((bench) => runHistory(bench, chance(seed))),
     );
   }

@@ -65,7 +65,7 @@ suite('fleet: processes', () => {
   suiteTeardown(() => closeTestPostgres());
 
   test(
-    'DBOS is launched once in a process: a second adapter may start and wait, not launch',
+    'DBOS is launched once in a process: a second adapter may start and wait, but not launch',
     onFleet(async (bench) => {
       const first = await bench.open();
       const second = await bench.open({ executorId: 'second' });
@@ -78,7 +78,7 @@ suite('fleet: processes', () => {
     }),
   );
 
-  test('several may open an empty database at the same time', async () => {
+  test('several processes may open an empty database at the same time', async () => {
     const url = await (await testPostgres()).createDatabase('drover_empty');
     const ids = ['one', 'two', 'three', 'four'];
     const fleets = await Promise.all(ids.map((executorId) => openFleet({ url, executorId })));
@@ -91,7 +91,7 @@ suite('fleet: processes', () => {
   });
 
   test(
-    'many that see a dead process at the same time take its work over once',
+    'if many processes detect a dead one at the same time, its work is taken over once',
     onFleet(async (bench) => {
       const ids = Array.from({ length: 8 }, (_, index) => `watcher-${index}`);
       const watchers = await Promise.all(ids.map((executorId) => bench.open({ executorId })));
@@ -116,7 +116,7 @@ suite('fleet: processes', () => {
   );
 
   test(
-    'a commit whose claim is lost inside of its transaction writes nothing',
+    'a commit whose claim is lost during its transaction writes nothing',
     onFleet(async (bench) => {
       const { durable, db } = await bench.open();
       const errors: unknown[] = [];
@@ -149,7 +149,7 @@ suite('fleet: processes', () => {
   );
 
   test(
-    'commit and record write in transactions of the database that the store has opened',
+    'commit and record write in transactions of the database that the store opened',
     onFleet(async (bench) => {
       const named = { connectionString: bench.url, application_name: 'the store' };
       const pool = new pg.Pool({ ...named, max: 2 });
@@ -180,7 +180,7 @@ suite('fleet: processes', () => {
   );
 
   test(
-    'a take-over waits for a commit that is under way',
+    'a takeover waits for a running commit',
     onFleet(async (bench) => {
       const { durable, db } = await bench.open();
       const inside = milestone();
@@ -212,7 +212,7 @@ suite('fleet: processes', () => {
   );
 
   test(
-    'continues when all its connections are cut',
+    'the engine continues after all its connections are cut',
     onFleet(async (bench) => {
       const { durable, db } = await bench.open();
       durable.workflow('echo', async (run, input) => run.step('one', async () => input));
@@ -229,7 +229,7 @@ suite('fleet: processes', () => {
 
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     test(
-      `a database that is ended by ${signal} and started again loses nothing`,
+      `a database that ${signal} stopped and that is started again loses nothing`,
       onFleet(async (bench) => {
         const server = await testPostgres();
         const { durable, db } = await bench.open();
@@ -271,7 +271,7 @@ suite('fleet: processes', () => {
   }
 
   test(
-    'closes although the database is unreachable; its running workflows are resumed later',
+    'the engine closes while the database is unreachable, and resumes its running workflows later',
     onFleet(async (bench) => {
       const server = await testPostgres();
       const first = await bench.open({ takeOverAfterMs: 5_000 });
@@ -297,7 +297,7 @@ suite('fleet: processes', () => {
   );
 
   test(
-    'resumes a workflow that DBOS itself has canceled and resumed',
+    'the engine resumes a workflow that DBOS itself canceled and resumed',
     onFleet(async (bench) => {
       const { durable, db } = await bench.open();
       const ran: string[] = [];
@@ -333,7 +333,7 @@ suite('fleet: processes', () => {
   );
 
   test(
-    'a role that may only read and write rows is enough for a worker',
+    'a role that can only read and write rows is enough for a worker',
     onFleet(async (bench) => {
       const { db } = await bench.open({ executorId: 'owner' });
       const database = new URL(bench.url).pathname.slice(1);
@@ -366,7 +366,7 @@ suite('fleet: processes', () => {
   );
 
   test(
-    'leaves the work of another compatibility number alone',
+    'the engine leaves work with another compatibility number alone',
     onFleet(async (bench) => {
       const newer = await bench.open({ executorId: 'newer', applicationVersion: 'drover-2' });
       const { durable } = await bench.open();

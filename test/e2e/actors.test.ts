@@ -8,7 +8,7 @@ import { useProjects } from './support/suite-projects.ts';
 suite('events of commands', () => {
   const project = useProjects();
 
-  test('name the user and the machine, and can be listed by either', async () => {
+  test('events name the user and the machine, and can be listed by either', async () => {
     const here = project({ env: { DROVER_MACHINE_NAME: 'north' }, isEachProcess: true });
     await here.expect(0, ['init']);
     const id = await here.add('One');

@@ -57,7 +57,7 @@ suite('a diamond by each real agent', function () {
   teardown(() => fake.close());
 
   for (const agent of realAgents) {
-    test(`${agent.kind}: asked, killed, and all six land`, async () => {
+    test(`${agent.kind}: the agent is asked and killed, and all six tasks land`, async () => {
       fake.setScript({ conversations: conversations(agent.kind, true) });
       const here = project({
         env: { DROVER_AGENT_TYPE: agent.kind, DROVER_AGENT_PATH: programs[agent.kind] },

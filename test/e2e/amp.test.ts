@@ -19,7 +19,7 @@ suite('a diamond by Amp', function () {
   this.timeout(200_000);
   const project = useProjects();
 
-  test('killed and resumed, and all six land', async () => {
+  test('Amp is killed and resumed, and all six tasks land', async () => {
     const here = project({ env: { AMP_API_KEY: ampKey, DROVER_AGENT_TYPE: 'amp' } });
     const double = join(here.folder, 'amp');
     const program = installAmp(double);

@@ -105,7 +105,7 @@ suite('drover at', function () {
     opened = null;
   });
 
-  test('shows the states of a run whose backend is killed, as they were seen', async function () {
+  test('the command shows the states of a run whose backend is killed, as they were at the time', async function () {
     const here = project({ agent });
     const held = join(here.folder, 'held');
     mkdirSync(held);

@@ -34,7 +34,7 @@ suite('a further attempt', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('H4: does not run sub-tasks again that are done', async () => {
+  test('H4: it does not run finished sub-tasks again', async () => {
     const here = project({
       agent: `
 cat > /dev/null
@@ -54,9 +54,11 @@ echo "$id" >> order.txt
     for (const task of (await here.status()).tasks) assert.equal(task.status, 'completed');
   });
 
-  soakTest('H4: nor does one that was paused; a reset begins with all of them', async () => {
-    const here = project({
-      agent: `
+  soakTest(
+    'H4: a paused attempt does not run them again either, but a reset starts all of them over',
+    async () => {
+      const here = project({
+        agent: `
 cat > /dev/null
 echo "$id" >> ../../calls
 echo "$id" >> order.txt
@@ -65,23 +67,24 @@ case "$id" in
   *.3) [ -e ../../well ] || exit 9;;
 esac
 `,
-    });
-    const id = await planParts(here);
-    const run = here.start(['run', '--json']);
-    await eventually('the second part waits', () => existsSync(join(here.folder, 'waits')));
-    await here.expect(0, ['pause', id]);
-    await run.ended;
-    here.write('go', '');
-    await here.expect(0, ['resume-task', id]);
-    await here.expect(1, ['run']);
-    assert.deepEqual(calls(here, id), [1, 2, 2, 0], 'two attempts of the third one');
-    here.write('well', '');
-    await here.expect(0, ['reset', id]);
-    await here.expect(0, ['run']);
-    assert.deepEqual(calls(here, id), [2, 3, 3, 1]);
-  });
+      });
+      const id = await planParts(here);
+      const run = here.start(['run', '--json']);
+      await eventually('the second part waits', () => existsSync(join(here.folder, 'waits')));
+      await here.expect(0, ['pause', id]);
+      await run.ended;
+      here.write('go', '');
+      await here.expect(0, ['resume-task', id]);
+      await here.expect(1, ['run']);
+      assert.deepEqual(calls(here, id), [1, 2, 2, 0], 'two attempts of the third one');
+      here.write('well', '');
+      await here.expect(0, ['reset', id]);
+      await here.expect(0, ['run']);
+      assert.deepEqual(calls(here, id), [2, 3, 3, 1]);
+    },
+  );
 
-  test('H5: a conflict that an attempt leaves undecided stays one, with the first work named', async () => {
+  test('H5: an attempt that leaves a conflict unresolved stays in conflict, and the first task is named', async () => {
     const here = project({
       files: { 'shared.txt': 'nobody\n' },
       agent: `
@@ -118,7 +121,7 @@ echo "$id" > shared.txt
     assert.equal(here.read('repo/both.txt'), 'first\n');
   });
 
-  test('a finished agent is not started again because git cannot commit its work', async () => {
+  test('a finished agent does not run again because git cannot commit its work', async () => {
     const here = project({
       agent: `
 cat > /dev/null
@@ -144,29 +147,32 @@ git config extensions.unheardOf true
     assert.equal((await here.task('t1')).attempts, 0);
   });
 
-  soakTest('nor because the task was paused or cancelled before git was cured', async () => {
-    const here = project({
-      agent: `
+  soakTest(
+    'a finished agent does not run again because the task was paused or cancelled before git was repaired',
+    async () => {
+      const here = project({
+        agent: `
 cat > /dev/null
 echo "$attempt" >> "../../starts-$id"
 echo "work of $id" > "$id.txt"
 echo broken > "$(git rev-parse --git-dir)/index"
 `,
-    });
-    await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
-    assert.notEqual((await here.drover(['run'])).code, 0);
-    const { worktree_path: slot, status } = await here.task('t1');
-    assert.equal(status, 'blocked');
-    await here.expect(0, ['pause', 't1']);
-    await here.expect(0, ['resume-task', 't1']);
-    assert.notEqual((await here.drover(['run'])).code, 0, 'git is as broken as before');
-    await here.expect(0, ['cancel', 't1']);
-    await here.expect(0, ['retry', 't1']);
-    const index = here.gitIn(slot ?? '', 'rev-parse', '--git-path', 'index');
-    rmSync(resolve(slot ?? '', index));
-    await here.expect(0, ['run']);
-    assert.deepEqual(landedTasks(here), ['t1']);
-    assert.equal(here.git('show', 'main:t1.txt'), 'work of t1');
-    assert.equal(here.read('starts-t1'), '1\n');
-  });
+      });
+      await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
+      assert.notEqual((await here.drover(['run'])).code, 0);
+      const { worktree_path: slot, status } = await here.task('t1');
+      assert.equal(status, 'blocked');
+      await here.expect(0, ['pause', 't1']);
+      await here.expect(0, ['resume-task', 't1']);
+      assert.notEqual((await here.drover(['run'])).code, 0, 'git is as broken as before');
+      await here.expect(0, ['cancel', 't1']);
+      await here.expect(0, ['retry', 't1']);
+      const index = here.gitIn(slot ?? '', 'rev-parse', '--git-path', 'index');
+      rmSync(resolve(slot ?? '', index));
+      await here.expect(0, ['run']);
+      assert.deepEqual(landedTasks(here), ['t1']);
+      assert.equal(here.git('show', 'main:t1.txt'), 'work of t1');
+      assert.equal(here.read('starts-t1'), '1\n');
+    },
+  );
 });

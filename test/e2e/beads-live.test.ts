@@ -102,7 +102,7 @@ function wordsOf(id: string, edit: TheirEdit): readonly string[] {
 suite('the real bd', function () {
   this.timeout(1_800_000);
   for (const version of bdVersions) {
-    test(`bd ${version}: after ten days of edits on both sides, both are equal`, async () => {
+    test(`bd ${version}: both sides are equal after ten days of edits on both sides`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'bd-'));
       const project = await memoryStore(testSources(Date.now()));
       try {

@@ -62,7 +62,7 @@ class Beads {
   }
 }
 
-suite('the points of the real bd', function () {
+suite('the expectations of users of the real bd', function () {
   this.timeout(600_000);
   const project = useProjects({ isEachProcess: true });
 
@@ -74,7 +74,7 @@ suite('the points of the real bd', function () {
   }
 
   for (const version of bdVersions) {
-    test(`bd ${version}: priorities come back, and ready there is ready here`, async () => {
+    test(`bd ${version}: priorities survive a round trip, and issues that are ready there are ready here`, async () => {
       const [here, beads] = await begin(version);
       const ids = [0, 1, 2, 3, 4].map((p) => beads.create(`P${p}`, '-p', String(p)));
       const [first = '', second = '', third = '', fourth = '', fifth = ''] = ids;
@@ -108,7 +108,7 @@ suite('the points of the real bd', function () {
       assert.deepEqual(there.map(({ id }) => id).toSorted(), [first, fifth].toSorted());
     });
 
-    test(`bd ${version}: closed, reopened, deferred and deleted issues`, async () => {
+    test(`bd ${version}: closed, reopened, deferred and deleted issues are handled`, async () => {
       const [here, beads] = await begin(version);
       const [closed, deferred, deleted] = ['A', 'B', 'C'].map((title) => beads.create(title));
       const statusOf = async (id = ''): Promise<string> => (await here.task(id)).status;
@@ -127,7 +127,7 @@ suite('the points of the real bd', function () {
       assert.deepEqual([await statusOf(closed), await statusOf(deferred)], ['ready', 'ready']);
     });
 
-    test(`bd ${version}: found, claimed and closed during a run, with a dirty .beads`, async () => {
+    test(`bd ${version}: issues are found, claimed and closed during a run with a dirty .beads`, async () => {
       const [here, beads] = await begin(version);
       const work = beads.create('Work');
       await beads.sync();

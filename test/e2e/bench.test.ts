@@ -49,14 +49,14 @@ suite('the benches', function () {
     });
   }
 
-  test('no part is left out', async () => {
+  test('no part of the bench is omitted', async () => {
     const help = run(process.execPath, ['bench/main.ts', '--help'], { cwd: root });
     const { stdout } = (await help.catch((failed: unknown) => failed)) as { stdout: string };
     const [, named = ''] = /^parts: ([\w, ]+) \(/mu.exec(stdout) ?? [];
     assert.deepEqual(named.split(', ').sort(), [...all.flat(), 'against'].sort());
   });
 
-  soakTest('another program, by an adapter', async function () {
+  soakTest('an adapter measures another program', async function () {
     const adapter = join(folder, 'adapter.mjs');
     writeFileSync(
       adapter,

@@ -28,7 +28,7 @@ function ranOf(here: Project): readonly (readonly string[])[] {
 
 const steps = ['claimed', 'agent_done', 'committed', 'candidate_gated', 'merged'];
 
-suite('candidates side by side', function () {
+suite('several candidates of one task', function () {
   this.timeout(180_000);
   const project = useProjects();
 
@@ -42,7 +42,7 @@ suite('candidates side by side', function () {
   const landed = (here: Project, id: string): Promise<unknown> =>
     eventually('it has landed', () => Promise.resolve(landedTasks(here).includes(id)));
 
-  test('the smallest change that passes the gate lands; the others stay reachable', async () => {
+  test('the smallest change that passes the gate lands, and the others stay reachable', async () => {
     const [here, id] = await begin(differs, '--choose', 'smallest-change');
     const next = await here.add('Goes on', '--blocked-by', id);
     await here.expect(0, ['run', '--workers', '3', '--gate', gate]);
@@ -80,7 +80,7 @@ suite('candidates side by side', function () {
     );
   });
 
-  test('the first that passes ends the others, each of which takes a worker', async () => {
+  test('the first candidate that passes ends the others, each of which uses a worker', async () => {
     const waits = `if [ "\${id%-c2}" = "$id" ]; then echo "$id" >> ../../waits.txt; read -r line < ../../go; fi`;
     const [here, id] = await begin(`${waits}\n${differs}`, '--choose', 'first-green');
     const barrier = makeBarrier(here.folder, 'go');
@@ -97,7 +97,7 @@ suite('candidates side by side', function () {
     assert.equal(here.read('repo/work.txt'), 'good\n');
   });
 
-  test('a person is asked, with the facts of the candidates, and the answer decides', async () => {
+  test('a person is shown the facts about the candidates, and the answer decides', async () => {
     const [here, id] = await begin(differs, '--choose', 'person');
     await here.expect(1, ['run', '--workers', '3', '--gate', gate]);
     assert.deepEqual(landedTasks(here), []);
@@ -139,7 +139,7 @@ suite('candidates side by side', function () {
   });
 
   for (const step of sized(['candidate_gated'], steps)) {
-    test(`it lands once although the backend dies after each "${step}"`, async () => {
+    test(`the work lands once even if the backend dies after each "${step}"`, async () => {
       const [here, id] = await begin(differs, '--choose', 'smallest-change');
       const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
       await here.expect(0, ['run', '--workers', '2', '--gate', gate], { env });

@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-suite('a rule for the names of branches', function () {
+suite("a server's rule for branch names", function () {
   this.timeout(120_000);
   const makeOne = useProjects();
   let server: PostgresServer;
@@ -38,7 +38,7 @@ suite('a rule for the names of branches', function () {
       .trim()
       .split('\n');
 
-  test('doctor names the setting, and with it an epic lands', async () => {
+  test('doctor names the setting, and an epic lands with it', async () => {
     const without = await withRule('# defaults\n');
     await without.expect(0, ['init']);
     const said = await without.drover(['doctor']);

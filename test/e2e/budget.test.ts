@@ -77,7 +77,7 @@ suite('budgets against an agent that never ends', function () {
   ];
 
   for (const [kind, setting, wanted] of sized([turns], kinds)) {
-    test(`${kind}: ended, not tried again, its work kept, the others land`, async () => {
+    test(`${kind}: the agent is stopped and not retried, its work is kept, and the other tasks land`, async () => {
       const here = begin(`[budget]\n${setting}\nask_at = 1\nloop_repeats = 0\n`);
       await beginPlan(here, [{ id: 'mad', priority: 'high' }, 'good']);
       const done = await here.drover(['run', '--workers', '1', '--json'], { timeoutMs: 120_000 });
@@ -102,7 +102,7 @@ suite('budgets against an agent that never ends', function () {
   }
 
   soakTest(
-    'of an epic: all of it waits, nothing has failed, and the same session goes on when there is more',
+    "an epic's budget makes all its tasks wait without a failure, and a higher budget continues the same session",
     async () => {
       const settings = '[budget]\nepic_tokens = 6_000\nask_at = 1\nloop_repeats = 0\n';
       const here = begin(settings);
@@ -137,7 +137,7 @@ suite('budgets against an agent that never ends', function () {
   );
 
   soakTest(
-    'of the day: nothing starts, why and status say so, and a raised budget lets it go on',
+    "the day's budget starts nothing more, why and status report it, and a higher budget lets tasks continue",
     async () => {
       const settings = '[budget]\nday_turns = 6\nask_at = 1\nloop_repeats = 0\n';
       const here = begin(settings);
@@ -174,25 +174,28 @@ suite('budgets against an agent that never ends', function () {
     },
   );
 
-  soakTest('before it is used up a person is asked, once; "stop" ends it', async () => {
-    // Slow enough that the answer comes before the budget's end.
-    const here = begin('[budget]\ntask_turns = 40\nask_at = 0.1\nloop_repeats = 0\n', 1_000);
-    await beginPlan(here, ['mad']);
-    const run = here.start(['run', '--json'], { timeoutMs: 200_000 });
-    const question = await eventually('a question', async () =>
-      (await here.status()).questions.find(({ task_id }) => task_id === 'mad'),
-    );
-    assert.match(question.text, /^The budget of mad is \d+ % used: \d+ turns of 40 turns/);
-    await here.expect(0, ['answer', question.id, 'stop']);
-    const done = await run.ended;
-    assert.equal(done.code, 1, `${done.stdout.slice(-3000)}\n${done.stderr}`);
-    assert.match((await here.task('mad')).last_error ?? '', /when a person stopped it; /);
-    assert.equal((await here.events('--type', 'question.asked')).length, 1);
-    assert.equal(await keptWork(here), 'work of mad');
-  });
+  soakTest(
+    'a person is asked once before the budget is used up, and "stop" ends the agent',
+    async () => {
+      // Slow enough that the answer comes before the budget's end.
+      const here = begin('[budget]\ntask_turns = 40\nask_at = 0.1\nloop_repeats = 0\n', 1_000);
+      await beginPlan(here, ['mad']);
+      const run = here.start(['run', '--json'], { timeoutMs: 200_000 });
+      const question = await eventually('a question', async () =>
+        (await here.status()).questions.find(({ task_id }) => task_id === 'mad'),
+      );
+      assert.match(question.text, /^The budget of mad is \d+ % used: \d+ turns of 40 turns/);
+      await here.expect(0, ['answer', question.id, 'stop']);
+      const done = await run.ended;
+      assert.equal(done.code, 1, `${done.stdout.slice(-3000)}\n${done.stderr}`);
+      assert.match((await here.task('mad')).last_error ?? '', /when a person stopped it; /);
+      assert.equal((await here.events('--type', 'question.asked')).length, 1);
+      assert.equal(await keptWork(here), 'work of mad');
+    },
+  );
 
   soakTest(
-    'the same call again and again: it pauses and asks; "go on" is the same session, "stop" ends it',
+    'repeated identical calls pause the agent and ask a person, "go on" continues the session, and "stop" ends it',
     async () => {
       const here = begin('[budget]\nloop_repeats = 5\n');
       await beginPlan(here, ['mad']);
@@ -217,7 +220,7 @@ suite('budgets against an agent that never ends', function () {
     },
   );
 
-  test('usage counts over the death of the backend', async () => {
+  test('usage survives the crash of a backend', async () => {
     const here = begin('[budget]\ntask_turns = 30\nask_at = 1\nloop_repeats = 0\n');
     const turn = { ...writes('mad'), usage: { input: 1_000, output: 200 }, delayMs: 150 };
     fake.setScript({

@@ -24,7 +24,7 @@ mkdir -p .github/workflows
 echo "on: push" > ".github/workflows/$id.yml"
 `;
 
-suite('settings that a pull has changed', function () {
+suite('settings that a pull changed', function () {
   this.timeout(120_000);
   const project = useProjects();
 
@@ -35,7 +35,7 @@ suite('settings that a pull has changed', function () {
 
   for (const isStopped of sized([true], [false, true])) {
     const where = isStopped ? 'a new backend' : 'the running backend';
-    test(`approve, undo and retry leave them alone in ${where}`, async () => {
+    test(`approve, undo and retry do not use them in ${where}`, async () => {
       const here = project({ agent, settings: programs('TRUSTED') });
       await beginPlan(here, ['t1', 't2']);
       await here.expect(2, ['run']);
@@ -95,7 +95,7 @@ suite('settings that a pull has changed', function () {
     ],
   ];
   for (const [look, more, ask] of sized(looks.slice(0, 2), looks)) {
-    test(`${look} puts nothing of them in force, and accepts nothing`, async () => {
+    test(`${look} neither applies nor accepts any of them`, async () => {
       const here = project({ agent, settings: programs('TRUSTED') });
       await beginPlan(here, ['t1', 't2']);
       await here.expect(2, ['run']);
@@ -116,7 +116,7 @@ suite('settings that a pull has changed', function () {
     });
   }
 
-  test('the checks before a run ask the agent that the run would start', async () => {
+  test('the checks before a run probe the agent that the run would start', async () => {
     const here = project({ agent });
     await beginPlan(here, ['t1']);
     const client = await panelClient(here);
@@ -136,7 +136,7 @@ suite('settings that a pull has changed', function () {
     }
   });
 
-  soakTest('a run keeps its gate when another one starts with a changed gate', async () => {
+  soakTest('a run keeps its gate when another run starts with a changed gate', async () => {
     const gate = (name: string): string =>
       `[gate]\ncommand = "echo ${name} >> ../../gates; test -e README.md"\n`;
     const here = project({

@@ -26,7 +26,7 @@ suite('Claude Code through drover run', function () {
   const project = useProjects();
   const real = useClaude();
 
-  test('six tasks, three workers: asked, killed, overloaded, and all of them land', async () => {
+  test('six tasks and three workers: agents are asked, killed and overloaded, and all tasks land', async () => {
     const bash = {
       name: 'Bash',
       input: { command: 'sh -c "date > c2-by-bash.txt"', description: 'x' },
@@ -106,7 +106,7 @@ suite('Claude Code through drover run', function () {
   });
 
   soakTest(
-    'a usage limit parks the task and starts nothing new; then the same session goes on',
+    'a usage limit parks the task and starts nothing new, and the same session continues later',
     async () => {
       const limit = {
         http: 429,

@@ -85,7 +85,7 @@ suite('leftovers of agents', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('cancelled in the middle, and the slot used by others', async () => {
+  test("a cancelled agent's work is kept when others use its slot", async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, ['gone']);
     const run = here.start(['run', '--workers', '1', '--json']);
@@ -100,7 +100,7 @@ suite('leftovers of agents', function () {
     assert.deepEqual(rescued, ['refs/drover/work/gone/1']);
   });
 
-  soakTest('failed, each attempt by itself', async () => {
+  soakTest('the work of each failed attempt is kept', async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, [{ id: 'fails', max_attempts: 2 }]);
     await here.expect(1, ['run']);
@@ -112,7 +112,7 @@ suite('leftovers of agents', function () {
     for (const attempt of [1, 2]) await assertReachable(here, 'fails', attempt);
   });
 
-  test('failed with uncommitted work alone: the task names the ref that holds it, and no deleted branch', async () => {
+  test('a task that failed with only uncommitted work names the ref that holds it, and no deleted branch', async () => {
     const here = project({ agent: leavesOneFile });
     await beginPlan(here, [
       { id: 'fails', max_attempts: 2 },
@@ -132,7 +132,7 @@ suite('leftovers of agents', function () {
     assert.match(await here.expect(0, ['why', 'fails']), new RegExp(refs.join('.*')));
   });
 
-  soakTest('a gate that is red: the task names the branch of each attempt', async () => {
+  soakTest('a task whose gate is red names the branch of each attempt', async () => {
     const here = project();
     await beginPlan(here, [{ id: 'red', max_attempts: 2, gate: 'test ! -e red.txt' }]);
     await here.expect(1, ['run']);
@@ -141,7 +141,7 @@ suite('leftovers of agents', function () {
     for (const ref of refs) assert.equal(shown(here, `${ref}:red.txt`), 'work of red');
   });
 
-  test('paused: everything stays in its place, even ignored files, and continues there', async () => {
+  test('a paused task keeps everything in place, even ignored files, and continues there', async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, ['held']);
     const run = here.start(['run', '--json']);
@@ -171,7 +171,7 @@ suite('leftovers of agents', function () {
     await assertReachable(here, 'held', 1);
   });
 
-  test('prune without -f keeps dirty worktrees, with -f it keeps them under a ref', async () => {
+  test('prune without -f keeps dirty worktrees, and prune -f keeps their work under a ref', async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, [{ id: 'fails', max_attempts: 1 }]);
     await here.expect(1, ['run']);
@@ -188,7 +188,7 @@ suite('leftovers of agents', function () {
   });
 
   soakTest(
-    'slots below a former worktree_root are used no more, and prune removes them',
+    'slots below a former worktree_root are no longer used, and prune removes them',
     async () => {
       const here = project();
       await beginPlan(here, ['t1']);
@@ -209,7 +209,7 @@ suite('leftovers of agents', function () {
     },
   );
 
-  soakTest('reset and retry: the earlier attempts stay reachable', async () => {
+  soakTest('earlier attempts stay reachable after reset and retry', async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, [{ id: 'fails', max_attempts: 1 }]);
     await here.expect(1, ['run']);
@@ -220,7 +220,7 @@ suite('leftovers of agents', function () {
     for (const attempt of [1, 2, 3]) await assertReachable(here, 'fails', attempt);
   });
 
-  test('killed with its backend, never resumed, cancelled by the next one', async () => {
+  test('the work of an agent that died with its backend is kept when the next backend cancels it', async () => {
     const here = project({ agent: leavesThings });
     await beginPlan(here, ['orphan']);
     const run = here.start(['run', '--json']);

@@ -78,7 +78,7 @@ suite('programs that a hostile clone starts', function () {
   });
   teardown(() => receiver.close());
 
-  test('nothing before a person consents, and the programs in docs/clones.md after it', async () => {
+  test('nothing starts before a person consents, and then only the programs in docs/clones.md', async () => {
     const here = hostileClone(receiver.url, project);
     const clone = join(here.folder, 'repo');
     const found = new Map<string, string>();

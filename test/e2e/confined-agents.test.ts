@@ -118,7 +118,7 @@ suite('real agents confined', function () {
   };
   const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-  test('without walls each of the tries succeeds', async () => {
+  test('each attempt succeeds without walls', async () => {
     const here = await begun(agents[0] ?? assert.fail());
     here.write('repo/.drover/backend.json', '{}');
     const command = triesOf(here, portOf(other));
@@ -127,7 +127,7 @@ suite('real agents confined', function () {
   });
 
   for (const agent of agents) {
-    test(`${agent.kind}: edits, runs, commits, asks, is killed and goes on, and reaches nothing else`, async () => {
+    test(`${agent.kind} edits, runs commands, commits, asks, survives a kill, and reaches nothing else`, async () => {
       const here = await begun(agent);
       fake.setScript(talk(agent, here, portOf(other), true));
       const run = here.start(['run', '--workers', '1', '--gate', 'test -e README.md', '--json'], {

@@ -46,7 +46,7 @@ suite('confinement', function () {
     return here;
   };
 
-  test('an agent edits, commits and stages, the gate tests it, and it lands', async () => {
+  test('an agent edits, commits and stages, the gate tests the work, and it lands', async () => {
     const here = await begin({
       agent: `
 cat > /dev/null
@@ -69,7 +69,7 @@ git status --porcelain
     assert.equal(here.git('fsck', '--strict', '--no-dangling').trim(), '');
   });
 
-  test('an agent leaves out files that the user’s own ignore file names', async () => {
+  test("an agent's work excludes files that the user's own ignore file names", async () => {
     const here = await begin(
       { agent: 'cat > /dev/null; echo a > a.txt; echo b > b.swp; git add -A; git commit -qm mine' },
       '[core]\n\texcludesFile = ~/.gitignore_global\n',
@@ -81,7 +81,7 @@ git status --porcelain
     assert.deepEqual([files.includes('a.txt'), files.includes('b.swp')], [true, false]);
   });
 
-  test('an agent’s commits bear an identity and settings of files that the user’s includes', async () => {
+  test("an agent's commits have the identity and the settings from files that the user's configuration includes", async () => {
     const here = await begin(
       {
         agent: `
@@ -103,7 +103,7 @@ git commit -qm 'mine'; git config user.nickname > nickname.txt
     assert.equal(here.git('cat-file', '-s', 'main:a.txt'), '4');
   });
 
-  test('an agent of a user who signs commits commits, unsigned', async () => {
+  test('an agent of a user who signs commits makes unsigned commits', async () => {
     const here = await begin(
       { agent: 'cat > /dev/null; echo a > a.txt; git add a.txt; git commit -qm mine' },
       '[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = /no/gpg\n',
@@ -115,7 +115,7 @@ git commit -qm 'mine'; git config user.nickname > nickname.txt
     assert.match(doctor, /off for confined programs: commit\.gpgsign/u);
   });
 
-  test('an agent that plans changes nothing in its worktree, and its plan waits', async () => {
+  test('a planning agent changes nothing in its worktree, and its plan waits', async () => {
     const here = await begin({
       agent: `
 cat > /dev/null
@@ -135,7 +135,7 @@ fi
     assert.equal(here.git('show', 'main:built.txt').trim(), 'done');
   });
 
-  test('it cannot reach other folders, processes, the owner’s token, the repository', async () => {
+  test("an agent cannot reach other folders, processes, the owner's token or the repository", async () => {
     const here = await begin({
       agent: `
 cat > /dev/null
@@ -164,7 +164,7 @@ try 'see gate slot' "ls ../gate-1"
     assert.equal(existsSync(join(here.root, '.git', 'hooks', 'pre-commit')), false);
   });
 
-  test('an agent reads the image of its description, changes nothing of it, and sees no other one', async () => {
+  test('an agent reads the images of its description, cannot change them, and sees no others', async () => {
     const here = await begin({
       agent: `
 path=$(sed -n 's/^- attachment:[^ ]*: //p')
@@ -184,7 +184,7 @@ ls "$(dirname "$path")" > listed.txt
     assert.match(here.git('show', 'main:listed.txt'), /^[0-9a-f]{64}\.gif\s*$/u);
   });
 
-  test('Drover’s tools reach the agent inside', async () => {
+  test("Drover's tools reach the agent inside the sandbox", async () => {
     const here = await begin({
       agent: `
 cat > /dev/null
@@ -212,7 +212,7 @@ rm call.mjs
     assert.match(here.git('show', 'main:answer.txt'), /the very title/);
   });
 
-  test('a confined agent outlives its backend, is adopted, and its commit is taken back', async () => {
+  test('a confined agent outlives its backend, is adopted, and its commit is imported', async () => {
     const here = await begin({
       agent: `
 cat > /dev/null
@@ -231,7 +231,7 @@ echo two > two.txt; git add two.txt; git commit -qm two
     assert.match(subjects, /one/);
   });
 
-  test('backend and agent killed together: the commit is there for the next try', async () => {
+  test('if backend and agent are killed together, the commit exists for the next attempt', async () => {
     const here = await begin({
       agent: `
 cat > /dev/null
@@ -247,7 +247,7 @@ sleep 1000
     assert.ok(here.git('log', '--all', '--format=%s').includes('one'));
   });
 
-  test('a mode that does not hold here starts nothing, and gives the reason', async () => {
+  test('a mode that does not work here starts nothing, and the reason is reported', async () => {
     const here = await begin({ env: { DROVER_SANDBOX: 'srt' } });
     await here.expect(0, ['add', 'a']);
     const run = await here.drover(['run']);
@@ -255,7 +255,7 @@ sleep 1000
     assert.match(run.stdout + run.stderr, /\[sandbox\] mode = "srt" is not available here/);
   });
 
-  test('a list of hosts: agent and gate reach each their own, and nothing else', async () => {
+  test('with lists of hosts, the agent and the gate each reach only their own', async () => {
     const answers = [0, 1, 2].map(() => createServer((_, answer) => answer.end('answered')));
     const ports = await Promise.all(answers.map(listenOn));
     const [agents, gates, other] = ports;
@@ -286,7 +286,7 @@ command = '''( ${all} ) > "$PWD/seen-by-gate" 2>&1; cat seen-by-gate; grep -q "g
     }
   });
 
-  test('an agent with a list of hosts outlives its backend, and keeps just that network', async () => {
+  test('an agent with a list of hosts outlives its backend, and keeps exactly that network', async () => {
     const answers = [0, 1].map(() => createServer((_, answer) => answer.end('answered')));
     const [own, other] = await Promise.all(answers.map(listenOn));
     const ask = (name: string, port: number | undefined): string =>
@@ -317,7 +317,7 @@ ${ask('other', other)}
     }
   });
 
-  test('an agent without its own sandbox is refused if that is required', async () => {
+  test('an agent without its own sandbox is refused if one is required', async () => {
     const here = await begin({ env: { DROVER_SANDBOX: 'agent' } });
     const task = await here.add('a', '--max-attempts', '1');
     assert.notEqual((await here.drover(['run'])).code, 0);
@@ -330,7 +330,7 @@ ${ask('other', other)}
     assert.match(sandbox?.message ?? '', /gates and setups run with all your permissions/);
   });
 
-  test('doctor tries to get out: stopped by the sandbox, and not without one', async () => {
+  test("doctor's escape attempts fail in the sandbox and succeed without it", async () => {
     const here = await begin({});
     type Told = { sandbox: readonly { probe: string; stopped: boolean }[] };
     const { sandbox } = await here.json<Told>(['doctor', '--sandbox']);

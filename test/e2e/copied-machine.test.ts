@@ -17,7 +17,7 @@ suite('a copied machine', function () {
   });
   suiteTeardown(() => server.close());
 
-  test('is refused while the original works, and may continue in its place', async () => {
+  test('a copied machine is refused while the original runs, and may continue in its place', async () => {
     const here = makeOne({
       settings: '[fleet]\ntake_over_after = "6s"\n',
       env: {

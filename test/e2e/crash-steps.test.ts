@@ -48,12 +48,12 @@ suite('a backend that dies right after a step', function () {
   }
 });
 
-suite('a backend that is asked to leave', function () {
+suite('a backend that is asked to exit', function () {
   this.timeout(120_000);
   const project = useProjects();
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    test(`${signal} in the middle of an agent's work uses no attempt`, async () => {
+    test(`${signal} while an agent works uses no attempt`, async () => {
       const here = project({ agent: `read -r line < ../../go; ${recordedAgent}` });
       const barrier = makeBarrier(here.folder, 'go');
       await begin(here, [{ id: 'A', blockedBy: [] }]);

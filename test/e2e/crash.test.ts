@@ -33,7 +33,7 @@ suite('a backend that is killed', function () {
   this.timeout(900_000);
   const project = useProjects();
 
-  test(`at ${killsWanted} random moments (DROVER_SEED=${seed})`, async () => {
+  test(`the backend is killed at ${killsWanted} random times (DROVER_SEED=${seed})`, async () => {
     const chance = new SeededChance(seed);
     let kills = 0;
     for (let round = 0; kills < killsWanted; round += 1) {
@@ -52,7 +52,7 @@ suite('a backend that is killed', function () {
   });
 
   soakTest(
-    `with its agents, ${wholeKills} times: no line of theirs is lost (DROVER_SEED=${seed})`,
+    `the backend is killed ${wholeKills} times with its agents, and no line of theirs is lost (DROVER_SEED=${seed})`,
     async () => {
       const chance = new SeededChance(seed);
       let kills = 0;

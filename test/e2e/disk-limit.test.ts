@@ -21,14 +21,14 @@ command = "mkdir -p big && head -c ${mb} /dev/urandom > big/blob"
 disk_limit = "${limit}"
 `;
 
-suite('the limit of the worktrees', function () {
+suite('the disk limit of worktrees', function () {
   this.timeout(120_000);
   const project = useProjects();
 
   const sizes = (here: Project): Promise<WorktreeSizes> =>
     here.json<WorktreeSizes>(['worktree', 'list', '--size']);
 
-  test(`${slots} worktrees at the limit: one command, what stayed and why, and the run goes on`, async () => {
+  test(`at the limit with ${slots} worktrees, one command frees space, explains the rest, and the run continues`, async () => {
     const here = project({
       settings: settings('1000GB'),
       files: { '.gitignore': 'big/\n' },

@@ -28,7 +28,7 @@ suite('e2e: drover doctor', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('every kind of agent is listed, and a program that the project names is not started', async () => {
+  test('every agent kind is listed, and no program that only the project names is started', async () => {
     const here = project({
       settings: '[agent]\nkind = "claude"\npath = "./evil"\n',
       env: { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' },
@@ -71,7 +71,7 @@ suite('e2e: drover doctor', function () {
     assert.equal(existsSync(mark), false);
   });
 
-  test('the identity that commits will bear is named, and a missing one is a warning', async () => {
+  test('the identity for commits is named, and a missing one is a warning', async () => {
     const here = project();
     await here.expect(0, ['init']);
     const identity = async (): Promise<string> => {

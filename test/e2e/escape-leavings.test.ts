@@ -12,11 +12,11 @@ import { useProjects } from './support/suite-projects.ts';
 /** The private folder of the worktree, inside and outside. */
 const privateFolder = 'private=$(git rev-parse --absolute-git-dir)';
 
-suite('leftovers of confined programs', function () {
+suite('files that confined programs leave behind', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('links beside the worktree and in the home lead Drover nowhere', async () => {
+  test('links beside the worktree and in the home do not lead Drover astray', async () => {
     const here = project({
       env: { DROVER_SANDBOX: 'bwrap' },
       // Its path is made below, and is the same inside.
@@ -67,7 +67,7 @@ fi
     }
   });
 
-  test('S6: a gate cannot note that its setup is whose it is not', async () => {
+  test('S6: a gate cannot fake the owner of its setup', async () => {
     // The first candidate's own check plants another linter, and notes it as the setup's work.
     const here = project({
       env: { DROVER_SANDBOX: 'bwrap' },

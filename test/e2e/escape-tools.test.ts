@@ -127,7 +127,7 @@ rm client.mjs abuse.mjs
     return here;
   };
 
-  test("none gets anything from inside except its own task's data", async () => {
+  test("no attempt gets anything from inside except its own task's data", async () => {
     const here = await begin(abuse, 'bwrap');
     await here.expect(0, ['run', '--workers', '1']);
     const tried = JSON.parse(here.git('show', 'main:tried.json')) as Tried;
@@ -149,7 +149,7 @@ rm client.mjs abuse.mjs
     assert.deepEqual((await here.status()).questions, []);
   });
 
-  test('each succeeds if its wall is removed', async () => {
+  test('each attempt succeeds if its wall is removed', async () => {
     // Both are at work, without a sandbox; each token is known here.
     const here = project({
       env: { DROVER_SANDBOX: 'off' },

@@ -19,7 +19,7 @@ suite('a database that fails over', function () {
   const makeOne = useProjects();
   const servers = usePostgresPair();
 
-  test('while agents work: they end well, once each, and land', async () => {
+  test('agents that work during the fail-over end successfully, once each, and land', async () => {
     const { primary, standby } = servers();
     await primary.createDatabase('plan');
     const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;

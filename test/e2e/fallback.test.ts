@@ -21,11 +21,11 @@ if [ "\${DROVER_AGENT_MODEL:-}" = "" ]; then echo "the small model gives up" >&2
 echo "work of $id by $DROVER_AGENT_MODEL" > "$id.txt"
 `;
 
-suite('who takes over from an agent', function () {
+suite('fallback agents', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('the next attempt uses the next agent in the list, and gets the reason', async () => {
+  test('the next attempt uses the next agent in the list, which gets the reason', async () => {
     const here = project({ agent: worksWithModel });
     await here.expect(0, ['init']);
     const id = await here.add('Write a file', '--fallback', 'command:big');
@@ -50,7 +50,7 @@ suite('who takes over from an agent', function () {
     );
   });
 
-  soakTest('the model of a task is asked for, until it is taken away', async () => {
+  soakTest('the model of a task is requested until it is removed', async () => {
     const here = project({ agent: worksWithModel });
     await here.expect(0, ['init']);
     const id = await here.add('Write a file', '--model', 'opus', '--max-attempts', '1');
@@ -63,7 +63,7 @@ suite('who takes over from an agent', function () {
     assert.deepEqual(landedTasks(here), [id]);
   });
 
-  soakTest('the list in the settings holds for all tasks, and a task can have none', async () => {
+  soakTest('the list in the settings applies to all tasks, and a task can opt out', async () => {
     const here = project({
       agent: worksWithModel,
       settings: '[agents.command]\nfallback = [{ agent = "demo" }]\n[gate]\ncommand = "true"\n',
@@ -77,7 +77,7 @@ suite('who takes over from an agent', function () {
     assert.deepEqual(landedTasks(here), [id]);
   });
 
-  test('a missing agent is replaced, without using an attempt and without a wait', async () => {
+  test('a missing agent is replaced at once, without using an attempt', async () => {
     const here = project({ agent: worksWithModel });
     await here.expect(0, ['init']);
     const id = await here.add('Write a file', '--agent', 'codex', '--max-attempts', '1');
@@ -88,7 +88,7 @@ suite('who takes over from an agent', function () {
     assert.deepEqual(here.read('ran.txt').trim().split('\n'), ['2 big']);
   });
 
-  test('it survives the death of the backend between the two agents and in the second one', async () => {
+  test('a takeover survives crashes of the backend between the two agents and during the second one', async () => {
     const here = project({ agent: `${worksWithModel}\nread -r line < ../../go` });
     const barrier = makeBarrier(here.folder, 'go');
     await here.expect(0, ['init']);
@@ -126,7 +126,7 @@ suite('who takes over from an agent', function () {
   });
 });
 
-suite('an account at its limit, and an agent that takes over', function () {
+suite('a fallback agent for an account at its limit', function () {
   this.timeout(180_000);
   const project = useProjects();
   let claude: string;
@@ -140,7 +140,7 @@ suite('an account at its limit, and an agent that takes over', function () {
   });
   teardown(() => fake.close());
 
-  test('the task is not parked: another agent has it at once, and gets the later ones', async () => {
+  test('the task is not parked: another agent gets it at once, and also the later tasks', async () => {
     const headers = { 'anthropic-ratelimit-unified-status': 'rejected' };
     fake.setScript({
       conversations: [],

@@ -25,7 +25,7 @@ suite("a fleet's database", function () {
     await server.close();
   });
 
-  test('the role with the least rights runs a plan, after prepare and grant', async () => {
+  test('the role with minimal privileges runs a plan, after prepare and grant', async () => {
     const url = await server.createDatabase('least');
     const role = 'drover_worker';
     await run(url, `create role ${role} login`, 'revoke connect on database least from public');
@@ -56,7 +56,7 @@ suite("a fleet's database", function () {
     await here.expect(0, ['server', 'stop', '--force']);
   });
 
-  test('a session pooler with its defaults serves a run', async () => {
+  test('a session pooler with its default settings serves a run', async () => {
     await server.createDatabase('pooled');
     const pooler = await startPgBouncer(server.port, 'session');
     poolers.push(pooler);
@@ -69,7 +69,7 @@ suite("a fleet's database", function () {
   });
 
   for (const mode of sized(['transaction'] as const, ['transaction', 'statement'] as const)) {
-    test(`a pooler in ${mode} mode is refused with the setting to change`, async () => {
+    test(`a pooler in ${mode} mode is refused, and the setting to change is named`, async () => {
       const name = `shared_${mode}`;
       const direct = await server.createDatabase(name);
       const pooler = await startPgBouncer(server.port, mode);

@@ -24,7 +24,7 @@ suite("an agent's output in a fleet", function () {
   });
   suiteTeardown(() => server.close());
 
-  test('is followed from another clone, and read there when its backend is gone', async () => {
+  test('output is followed from another clone, and read there when its backend has exited', async () => {
     const url = await server.createDatabase('followed');
     const here = project({ agent, env: { DBOS_SYSTEM_DATABASE_URL: url } });
     const barrier = makeBarrier(here.folder, 'barrier');

@@ -9,12 +9,12 @@ import { useProjects } from './support/suite-projects.ts';
 /** A snapshot is made within twenty seconds, and compared within five. */
 const hintMaxMs = 150_000;
 
-suite('Claude Code beside another one', function () {
+suite('Claude Code with a concurrent task', function () {
   this.timeout(300_000);
   const project = useProjects();
   const real = useClaude();
 
-  test('gets the title and the change of the other task within its turn', async () => {
+  test('Claude Code gets the title and the changes of the other task during its turn', async () => {
     const meets = (id: string, name: string): ReturnType<typeof conversation> =>
       conversation(id, [
         {

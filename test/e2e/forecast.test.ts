@@ -27,11 +27,11 @@ async function began(here: Project, id: string): Promise<void> {
   await eventually(`${id} has begun`, () => existsSync(join(here.folder, `began-${id}-1`)));
 }
 
-suite('a conflict that is foreseen', function () {
+suite('a forecast conflict', function () {
   this.timeout(240_000);
   const project = useProjects({ isEachProcess: true });
 
-  test('is named at both tasks while they run, and no file of theirs is touched', async () => {
+  test('a conflict is reported at both running tasks, and their files are not touched', async () => {
     const here = project({ agent: meets });
     const barriers = ['a', 'b'].map((id) => makeBarrier(here.folder, `go-${id}`));
     await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a'] }]);
@@ -71,7 +71,7 @@ suite('a conflict that is foreseen', function () {
     });
   });
 
-  test('stops the later task and lets it go on from the work of the earlier one, if so set', async () => {
+  test('with the setting "order", the later task stops and continues from the work of the earlier one', async () => {
     const here = project({ agent: meets, settings: '[run]\non_forecast = "order"\n' });
     const barriers = ['a', 'b'].map((id) => makeBarrier(here.folder, `go-${id}`));
     await beginPlan(here, ['a', 'b']);

@@ -42,7 +42,7 @@ suite('a full disk', function () {
   const runs = (here: Project): number => here.read('runs').trim().split('\n').length;
 
   for (const part of ['setup', 'agent', 'gate'] as const) {
-    test(`that fails ${part === 'agent' ? 'an' : 'a'} ${part} uses no attempt, and the work lands later`, async () => {
+    test(`a full disk that fails ${part === 'agent' ? 'an' : 'a'} ${part} uses no attempt, and the work lands later`, async () => {
       const here = projectWhose(part, fillsOnce);
       const worktrees = join(here.folder, 'repo.worktrees');
       unmount = mountDisk(worktrees, diskBytes);
@@ -63,7 +63,7 @@ suite('a full disk', function () {
   }
 
   for (const part of sized(['agent'] as const, ['agent', 'gate'] as const)) {
-    test(`that is full only in the words of ${part === 'agent' ? 'an' : 'a'} ${part} uses attempts like any failure`, async () => {
+    test(`${part === 'agent' ? 'an' : 'a'} ${part} that only prints that the disk is full uses attempts like any failure`, async () => {
       const here = projectWhose(part, words);
       await beginPlan(here, ['t1']);
       await here.expect(0, ['run']);
@@ -73,7 +73,7 @@ suite('a full disk', function () {
     });
   }
 
-  test('that is full only in the words of a setup blocks the task like any failure', async () => {
+  test('a setup that only prints that the disk is full blocks the task like any failure', async () => {
     const here = projectWhose('setup', words);
     await beginPlan(here, ['t1']);
     await here.drover(['run']);

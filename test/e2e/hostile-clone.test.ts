@@ -9,7 +9,7 @@ import type { Project } from './support/project.ts';
 import { importPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-suite('clones that bring files of Drover', function () {
+suite('clones that contain files of Drover', function () {
   this.timeout(120_000);
   const project = useProjects({ isEachProcess: true });
 
@@ -27,7 +27,7 @@ suite('clones that bring files of Drover', function () {
     }
   };
 
-  test('S12: a plan with a run to continue starts nothing, in any command', async () => {
+  test('S12: a plan with a run to continue starts nothing, whatever the command', async () => {
     const here = project({ agent: 'cat > /dev/null; echo ran >> "$HOME/ran"; echo x > x.txt' });
     await here.expect(0, ['init']);
     await importPlan(here, ['t1']);
@@ -53,7 +53,7 @@ suite('clones that bring files of Drover', function () {
     assert.match(here.read('home/ran'), /^ran\n$/);
   });
 
-  test('S13: links in a folder that a clone brings are not written through', async () => {
+  test('S13: Drover does not write through links in a folder that a clone contains', async () => {
     const here = project();
     here.write('home/.bashrc', 'precious\n');
     mkdirSync(join(here.folder, 'home', 'Documents'), { mode: 0o755 });
@@ -74,7 +74,7 @@ suite('clones that bring files of Drover', function () {
     assert.equal(here.sh(documents, 'test -z "$(ls -A)"'), 0);
   });
 
-  test('S13: a link in place of the whole folder', async () => {
+  test('S13: Drover does not write through a link in place of the whole folder', async () => {
     const here = project();
     const documents = join(here.folder, 'home', 'Documents');
     mkdirSync(documents, { mode: 0o755 });
@@ -91,7 +91,7 @@ suite('clones that bring files of Drover', function () {
     assert.equal(statSync(documents).mode & 0o777, 0o755);
   });
 
-  test('S20: files that Drover keeps are readable by its user alone', async () => {
+  test('S20: only the user can read the files that Drover keeps', async () => {
     const here = project();
     assert.equal(here.sh(here.root, 'umask 022; mkdir -m 755 .drover .git/drover'), 0);
     await here.expect(0, ['init']);

@@ -26,7 +26,7 @@ suite('an idle worker', function () {
   });
   suiteTeardown(() => server.close());
 
-  test(`sends at most ${perSecondMax} statements a second`, async () => {
+  test(`it sends at most ${perSecondMax} statements a second`, async () => {
     const url = await server.createDatabase('idle');
     const here = makeOne({ env: { DBOS_SYSTEM_DATABASE_URL: url } });
     await here.expect(0, ['init']);

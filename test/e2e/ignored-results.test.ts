@@ -15,7 +15,7 @@ suite('results that git ignores', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('are named, survive the removal of the slot, and land if the user wants them', async () => {
+  test('ignored results are listed, survive the removal of the slot, and land if the user wants them', async () => {
     const here = project({
       files,
       settings: '[setup]\ncommand = "mkdir -p dist && echo setup > dist/by-setup.txt"\n',
@@ -51,41 +51,47 @@ echo x > node_modules/tool/index.js
     assert.equal(here.git('show', 'refs/drover/work/t2/1-ignored:dist/report.pdf'), 'report of t2');
   });
 
-  soakTest('are mentioned beside committed work, and none is held for it', async () => {
-    const here = project({
-      files,
-      agent: `
+  soakTest(
+    'ignored results are mentioned beside committed work, but do not cause a hold',
+    async () => {
+      const here = project({
+        files,
+        agent: `
 cat > /dev/null
 mkdir -p dist && echo built > dist/app.js && echo "$id" > "$id.txt"
 `,
-    });
-    await beginPlan(here, ['t1']);
-    await here.expect(0, ['run']);
-    assert.deepEqual(landedTasks(here), ['t1']);
-    const shown = await here.expect(0, ['show', 't1']);
-    assert.match(shown, /1 ignored file was not committed: dist\/app\.js/u);
-    assert.match(shown, /refs\/drover\/work\/t1\/1-ignored/u);
-    assert.equal(existsSync(join(here.root, 'dist')), false);
-  });
+      });
+      await beginPlan(here, ['t1']);
+      await here.expect(0, ['run']);
+      assert.deepEqual(landedTasks(here), ['t1']);
+      const shown = await here.expect(0, ['show', 't1']);
+      assert.match(shown, /1 ignored file was not committed: dist\/app\.js/u);
+      assert.match(shown, /refs\/drover\/work\/t1\/1-ignored/u);
+      assert.equal(existsSync(join(here.root, 'dist')), false);
+    },
+  );
 
-  soakTest('of more than is kept stay in the slot, which the prune leaves alone', async () => {
-    const here = project({
-      files,
-      agent: `
+  soakTest(
+    'ignored results beyond the limit stay in the slot, which prune leaves alone',
+    async () => {
+      const here = project({
+        files,
+        agent: `
 cat > /dev/null
 mkdir -p dist; i=0; while [ $i -lt 600 ]; do echo $i > dist/$i.txt; i=$((i + 1)); done
 `,
-    });
-    await beginPlan(here, ['t1']);
-    await here.expect(2, ['run']);
-    const task = await here.task('t1');
-    assert.match(task.verdict_reason ?? '', /more than 500 ignored files.*dist\//u);
-    await here.expect(0, ['worktree', 'prune']);
-    assert.ok(existsSync(join(task.worktree_path ?? '-', 'dist', '599.txt')));
-    assert.match(await here.expect(0, ['why', 't1']), /more than 500 ignored files/u);
-  });
+      });
+      await beginPlan(here, ['t1']);
+      await here.expect(2, ['run']);
+      const task = await here.task('t1');
+      assert.match(task.verdict_reason ?? '', /more than 500 ignored files.*dist\//u);
+      await here.expect(0, ['worktree', 'prune']);
+      assert.ok(existsSync(join(task.worktree_path ?? '-', 'dist', '599.txt')));
+      assert.match(await here.expect(0, ['why', 't1']), /more than 500 ignored files/u);
+    },
+  );
 
-  test('of an agent that fails are in its snapshot', async () => {
+  test('ignored results of a failed agent are in its snapshot', async () => {
     const here = project({
       files,
       agent: 'cat > /dev/null; mkdir -p dist; echo half > dist/report.pdf; exit 1',

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..');
 const papers = ['README.md', 'CHANGELOG.md'];
 const bytesMax = 5 * 1024 * 1024;
 
-suite('the package of npm', function () {
+suite('the npm package', function () {
   this.timeout(300_000);
   const folder = mkdtempSync(join(tmpdir(), 'drover-install-'));
   const checkout = join(folder, 'checkout');
@@ -59,7 +59,7 @@ suite('the package of npm', function () {
     removeFolder(folder);
   });
 
-  test('is small, and holds no source and no test', () => {
+  test('it is small, and contains no sources and no tests', () => {
     assert.ok(statSync(packed).size < bytesMax, `${statSync(packed).size} bytes`);
     const files = execFileSync('tar', ['tzf', packed], { encoding: 'utf8' }).trim().split('\n');
     const others = files.filter(
@@ -79,7 +79,7 @@ suite('the package of npm', function () {
     ]);
   });
 
-  test('brings a Node of its own and no other package, and can be published with provenance', () => {
+  test('it contains its own Node and no other package, and can be published with provenance', () => {
     const modules = join(prefix, 'lib/node_modules/drover/node_modules');
     const installed = readdirSync(modules).filter((name) => !name.startsWith('.'));
     assert.deepEqual(installed, [`node-${process.platform}-${process.arch}`]);
@@ -90,14 +90,14 @@ suite('the package of npm', function () {
     assert.match(home.url, /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/u);
   });
 
-  test('is packed without the scripts of the checkout, which keeps them', () => {
+  test('it is packed without the scripts of the checkout, which keeps them', () => {
     assert.equal(
       readFileSync(join(checkout, 'package.json'), 'utf8'),
       readFileSync(join(root, 'package.json'), 'utf8'),
     );
   });
 
-  test('plans, runs with the demo agent, and checks the setup', () => {
+  test('it plans, runs with the demo agent, and checks the setup', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     assert.equal(drover('--version').trim(), version);
     drover('init');
@@ -112,7 +112,7 @@ suite('the package of npm', function () {
   });
 
   for (const shell of ['bash', 'zsh', 'fish']) {
-    test(`completes in ${shell}`, () => {
+    test(`completion works in ${shell}`, () => {
       assert.match(drover('completion', shell), /drover/u);
     });
   }

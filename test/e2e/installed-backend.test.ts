@@ -18,7 +18,7 @@ interface Installed {
 
 const idleSoon = '[backend]\nidle_timeout = "1s"\n';
 
-suite('the service of a user', function () {
+suite('the user service', function () {
   this.timeout(60_000);
   const project = useProjects({ isEachProcess: true });
 
@@ -39,7 +39,7 @@ suite('the service of a user', function () {
     return { here, env: { PATH: `${bin}:${here.env['PATH']}` }, calls };
   }
 
-  test('is installed, starts the backend that stays when idle, and is removed', async () => {
+  test('it is installed, starts a backend that stays when idle, and is removed', async () => {
     const { here, env, calls } = await begin(0);
     const { service, file, started } = await here.json<Installed>(['server', 'install'], { env });
     assert.ok(started);
@@ -83,7 +83,7 @@ suite('the service of a user', function () {
     );
   });
 
-  test('without a manager, the command to start it is printed, and what lingering needs', async () => {
+  test('without a service manager, the start command and the requirements of lingering are printed', async () => {
     const { here, env } = await begin(1);
     const { code, stdout } = await here.drover(['server', 'install'], { env });
     assert.equal(code, 1);

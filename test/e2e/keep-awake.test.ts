@@ -60,7 +60,7 @@ suite('keeping the machine awake', function () {
     await running.ended;
   });
 
-  test('sleep is allowed when the work is over, with the backend still running', async () => {
+  test('sleep is allowed when the work is done and the backend is still running', async () => {
     const { here, held, open } = begin('');
     const running = await run(here);
     const holder = await eventually('the holder', () => holderIn(held));
@@ -70,7 +70,7 @@ suite('keeping the machine awake', function () {
     assert.notEqual(here.backendPid(), null);
   });
 
-  test('a person turns it off', async () => {
+  test('a person can turn it off', async () => {
     const { here, held, open } = begin('[run]\nkeep_awake = false\n');
     const running = await run(here);
     await eventually('the agent works', async () => (await here.status()).counts.in_progress === 1);

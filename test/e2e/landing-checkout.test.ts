@@ -37,7 +37,7 @@ suite('landing: the checkout of the user', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('a dirty checkout of the target follows, and everything of the user stays', async () => {
+  test("a dirty checkout of the target follows, and all of the user's changes stay", async () => {
     const here = project({ files: { 'poem.txt': poemText } });
     await beginPlan(here, ['t1', 't2']);
     const mine = makeDirty(here);
@@ -48,7 +48,7 @@ suite('landing: the checkout of the user', function () {
     assert.equal((await here.status()).target?.pending, 0);
   });
 
-  test('an edit of the same size, in the second of the index, is still shown by git', async () => {
+  test('git still shows an edit of the same size made in the second in which the index was written', async () => {
     const here = project({ files: { version: '1.2.3\n', 'poem.txt': poemText } });
     await beginPlan(here, ['t1', 't2']);
     here.git('config', 'core.trustctime', 'false');
@@ -65,7 +65,7 @@ suite('landing: the checkout of the user', function () {
     assert.match(here.git('diff'), /^\+1\.2\.4$/m);
   });
 
-  test('with checkout.follow "never" no byte of it changes', async () => {
+  test('with checkout.follow "never", no byte of it changes', async () => {
     const here = project({
       files: { 'poem.txt': poemText },
       settings: '[checkout]\nfollow = "never"\n',
@@ -83,7 +83,7 @@ suite('landing: the checkout of the user', function () {
     assert.deepEqual(landedTasks(here, 'drover/results/main'), ['t1']);
   });
 
-  test('an overlapping change makes landed work wait, and it follows once that is gone', async () => {
+  test('an overlapping change makes landed work wait, and the branch follows once the change is gone', async () => {
     const here = project({ files: { 'poem.txt': poemText }, agent: changesThePoem });
     await beginPlan(here, ['t1']);
     here.write('repo/poem.txt', poemText.replace('one', 'mine'));
@@ -131,7 +131,7 @@ suite('landing: the checkout of the user', function () {
     );
   });
 
-  soakTest('a commit of the user in the middle of a run is taken in', async () => {
+  soakTest('a commit that the user makes during a run is merged', async () => {
     const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
@@ -153,7 +153,7 @@ suite('landing: the checkout of the user', function () {
     assert.equal(here.git('status', '--porcelain'), '');
   });
 
-  soakTest('a target that is checked out nowhere moves, and nothing else does', async () => {
+  soakTest('if the target is not checked out anywhere, only the branch moves', async () => {
     const here = project({ files: { 'poem.txt': poemText } });
     await beginPlan(here, ['t1']);
     here.git('checkout', '-q', '-b', 'other');
@@ -166,7 +166,7 @@ suite('landing: the checkout of the user', function () {
     assert.equal(here.read('repo/t1.txt'), '');
   });
 
-  test('a detached HEAD is refused without a target, and nothing has changed', async () => {
+  test('a detached HEAD without a target is refused, and nothing has changed', async () => {
     const here = project();
     await beginPlan(here, ['t1']);
     here.git('checkout', '-q', '--detach');
@@ -182,7 +182,7 @@ suite('landing: the checkout of the user', function () {
     assert.deepEqual(landedTasks(here, 'main'), ['t1']);
   });
 
-  test('a branch that the user rewinds is believed', async () => {
+  test('a branch that the user rewinds stays rewound', async () => {
     const here = project();
     await beginPlan(here, ['t1']);
     const first = here.git('rev-parse', 'main');

@@ -21,7 +21,7 @@ suite('landing: an epic as a whole', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('its tasks land on its own branch, the finished epic on the target as one merge', async () => {
+  test('its tasks land on its own branch, and the finished epic lands on the target as one merge', async () => {
     const here = project();
     await beginPlan(here, [epic, ...stories, other]);
     const base = here.git('rev-parse', 'main');
@@ -44,7 +44,7 @@ suite('landing: an epic as a whole', function () {
     assert.equal(here.git('rev-parse', 'main'), again);
   });
 
-  test('is gated on the current target: a red gate leaves the target unchanged and is reported', async () => {
+  test('an epic is gated on the current target, and a red gate leaves the target unchanged and is reported', async () => {
     const here = project({
       agent: `if [ $id = t2 ]; then read -r line < ../../go; fi; ${writesOneFile}`,
     });
@@ -76,7 +76,7 @@ suite('landing: an epic as a whole', function () {
     assert.equal(firstParents(here).at(-1)?.trailers['Drover-Epic'], 'E1');
   });
 
-  test('a task that failed on its branch, and is done outside of it, brings nothing else of the epic', async () => {
+  test("a task that failed on its epic's branch and is completed elsewhere brings no other work of the epic along", async () => {
     const fails = `if [ $id = t2 ] && [ ! -e ../../cured ]; then echo half > half.txt; exit 9; fi`;
     const here = project({ agent: `${fails}; ${writesOneFile}` });
     await beginPlan(here, [epic, { id: 't1', epic_id: 'E1' }, { id: 't2', epic_id: 'E1' }]);
@@ -96,7 +96,7 @@ suite('landing: an epic as a whole', function () {
   });
 
   soakTest(
-    'what conflicts after a commit below it was taken out lands as its message says',
+    'work that conflicts after a commit below it was removed lands as its message says',
     async () => {
       const here = project({
         agent: `if [ $id = t1 ]; then read -r line < ../../go; fi; echo "by $id" >> shared.txt`,
@@ -144,7 +144,7 @@ suite('landing: an epic that waits for a review', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('approved: lands exactly the reviewed change, once', async () => {
+  test('an approved epic lands exactly the reviewed change, once', async () => {
     const here = project();
     await beginPlan(here, [epic, ...stories]);
     const base = here.git('rev-parse', 'main');
@@ -162,7 +162,7 @@ suite('landing: an epic that waits for a review', function () {
     assert.equal(second.code, 3);
   });
 
-  test('an approval is of a tree: a change of the target asks again', async () => {
+  test('an approval belongs to a tree: a change of the target requires a new approval', async () => {
     const here = project();
     await beginPlan(here, [epic, ...stories]);
     await here.expect(2, ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true']);
@@ -179,7 +179,7 @@ suite('landing: an epic that waits for a review', function () {
   });
 
   soakTest(
-    'an approval of a tree that was approved before, and moved away from, lands it',
+    'if the target returns to a tree that was approved earlier, the epic lands',
     async () => {
       const here = project();
       const review = ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true'];
@@ -209,7 +209,7 @@ suite('landing: an epic that waits for a review', function () {
     },
   );
 
-  test('sent back: the missing part is done, and it asks again', async () => {
+  test('an epic that is sent back gets the missing part, and requests a review again', async () => {
     const here = project();
     await beginPlan(here, [epic, ...stories]);
     await here.expect(2, ['run', '--epic', 'E1', '--land', 'review']);
@@ -223,7 +223,7 @@ suite('landing: an epic that waits for a review', function () {
     assert.equal(here.read('repo/t3.txt'), 'work of t3\n');
   });
 
-  test('a task held for its secrets: approved without them, sent back with words', async () => {
+  test('a task held for its secrets is approved without them, or sent back with a comment', async () => {
     const here = project({
       agent: `
 prompt=$(cat)
@@ -258,7 +258,7 @@ echo "work of $id" > "$id.txt"
     ['cancels the last task', ['cancel', 't2']],
   ] as const;
   for (const [what, command] of lastDecisions) {
-    test(`a person who ${what} after the run's end is told what lands the epic`, async () => {
+    test(`a person who ${what} after the run's end sees which command lands the epic`, async () => {
       const agent = `if [ "$id" = t2 ]; then echo KEY=1 > .env; fi; ${writesOneFile}`;
       const here = project({ agent });
       await beginPlan(here, [epic, ...stories]);
@@ -275,7 +275,7 @@ echo "work of $id" > "$id.txt"
   }
 
   soakTest(
-    'a task outside that waits for one of its tasks starts, also where it landed without its history',
+    'a task outside that waits for one of its tasks starts, even if that work landed without its history',
     async () => {
       const here = project({
         agent: `[ "$id" != t1 ] || read -r line < ../../go; cat > /dev/null; echo "by $id" > shared.txt`,
@@ -295,7 +295,7 @@ echo "work of $id" > "$id.txt"
     },
   );
 
-  test('secrets that the agent has committed itself land neither in the tree nor in the history', async () => {
+  test('secrets that the agent itself committed land neither in the tree nor in the history', async () => {
     const here = project({
       files: { 'server.key': 'of the project\n' },
       agent: `

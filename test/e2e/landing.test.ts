@@ -34,7 +34,7 @@ suite('landing: the gate', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test("green alone, red together: the second goes back with the gate's output", async () => {
+  test("if two tasks are green alone and red together, the second goes back with the gate's output", async () => {
     const gate =
       'if [ -e a.txt ] && [ -e b.txt ] && [ ! -e both.txt ]; then echo "A AND B CLASH HERE"; exit 7; fi';
     const here = project({
@@ -67,7 +67,7 @@ echo "$id" > "$id.txt"
     assertNeverRed(here, gate);
   });
 
-  soakTest('one bad among eight that land together does not stop the good ones', async () => {
+  soakTest('one bad task among eight that land together does not stop the others', async () => {
     // The plug holds the gate until the eight are waiting for it.
     const here = project({ agent: writesOneFile });
     const barrier = makeBarrier(here.folder, 'gate-open');
@@ -93,7 +93,7 @@ echo "$id" > "$id.txt"
     assertNeverRed(here, 'test ! -e t5.txt');
   });
 
-  test('a gate that fails once is tried again, and that is recorded', async () => {
+  test('a gate that fails once is retried, and the retry is recorded', async () => {
     const here = project();
     await beginPlan(here, ['t1']);
     const gate = 'if [ ! -e ../../was-red ]; then touch ../../was-red; echo FLAKE; exit 1; fi';
@@ -105,7 +105,7 @@ echo "$id" > "$id.txt"
     assert.equal((await here.task('t1')).attempts, 0);
   });
 
-  test('a gate that never ends is ended with everything it has started', async () => {
+  test('a gate that never ends is killed with all processes it started', async () => {
     const here = project({ settings: '[gate]\ntimeout = "1s"\n' });
     await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
     // A number that no other process on the machine sleeps for: one of the three hides from its parents.
@@ -126,7 +126,7 @@ echo "$id" > "$id.txt"
     assert.deepEqual(landedTasks(here), []);
   });
 
-  soakTest('a task without tests lands past a red gate of others', async () => {
+  soakTest('a task without tests lands even if the gate of others is red', async () => {
     const here = project();
     await beginPlan(here, [
       { id: 'docs', task_type: 'docs', test_mode: 'disabled' },
@@ -142,7 +142,7 @@ suite('landing: conflicts', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('the second goes back with both intents, and cures it', async () => {
+  test('the second task goes back with both intents, and resolves the conflict', async () => {
     const here = project({
       files: { 'shared.txt': 'nobody\n' },
       agent: `
@@ -171,7 +171,7 @@ else echo "$id" >> shared.txt; fi
     assert.match(prompt, /Landed in the meantime: [ab]: Name the (first|second) owner/);
   });
 
-  test('not cured: state conflict, exit code 2, the work still there, resolved by a person', async () => {
+  test('an unresolved conflict ends with state conflict and exit code 2, keeps the work, and a person resolves it', async () => {
     const here = project({
       files: { 'shared.txt': 'nobody\n' },
       agent: `
@@ -199,7 +199,7 @@ echo "$id" > shared.txt
     assert.equal(here.read('repo/shared.txt'), 'second\n');
   });
 
-  test('a person sees both sides of a conflict, and has their merge back when the gate is red', async () => {
+  test('a person sees both sides of a conflict, and gets their merge back when the gate is red', async () => {
     const here = project({
       files: { 'shared.txt': 'nobody\n', 'other.txt': 'as it was\n' },
       settings: '[gate]\ncommand = "test -e shared.txt && ! grep -q broken shared.txt"\n',
@@ -242,7 +242,7 @@ echo "$id" > shared.txt
     client.close();
   });
 
-  test('a further attempt that undoes both changes lands only if a person approves it', async () => {
+  test('a further attempt that reverts both changes lands only if a person approves it', async () => {
     const here = project({
       files: { 'shared.txt': 'nobody\n' },
       agent: `
@@ -280,7 +280,7 @@ echo "$id" > shared.txt
     assert.equal(here.read('repo/shared.txt'), 'nobody\n', 'the person has decided');
   });
 
-  test('conflict marks that an agent commits land only if a person approves them', async () => {
+  test('conflict markers that an agent commits land only if a person approves them', async () => {
     const marks = '<<<<<<< HEAD\\nmine\\n=======\\ntheirs\\n>>>>>>> other\\n';
     const here = project({
       files: { 'fixture.txt': marks.replaceAll('\\n', '\n') },
@@ -307,8 +307,7 @@ esac
     const what = keepsBase
       ? 'that brings the lines from before both changes back'
       : 'of both sides';
-    test(`a merge of a person ${what} lands with all that the task did besides`, () =>
-      landMerge(keepsBase));
+    test(`a person's merge ${what} lands with the task's other work`, () => landMerge(keepsBase));
   }
 
   async function landMerge(keepsBase: boolean): Promise<void> {

@@ -42,7 +42,7 @@ echo "$id" > "$id.txt"
     assert.deepEqual((await here.status()).holds, []);
   });
 
-  test('S3: a branch that is gone does not shut out one below or above its name', async () => {
+  test('S3: a deleted branch does not prevent branches below or above its name', async () => {
     const here = project({ agent: writesOneFile });
     await beginPlan(here, ['t1']);
     here.git('branch', 'release');

@@ -79,7 +79,7 @@ suite('tools for ACP agents', function () {
   teardown(() => fake.close());
 
   for (const agent of agents) {
-    test(`${agent.kind} adds a sub-task, which has its turn`, async () => {
+    test(`${agent.kind} adds a sub-task, which runs`, async () => {
       const input = { title: 'The first part' };
       fake.setScript({
         conversations: [

@@ -18,7 +18,7 @@ suite('tools for Claude Code', function () {
   const project = useProjects();
   const real = useClaude();
 
-  test('two sub-tasks and a follow-up, without a question to anybody', async () => {
+  test('two sub-tasks and a follow-up run without a question to a person', async () => {
     const tool = (name: string, input: object): { name: string; input: object } => ({
       name: `mcp__drover__${name}`,
       input,
@@ -66,7 +66,7 @@ suite('tools for Claude Code', function () {
     assert.match(await here.expect(0, ['log', 'm1']), /Planned three tasks\./);
   });
 
-  test('what one remembers changes what the next one does', async () => {
+  test('a fact that one agent remembers changes the work of the next agent', async () => {
     const input = { note: 'Amounts are in cents.', at: 'README.md:1' };
     real.fake.setScript({
       conversations: [

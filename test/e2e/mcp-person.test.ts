@@ -61,7 +61,7 @@ suite('e2e: drover mcp', function () {
     };
   };
 
-  test('a plan is made, run, inspected and answered, without any configuration', async () => {
+  test('a plan is created, run, inspected and answered without any configuration', async () => {
     const here = project({
       agent: `cat > /dev/null\nexec node --no-warnings '${agentProgram}'`,
     });
@@ -118,7 +118,7 @@ suite('e2e: drover mcp', function () {
     assert.match((await drover.call('diff', { id: color })).text, /work of/u);
   });
 
-  test('requests from before the end of the input are answered, and the server ends with it', async () => {
+  test('requests that arrived before the end of the input are answered, and the server exits with it', async () => {
     const here = project();
     const say = (id: number, method: string, params: object): string =>
       `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;

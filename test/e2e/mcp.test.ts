@@ -175,7 +175,7 @@ suite('tools for agents', function () {
   });
 
   soakTest(
-    'an agent that outlives its backend goes on with the next one, also with what it adds',
+    'an agent that outlives its backend continues with the next one, including the tasks it adds',
     async () => {
       const here = await begin(project, {
         'Survive it': [
@@ -217,7 +217,7 @@ suite('tools for agents', function () {
   );
 
   for (const step of sized(['added'], steps)) {
-    test(`a backend that dies after "${step}" loses and repeats nothing of added sub-tasks`, async () => {
+    test(`a backend that dies after "${step}" neither loses nor repeats added sub-tasks`, async () => {
       const here = await begin(project, {
         'Crash it': [
           { tool: 'add_subtask', args: { title: 'First' } },
@@ -239,7 +239,7 @@ suite('tools for agents', function () {
     });
   }
 
-  test('the rules refuse a request with a sentence, and nothing has changed', async () => {
+  test('a request that the rules refuse gets a sentence, and nothing has changed', async () => {
     const here = await begin(project, {});
     const foreign = await here.add('Somebody else’s work');
     const id = await here.add('Ask for too much', '--priority', 'high');
@@ -317,7 +317,7 @@ suite('tools for agents', function () {
     assert.equal((await here.status()).tasks.length, 22);
   });
 
-  test('a token is valid for its own attempt alone, and only while that runs', async () => {
+  test('a token is valid only for its own attempt, and only while that attempt runs', async () => {
     const here = await begin(project, {
       'Hold on': [{ tool: 'ask_person', args: { question: 'Go on?' }, until: '"answered"' }],
     });

@@ -12,7 +12,7 @@ import { soakTest } from '../tier.ts';
 suite('agents that cannot start', () => {
   const project = useProjects();
 
-  test('one that was installed after the backend started is found at the next run, and works', async () => {
+  test('an agent that is installed after the backend started is found by the next run, and works', async () => {
     const here = project();
     const late = join(here.folder, 'late');
     mkdirSync(late);
@@ -60,7 +60,7 @@ suite('agents that cannot start', () => {
     });
   }
 
-  test('the checks before a run name a missing one in a short sentence, with its remedy apart', async () => {
+  test('the checks before a run name a missing agent in a short sentence, with its remedy separate', async () => {
     const here = project({ env: { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' } });
     await beginPlan(here, ['a']);
     const client = await panelClient(here);
@@ -102,7 +102,7 @@ suite('a run whose agent cannot start', () => {
   const project = useProjects();
 
   for (const { words, body, says } of cannotStart) {
-    test(`an agent ${words} ends the run at the first try, with no attempt used`, async () => {
+    test(`an agent ${words} ends the run at the first try without using an attempt`, async () => {
       const here = project();
       const path = join(here.folder, 'broken-agent');
       writeFileSync(path, body, { mode: 0o755 });
@@ -128,7 +128,7 @@ suite('a run whose agent cannot start', () => {
   }
 
   soakTest(
-    'only its own tasks wait while another agent works, and a fallback agent takes over',
+    "only the agent's own tasks wait while another agent works, and a fallback agent takes over",
     async () => {
       const here = project();
       const path = join(here.folder, 'broken-agent');

@@ -5,11 +5,11 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { useProjects } from './support/suite-projects.ts';
 
-suite('contents that git cannot write', function () {
+suite('file contents that git cannot write', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('a filter whose program is missing blocks, and uses no attempt', async () => {
+  test('a filter whose program is missing blocks the task, and uses no attempt', async () => {
     const here = project({ files: { '.gitattributes': '*.bin filter=big\n', 'a.bin': 'big\n' } });
     const program = join(here.folder, 'big-filter');
     here.git('config', 'filter.big.smudge', program);

@@ -11,7 +11,7 @@ import { soakTest } from '../tier.ts';
 
 const epic = { id: 'E1', type: 'epic', title: 'Build the thing' } as const;
 
-suite('landing: branches of Drover beside a person', function () {
+suite("landing: Drover's branches while a person works on them", function () {
   this.timeout(240_000);
   const project = useProjects();
 
@@ -50,7 +50,7 @@ suite('landing: branches of Drover beside a person', function () {
     assert.equal(here.git('status', '--porcelain', '--untracked-files=no'), '');
   });
 
-  soakTest('running an epic again brings the checkout of its branch along', async () => {
+  soakTest('running an epic again updates the checkout of its branch', async () => {
     const here = project();
     await beginPlan(here, [epic, { id: 't1', epic_id: 'E1' }]);
     await here.expect(0, ['run', '--epic', 'E1']);
@@ -66,7 +66,7 @@ suite('landing: branches of Drover beside a person', function () {
     assert.deepEqual(landedTasks(here, 'drover/epic/E1').slice(-1), ['t2']);
   });
 
-  test('a landing ref that someone else has moved is not trusted, and once restored the line continues', async () => {
+  test('a landing ref that someone else moved is not trusted, and once it is restored the line continues', async () => {
     const here = project();
     await beginPlan(here, ['t1']);
     await here.expect(0, ['run']);
@@ -89,7 +89,7 @@ suite('landing: branches of Drover beside a person', function () {
   });
 
   for (const objects of ['there', 'pruned'] as const) {
-    test(`refs of Drover that a person has deleted while landed work waited, with its commits still ${objects}`, async () => {
+    test(`a person deletes Drover's refs while landed work waits, with its commits still ${objects}`, async () => {
       const here = project({
         files: { 'poem.txt': 'one\n' },
         agent: `cat > /dev/null; echo "by $id" >> poem.txt; echo "$id" > "$id.txt"`,
@@ -117,7 +117,7 @@ suite('landing: branches of Drover beside a person', function () {
     });
   }
 
-  test('a target that is renamed while agents work is not made again', async () => {
+  test('a target that is renamed while agents work is not created again', async () => {
     const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
@@ -137,7 +137,7 @@ suite('landing: branches of Drover beside a person', function () {
   });
 
   for (const whose of ['a task', 'an epic'] as const) {
-    test(`the line of ${whose} that is deleted whole while agents work is held, and the work waits`, async () => {
+    test(`if the line of ${whose} is deleted completely while agents work, it is held and the work waits`, async () => {
       const here = project({
         agent: `echo x >> ../../starts; read -r line < ../../go; ${writesOneFile}`,
       });

@@ -57,7 +57,7 @@ suite('panels', function () {
     stop();
   }
 
-  test('the board follows a run by changes, and every attempt reports its steps', async () => {
+  test('the board follows a run through changes, and every attempt reports its steps', async () => {
     const settings = '[gate]\ncommand = "test -e README.md"\n[setup]\ncommand = "sleep 0.2"\n';
     const here = project({ settings });
     await beginPlan(here, [
@@ -99,7 +99,7 @@ suite('panels', function () {
     }
   });
 
-  test('a review shows the landed change, file by file', async () => {
+  test('a review shows the landed change file by file', async () => {
     const here = project({ files: { 'kept.txt': 'kept\n', 'binary.dat': 'a\0b' } });
     await beginPlan(here, [{ id: 'e', type: 'epic' }, { id: 'a', epic_id: 'e' }, 'b']);
     const client = await open(here);
@@ -130,7 +130,7 @@ suite('panels', function () {
     assert.match(await refusal(client.call('change', { id: 'b' })), /no commit to show/);
   });
 
-  test('an approval is of the reviewed change', async () => {
+  test('an approval applies to the reviewed change', async () => {
     const here = project();
     await beginPlan(here, [
       { id: 'e', type: 'epic' },
@@ -156,7 +156,7 @@ suite('panels', function () {
     );
   });
 
-  test('a task that has changed since is not approved', async () => {
+  test('a task that has changed since its review is not approved', async () => {
     const here = project({ settings: '[gate]\ncommand = "true"\n', agent: holdsBack });
     await beginPlan(here, ['a']);
     const client = await open(here);
@@ -171,7 +171,7 @@ suite('panels', function () {
     await eventually('a has landed', () => existsSync(join(here.root, 'a.txt')));
   });
 
-  test("a person's manual work in a task is kept, and the agent continues from there", async () => {
+  test("a person's manual work in a task is kept, and the agent continues from it", async () => {
     const agent = `
 cat > "../../prompt-$id-$attempt-$$"
 touch "../../began-$id"
@@ -269,7 +269,7 @@ echo "work of $id" > "$id.txt"
     assert.equal((await client.call('task.show', { id: 'a' })).status, 'completed');
   });
 
-  test('the look before a run starts no program that the repository names', async () => {
+  test('the checks before a run start no program that the repository names', async () => {
     const here = project({ env: { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' } });
     const program = `#!/bin/sh\necho "$*" >> ${here.folder}/started\n`;
     here.write('repo/tools/claude', program);
@@ -297,7 +297,7 @@ echo "work of $id" > "$id.txt"
     assert.equal(decisions[1]?.why, null);
   });
 
-  test('a look while a run works changes nothing of it', async () => {
+  test('the checks before a run change nothing in an active run', async () => {
     const here = project({
       agent: 'cat > /dev/null; while [ ! -e ../../go ]; do sleep 0.05; done; echo x > x.txt',
       settings: '[gate]\ncommand = "test -e never"\n',
@@ -317,7 +317,7 @@ echo "work of $id" > "$id.txt"
     assert.notEqual((await here.task('a')).status, 'completed');
   });
 
-  test('the checks before a run report the same as a run, and start nothing', async () => {
+  test('the checks before a run report the same problems as a run, and start nothing', async () => {
     const here = project({ agent: writesOneFile, settings: '[gate]\ncommand = "true"\n' });
     await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a', 'b'] }]);
     const client = await open(here);
@@ -380,7 +380,7 @@ echo "work of $id" > "$id.txt"
     assert.equal((await look()).of('graph'), 'warning');
   });
 
-  test('the checks before a run of single tasks are about them and their blockers', async () => {
+  test('the checks before a run of single tasks cover them and their blockers', async () => {
     const here = project({ agent: writesOneFile, settings: '[gate]\ncommand = "true"\n' });
     await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a'] }, 'd']);
     const client = await open(here);

@@ -15,7 +15,7 @@ suite('parts of a task', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('sub-tasks run in their order in one worktree, each with its own commit', async () => {
+  test('sub-tasks run in order in one worktree, each with its own commit', async () => {
     const here = project({
       agent: `cat > "../../prompt-$id"; echo "$id" >> order.txt; echo "$id in $(basename "$PWD")"`,
     });
@@ -61,7 +61,7 @@ suite('the setup of worktrees', function () {
     '[setup]\ncommand = "echo ran in $PWD >> ../../setups; cp lock ignored-deps"\ninputs = ["lock"]\n';
   const files = { '.gitignore': 'ignored-deps\n.env.test\nvendor/\n', lock: 'one\n' };
 
-  test('once for each slot, again when its inputs change', async () => {
+  test('the setup runs once for each slot, and again when its inputs change', async () => {
     const here = project({ settings, files, agent: `test -e ignored-deps; ${writesOneFile}` });
     await beginPlan(here, ['t1', 't2', 't3']);
     await here.expect(0, ['run', '--workers', '1']);
@@ -75,7 +75,7 @@ suite('the setup of worktrees', function () {
   });
 
   soakTest(
-    "its failure is not the agent's: blocked, with the log, and retried by a person",
+    "a failed setup is not the agent's failure: the task is blocked with the log, and a person retries it",
     async () => {
       const here = project({
         settings: '[setup]\ncommand = "echo NO SUCH PACKAGE; test -e ../../cured"\n',
@@ -122,7 +122,7 @@ suite('the setup of worktrees', function () {
     },
   );
 
-  test('ignored files that one task planted are not there for the next in its slot', async () => {
+  test('ignored files that one task planted do not exist for the next task in its slot', async () => {
     const here = project({
       settings:
         '[setup]\ncommand = "echo ran >> ../../setups; mkdir -p node_modules/.bin; echo a > node_modules/.bin/a"\n',
@@ -148,7 +148,7 @@ mkdir -p dist; echo planted > dist/x; echo planted > node_modules/.bin/tool`,
     assert.deepEqual(landedTasks(here), ['t1', 't2']);
   });
 
-  test('an agent gets the setup, the gate, and the changes of other tasks in its prompt', async () => {
+  test("an agent's prompt contains the setup, the gate and the changes of other tasks", async () => {
     const here = project({
       agent: `cat > "../../prompt-$id"\n[ "$id" != c ] || read -r line < ../../go\necho "work of $id" > "$id.txt"`,
       settings:
@@ -167,7 +167,7 @@ mkdir -p dist; echo planted > dist/x; echo planted > node_modules/.bin/tool`,
     assert.match(prompt, /^- a \(Task a\): a\.txt$/m);
   });
 
-  soakTest('eight workers and the gate install one movable state once', async () => {
+  soakTest('eight workers and the gate install one relocatable state', async () => {
     const here = project({
       files: { 'package.json': '{}\n', '.gitignore': 'node_modules/\n' },
       settings:
@@ -200,7 +200,7 @@ esac
     assert.deepEqual(landedTasks(here), ['t1', 't2', 't3']);
   });
 
-  test("its changes in tracked files are not a task's work", async () => {
+  test("changes that the setup makes in tracked files are not part of a task's work", async () => {
     const here = project({
       settings: '[setup]\ncommand = "echo $PWD >> lock; cp lock ignored-deps"\n',
       files: { ...files, 'package.json': '{}\n' },
@@ -221,7 +221,7 @@ cat > /dev/null
     );
   });
 
-  test('ignored files of the checkout are copied, and never landed', async () => {
+  test('ignored files of the checkout are copied, and never land', async () => {
     const here = project({
       settings: '[setup]\ncopy = [".env.test", "vendor/tool.cfg", "missing"]\n',
       files,
@@ -240,7 +240,7 @@ suite('secrets', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('values of secret variables are in nothing that is stored or told', async () => {
+  test('values of secret variables appear in nothing that is stored or printed', async () => {
     const secret = 'hunter2-very-secret-value';
     const other = 'tok-0123456789-abcdef';
     const here = project({

@@ -18,7 +18,7 @@ suite('Claude Code plans first', function () {
   const project = useProjects();
   const real = useClaude();
 
-  test('nothing is written while it plans, no user is asked, and the session continues to build', async () => {
+  test('nothing is written while it plans, no user is asked, and the session continues with the implementation', async () => {
     const handIn: Step = {
       tools: [{ name: 'ExitPlanMode', input: { plan: '# First plan\n\n1. A' } }],
     };

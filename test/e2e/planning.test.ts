@@ -41,7 +41,7 @@ suite('planning mode', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('the plan waits for a person, is approved and built; files written while planning never land', async () => {
+  test('the plan waits for a person, is approved and implemented, and files written while planning never land', async () => {
     const here = project({ agent });
     const id = await planned(here, '--accept', 'It is tested.');
     const task = await here.task(id);
@@ -69,7 +69,7 @@ suite('planning mode', function () {
   });
 
   soakTest(
-    'sent back, it plans again with the words; a person may change the plan on approval',
+    'a plan that is sent back is revised with the comment, and a person may change it on approval',
     async () => {
       const here = project({ agent, settings: 'plan = true\n' });
       await here.expect(0, ['init']);
@@ -93,23 +93,26 @@ suite('planning mode', function () {
     },
   );
 
-  soakTest('no worker is held, others land meanwhile, and "--no-plan" goes without', async () => {
-    const here = project({ agent, settings: 'plan = true\nmax_workers = 1\n' });
-    await here.expect(0, ['init']);
-    const first = await here.add('Write it');
-    const other = await here.add('Something else', '--no-plan');
-    const later = await here.add('Comes after', '--no-plan', '--blocked-by', first);
-    await here.expect(2, ['run']);
-    assert.deepEqual(landedTasks(here), [other]);
-    const waiting = await here.task(first);
-    assert.deepEqual([waiting.worktree_path, waiting.branch], [null, null]);
-    assert.equal((await here.drover(['diff', first])).stdout.includes('naughty'), false);
-    await here.expect(0, ['approve', first]);
-    await here.expect(0, ['run']);
-    assert.deepEqual(landedTasks(here), [other, first, later]);
-  });
+  soakTest(
+    'a waiting plan uses no worker, other tasks land in the meantime, and "--no-plan" skips planning',
+    async () => {
+      const here = project({ agent, settings: 'plan = true\nmax_workers = 1\n' });
+      await here.expect(0, ['init']);
+      const first = await here.add('Write it');
+      const other = await here.add('Something else', '--no-plan');
+      const later = await here.add('Comes after', '--no-plan', '--blocked-by', first);
+      await here.expect(2, ['run']);
+      assert.deepEqual(landedTasks(here), [other]);
+      const waiting = await here.task(first);
+      assert.deepEqual([waiting.worktree_path, waiting.branch], [null, null]);
+      assert.equal((await here.drover(['diff', first])).stdout.includes('naughty'), false);
+      await here.expect(0, ['approve', first]);
+      await here.expect(0, ['run']);
+      assert.deepEqual(landedTasks(here), [other, first, later]);
+    },
+  );
 
-  test('sent back and approved while others work, the same run plans again and builds', async () => {
+  test('if plans are sent back and approved during a run, the same run plans again and implements them', async () => {
     const waits = `case $(cat ../../other) in $DROVER_TASK_ID) read -r line < ../../go;; esac\n`;
     const here = project({ agent: `${waits}${agent}` });
     const barrier = makeBarrier(here.folder, 'go');
@@ -132,7 +135,7 @@ suite('planning mode', function () {
     assert.deepEqual(landedTasks(here), [id, other]);
   });
 
-  test('the words of a secret are in no plan', async () => {
+  test('secrets appear in no plan', async () => {
     const secret = 'tell-nobody-4711';
     const settings = 'env_allow = ["MY_TOKEN"]\n';
     const env = { MY_TOKEN: secret };
@@ -143,7 +146,7 @@ suite('planning mode', function () {
     assert.equal(shown.includes(secret), false);
   });
 
-  test('paused, killed and canceled in the middle of a plan: it is planned again, and nothing lands', async () => {
+  test('an attempt that is paused, killed or canceled while planning plans again, and nothing lands', async () => {
     const here = project({ agent: `echo x >> tried.txt; read -r line < ../../go; ${agent}` });
     const barrier = makeBarrier(here.folder, 'go');
     await here.expect(0, ['init']);
@@ -176,7 +179,7 @@ suite('planning mode', function () {
   });
 
   for (const step of sized(['planned'], steps)) {
-    test(`a backend that dies after "${step}" plans once and waits all the same`, async () => {
+    test(`a backend that dies after "${step}" plans once, and the plan still waits`, async () => {
       const here = project({ agent });
       await here.expect(0, ['init']);
       const id = await here.add('Write it', '--plan');
@@ -198,7 +201,7 @@ suite('planning mode', function () {
   }
 
   soakTest(
-    'a plan that was cancelled or retried is made anew; an empty one is a failed try that gives its attempt back',
+    'a plan that was cancelled or retried is written again, and an empty plan is a failed try that uses no attempt',
     async () => {
       const emptyFirst = `[ -e ../../order ] || { cat > /dev/null; echo x >> ../../order; exit 0; }\n`;
       const here = project({ agent: emptyFirst + agent });

@@ -142,7 +142,7 @@ suite('planted secrets', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('each is found only where the table allows it', async () => {
+  test('each secret is found only in the places that the table allows', async () => {
     const here = project({
       agent,
       env: variables,

@@ -12,7 +12,7 @@ import { useProjects } from './support/suite-projects.ts';
 
 const me = userInfo().username;
 
-suite('the policy of a machine', function () {
+suite("a machine's policy", function () {
   this.timeout(120_000);
   const project = useProjects();
   const folder = mkdtempSync(join(tmpdir(), 'drover-policy-'));
@@ -41,7 +41,7 @@ suite('the policy of a machine', function () {
     assert.ok(error.message.includes(file), error.message);
   };
 
-  test('approve: only those that it names', async () => {
+  test('approve: only the users that it names may approve', async () => {
     rule('approve = ["somebody-else"]');
     const here = governed();
     await here.expect(0, ['init']);
@@ -80,7 +80,7 @@ suite('the policy of a machine', function () {
     assert.equal((await here.task('one')).attempts, 0);
   });
 
-  test('agents: another kind does not start', async () => {
+  test('agents: another agent kind does not start', async () => {
     rule('agents = ["claude"]');
     const here = governed({ settings: 'agent = "command"\n' });
     await beginPlan(here, ['one']);
@@ -102,7 +102,7 @@ suite('the policy of a machine', function () {
     assert.match(stderr, /\[sandbox\] required = true/u);
   });
 
-  test('a policy that cannot be read refuses, and doctor names it', async () => {
+  test('an unreadable policy refuses everything that it governs, and doctor names it', async () => {
     rule('aprove = ["me"]');
     const here = governed();
     await beginPlan(here, ['one']);

@@ -7,7 +7,7 @@ import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { soakTest } from '../tier.ts';
 
-suite('names that not every system can check out', function () {
+suite('file names that some systems cannot check out', function () {
   this.timeout(180_000);
   const project = useProjects();
 
@@ -38,7 +38,7 @@ esac`;
     assert.ok(landed.includes('aux.c'), 'what the project had stays');
   });
 
-  test('the second of two tasks whose files differ only by case is held, with both names', async () => {
+  test('if the files of two tasks differ only by case, the second task is held, and both names are shown', async () => {
     const here = project({
       agent: `
 cat > /dev/null

@@ -6,11 +6,11 @@ import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-suite('refs that a fetch has pruned', function () {
+suite('refs that a fetch pruned', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('are reported with their former commit and the command that restores it', async () => {
+  test('pruned refs are reported with their previous commit and the command that restores them', async () => {
     const here = project({
       agent: 'cat > /dev/null; echo "$id" > "$id.txt"; [ "$id" = good ] || exit 1',
     });

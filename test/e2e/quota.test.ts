@@ -34,7 +34,7 @@ suite('an account at its limit', function () {
   });
   teardown(() => fake.close());
 
-  test('nothing new starts, no attempt is used, nothing is done twice, and all complete after the reset', async () => {
+  test('nothing new starts, no attempt is used, nothing runs twice, and all tasks complete after the reset', async () => {
     const ids = Array.from({ length: 20 }, (_, at) => `q${String(at + 1).padStart(2, '0')}`);
     const conversations: Conversation[] = [
       ...ids.map((id) => goesOn(id, [writes(id), says(`Gone on with ${id}.`)])),

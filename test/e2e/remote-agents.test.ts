@@ -91,7 +91,7 @@ suite('agents on workers', function () {
     assertOnlyDummy(fake);
   });
 
-  test('Codex: its exec mode with JSON lines, the key that it wants, and its edits land', async () => {
+  test('Codex: its exec mode prints JSON lines, gets the key that it needs, and its edits land', async () => {
     const tool = { name: 'exec_command', input: { cmd: 'printf "work of far\\n" > far.txt' } };
     fake.setScript({
       conversations: [
@@ -132,7 +132,7 @@ suite('agents on workers', function () {
     assert.deepEqual([...new Set(keys)], [keyDigest(`Bearer ${dummyKey}`)]);
   });
 
-  test('Drover Code: prompt and result by file, its events, its exit codes, only the credential travels', async () => {
+  test('Drover Code: prompt and result are files, its events and exit codes are read, and only the credential is sent', async () => {
     const here = project({ settings: remote });
     const folder = join(here.folder, 'double');
     mkdirSync(folder);

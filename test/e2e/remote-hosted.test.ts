@@ -61,7 +61,7 @@ suite('hosted jobs', function () {
     return existsSync(folder) ? readdirSync(folder) : [];
   };
 
-  test('a job is submitted once, its cut log followed, its branch brought here, and its work lands', async () => {
+  test('a job is submitted once, its interrupted log is followed, its branch is fetched, and its work lands', async () => {
     const { here, there, env } = await hosted({
       refusals: [],
       cutAfter: 2,
@@ -101,7 +101,7 @@ suite('hosted jobs', function () {
     assert.deepEqual(leases(here), []);
   });
 
-  soakTest('a paused job is canceled, and what it had pushed is kept', async () => {
+  soakTest('a paused job is canceled, and the commits it had pushed are kept', async () => {
     let clones = 0;
     const { here, there, env } = await hosted({
       work: async (clone, print) => {
@@ -156,7 +156,7 @@ suite('hosted jobs', function () {
   });
 
   soakTest(
-    'a refused job, another agent and missing settings are told with their remedy',
+    'a refused job, another agent and missing settings are reported with their remedy',
     async () => {
       const { here, there, env } = await hosted({ refusals: [402], work: () => 0 });
       await beginPlan(here, ['far']);

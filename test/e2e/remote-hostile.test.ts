@@ -59,7 +59,7 @@ suite('hostile workers of a project', function () {
   this.timeout(240_000);
   const project = useProjects();
 
-  test('H11 archives with .git, links, names that lead out and bombs: fine work lands, nothing else changes', async () => {
+  test('H11 of archives with .git, links, escaping names and bombs, only legitimate work lands, and nothing else changes', async () => {
     const here = project({
       files: { '.env': 'MINE=1\n' },
       env: { WORKER_TOKEN: 'token-of-the-worker' },

@@ -82,7 +82,7 @@ suite('remote provisioners', function () {
   this.timeout(240_000);
   const project = useProjects();
 
-  test('ssh: the runtime is copied once, the work lands, nothing runs on the host afterwards', async () => {
+  test('ssh: the runtime is copied once, the work lands, and nothing keeps running on the host', async () => {
     const here = project(inRepository);
     const env = makeRunnable(here);
     const sshd = await startSshd(here);
@@ -115,7 +115,7 @@ suite('remote provisioners', function () {
     }
   });
 
-  test('ssh: a host whose key is not known is refused by its fingerprint, and nothing was made', async () => {
+  test('ssh: a host with an unknown key is refused with its fingerprint, and nothing was created', async () => {
     const here = project();
     const sshd = await startSshd(here);
     try {
@@ -135,7 +135,7 @@ suite('remote provisioners', function () {
     }
   });
 
-  test('ssh: a person accepts the key of a host by its fingerprint, and a changed one never', async () => {
+  test("ssh: a person can accept a host's key by its fingerprint, but never a changed key", async () => {
     const here = project();
     const sshd = await startSshd(here);
     const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
@@ -193,7 +193,7 @@ suite('remote provisioners', function () {
   });
 
   soakTest(
-    'ssh: a runtime that was killed on its host is known to be gone, one that cannot be reached is not',
+    'ssh: a runtime that was killed on its host counts as dead, and an unreachable runtime does not',
     async () => {
       const here = project();
       const sshd = await startSshd(here);
@@ -219,44 +219,41 @@ suite('remote provisioners', function () {
     },
   );
 
-  soakTest(
-    'ssh: a tunnel that the network ends is opened again, and the job runs once',
-    async () => {
-      const here = project(inRepository);
-      const begun = join(here.folder, 'begun');
-      const gate = makeBarrier(here.folder, 'gate');
-      const agent = `#!/bin/sh\ncat > prompt.txt\necho begun >> '${begun}'\n${gate.wait}\necho done > done.txt\n`;
-      writeFileSync(join(here.root, 'tools/agent.sh'), agent);
-      const env = makeRunnable(here);
-      const sshd = await startSshd(here);
-      try {
-        const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
-        const args = `ssh_args = ${JSON.stringify(sshd.args)}`;
-        setSettings(here, settingsOf('provisioner = "ssh"', `host = "${user}@127.0.0.1"`, args));
-        await beginPlan(here, ['far']);
-        const run = here.start(['run'], { env });
-        await eventually('it has begun', () => existsSync(begun));
-        const cut = tunnels(here).filter(({ what }) => what.startsWith('/usr/bin/ssh'));
-        assert.equal(cut.length, 1);
-        // No port: another user could take it, or use it.
-        const socket = / -L (\/\S+):127\.0\.0\.1:\d+ /.exec(cut[0]?.what ?? '')?.[1] ?? '';
-        const modes = [socket, dirname(socket)].map((path) => statSync(path).mode & 0o777);
-        assert.deepEqual(modes, [0o600, 0o700]);
-        killAll(cut);
-        gate.open();
-        assert.equal((await run.ended).code, 0);
-        assert.deepEqual(landedTasks(here), ['far']);
-        assert.equal(here.read('begun'), 'begun\n');
-        assert.deepEqual([leases(here), tunnels(here)], [[], []]);
-        assert.equal(existsSync(socket), false);
-      } finally {
-        gate.close();
-        await sshd.close();
-      }
-    },
-  );
+  soakTest('ssh: a tunnel that the network closes is reopened, and the job runs once', async () => {
+    const here = project(inRepository);
+    const begun = join(here.folder, 'begun');
+    const gate = makeBarrier(here.folder, 'gate');
+    const agent = `#!/bin/sh\ncat > prompt.txt\necho begun >> '${begun}'\n${gate.wait}\necho done > done.txt\n`;
+    writeFileSync(join(here.root, 'tools/agent.sh'), agent);
+    const env = makeRunnable(here);
+    const sshd = await startSshd(here);
+    try {
+      const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
+      const args = `ssh_args = ${JSON.stringify(sshd.args)}`;
+      setSettings(here, settingsOf('provisioner = "ssh"', `host = "${user}@127.0.0.1"`, args));
+      await beginPlan(here, ['far']);
+      const run = here.start(['run'], { env });
+      await eventually('it has begun', () => existsSync(begun));
+      const cut = tunnels(here).filter(({ what }) => what.startsWith('/usr/bin/ssh'));
+      assert.equal(cut.length, 1);
+      // No port: another user could take it, or use it.
+      const socket = / -L (\/\S+):127\.0\.0\.1:\d+ /.exec(cut[0]?.what ?? '')?.[1] ?? '';
+      const modes = [socket, dirname(socket)].map((path) => statSync(path).mode & 0o777);
+      assert.deepEqual(modes, [0o600, 0o700]);
+      killAll(cut);
+      gate.open();
+      assert.equal((await run.ended).code, 0);
+      assert.deepEqual(landedTasks(here), ['far']);
+      assert.equal(here.read('begun'), 'begun\n');
+      assert.deepEqual([leases(here), tunnels(here)], [[], []]);
+      assert.equal(existsSync(socket), false);
+    } finally {
+      gate.close();
+      await sshd.close();
+    }
+  });
 
-  test('docker: a container by the documented engine API runs the task, and is removed', async () => {
+  test('docker: a container created through the documented engine API runs the task, and is removed', async () => {
     const here = project(inRepository);
     const env = makeRunnable(here);
     const cloud = await startTestCloud(here);
@@ -296,7 +293,7 @@ suite('remote provisioners', function () {
     }
   });
 
-  test('hook: a script makes and destroys the worker', async () => {
+  test('hook: a script creates and destroys the worker', async () => {
     const here = project(inRepository);
     const env = makeRunnable(here);
     const state = join(here.folder, 'cloud');
@@ -358,7 +355,7 @@ if (verb === 'list') {
   });
 
   soakTest(
-    'an orphan that no lease names is listed by its name, and destroyed by the id that its provisioner gave',
+    'an orphan that no lease names is listed by name, and destroyed by the id that its provisioner assigned',
     async () => {
       const here = project();
       const name = 'drv-0000000a-1';

@@ -82,7 +82,7 @@ function leasesOf(here: Project): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-suite('remote attempts in storms', function () {
+suite('remote attempts under network failures and crashes', function () {
   this.timeout(sized(240_000, 900_000));
   const project = useProjects();
   let cloud: TestCloud | null = null;
@@ -91,7 +91,7 @@ suite('remote attempts in storms', function () {
     cloud = null;
   });
 
-  test('the network is cut and the backend killed at the same time: each task runs once and lands', async () => {
+  test('the network fails and the backend is killed at the same time: each task runs once and lands', async () => {
     const here = project();
     const running = await startTestCloud(here);
     cloud = running;
@@ -140,7 +140,7 @@ suite('remote attempts in storms', function () {
   });
 
   soakTest(
-    'twenty tasks on a host by ssh, the backend killed: the tree is that of a local run, and nothing is left there',
+    'twenty tasks on an ssh host with a killed backend give the tree of a local run, and leave nothing behind',
     async () => {
       const files = { 'tools/agent.sh': travellingAgent };
       const plan = diamondAndMore(20);
@@ -195,7 +195,7 @@ suite('remote attempts in storms', function () {
   );
 
   soakTest(
-    'ten backends and some workers are killed at random: all lands once, and nothing is left',
+    'ten backends and some workers are killed at random: every task lands once, and nothing is left behind',
     async () => {
       const here = project({
         settings: 'runs_on = "remote"\n[remote]\nprovisioner = "process"\nmax = 4\n',
@@ -232,7 +232,7 @@ suite('remote attempts in storms', function () {
   );
 
   soakTest(
-    'on a host by ssh, ten backends and some workers are killed at random and the network is cut for 30 s: all lands once',
+    'on an ssh host, ten backends and some workers are killed at random and the network fails for 30 s: every task lands once',
     async () => {
       const here = project();
       const sshd = await startSshd(here);

@@ -94,7 +94,7 @@ suite('remote attempts', function () {
     assert.deepEqual(left(here), []);
   });
 
-  test("tasks with diamonds on four workers, one backend killed: all land once, with their blockers' work", async () => {
+  test("tasks in diamonds run on four workers with one killed backend, and each lands once with its blockers' work", async () => {
     const here = project({ settings: onProcess });
     here.write('agent.sh', `#!/bin/sh\nid=$DROVER_TASK_ID\n${recorded(here.folder)}`);
     await beginPlan(here, diamonds());
@@ -117,7 +117,7 @@ suite('remote attempts', function () {
     assert.deepEqual(runtimes(here), []);
   });
 
-  test('a worker that is killed costs no attempt: its job runs on another one', async () => {
+  test('a killed worker costs no attempt, and its job runs on another worker', async () => {
     const here = project({ settings: onProcess });
     const barrier = makeBarrier(here.folder, 'gate');
     here.write(
@@ -151,7 +151,7 @@ suite('remote attempts', function () {
     assert.deepEqual(runtimes(here), []);
   });
 
-  test('a paused attempt fetches its work, releases its worker, and continues from that', async () => {
+  test('a paused attempt fetches its work, releases its worker, and continues from that work', async () => {
     const here = project({ settings: onProcess });
     here.write(
       'agent.sh',
@@ -171,7 +171,7 @@ suite('remote attempts', function () {
     assert.deepEqual(left(here), []);
   });
 
-  test('attempts run here and on workers at once, as the task, its label or its epic says, and why names the reason', async () => {
+  test('local and remote attempts run at once, as the task, its label or its epic says, and why names the reason', async () => {
     const here = project({ settings: '[remote]\nprovisioner = "process"\nlabels = ["gpu"]\n' });
     const barrier = makeBarrier(here.folder, 'gate');
     here.write(
@@ -209,7 +209,7 @@ suite('remote attempts', function () {
   });
 
   soakTest(
-    'C35 a checkout that is dirty and moved during the job stays as it is, and the work is on a ref from the base',
+    'C35 a checkout that is dirty and moves during the job stays unchanged, and the work is on a ref from the base',
     async () => {
       const here = project({ settings: onProcess, files: { 'mine.txt': 'one\n' } });
       const barrier = makeBarrier(here.folder, 'gate');
@@ -240,7 +240,7 @@ suite('remote attempts', function () {
     },
   );
 
-  test('C38 a failed job leaves its work on a ref of its own; it lands neither by itself nor with later work', async () => {
+  test('C38 the work of a failed job is on a separate ref, and lands neither by itself nor with later work', async () => {
     const here = project({
       settings: onProcess,
       agent:
@@ -259,7 +259,7 @@ suite('remote attempts', function () {
   });
 
   soakTest(
-    'follower and backend killed together: the worker is destroyed, the job runs again, no attempt is used',
+    'if follower and backend are killed together, the worker is destroyed, the job runs again, and no attempt is used',
     async () => {
       const here = project({ settings: onProcess });
       here.write(
@@ -285,7 +285,7 @@ suite('remote attempts', function () {
     },
   );
 
-  test('a task that cannot run on a worker is refused with its remedy, and no instance is made', async () => {
+  test('a task that cannot run on a worker is refused with its remedy, and no instance is created', async () => {
     const here = project({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_AGENT_PATH: '' } });
     await here.expect(0, ['init']);
     const id = await here.add('Far away', '--runs-on', 'remote', '--max-attempts', '1');

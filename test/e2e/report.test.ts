@@ -20,7 +20,7 @@ suite('drover report', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('reports a run as Markdown, HTML and JSON', async () => {
+  test('the report is printed as Markdown, HTML and JSON', async () => {
     const here = project({ agent });
     await here.expect(0, ['init']);
     const epic = await here.json<{ id: string }>(['epic', 'add', 'An <epic> | with *marks*']);

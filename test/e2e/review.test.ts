@@ -84,7 +84,7 @@ suite('a reviewing agent', function () {
   const reviewOf = async (here: Project, id: string): Promise<ReviewView> =>
     (await here.json<ReviewView | null>(['review', id])) ?? assert.fail('not reviewed');
 
-  test('what the gate does not see goes back with file and line, is mended, and lands', async () => {
+  test('a defect that the gate does not detect goes back with file and line, is fixed, and lands', async () => {
     const { here, id } = await begin(byContent, { env: { DROVER_SANDBOX: 'bwrap' } });
     await here.expect(0, ['run']);
     assert.equal(here.read('repo/cart.txt'), 'right\n');
@@ -116,30 +116,27 @@ suite('a reviewing agent', function () {
     );
   });
 
-  soakTest(
-    'a wrong finding is overruled by a person, and the tree is not reviewed again',
-    async () => {
-      const { here, id } = await begin(stubborn);
-      await here.expect(2, ['run']);
-      const task = await here.task(id);
-      assert.deepEqual([task.status, task.review_kind], ['needs_review', 'reviewed']);
-      assert.match(
-        await here.expect(0, ['why', id]),
-        /came back unchanged after a review: cart\.txt:1/,
-      );
-      assert.equal((await here.events('--type', 'review.given')).length, 1);
-      await here.expect(3, ['review', id, '--overrule', '2']);
-      assert.match(
-        await here.expect(0, ['review', id, '--overrule', '1']),
-        /1\. overruled: cart\.txt:1/,
-      );
-      await here.expect(0, ['review', id, '--overrule', '1']);
-      assert.equal((await here.events('--type', 'review.overruled')).length, 1);
-      await here.expect(0, ['approve', id]);
-      assert.equal((await here.task(id)).status, 'completed');
-      assert.equal((await here.events('--type', 'review.given')).length, 1);
-    },
-  );
+  soakTest('a person overrules a wrong finding, and the tree is not reviewed again', async () => {
+    const { here, id } = await begin(stubborn);
+    await here.expect(2, ['run']);
+    const task = await here.task(id);
+    assert.deepEqual([task.status, task.review_kind], ['needs_review', 'reviewed']);
+    assert.match(
+      await here.expect(0, ['why', id]),
+      /came back unchanged after a review: cart\.txt:1/,
+    );
+    assert.equal((await here.events('--type', 'review.given')).length, 1);
+    await here.expect(3, ['review', id, '--overrule', '2']);
+    assert.match(
+      await here.expect(0, ['review', id, '--overrule', '1']),
+      /1\. overruled: cart\.txt:1/,
+    );
+    await here.expect(0, ['review', id, '--overrule', '1']);
+    assert.equal((await here.events('--type', 'review.overruled')).length, 1);
+    await here.expect(0, ['approve', id]);
+    assert.equal((await here.task(id)).status, 'completed');
+    assert.equal((await here.events('--type', 'review.given')).length, 1);
+  });
 
   soakTest('a reviewer without a verdict leaves the decision to a person', async () => {
     const { here, id } = await begin('() => { process.exit(7); }');
@@ -152,7 +149,7 @@ suite('a reviewing agent', function () {
     assert.equal((await here.task(id)).status, 'completed');
   });
 
-  soakTest('work outside of the paths, or too small, lands without a review', async () => {
+  soakTest('work that is outside the paths or too small lands without a review', async () => {
     const { here } = await begin(stubborn, {
       settings: `${settings}`.replace('"command"\n', '"command"\nmin_lines = 200\n'),
     });

@@ -45,7 +45,7 @@ suite('landing: history that people rewrite', function () {
     ...sized({}, { 'a fast-forward': 'git merge -q main' }),
   };
   for (const [how, merge] of Object.entries(merging))
-    test(`work into which an agent has brought by ${how} a commit that is amended away then is held, and names it`, async () => {
+    test(`work is held and names a commit that the agent brought in by ${how} and that was then amended away`, async () => {
       const agent = `cat > /dev/null; read -r line < ../../go; ${merge}; : > ../../merged; read -r line < ../../go; echo work > "$id.txt"`;
       const here = project({ agent });
       const barrier = makeBarrier(here.folder, 'go');
@@ -80,7 +80,7 @@ suite('landing: history that people rewrite', function () {
     });
 
   soakTest(
-    'what a failed attempt has left goes on where the first commit was amended meanwhile',
+    "a failed attempt's work is continued even if the first commit was amended in the meantime",
     async () => {
       const agent = `cat > /dev/null; echo "part of $attempt" >> parts.txt; if [ "$attempt" = 1 ]; then read -r line < ../../go; exit 9; fi`;
       const here = project({ agent });
@@ -102,7 +102,7 @@ suite('landing: history that people rewrite', function () {
     },
   );
 
-  test('landed work that an aborted rebase takes off the branch is named, with the command that brings it back', async () => {
+  test('landed work that an aborted rebase removes from the branch is reported with the command that restores it', async () => {
     const here = project({ agent: writesOneFile });
     await beginPlan(here, ['t1']);
     const before = here.git('rev-parse', 'main');
@@ -132,7 +132,7 @@ suite('landing: history that people rewrite', function () {
     assert.equal(here.git('rev-parse', 'main'), before);
   });
 
-  test('waiting landed work is moved over without the commits that a reset removed', async () => {
+  test('waiting landed work is moved without the commits that a reset removed', async () => {
     const here = project({
       files: { 'poem.txt': 'one\n' },
       agent: `read -r line < ../../go; cat > /dev/null; echo "by $id" > poem.txt; echo new > "$id.txt"`,
@@ -179,7 +179,7 @@ suite('landing: history that people rewrite', function () {
     assert.deepEqual(landedTasks(here), ['t1']);
   });
 
-  soakTest('an epic whose base was amended away has landed once and for all', async () => {
+  soakTest('an epic whose base was amended away stays landed', async () => {
     const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, [
@@ -201,7 +201,7 @@ suite('landing: history that people rewrite', function () {
   });
 
   for (const first of sized([false], [false, true])) {
-    test(`the conflict of an epic whose ${first ? 'first commit' : 'base'} was amended away is cured by the merge that is advised`, async () => {
+    test(`the recommended merge resolves the conflict of an epic whose ${first ? 'first commit' : 'base'} was amended away`, async () => {
       const here = project({
         files: { 'poem.txt': 'one\n', ...(first ? { 'secret.txt': 'token\n' } : {}) },
         agent: `read -r line < ../../go; cat > /dev/null; echo "by $id" > poem.txt`,
@@ -241,7 +241,7 @@ suite('landing: history that people rewrite', function () {
 
   for (const first of sized([true], [true, false])) {
     const what = first ? 'shares no commit' : 'has a commit that was reset';
-    test(`a task whose blocker is on a history that ${what} names what brings it alone`, async () => {
+    test(`a task whose blocker is on a history that ${what} names the command that brings only the blocker's work`, async () => {
       const here = project({ agent: writesOneFile });
       await beginPlan(here, [
         { id: 'E', type: 'epic' },
@@ -274,38 +274,35 @@ suite('landing: history that people rewrite', function () {
     });
   }
 
-  soakTest(
-    'a task goes on without a further word once the work of its blockers was picked',
-    async () => {
-      const here = project({ agent: writesOneFile });
-      await beginPlan(here, [
-        { id: 'E', type: 'epic' },
-        { id: 'e1', epic_id: 'E' },
-        { id: 'e2', epic_id: 'E' },
-        { id: 't3', blocked_by: ['e1', 'e2'] },
-      ]);
-      here.write('repo/secret.txt', 'token\n');
-      here.git('add', 'secret.txt');
-      here.git('commit', '-qm', 'with a secret');
-      await here.drover(['run', '--epic', 'E', '--land', 'review']);
-      here.git('reset', '-q', '--hard', 'HEAD~1');
-      await here.drover(['run']);
-      const reason = (await here.task('t3')).blocked_reason ?? '';
-      const commits = /; run git cherry-pick -m 1 (\w+) (\w+) on main/.exec(reason);
-      assert.ok(commits !== null, reason);
-      here.git('cherry-pick', '-m', '1', commits[1] ?? '');
-      await here.drover(['run']);
-      assert.equal((await here.task('t3')).status, 'blocked', 'half of it is not enough');
-      here.git('cherry-pick', '-m', '1', commits[2] ?? '');
-      const done = await here.drover(['run']);
-      assert.equal((await here.task('t3')).status, 'completed', done.stderr);
-      assert.equal(here.read('repo/t3.txt'), 'work of t3\n');
-      assert.equal(here.read('repo/secret.txt'), '', 'what was taken out stays out');
-    },
-  );
+  soakTest("a task continues by itself once its blockers' work was cherry-picked", async () => {
+    const here = project({ agent: writesOneFile });
+    await beginPlan(here, [
+      { id: 'E', type: 'epic' },
+      { id: 'e1', epic_id: 'E' },
+      { id: 'e2', epic_id: 'E' },
+      { id: 't3', blocked_by: ['e1', 'e2'] },
+    ]);
+    here.write('repo/secret.txt', 'token\n');
+    here.git('add', 'secret.txt');
+    here.git('commit', '-qm', 'with a secret');
+    await here.drover(['run', '--epic', 'E', '--land', 'review']);
+    here.git('reset', '-q', '--hard', 'HEAD~1');
+    await here.drover(['run']);
+    const reason = (await here.task('t3')).blocked_reason ?? '';
+    const commits = /; run git cherry-pick -m 1 (\w+) (\w+) on main/.exec(reason);
+    assert.ok(commits !== null, reason);
+    here.git('cherry-pick', '-m', '1', commits[1] ?? '');
+    await here.drover(['run']);
+    assert.equal((await here.task('t3')).status, 'blocked', 'half of it is not enough');
+    here.git('cherry-pick', '-m', '1', commits[2] ?? '');
+    const done = await here.drover(['run']);
+    assert.equal((await here.task('t3')).status, 'completed', done.stderr);
+    assert.equal(here.read('repo/t3.txt'), 'work of t3\n');
+    assert.equal(here.read('repo/secret.txt'), '', 'what was taken out stays out');
+  });
 
   soakTest(
-    'work that a rebase has given other commits still counts for those that wait for it',
+    'work that got new commits in a rebase still counts for the tasks that wait for it',
     async () => {
       const here = project({ agent: `if [ $id = t2 ]; then test -e t1.txt; fi; ${writesOneFile}` });
       await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
@@ -327,7 +324,7 @@ suite('landing: history that people rewrite', function () {
     },
   );
 
-  soakTest('one history without the base leaves the others of its batch alone', async () => {
+  soakTest('one history without the base does not affect the others in its batch', async () => {
     const here = project({
       agent: `
 read -r line < ../../go
@@ -353,7 +350,7 @@ echo "work of $id" > "$id.txt"
     assert.match(odd.last_error ?? '', /unrelated history/);
   });
 
-  test('approved work that a person has merged by hand is theirs to take back', async () => {
+  test('a person may revert approved work that they merged by hand', async () => {
     const here = project({ agent: `cat > /dev/null; echo x > .env; ${writesOneFile}` });
     await beginPlan(here, ['t1']);
     await here.drover(['run']);

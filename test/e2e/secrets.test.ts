@@ -33,7 +33,7 @@ suite('secrets', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('every message is stored without them, and the agent still gets the answer', async () => {
+  test('every message is stored without secrets, and the agent still gets the answer', async () => {
     const here = project({
       env: { DROVER_AGENT_TYPE: 'demo', DROVER_AGENT_PATH: '', MY_API_KEY: secret },
       settings: `max_description_size = "1KB"\n[agent]\nkind = "demo"\n[agent.env]\nTHE_TOKEN = "${agentSecret}"\n`,

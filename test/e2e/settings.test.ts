@@ -13,7 +13,7 @@ suite('settings', function () {
   this.timeout(60_000);
   const project = useProjects();
 
-  test('init proposes values that no settings decide, and no number of workers for a shared file', async () => {
+  test('init proposes values that no other setting determines, and no number of workers for a shared file', async () => {
     const env = { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' };
     const files = { 'package.json': '{ "scripts": { "test": "true" } }\n' };
     const asked = async (settings?: string): Promise<readonly string[]> => {
@@ -30,7 +30,7 @@ suite('settings', function () {
     assert.deepEqual(await asked('agent = "codex"\n[gate]\ncommand = "make"\n'), []);
   });
 
-  test('a change is seen by the next command, with its source', async () => {
+  test('the next command sees a change, with its source', async () => {
     const here = project({ agent: writesOneFile, settings: 'max_workers = 2\n' });
     await beginPlan(here, ['t1']);
     await here.expect(0, ['run', '--gate', 'test -e t1.txt']);

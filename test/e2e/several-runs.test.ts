@@ -22,7 +22,7 @@ suite('several runs', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('W2: a run of everything leaves the tasks of an epic’s own run alone; other terms are refused', async () => {
+  test("W2: a run of everything leaves the tasks of an epic's own run alone, and different options are refused", async () => {
     const here = project({
       agent: `case "$id" in [ew]*) read -r line < ../../go;; esac\n${recorded}`,
     });
@@ -67,7 +67,7 @@ suite('several runs', function () {
   });
 
   soakTest(
-    'W4: a run is not 100 % where a part of the work is on the line of an epic alone',
+    "W4: a run is not at 100 % while part of the work is only on an epic's line",
     async () => {
       const here = project({
         agent: `if [ "$id" = B ] && [ ! -e ../../well ]; then cat > /dev/null; exit 9; fi\n${recorded}`,
@@ -98,7 +98,7 @@ suite('several runs', function () {
     },
   );
 
-  soakTest('S2: a run with one worker has its turn beside a larger one', async () => {
+  soakTest('S2: a run with one worker gets its turn beside a larger run', async () => {
     const here = project({
       agent: `case "$id" in b*) touch "../../begun-$id"; read -r line < ../../go;; esac\n${recorded}`,
     });
@@ -125,7 +125,7 @@ suite('several runs', function () {
     assert.deepEqual(executed(here).toSorted(), ['a1', ...many]);
   });
 
-  test('an epic that lands as a whole and waits for one that waits for it is refused', async () => {
+  test('epics that land as a whole and wait for each other are refused', async () => {
     const here = project({ agent: recorded });
     await beginPlan(here, [
       { id: 'EA', type: 'epic' },
@@ -142,7 +142,7 @@ suite('several runs', function () {
     assert.deepEqual(landedTasks(here), ['a1', 'b1', 'a2']);
   });
 
-  suite('S6: a task whose blocker is of another epic', () => {
+  suite('S6: a task whose blocker belongs to another epic', () => {
     const plan = [
       { id: 'EA', type: 'epic' as const },
       { id: 'EB', type: 'epic' as const },
@@ -151,7 +151,7 @@ suite('several runs', function () {
       { id: 'b1', epic_id: 'EB', blocked_by: ['a1'] },
     ];
 
-    test('waits unclaimed while that epic runs, and starts once it has landed', async () => {
+    test('it waits unclaimed while that epic runs, and starts once the epic has landed', async () => {
       const here = project({ agent: `[ "$id" != a2 ] || read -r line < ../../go\n${recorded}` });
       const barrier = makeBarrier(here.folder, 'go');
       await beginPlan(here, plan);
@@ -175,7 +175,7 @@ suite('several runs', function () {
       assert.equal(here.read('repo/b1.txt'), 'work of b1\n');
     });
 
-    test('is blocked if no run brings the work, and released once it has arrived', async () => {
+    test('it is blocked if no run brings the work, and released once the work has arrived', async () => {
       const here = project({
         agent: `if [ "$id" = a2 ] && [ ! -e ../../well ]; then cat > /dev/null; exit 9; fi\n${recorded}`,
       });

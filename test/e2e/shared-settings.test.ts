@@ -25,7 +25,7 @@ suite('git settings of the user while agents run', function () {
     id: string,
   ) => run.line((line) => line.includes('"worktree.ready"') && line.includes(`"${id}"`));
 
-  test('an identity that the user sets stays, and the landing bears it', async () => {
+  test('an identity that the user sets is kept, and the landing has it', async () => {
     const here = project({ agent: waitsAtItsEnd.replace('core.bare true', 'my.key agent') });
     const barrier = makeBarrier(here.folder, 'go-t1');
     await beginPlan(here, ['t1']);
@@ -50,7 +50,7 @@ suite('git settings of the user while agents run', function () {
     assert.match(printed, /user\.email .*git config --unset-all user\.email/);
   });
 
-  test('a backend that a hook of git starts keeps nothing of the command of that hook', async () => {
+  test("a backend that a git hook starts inherits nothing from the hook's command", async () => {
     const here = project({
       agent: `cat > /dev/null; env | grep ^GIT_ > "$id.txt" || echo none > "$id.txt"`,
       settings: 'env_allow = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME"]\n',
@@ -80,7 +80,7 @@ suite('git settings of the user while agents run', function () {
   });
 
   soakTest(
-    'an identity that only the environment has is used, unless a hook of git set it',
+    'an identity that is only in the environment is used, unless a git hook set it',
     async () => {
       const env = {
         GIT_AUTHOR_NAME: 'In Container',
@@ -106,7 +106,7 @@ suite('git settings of the user while agents run', function () {
     },
   );
 
-  test('core.bare of an agent: never set again by Drover, and refused with its cure', async () => {
+  test('Drover never sets core.bare again after an agent changed it, and refuses with the remedy', async () => {
     const here = project({ agent: waitsAtItsEnd });
     const barriers = ['t1', 't2'].map((id): Barrier => makeBarrier(here.folder, `go-${id}`));
     await beginPlan(here, ['t1', 't2']);

@@ -37,7 +37,7 @@ suite('runs of single tasks', function () {
     assert.equal((await here.task('after')).status, 'ready');
   });
 
-  test('a task of an epic waits on the line of its epic, which lands when all of it is done', async () => {
+  test("a task of an epic waits on its epic's line, which lands when all its tasks are done", async () => {
     const here = project({ agent: writesOneFile });
     await beginPlan(here, [
       { id: 'E', type: 'epic' },
@@ -53,7 +53,7 @@ suite('runs of single tasks', function () {
     assert.equal((await here.status()).epics[0]?.landing_state, 'landed');
   });
 
-  test('a second one widens the active run', async () => {
+  test('a second task widens the active run', async () => {
     const here = project({
       agent: `case "$id" in a) read -r line < ../../go;; esac\n${writesOneFile}`,
     });

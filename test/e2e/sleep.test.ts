@@ -17,7 +17,7 @@ suite('a machine that sleeps', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  test('limits of time do not count it, no attempt is used, and one line says so', async () => {
+  test('time limits do not count the sleep, no attempt is used, and one line reports it', async () => {
     const here = project({ settings: limits });
     const agent = makeBarrier(here.folder, 'agent-may-end');
     const gate = makeBarrier(here.folder, 'gate-may-end');

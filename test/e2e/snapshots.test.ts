@@ -34,7 +34,7 @@ suite('snapshots', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('H3: a paused attempt of an agent without a memory continues with everything, a person’s edits too', async () => {
+  test("H3: a paused attempt of an agent that cannot resume continues with all work, including a person's edits", async () => {
     const here = project({ agent: halves });
     await beginPlan(here, ['held']);
     const run = here.start(['run', '--json']);
@@ -59,7 +59,7 @@ suite('snapshots', function () {
     assert.equal((await here.task('held')).worktree_path, null, 'it holds no slot any more');
   });
 
-  test('H1: a further attempt starts with the work of the failed one; no other task sees it', async () => {
+  test("H1: a further attempt starts with the failed attempt's work, which no other task sees", async () => {
     const here = project({ agent: failsOnce });
     await beginPlan(here, [{ id: 'parts', max_attempts: 2 }, 'other']);
     await here.expect(0, ['run', '--workers', '1']);
@@ -71,7 +71,7 @@ suite('snapshots', function () {
     assert.deepEqual((await here.task('parts')).rescue_refs, ['refs/drover/work/parts/1']);
   });
 
-  test('a line of a person’s that the agent committed and reset away is among them', async () => {
+  test("a person's line that the agent committed and reset is in the snapshots", async () => {
     const here = project({
       agent: `
 cat > /dev/null
@@ -103,7 +103,7 @@ cp mine.txt again.txt
     assert.equal(here.git('show', 'main:again.txt'), 'mine');
   });
 
-  test('are listed, compared and restored by command', async () => {
+  test('a command lists, compares and restores snapshots', async () => {
     const here = project({ agent: halves });
     await beginPlan(here, ['held']);
     const run = here.start(['run', '--json']);
@@ -147,7 +147,7 @@ cp mine.txt again.txt
     assert.match(here.read('prompt-held-2'), /What Your Directory Already Holds/);
   });
 
-  soakTest('V5: a branch that a person has checked out as well stays', async () => {
+  soakTest('V5: a branch that a person has also checked out stays', async () => {
     const here = project({
       agent:
         'cat > /dev/null\necho x > x.txt\ngit worktree add -q -f ../../person "drover/$id/$attempt"\n',

@@ -13,7 +13,7 @@ import { type RunningProgram, startProgram } from './support/run-program.ts';
 const root = resolve(import.meta.dirname, '../..');
 const report = /^simulation: (\d+) of 10000 seeds\n\n(\d+) passed, 0 failed$/m;
 
-suite('a soak that is cut off', function () {
+suite('a soak that is stopped', function () {
   this.timeout(240_000);
   let folder = '';
   let log = '';
@@ -65,7 +65,7 @@ suite('a soak that is cut off', function () {
     await nothingIsLeft();
   });
 
-  test('a killed one has reported its progress in its log', async () => {
+  test('a killed soak has reported its progress in its log', async () => {
     const soak = await startSoak();
     process.kill(soak.pid, 'SIGKILL');
     await soak.ended;

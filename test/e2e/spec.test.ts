@@ -108,7 +108,7 @@ suite('a design becomes a plan', function () {
     );
   }
 
-  test('a panel gets a plan to read, and adds it as one; one that it cancels is refused', async () => {
+  test('a panel gets a plan to review and adds it as a whole, and a canceled plan is refused', async () => {
     const here = await begin([submits(goodPlan)]);
     const client = await panelClient(here);
     try {
@@ -130,7 +130,7 @@ suite('a design becomes a plan', function () {
     }
   });
 
-  test('two pages become epics, tasks and dependencies, written at once', async () => {
+  test('two pages become epics, tasks and dependencies in one step', async () => {
     const here = await begin([submits(goodPlan)]);
     const said = await here.json<SpecAnswer>(['spec', 'docs/design.md', '--yes']);
     assert.deepEqual(said.imported, { epics: 2, tasks: 6 });
@@ -161,7 +161,7 @@ suite('a design becomes a plan', function () {
     assert.ok(JSON.stringify(request?.body.messages).includes('four hundred and ten'));
   });
 
-  test('the preview is in the order of the work, within 80 columns, and a dry run writes nothing', async () => {
+  test('the preview is in work order within 80 columns, and a dry run writes nothing', async () => {
     const here = await begin([submits(goodPlan)]);
     const shown = await here.expect(0, ['spec', 'docs', '--dry-run', '--model', 'some-model']);
     assert.equal(fake.requests[0]?.model, 'some-model');
@@ -179,7 +179,7 @@ suite('a design becomes a plan', function () {
     await assertEmpty(here);
   });
 
-  soakTest('a plan kept for editing is what import takes', async () => {
+  soakTest('import accepts a plan that was saved for editing', async () => {
     const here = await begin([submits(goodPlan)]);
     const shown = await here.expect(0, ['spec', 'docs/design.md', '--out', 'plan.jsonl']);
     assert.match(shown, /Build counts[\s\S]*drover import plan\.jsonl/);
@@ -197,7 +197,7 @@ suite('a design becomes a plan', function () {
     assert.equal(here.read('repo/plan.jsonl'), text);
   });
 
-  test('a first answer that is not a plan is corrected by the model', async () => {
+  test('the model corrects a first answer that is not a plan', async () => {
     const here = await begin([{ say: 'Sure, here is what I think.' }, submits(goodPlan)]);
     const done = await here.drover(['spec', 'docs/design.md', '--yes']);
     assert.equal(done.code, 0, done.stderr);
@@ -223,7 +223,7 @@ suite('a design becomes a plan', function () {
     ['a loop', submits(loop), /a → c → b → a/],
   ];
   for (const [what, step, sentence] of sized(rubbish.slice(-1), rubbish)) {
-    test(`${what}, twice: a clear error, nothing written`, async () => {
+    test(`${what}, twice: a clear error is printed, and nothing is written`, async () => {
       const here = await begin([step]);
       const done = await here.drover(['spec', 'docs/design.md', '--yes', '--json']);
       assert.equal(done.code, 3, done.stderr);
@@ -256,7 +256,7 @@ suite('a design becomes a plan', function () {
     ],
   ];
   for (const [what, step, code, sentence] of faults) {
-    test(`${what}: what to do, and nothing written`, async () => {
+    test(`${what}: the remedy is printed, and nothing is written`, async () => {
       const here = await begin([step]);
       const done = await here.drover(['spec', 'docs/design.md', '--yes']);
       assert.equal(done.code, code, done.stderr);
@@ -271,7 +271,7 @@ suite('a design becomes a plan', function () {
     ['no address: pass-word-1', /The address in ANTHROPIC_BASE_URL/],
   ];
   for (const [address, sentence] of addresses) {
-    test(`an address that leads nowhere is told without its password: ${address}`, async () => {
+    test(`an unreachable address is reported without its password: ${address}`, async () => {
       const here = await begin([submits(goodPlan)], { ANTHROPIC_BASE_URL: address });
       const done = await here.drover(['spec', 'docs/design.md', '--yes']);
       assert.equal(done.code, 1, done.stderr);
@@ -281,7 +281,7 @@ suite('a design becomes a plan', function () {
     });
   }
 
-  soakTest('a model that takes no forced tool is asked without', async () => {
+  soakTest('a model that does not support forced tools is asked without one', async () => {
     const here = await begin([{ ...submits(goodPlan), faults: [{ http: 400, times: 1 }] }]);
     await here.expect(0, ['spec', 'docs/design.md', '--yes']);
     assert.deepEqual(
@@ -290,7 +290,7 @@ suite('a design becomes a plan', function () {
     );
   });
 
-  test('without a key and without an agent it prints the remedy', async () => {
+  test('without a key and an agent, it prints the remedy', async () => {
     const here = await begin([submits(goodPlan)], { ANTHROPIC_API_KEY: '' });
     const done = await here.drover(['spec', 'docs/design.md', '--yes'], {
       env: { DROVER_AGENT_TYPE: 'claude', DROVER_AGENT_PATH: 'no-such-claude' },
@@ -300,7 +300,7 @@ suite('a design becomes a plan', function () {
     await assertEmpty(here);
   });
 
-  suite('with the real Claude Code and no key of our own', () => {
+  suite('with the real Claude Code and no API key', () => {
     let claude: string;
     suiteSetup(async function () {
       this.timeout(600_000);
@@ -326,7 +326,7 @@ suite('a design becomes a plan', function () {
       return { tools: [{ name: 'StructuredOutput', input }] };
     }
 
-    test('the installed agent plans, and may read only', async () => {
+    test('the installed agent plans with read access only', async () => {
       const here = await beginWithAgent([structured(goodPlan), { say: 'Done.' }]);
       const said = await here.json<SpecAnswer>(['spec', 'docs/design.md', '--yes']);
       assert.equal(said.source, 'agent');
@@ -344,7 +344,7 @@ suite('a design becomes a plan', function () {
       assert.equal(here.git('status', '--porcelain'), '');
     });
 
-    soakTest('a loop that its schema cannot see is corrected once', async () => {
+    soakTest('a loop that its schema cannot detect is corrected once', async () => {
       const here = await beginWithAgent([structured(loop), { say: 'Done.' }]);
       fake.setScript({
         conversations: [
@@ -366,15 +366,18 @@ suite('a design becomes a plan', function () {
       assert.equal((await here.status()).tasks.length, 6);
     });
 
-    soakTest('words in place of a plan, twice: a clear error, nothing written', async () => {
-      const here = await beginWithAgent([{ say: 'I would rather talk about sheep.' }]);
-      const done = await here.drover(['spec', 'docs/design.md', '--yes']);
-      assert.equal(done.code, 3, done.stderr);
-      assert.match(done.stderr, /no usable plan: the answer is a string/);
-      await assertEmpty(here);
-    });
+    soakTest(
+      'prose instead of a plan, twice: a clear error is printed, and nothing is written',
+      async () => {
+        const here = await beginWithAgent([{ say: 'I would rather talk about sheep.' }]);
+        const done = await here.drover(['spec', 'docs/design.md', '--yes']);
+        assert.equal(done.code, 3, done.stderr);
+        assert.match(done.stderr, /no usable plan: the answer is a string/);
+        await assertEmpty(here);
+      },
+    );
 
-    test('Ctrl-C ends the agent with everything it has started', async () => {
+    test('Ctrl-C kills the agent with all processes it started', async () => {
       const here = await beginWithAgent([{ say: 'too late', delayMs: 120_000 }]);
       const running = here.start(['spec', 'docs/design.md', '--yes']);
       await fake.waitFor(
@@ -387,7 +390,7 @@ suite('a design becomes a plan', function () {
     });
   });
 
-  test('no terminal and no decision: refused before a model is asked', async () => {
+  test('without a terminal and a decision, it refuses before it asks a model', async () => {
     const here = await begin([submits(goodPlan)]);
     const done = await here.drover(['spec', 'docs/design.md']);
     assert.equal(done.code, 3);

@@ -11,7 +11,7 @@ suite('the start of a command', function () {
   this.timeout(120_000);
   const project = useProjects({ isEachProcess: true });
 
-  test('reading the plan, and changing it, start no git', async () => {
+  test('reading and changing the plan do not start git', async () => {
     const here = project();
     await here.expect(0, ['init']);
     here.write('bin/git', `#!/bin/sh\necho "$*" >> '${here.folder}/asked.txt'\nexit 1\n`);
@@ -27,7 +27,7 @@ suite('the start of a command', function () {
     assert.deepEqual([target?.branch, target?.sha], ['main', here.git('rev-parse', 'main').trim()]);
   });
 
-  test('git is asked for facts that the files do not contain', async () => {
+  test('git is used for facts that the files do not contain', async () => {
     const here = project();
     await here.expect(0, ['init']);
     here.git('checkout', '-q', '--detach');
@@ -41,7 +41,7 @@ suite('the start of a command', function () {
     assert.deepEqual((await here.status()).target, { branch: 'same', sha, pending: 0 });
   });
 
-  test('compiled code is kept beside the bundles, and is not needed', async () => {
+  test('compiled code is stored beside the bundles, but is not required', async () => {
     const here = project();
     const env = { NODE_DISABLE_COMPILE_CACHE: '1' };
     await here.expect(0, ['init'], { env });
@@ -70,7 +70,7 @@ suite('the start of a command', function () {
     );
   });
 
-  test("a command's compiled code is stored whole, and made again if it is damaged", async () => {
+  test("a command's compiled code is stored atomically, and regenerated if it is damaged", async () => {
     const here = project();
     await here.expect(0, ['init']);
     const folder = join(here.folder, 'compiled');

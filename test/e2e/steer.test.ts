@@ -58,7 +58,7 @@ suite('steering a run', function () {
     assert.match(prompt, /Task: And German/);
   });
 
-  test('pause ends the agent, keeps the task, lets others continue; resume-task continues it', async () => {
+  test('pause stops the agent, keeps the task and lets others continue, and resume-task continues it', async () => {
     const here = project({ agent: waits });
     const held = makeBarrier(here.folder, 'go-held');
     const open = makeBarrier(here.folder, 'go-open');
@@ -102,7 +102,7 @@ suite('steering a run', function () {
     barrier.close();
   });
 
-  test('cancel ends the agent first; dependents are reported as stuck', async () => {
+  test('cancel stops the agent first, and dependents are reported as stuck', async () => {
     const here = project({ agent: waits });
     const barrier = makeBarrier(here.folder, 'go-a');
     await beginPlan(here, ['a', { id: 'b', blocked_by: ['a'] }, 'c']);
@@ -123,7 +123,7 @@ suite('steering a run', function () {
     assert.equal(status.progress, 50, 'one of the two that are left');
   });
 
-  test('a hint reaches a running agent, and one that is yet to start', async () => {
+  test('a hint reaches a running agent, and an agent that starts later', async () => {
     const here = project({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_DEMO_STEP_MS: '1' } });
     await beginPlan(here, [
       { id: 'a', description: 'demo: ask Ready? | yes | no\ndemo: write a.txt {{answer}}' },
@@ -145,24 +145,27 @@ suite('steering a run', function () {
     assert.equal((await here.drover(['answer', asked.id, 'no'])).code, 3);
   });
 
-  soakTest('a hint to an agent that takes none while it runs says when it is told', async () => {
-    const here = project({
-      agent: `cat > "../../prompt-$attempt"; read -r line < ../../go; [ "$attempt" != 1 ] || exit 3; echo x > x`,
-    });
-    const barrier = makeBarrier(here.folder, 'go');
-    await beginPlan(here, ['a']);
-    const run = here.start(['run', '--json']);
-    await eventually('it runs', () => here.read('prompt-1') !== '');
-    const hint = await here.drover(['hint', 'a', 'Mind the gap.']);
-    assert.equal(hint.code, 0);
-    assert.match(hint.stderr, /The agent of a takes no messages while it runs/);
-    barrier.open(2);
-    assert.equal((await run.ended).code, 0);
-    barrier.close();
-    assert.match(here.read('prompt-2'), /Mind the gap\./);
-  });
+  soakTest(
+    'for an agent that takes no hints while it runs, hint says when the agent gets it',
+    async () => {
+      const here = project({
+        agent: `cat > "../../prompt-$attempt"; read -r line < ../../go; [ "$attempt" != 1 ] || exit 3; echo x > x`,
+      });
+      const barrier = makeBarrier(here.folder, 'go');
+      await beginPlan(here, ['a']);
+      const run = here.start(['run', '--json']);
+      await eventually('it runs', () => here.read('prompt-1') !== '');
+      const hint = await here.drover(['hint', 'a', 'Mind the gap.']);
+      assert.equal(hint.code, 0);
+      assert.match(hint.stderr, /The agent of a takes no messages while it runs/);
+      barrier.open(2);
+      assert.equal((await run.ended).code, 0);
+      barrier.close();
+      assert.match(here.read('prompt-2'), /Mind the gap\./);
+    },
+  );
 
-  test('retry and reset give a failed task another life', async () => {
+  test('retry and reset give a failed task a new attempt', async () => {
     const here = project({
       agent: `cat > /dev/null; [ -e ../../cured ] || exit 3; echo "work of $id" > "$id.txt"`,
     });
@@ -188,7 +191,7 @@ suite('steering a run', function () {
     assert.equal((await here.status()).counts.completed, 2);
   });
 
-  test('a plan is changed while it runs: new tasks, new blockers, other words', async () => {
+  test('a plan changes while it runs: new tasks, new blockers and edited text take effect', async () => {
     const here = project({ agent: waits });
     const barrier = makeBarrier(here.folder, 'go-a');
     await beginPlan(here, ['a', { id: 'b', blocked_by: ['a'] }, { id: 'c', blocked_by: ['a'] }]);
@@ -274,14 +277,17 @@ suite('steering a run', function () {
     assert.equal(here.backendPid(), null);
   });
 
-  soakTest('a detached run goes on by itself; the next command sees it to its end', async () => {
-    const here = project({ agent: writesOneFile });
-    await beginPlan(here, ['a', 'b']);
-    await here.expect(0, ['run', '--detach']);
-    const follow = here.start(['events', '--follow', '--json']);
-    await follow.line((line) => line.includes('"run.finished"'));
-    follow.signal('SIGINT');
-    assert.equal((await follow.ended).code, 130);
-    assert.deepEqual([...landedTasks(here)].sort(), ['a', 'b']);
-  });
+  soakTest(
+    'a detached run continues by itself, and the next command follows it to its end',
+    async () => {
+      const here = project({ agent: writesOneFile });
+      await beginPlan(here, ['a', 'b']);
+      await here.expect(0, ['run', '--detach']);
+      const follow = here.start(['events', '--follow', '--json']);
+      await follow.line((line) => line.includes('"run.finished"'));
+      follow.signal('SIGINT');
+      assert.equal((await follow.ended).code, 130);
+      assert.deepEqual([...landedTasks(here)].sort(), ['a', 'b']);
+    },
+  );
 });

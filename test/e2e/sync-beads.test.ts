@@ -36,7 +36,7 @@ suite('e2e: drover sync beads', function () {
     `${JSON.stringify({ id, title: `Do ${id}`, status: 'open', priority: 2, issue_type: 'task', ...more })}\n`;
 
   for (const version of ['0.49.6', '1.0.3']) {
-    test(`a file of bd ${version} is taken over, and stays as it is`, async () => {
+    test(`a file of bd ${version} is imported, and stays unchanged`, async () => {
       const here = project();
       const text = fixture(version);
       here.write('repo/.beads/issues.jsonl', text);
@@ -58,7 +58,7 @@ suite('e2e: drover sync beads', function () {
     });
   }
 
-  test('a folder without Beads and a broken line are refused, and nothing is changed', async () => {
+  test('a folder without Beads and an invalid line are refused, and nothing is changed', async () => {
     const here = project();
     await here.expect(0, ['init']);
     const nothing = await here.drover(['sync', 'beads', '.']);
@@ -73,7 +73,7 @@ suite('e2e: drover sync beads', function () {
     assert.deepEqual((await here.status()).tasks, []);
   });
 
-  test('watching: claimed, found, deleted and landed issues arrive on the other side during a run', async () => {
+  test('in watch mode, claimed, found, deleted and landed issues arrive on the other side during a run', async () => {
     const here = project({
       agent: `case $id in a|c) read -r line < ../../go-$id;; esac; ${writesOneFile}`,
     });
@@ -191,7 +191,7 @@ git add -A; git commit -qm "$id"
   });
 
   for (const version of ['0.49.6', '1.0.3']) {
-    test(`the database of bd ${version} is read before a sync and written after it, also while watching`, async () => {
+    test(`the database of bd ${version} is read before a sync and written after it, also in watch mode`, async () => {
       const here = project();
       const double = resolve(import.meta.dirname, '../doubles/bd.mjs');
       here.write('bin/bd', `#!/bin/sh\nexec "${process.execPath}" "${double}" "$@"\n`);

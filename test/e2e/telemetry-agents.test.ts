@@ -34,7 +34,7 @@ suite('the telemetry of a real Claude Code', function () {
 
   teardown(() => receiver.close());
 
-  test('one trace from the epic to the call of the model, the backend killed five times', async () => {
+  test('the backend is killed five times, and one trace leads from the epic to the model call', async () => {
     real.fake.setScript({
       conversations: [conversation('one', [writes('one'), says('Wrote one.')])],
     });
@@ -104,7 +104,7 @@ suite('the telemetry of a real Codex', function () {
   this.timeout(240_000);
   const project = useProjects();
 
-  test('its spans are below Drover’s, once its own settings name the collector', async () => {
+  test("its spans are below Drover's once its own settings name the collector", async () => {
     const codex = realAgents.find(({ kind }) => kind === 'codex') ?? assert.fail('no Codex');
     const programs = await ensureAgents();
     const fake = await startModelApi();

@@ -73,7 +73,7 @@ suite('metrics for Prometheus', function () {
   const project = useProjects();
   const prometheus = usePrometheus();
 
-  test("every query of the dashboard is answered with a run's metrics", async () => {
+  test("the run's metrics answer every query of the dashboard", async () => {
     const here = project({ agent });
     await beginPlan(here, ['one', { id: 'two', blocked_by: ['one'] }]);
     await here.expect(0, ['run', '--gate', 'true']);
@@ -106,7 +106,7 @@ suite('metrics for Prometheus', function () {
     return ask;
   }
 
-  test('a question and a gate that does not end raise their alarms', async () => {
+  test('a question and a gate that does not end trigger their alerts', async () => {
     const here = project({
       settings: `[gate]\ncommand = 'until [ -e "$HOME/../go" ]; do sleep 0.1; done'\n`,
       env: { DROVER_AGENT_TYPE: 'demo', DROVER_DEMO_STEP_MS: '1' },
@@ -127,7 +127,7 @@ suite('metrics for Prometheus', function () {
     await run.ended;
   });
 
-  test('failed, idle, stuck and conflicting tasks raise their alarms', async () => {
+  test('failed, idle, stuck and conflicting tasks trigger their alerts', async () => {
     const here = project({ agent: troubledAgent });
     await beginPlan(here, [
       { id: 'broken', max_attempts: 1 },

@@ -23,7 +23,7 @@ suite('telemetry of a run', function () {
 
   teardown(() => receiver.close());
 
-  test('a backend killed five times while it sends: every span arrives, under its own id', async () => {
+  test('a backend is killed five times while it sends, and every span arrives under its own id', async () => {
     const env = { DROVER_OTEL_ENABLED: 'true', DROVER_OTEL_ENDPOINT: receiver.url };
     const here = project({ agent, env });
     await here.expect(0, ['init']);
@@ -56,7 +56,7 @@ suite('telemetry of a run', function () {
     );
   });
 
-  test('a missing collector is reported by doctor alone', async () => {
+  test('only doctor reports a missing collector', async () => {
     await receiver.close();
     const env = { DROVER_OTEL_ENABLED: 'true', DROVER_OTEL_ENDPOINT: receiver.url };
     const here = project({ agent, env });

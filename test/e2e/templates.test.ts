@@ -69,7 +69,7 @@ suite('task templates', function () {
     [64, ['add'], /missing required argument 'title'/],
     [64, ['add', 'T', '--set', 'x'], /key=value/],
   ];
-  test('a mistake is refused with the known names, and nothing is added', async () => {
+  test('a mistake is refused with the list of known names, and nothing is added', async () => {
     const here = project({ settings });
     await here.expect(0, ['init']);
     for (const [code, args, expected] of refused) {
@@ -80,7 +80,7 @@ suite('task templates', function () {
     assert.equal((await here.status()).tasks.length, 0);
   });
 
-  test('a template that cannot be read stops the run with its line', async () => {
+  test('a template that cannot be read stops the run and names the line', async () => {
     const here = project();
     await here.expect(0, ['init']);
     here.write('repo/.drover.toml', '\n[templates.bug]\ntitel = "x"\n');

@@ -61,7 +61,7 @@ suite('from a plan to landed work', function () {
     assert.equal((await here.status()).counts.completed, 6);
   });
 
-  test('one worker does one task after the other, in their order', async () => {
+  test('one worker runs the tasks one after the other, in order', async () => {
     const here = project({
       agent: writesOneFile.replace('cat >', 'echo "$id" >> ../../ran.txt; cat >'),
     });

@@ -28,11 +28,11 @@ function versionOf(here: Project): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-suite('several commands at once', function () {
+suite('several concurrent commands', function () {
   this.timeout(600_000);
   const project = useProjects();
 
-  test(`two runs and a server started in the same moment, ${rounds} times`, async () => {
+  test(`two runs and a server start at the same time, ${rounds} times`, async () => {
     const here = project({ agent: recorded });
     await here.expect(0, ['init']);
     const ids: string[] = [];
@@ -138,7 +138,7 @@ suite('commands of different versions', function () {
     assert.deepEqual(executed(here), ['t1', 't2', 't3']);
   });
 
-  soakTest('an older backend at work goes on, and serves the newer command', async () => {
+  soakTest('an older backend that is busy continues, and serves the newer command', async () => {
     const here = project({ agent: `read -r line < ../../go; ${recorded}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1']);
@@ -156,7 +156,7 @@ suite('commands of different versions', function () {
     assert.deepEqual(executed(here), ['t1']);
   });
 
-  test('a backend of another protocol is refused in words; nothing has changed', async () => {
+  test('a backend of another protocol is refused with a message, and nothing has changed', async () => {
     const here = project({ agent: `read -r line < ../../go; ${recorded}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1']);

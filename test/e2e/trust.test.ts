@@ -23,7 +23,7 @@ suite('trust', function () {
       ? [...new Set(here.read('home/gate.log').trim().split('\n'))]
       : [];
 
-  test('settings that an agent lands are not used by the next run until a person accepts them', async () => {
+  test('the next run uses no settings that an agent landed until a person accepts them', async () => {
     const here = project({
       agent: `
 cat > /dev/null
@@ -73,7 +73,7 @@ fi
     assert.deepEqual(gatesOf(here), ['TRUSTED', 'SETUP', 'ATTACKER']);
   });
 
-  test("a person's own settings count with the next run, which reports them once", async () => {
+  test("a person's own settings take effect in the next run, which reports them once", async () => {
     const here = project({ settings: 'max_workers = 2\n' });
     await beginPlan(here, ['t1', 't2', 't3']);
     await here.expect(0, ['cancel', 't2']);
@@ -115,7 +115,7 @@ fi
     assert.deepEqual(gatesOf(here), ['TRUSTED']);
   });
 
-  test('a change of protected files waits for a review, and lands after it', async () => {
+  test('a change to protected files waits for a review, and then lands', async () => {
     const here = project({
       agent: `
 cat > /dev/null

@@ -144,7 +144,7 @@ suite('two users of one machine', function () {
     return JSON.parse(address) as { pid: number; socket: string };
   }
 
-  test('a running project is neither read nor driven', async () => {
+  test('another user can neither read nor control a running project', async () => {
     const { pid, socket } = await beginRun(alice);
     const private_ = ['.drover', '.git/drover'].flatMap((path) => [
       `ls ${join(alice.root, path)}`,
@@ -202,7 +202,7 @@ suite('two users of one machine', function () {
     ]);
   });
 
-  test('files that another user has made first are refused: the folder of sockets, a link in its place', () => {
+  test('files that another user created first are refused: the folder of sockets, or a link in its place', () => {
     expect(alice, ['init']);
     expect(alice, ['add', 'A task']);
     const place = join(shared, `drover-${aliceId}`);
@@ -221,7 +221,7 @@ suite('two users of one machine', function () {
     }
   });
 
-  test("worktrees in a folder that all share: another user's links there are not followed", async () => {
+  test("in a shared worktree folder, another user's links are not followed", async () => {
     const precious = join(alice.home, 'Documents');
     assert.equal(sh(alice, `mkdir ${precious} && echo p > ${precious}/p`).code, 0);
     const place = join(shared, 'worktrees');
@@ -243,7 +243,7 @@ suite('two users of one machine', function () {
     assert.match(drover(alice, ['doctor']).text, /Another user can write to the folder/);
   });
 
-  test('a plan, a link or a git folder that another user has put above is not a project', () => {
+  test('a plan, a link or a git folder that another user created above is not a project', () => {
     const work = join(shared, 'work');
     for (const make of [
       `mkdir .drover && echo 'x = [' > .drover.toml`,

@@ -35,7 +35,7 @@ suite('settings that no user has accepted', function () {
     assert.match(error.message, /"drover trust"\.$/);
   };
 
-  test('the script that makes workers is started by no command before that', async () => {
+  test('until then, no command starts the script that creates workers', async () => {
     const here = project({
       files: { 'hook.sh': hook },
       settings: '[remote]\nprovisioner = "hook"\nhook = "hook.sh"\n',
@@ -57,7 +57,7 @@ suite('settings that no user has accepted', function () {
     assert.equal(started(), true);
   });
 
-  test('a program for plans that only the project names is not started', async () => {
+  test('until then, a planning program that only the project names is not started', async () => {
     const here = project({
       files: { 'claude.sh': hook, 'design.md': 'Build it.\n' },
       settings: '[agent]\nkind = "claude"\npath = "./claude.sh"\n',
@@ -69,7 +69,7 @@ suite('settings that no user has accepted', function () {
     assert.equal(existsSync(join(here.folder, 'home', 'hook.log')), false);
   });
 
-  test('webhooks and traces wait for it, and lose nothing', async () => {
+  test('webhooks and traces wait until then, and lose nothing', async () => {
     const here = project({
       settings: `[webhooks]
 allow_private = true

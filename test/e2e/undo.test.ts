@@ -31,7 +31,7 @@ suite('e2e: drover undo', function () {
   const statuses = async (here: Project): Promise<Record<string, string>> =>
     Object.fromEntries((await here.status()).tasks.map(({ id, status }) => [id, status]));
 
-  test('one task of an epic that landed as a whole, then the epic, then all of it again', async () => {
+  test('one task of an epic that landed as a whole is undone, then the epic, then everything is restored', async () => {
     const here = project();
     here.write('gate', 'true\n');
     await beginPlan(here, [epic, ...stories, outside]);
@@ -94,7 +94,7 @@ suite('e2e: drover undo', function () {
     assert.deepEqual((await preview(here, 'E1')).dependents, ['d']);
   });
 
-  test('an epic whose tasks landed one by one goes in one commit; a red gate moves nothing', async () => {
+  test('an epic whose tasks landed one by one is undone in one commit, and a red gate moves nothing', async () => {
     const here = project({
       agent: 'cat > /dev/null; echo $id >> shared.txt; echo $id > $id.txt',
       settings: '[gate]\ncommand = "sh ../gate"\n',

@@ -20,7 +20,7 @@ suite('verdicts of the gate', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('red is not remembered: a further attempt with the same tree is tested again', async () => {
+  test('a red verdict is not remembered: a further attempt with the same tree is tested again', async () => {
     // The file that was missing outside of the tree exists from the second attempt on.
     const here = project({
       agent: `
@@ -35,7 +35,7 @@ echo "work of $id" > "$id.txt"
     assert.deepEqual([task.status, task.attempts], ['completed', 1]);
   });
 
-  test('a green one does not rest on files that another candidate has left', async () => {
+  test('a green verdict does not depend on files that another candidate left behind', async () => {
     // An incremental build: it never removes the output of a deleted source.
     const gate = `
 mkdir -p ignored; for f in src-*; do cp "$f" ignored/; done
@@ -62,7 +62,7 @@ esac
     assert.equal((await here.task('removes')).status, 'failed');
   });
 
-  test('a build folder stays from gate to gate while the work that filled it lands, and is removed with red work', async () => {
+  test('a build folder is kept between gates while its work lands, and is removed with red work', async () => {
     const gate = `
 if test -e target/built; then echo kept >> ../../said; else mkdir -p target; echo made >> ../../said; fi
 echo x > target/built; echo x > other; test ! -e target/of-bad
@@ -87,7 +87,7 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     assert.ok(said.length >= 5, said.join(' '));
   });
 
-  soakTest('a gate that changes tracked files is asked twice, and says so', async () => {
+  soakTest('a gate that changes tracked files runs twice, and its events say so', async () => {
     const here = project({ files: { 'made.txt': 'old\n' } });
     await beginPlan(here, ['t1']);
     await here.expect(0, ['run', '--gate', 'echo asked >> ../../asked; echo new > made.txt']);
@@ -100,7 +100,7 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     assert.equal(here.read('repo/made.txt'), 'old\n');
   });
 
-  test('a tree that changes under the gate is tested again', async () => {
+  test('a tree that changes during the gate is tested again', async () => {
     // The first run is disturbed from outside; alone it is red.
     const here = project({ files: { 'made.txt': 'old\n' } });
     await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
@@ -110,7 +110,7 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     assert.deepEqual(landedTasks(here), []);
   });
 
-  test('a base that is red before any task costs no agent, and blames no task, until it is mended', async () => {
+  test('a base that is red before any task starts costs no agent and fails no task until it is fixed', async () => {
     const here = project({
       files: { broken: 'x\n' },
       agent: `${writesOneFile}\necho "$id" >> ../../agents`,
@@ -150,7 +150,7 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     );
   });
 
-  test('a base with nothing to test yet is not tested: the first task makes the tested code', async () => {
+  test('a base with nothing to test is not tested, because the first task creates the tested code', async () => {
     const here = project();
     await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
     await here.expect(0, ['run', '--gate', 'test -e t1.txt']);
@@ -158,7 +158,7 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
   });
 
   soakTest(
-    'a retried task whose base was mended outside of git starts, and so do the others',
+    'a retried task whose base was fixed outside git starts, and so do the others',
     async () => {
       const here = project({ files: { 'made.txt': 'x\n' } });
       await beginPlan(here, ['t1', 't2']);
@@ -171,7 +171,7 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     },
   );
 
-  test('a gate that one task alone was given is its goal: red on the base excuses nothing', async () => {
+  test("a gate that only one task has is that task's goal: red on the base excuses nothing", async () => {
     const here = project({
       agent: `
 cat > /dev/null
@@ -210,7 +210,7 @@ case $id in mends) git rm -q broken ;; *) echo "$id" > "$id.txt" ;; esac
     assert.equal(here.read('agents'), 'mends 1\nwaits 1\n');
   });
 
-  test('its report consists of the telling lines, from anywhere in the output', async () => {
+  test('its report contains the relevant lines, from anywhere in the output', async () => {
     const here = project({
       files: {
         'sum.test.mjs':
@@ -238,7 +238,7 @@ case $id in mends) git rm -q broken ;; *) echo "$id" > "$id.txt" ;; esac
     assert.match(readFileSync(log ?? '', 'utf8'), /adds two numbers[^]*at frame 2999/);
   });
 
-  soakTest("its events name their tasks, and are among each task's", async () => {
+  soakTest("its events name their tasks, and are in each task's events", async () => {
     const here = project({ settings: '[protect]\nportable_names = false\n' });
     await beginPlan(here, ['t1', { id: 'T1', max_attempts: 1 }]);
     await here.expect(1, ['run', '--workers', '1', '--gate', 'test ! -e T1.txt']);

@@ -20,7 +20,7 @@ suite('webhooks of a run', function () {
 
   teardown(() => receiver.close());
 
-  test('a backend killed while it sends: everything arrives, once by id', async () => {
+  test('a backend is killed while it sends, and everything arrives, once per id', async () => {
     const here = project({
       env: {
         DROVER_WEBHOOK_URL: `${receiver.url}/a-hidden-path`,

@@ -40,14 +40,14 @@ async function idsOf(here: Project): Promise<readonly string[]> {
   return (await here.status()).tasks.map(({ id }) => id);
 }
 
-suite('whose project', function () {
+suite('the project that a folder belongs to', function () {
   this.timeout(240_000);
   const project = useProjects({ isEachProcess: true });
 
-  suite('beside git clean', () => {
+  suite('git clean', () => {
     // The last one takes all that the others take.
     for (const flags of sized(['-ffdx'], ['-fdx', '-fdX', '-ffdx'])) {
-      test(`D9: git clean ${flags} leaves the plan`, async () => {
+      test(`D9: git clean ${flags} keeps the plan`, async () => {
         const here = project();
         here.git('add', '-A');
         await beginPlan(here, ['t1']);
@@ -78,7 +78,7 @@ suite('whose project', function () {
       assert.deepEqual([...landedTasks(here, 'main')].sort(), ['t1', 't2']);
     });
 
-    soakTest('init after git clean -ffdx says "already" and has the plan', async () => {
+    soakTest('init after git clean -ffdx says "already" and finds the plan', async () => {
       const here = project();
       await beginPlan(here, ['t1']);
       here.git('clean', '-q', '-ffdx');
@@ -89,7 +89,7 @@ suite('whose project', function () {
     });
   });
 
-  suite('beside copies and other repositories', () => {
+  suite('copies and other repositories', () => {
     const sentence = (text: string): string =>
       (JSON.parse(text) as { error: { message: string } }).error.message;
 
@@ -113,7 +113,7 @@ suite('whose project', function () {
       assert.equal(tasks.length, 1);
     });
 
-    test('a clone that brought .drover along is refused, and without it has a plan of its own', async () => {
+    test('a clone that contained .drover is refused, and without it gets its own plan', async () => {
       const here = project();
       await beginPlan(here, ['t1']);
       const clone = join(here.folder, 'clone');
@@ -133,7 +133,7 @@ suite('whose project', function () {
       assert.deepEqual(tasks, []);
     });
 
-    test('D1: a copy that was made while a task ran starts no engine; the original finishes', async () => {
+    test('D1: a copy that was made while a task ran starts no engine, and the original finishes', async () => {
       const here = project({ agent: waits });
       const barrier = makeBarrier(here.folder, 'go');
       await beginPlan(here, ['t1']);
@@ -153,7 +153,7 @@ suite('whose project', function () {
       assert.deepEqual(landedTasks(here, 'main'), ['t1']);
     });
 
-    soakTest('a copy of an idle project is a project of its own', async () => {
+    soakTest('a copy of an idle project is a separate project', async () => {
       const here = project();
       await beginPlan(here, ['t1']);
       await here.expect(0, ['run']);
@@ -173,7 +173,7 @@ suite('whose project', function () {
       await here.expect(0, ['server', 'stop'], { cwd: copy });
     });
 
-    test('V3: a repository that is moved under a running backend is served by a new one', async () => {
+    test('V3: a new backend serves a repository that is moved under a running backend', async () => {
       const here = project({ agent: waits });
       const barrier = makeBarrier(here.folder, 'go');
       await beginPlan(here, ['t1']);
@@ -225,7 +225,7 @@ suite('whose project', function () {
   });
 
   soakTest(
-    'A3: a project behind a symbolic link has its worktrees and loses its landed branches',
+    'A3: a project behind a symbolic link has its worktrees, and its landed branches are removed',
     async () => {
       const here = project();
       symlinkSync(here.folder, join(here.folder, 'link'));
@@ -256,7 +256,7 @@ suite('whose project', function () {
     assert.equal(existsSync(join(two, '.drover')), false);
   });
 
-  test('an attempt that ends leaves the agents of another project alone, whatever the ids of its tasks', async () => {
+  test("an attempt that ends leaves another project's agents alone, whatever the ids of its tasks", async () => {
     const [first, second] = [project({ agent: waits }), project({ agent: waits })];
     const barriers = [first, second].map(({ folder }) => makeBarrier(folder, 'go'));
     const runs = [];
@@ -274,7 +274,7 @@ suite('whose project', function () {
     }
   });
 
-  test('A6: the backend of a deleted project leaves and ends its agents', async () => {
+  test('A6: the backend of a deleted project stops its agents and exits', async () => {
     const here = project({ agent: waits });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1']);

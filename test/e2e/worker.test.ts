@@ -113,7 +113,7 @@ suite('drover worker', function () {
   const machines = (here: Project): Promise<readonly MachineView[]> =>
     here.json<readonly MachineView[]>(['machines']);
 
-  test('reports its identity and its tasks, and drains at SIGTERM', async () => {
+  test('it reports its identity and its tasks, and drains at SIGTERM', async () => {
     const { here, door } = await fleet();
     const worker = here.start(['worker', '--json', '--agents', '2', '--label', 'gpu']);
     const ready = await note(worker, 'ready');
@@ -170,7 +170,7 @@ suite('drover worker', function () {
     assert.match(await here.expect(0, ['why', third]), /"drover resume"|No machine/);
   });
 
-  test('a second signal releases running tasks: no attempt is used, the next one continues', async () => {
+  test('a second signal releases running tasks without using an attempt, and the next worker continues them', async () => {
     const { here, door } = await fleet();
     const worker = here.start(['worker', '--json']);
     await note(worker, 'ready');
@@ -197,7 +197,7 @@ suite('drover worker', function () {
   });
 
   soakTest(
-    'it does not end when there is nothing to do, and gives back when a drain takes too long',
+    'it does not exit when it is idle, and releases its tasks when a drain takes too long',
     async () => {
       const { here } = await fleet();
       const worker = here.start(['worker', '--json', '--drain-timeout', '1s']);
@@ -216,7 +216,7 @@ suite('drover worker', function () {
     },
   );
 
-  test('reports that the database is unreachable, and continues when it is back', async () => {
+  test('it reports that the database is unreachable, and continues when it is back', async () => {
     const { here, door } = await fleet();
     here.write('repo/.drover.toml', `${here.read('repo/.drover.toml')}[nobody]\nknows = 1\n`);
     const worker = here.start(['worker', '--json']);
@@ -236,7 +236,7 @@ suite('drover worker', function () {
     assert.equal((await worker.ended).code, 0);
   });
 
-  test('the start script of the containers makes a clone of its own, and works in it', async () => {
+  test("the containers' start script makes a clone, and works in it", async () => {
     const { here, door } = await fleet();
     const start = boxOf(here);
     const box = start();
@@ -256,7 +256,7 @@ suite('drover worker', function () {
   });
 
   soakTest(
-    'labels decide on which of two machines a task runs; what both do lands on the remote',
+    'labels determine on which of two machines a task runs, and the work of both lands on the remote',
     async () => {
       const { here } = await fleet();
       // The worktrees of both lie elsewhere, so each has its own way to the door; this agent needs none.
@@ -295,7 +295,7 @@ suite('drover worker', function () {
   );
 
   soakTest(
-    'a local task, one on a remote worker and one of another machine run at once, and why says where',
+    'a local task, a task on a remote worker and a task of another machine run at once, and why says where',
     async () => {
       const { here } = await fleet({ DROVER_REMOTE_PROVISIONER: 'process' });
       const gate = makeBarrier(here.folder, 'gate');
@@ -345,7 +345,7 @@ echo "$place" > "$DROVER_TASK_ID.txt"
     },
   );
 
-  test('refuses unusable surroundings with one sentence', async () => {
+  test('it refuses unusable surroundings with one sentence', async () => {
     const { here } = await fleet();
     const refused: readonly (readonly [readonly string[], Record<string, string>, RegExp])[] = [
       [[], { DBOS_SYSTEM_DATABASE_URL: '' }, /DBOS_SYSTEM_DATABASE_URL is not set: a worker needs/],

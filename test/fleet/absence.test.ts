@@ -35,7 +35,7 @@ ${gateSettings}`;
 /** An agent that is silent for this long is paused. */
 const stillMs = 1_500;
 
-suite('a fleet whose database is away', function () {
+suite('a fleet whose database is unreachable', function () {
   this.timeout(300_000);
   const fleet = useFleets();
 
@@ -70,7 +70,7 @@ suite('a fleet whose database is away', function () {
   const planned = (tasks: number): readonly PlannedTask[] =>
     Array.from({ length: tasks }, (_, at) => ({ id: `F-${at}`, blockedBy: [] }));
 
-  test('its agents are paused, and continue when it is back', async () => {
+  test('its agents are suspended, and continue when the database is back', async () => {
     const here = await begin(['north', 'south'], 2);
     const north = here.machine('north');
     await startWorkers(here, ['north', 'south'], 1);
@@ -103,7 +103,7 @@ suite('a fleet whose database is away', function () {
     await assertFleetDone(here, planned(2));
   });
 
-  test('one that alone is cut off has paused before another one starts its work', async () => {
+  test('a machine that alone is disconnected suspends its agent before another machine starts the work', async () => {
     const here = await begin(['north', 'south'], 1);
     const north: Machine = here.machine('north');
     await startWorkers(here, ['north'], 1);

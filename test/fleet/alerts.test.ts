@@ -9,12 +9,12 @@ import { gitThroughProxy } from './support/git-proxy.ts';
 import { useFleets } from './support/suite-fleets.ts';
 import { startWorkers } from './support/workers.ts';
 
-suite('the alarms of a fleet', function () {
+suite('the alerts of a fleet', function () {
   this.timeout(300_000);
   const prometheus = usePrometheus();
   const fleet = useFleets();
 
-  test('fire for the machine that cannot reach git, and for the one that died', async () => {
+  test('alerts fire for the machine that cannot reach git, and for the machine that died', async () => {
     const here = await fleet({
       machines: ['north', 'south', 'desk'],
       agent: countedAgent,

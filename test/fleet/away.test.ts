@@ -35,11 +35,11 @@ const waitingAgent = `
 case $id in F-0*) ;; *) while [ ! -e "$ledger.go" ]; do sleep 0.1; done ;; esac
 ${countedAgent}`;
 
-suite('a fleet whose lander cannot reach git', function () {
+suite('a fleet whose landing machine cannot reach git', function () {
   this.timeout(300_000);
   const fleet = useFleets();
 
-  test('another machine lands everything; the first one reports why it does not', async () => {
+  test('another machine lands everything, and the first one reports why it does not land', async () => {
     const here = await fleet({
       machines: ['north', 'south', 'desk'],
       agent: waitingAgent,
@@ -111,7 +111,7 @@ suite('a fleet whose lander cannot reach git', function () {
   });
 
   soakTest(
-    'a worker that drains releases what it cannot push, and its agent does not run again',
+    'a worker that drains releases work that it cannot push, and its agent does not run again',
     async () => {
       const here = await fleet({
         machines: ['north'],

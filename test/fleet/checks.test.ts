@@ -95,7 +95,7 @@ suite("the checks of the fleet's tests", function () {
   this.timeout(240_000);
   const fleet = useFleets();
 
-  test(`see ${planted.map(({ what }) => what).join(', ')}`, async () => {
+  test(`they detect ${planted.map(({ what }) => what).join(', ')}`, async () => {
     const here = await fleet({ machines: ['solo'], agent: countedAgent, settings: fleetSettings });
     const solo = here.machine('solo');
     const tasks = layeredPlan(new SeededChance(9), 2, 2);

@@ -19,7 +19,7 @@ suite('a machine whose clock is wrong', function () {
   this.timeout(240_000);
   const fleet = useFleets();
 
-  test('counts by the time of the database', async () => {
+  test('it uses the time of the database', async () => {
     const here = await fleet({
       machines: ['early', 'desk'],
       agent,

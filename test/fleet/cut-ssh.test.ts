@@ -25,7 +25,7 @@ const workers = ['m1', 'm2', 'm3'];
 const withoutLandingMaxMs = 40_000;
 const startMaxMs = 180_000;
 const namedMaxMs = 20_000;
-suite('a fleet whose lander loses its ssh server for good', function () {
+suite('a fleet whose landing machine permanently loses its ssh server', function () {
   this.timeout(600_000);
   let servers: Sshd[] = [];
   teardown(async () => {
@@ -39,7 +39,7 @@ suite('a fleet whose lander loses its ssh server for good', function () {
     'a program that Drover does not know': 'own-ssh',
   };
   for (const [name, program] of Object.entries(programs)) {
-    test(`${name}: others land everything, without a second run`, async () => {
+    test(`${name}: other machines land everything without a second run`, async () => {
       const here = await fleet({
         machines: [...workers, 'desk'],
         agent: countedAgent,

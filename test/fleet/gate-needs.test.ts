@@ -20,7 +20,7 @@ suite('a fleet whose gate needs a label', function () {
   this.timeout(300_000);
   const fleet = useFleets();
 
-  test('finished work waits for a machine with it, and why, status and machines report that', async () => {
+  test('finished work waits for a machine with the label, and why, status and machines report it', async () => {
     const here = await fleet({
       machines: ['north', 'south', 'desk'],
       agent: countedAgent,

@@ -60,11 +60,11 @@ const cases: readonly { readonly name: string; readonly gone: readonly string[] 
   },
 ];
 
-suite('a fleet whose machines go for good', function () {
+suite('a fleet whose machines disappear permanently', function () {
   this.timeout(400_000);
   const fleet = useFleets();
 
-  test("a paused agent's work is continued on another machine", async () => {
+  test("another machine continues a paused agent's work", async () => {
     const here = await fleet({
       machines: ['north', 'east', 'desk'],
       agent: halvesAgent,
@@ -94,7 +94,7 @@ suite('a fleet whose machines go for good', function () {
     assert.deepEqual(completedRuns(here), [{ task: 'F-1', attempt: 2, machine: 'east' }]);
   });
 
-  test(`no token older than half a minute is lost with three of four (DROVER_SEED=${testSeed})`, async () => {
+  test(`no token older than half a minute is lost with three of four machines (DROVER_SEED=${testSeed})`, async () => {
     const chance = new SeededChance(testSeed).fork('gone');
     const dying = ['north', 'east', 'south'];
     const here = await fleet({

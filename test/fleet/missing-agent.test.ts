@@ -26,7 +26,7 @@ suite('a fleet with a machine whose agent cannot start', function () {
   this.timeout(300_000);
   const fleet = useFleets();
 
-  test('the others do its tasks, it is named, and without another the run ends at once', async () => {
+  test('the others run its tasks, the machine is named, and without another machine the run ends at once', async () => {
     const here = await fleet({ machines: ['north', 'south', 'desk'], agent, settings: '' });
     const desk = here.machine('desk');
     desk.writeUserSettings('[fleet]\nagents = 0\n');

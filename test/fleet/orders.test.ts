@@ -26,11 +26,11 @@ ${countedAgent}`;
 
 const plan = (...ids: readonly string[]) => ids.map((id) => ({ id, blockedBy: [] }));
 
-suite('orders to the machines of a fleet', function () {
+suite('commands to the machines of a fleet', function () {
   this.timeout(300_000);
   const fleet = useFleets();
 
-  test('a lander whose gate hangs releases the branch, and another machine lands', async () => {
+  test('a machine whose gate hangs releases the branch, and another machine lands', async () => {
     const here = await fleet({
       machines: ['north', 'south', 'desk'],
       agent: countedAgent,
@@ -73,7 +73,7 @@ suite('orders to the machines of a fleet', function () {
     );
   });
 
-  test('a machine drains by an order from another one, and the last one warns', async () => {
+  test('one machine drains another one, and the last machine warns', async () => {
     const here = await fleet({
       machines: ['north', 'south', 'desk'],
       agent: waitingAgent,

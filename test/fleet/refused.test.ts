@@ -20,7 +20,7 @@ suite('a git server that refuses finished work', function () {
   this.timeout(240_000);
   const fleet = useFleets();
 
-  test('the tasks wait with its words, nothing more starts, and no agent works twice', async () => {
+  test("the tasks wait with the server's message, nothing more starts, and no agent runs twice", async () => {
     const here = await fleet({
       machines: ['solo'],
       agent: countedAgent,

@@ -16,7 +16,7 @@ const awayMs = 10;
 const waitsMax = 20;
 const turnsMax = 8;
 
-suite('the database of a fleet is far away', function () {
+suite('a fleet with a distant database', function () {
   this.timeout(180_000);
   const fleet = useFleets();
 

@@ -15,7 +15,7 @@ suite('a fleet of three workers', function () {
   this.timeout(600_000);
   const fleet = useFleets();
 
-  test('sixty tasks, started on a fourth clone: all done, in order, by all three', async () => {
+  test('sixty tasks that are started on a fourth clone all complete, in order, on all three machines', async () => {
     const here = await fleet({
       machines: [...workers, 'desk'],
       agent: countedAgent,

@@ -29,7 +29,7 @@ const schedules: readonly Schedule[] = sized(
 );
 const how = whyNoNamespaces() === null ? 'cut off the network' : 'stopped, not cut off the network';
 
-suite(`a fleet to which things happen (machines are ${how})`, function () {
+suite(`a fleet under random failures (machines are ${how})`, function () {
   this.timeout(600_000);
   const fleet = useFleets();
 

@@ -49,7 +49,7 @@ suite(`a fleet's machines (${how})`, function () {
   this.timeout(120_000);
   const fleet = useFleets();
 
-  test('reach the database and the remote from their own addresses', async () => {
+  test('they reach the database and the remote from their own addresses', async () => {
     const here = await fleet(options);
     for (const machine of here.machines) {
       const asking = startAsking(machine);
@@ -75,7 +75,7 @@ suite(`a fleet's machines (${how})`, function () {
     assert.notEqual(one, two);
   });
 
-  test('a wrong password is refused', async () => {
+  test('they are refused with a wrong password', async () => {
     const here = await fleet(options);
     const machine = here.machine('one');
     const wrong = here.databaseUrl.replace(/:[^:@]*@/, ':wrong@');
@@ -86,7 +86,7 @@ suite(`a fleet's machines (${how})`, function () {
     assert.match(done.stderr, /password authentication failed/);
   });
 
-  test('lose their network without a word, and find their connections again', async () => {
+  test('they lose their network silently, and restore their connections', async () => {
     const here = await fleet(options);
     const [one, two] = [here.machine('one'), here.machine('two')];
     const [cut, other] = [startAsking(one), startAsking(two)];
@@ -110,7 +110,7 @@ suite(`a fleet's machines (${how})`, function () {
     assert.equal(await nextLine(cut), first);
   });
 
-  test('die whole, including processes that left their group, and start again', async () => {
+  test('they die completely, including processes that left their group, and start again', async () => {
     const here = await fleet(options);
     const machine = here.machine('one');
     const script = 'setsid sleep 1000 & (sleep 1000 &) ; echo started; sleep 1000';
@@ -129,7 +129,7 @@ suite(`a fleet's machines (${how})`, function () {
   });
 
   for (const way of ['fast', 'kill'] as const) {
-    test(`see PostgreSQL restart (${way})`, async () => {
+    test(`they see PostgreSQL restart (${way})`, async () => {
       const here = await fleet(options);
       const asking = startAsking(here.machine('one'));
       await nextLine(asking);
@@ -163,11 +163,11 @@ suite(`a fleet's machines (${how})`, function () {
   });
 });
 
-suite('the end of a fleet of a test', function () {
+suite("the end of a test's fleet", function () {
   this.timeout(120_000);
 
   for (const isPlain of [false, true]) {
-    test(`leaves nothing (${isPlain ? 'plain processes' : how})`, async () => {
+    test(`it leaves nothing behind (${isPlain ? 'plain processes' : how})`, async () => {
       const here = await makeFleet({ ...options, isPlain });
       const machine = here.machine('one');
       const program = machine.launch('sleep', ['1000'], {}, machine.folder, 60_000);
@@ -180,7 +180,7 @@ suite('the end of a fleet of a test', function () {
     });
   }
 
-  test('leftovers of a killed test are removed by the next one', async () => {
+  test('the next test removes the leftovers of a killed test', async () => {
     const script = `
 import { makeNetwork } from ${JSON.stringify(new URL('support/network.ts', import.meta.url).href)};
 const network = await makeNetwork();

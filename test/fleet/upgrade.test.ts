@@ -15,11 +15,11 @@ const release = (number: number) => ({
   DROVER_TEST_COMPATIBILITY: String(number),
 });
 
-suite('a fleet that is upgraded', function () {
+suite('an upgrade of a fleet', function () {
   this.timeout(400_000);
   const fleet = useFleets();
 
-  test('three workers one after the other, one compatibility number apart: nothing hangs, nothing is done twice', async () => {
+  test('three workers are upgraded one by one across a compatibility number: nothing hangs, and nothing runs twice', async () => {
     const here = await fleet({
       machines: [...workers, 'desk'],
       agent: countedAgent,

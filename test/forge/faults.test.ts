@@ -6,7 +6,7 @@ import type { Project } from '../e2e/support/project.ts';
 import { soakTest } from '../tier.ts';
 import { slug, usePulls } from './support/pulls.ts';
 
-suite('faults of a forge', function () {
+suite('failures of a forge', function () {
   this.timeout(180_000);
   const pulls = usePulls();
 
@@ -18,7 +18,7 @@ suite('faults of a forge', function () {
   const isNoted = (here: Project, words: RegExp): Promise<true> =>
     eventually(`the note says ${words.source}`, async () => words.test(await pulls.noteOf(here)));
 
-  test('a rename in mid-run: the old name leads to the new one, and it is merged there', async () => {
+  test('a repository is renamed during a run: the old name redirects to the new one, and the work is merged there', async () => {
     const here = await pulls.opened();
     pulls.fake.rename(slug, 'acme/store');
     const before = pulls.fake.requests.length;
@@ -53,7 +53,7 @@ suite('faults of a forge', function () {
     },
   ];
   for (const { name, status, message, headers } of limits) {
-    soakTest(`${name}: it says so, waits, and goes on`, async () => {
+    soakTest(`${name}: Drover reports it, waits, and continues`, async () => {
       const here = await pulls.opened();
       pulls.fake.next.push({ status, message, headers: headers() });
       await isNoted(here, /allows no more requests for now/u);
@@ -62,28 +62,31 @@ suite('faults of a forge', function () {
     });
   }
 
-  soakTest('a mergeable state that is not known yet starts nothing; a conflict does', async () => {
-    const here = await pulls.opened();
-    Object.assign(pulls.pull(), { isMergeable: null });
-    const before = pulls.fake.requests.length;
-    await eventually('it is read twice', () => {
-      const since = pulls.fake.requests.slice(before);
-      return since.filter((line) => line.startsWith(`GET /repos/${slug}/pulls/41`)).length >= 2;
-    });
-    assert.equal((await here.status()).tasks.length, 2);
-    Object.assign(pulls.pull(), { isMergeable: false });
-    await eventually('the conflict is given to an agent', async () => {
-      return (await here.status()).tasks.some(({ title }) => title === 'PR #41: merge main');
-    });
-  });
+  soakTest(
+    'a mergeable state that is not known yet starts nothing, but a conflict does',
+    async () => {
+      const here = await pulls.opened();
+      Object.assign(pulls.pull(), { isMergeable: null });
+      const before = pulls.fake.requests.length;
+      await eventually('it is read twice', () => {
+        const since = pulls.fake.requests.slice(before);
+        return since.filter((line) => line.startsWith(`GET /repos/${slug}/pulls/41`)).length >= 2;
+      });
+      assert.equal((await here.status()).tasks.length, 2);
+      Object.assign(pulls.pull(), { isMergeable: false });
+      await eventually('the conflict is given to an agent', async () => {
+        return (await here.status()).tasks.some(({ title }) => title === 'PR #41: merge main');
+      });
+    },
+  );
 
-  soakTest('a list without the merged pull request: it is read by itself', async () => {
+  soakTest('a merged pull request that is missing from the list is read individually', async () => {
     const here = await pulls.opened();
     pulls.fake.refused.set(`/repos/${slug}/pulls`, { status: 404, message: 'Not Found' });
     await lands(here);
   });
 
-  test('a foreign force-push stops the epic and asks', async () => {
+  test('a foreign force-push stops the epic and asks a person', async () => {
     const here = await pulls.opened();
     const base = pulls.fake.git.tip(slug, 'main') ?? '';
     pulls.fake.git.git(slug, 'update-ref', 'refs/heads/drover/E1', base);
@@ -95,7 +98,7 @@ suite('faults of a forge', function () {
     assert.equal(pulls.fake.git.pushes.length, 1);
   });
 
-  soakTest('a review that was edited after it was read is given once more', async () => {
+  soakTest('a review that was edited after it was read is passed on once more', async () => {
     const here = await pulls.opened();
     pulls.fake.permissions.set('lead', 'write');
     pulls.fake.permissions.set('drover', 'admin');

@@ -188,7 +188,7 @@ suite('Friday evening', function () {
     await assertAll(here);
   });
 
-  test(`the same, with the backend killed at random moments (seed ${testSeed})`, async () => {
+  test(`the same works with the backend killed at random times (seed ${testSeed})`, async () => {
     const here = await begin();
     await runs(here);
     const chance = new SeededChance(testSeed);

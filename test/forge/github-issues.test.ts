@@ -29,7 +29,7 @@ suite('issues of GitHub', () => {
     assert.deepEqual(fake.faults, []);
   });
 
-  test('an issue is read with everything below it and with its blockers', async () => {
+  test('an issue is read with all its sub-issues and its blockers', async () => {
     fake = await startFakeGithub();
     fake.issues.push(
       issue(1, { labels: ['drover'] }),
@@ -76,14 +76,14 @@ suite('issues of GitHub', () => {
     assert.match(unknown.kind === 'unreadable' ? unknown.why : '', /"3\.0".*"1\.0", "2\.0"/u);
   });
 
-  test('a search is in words of the forge', async () => {
+  test("a search uses the forge's own syntax", async () => {
     fake = await startFakeGithub();
     fake.issues.push(issue(1, { title: 'Broken cart' }), issue(2));
     const answer = await trackerOf(fake).issues({ kind: 'search', words: 'cart' });
     assert.deepEqual(answer.kind === 'facts' && answer.value.map(issueName), ['acme/shop#1']);
   });
 
-  test('a server that knows no relations has issues without edges', async () => {
+  test('issues have no edges on a server that does not support relations', async () => {
     fake = await startFakeGithub({ release: 'ghes-3.17' });
     fake.issues.push(issue(1), issue(2));
     const answer = await trackerOf(fake).issues({ kind: 'numbers', numbers: [1, 2] });
@@ -98,7 +98,7 @@ suite('issues of GitHub', () => {
     assert.deepEqual(answer.kind === 'facts' && answer.value.map(issueName), ['acme/store#1']);
   });
 
-  test('a redirect to another host is not followed, and no token goes there', async () => {
+  test('a redirect to another host is not followed, and no token is sent there', async () => {
     fake = await startFakeGithub();
     const other = await startFakeGithub();
     try {
@@ -138,7 +138,7 @@ suite('issues of GitHub', () => {
     },
   ];
   for (const { name, refused, forMs } of limits) {
-    test(`${name}: the host is left alone until then`, async () => {
+    test(`${name}: Drover sends nothing to the host until then`, async () => {
       fake = await startFakeGithub();
       fake.issues.push(issue(1));
       fake.next.push(refused);
@@ -153,7 +153,7 @@ suite('issues of GitHub', () => {
     });
   }
 
-  test('a list that cannot be read is not an empty one', async () => {
+  test('a list that cannot be read is not treated as empty', async () => {
     fake = await startFakeGithub();
     fake.issues.push(issue(1), issue(2, { parent: `${slug}#1` }));
     const query = { kind: 'numbers', numbers: [1] } as const;
@@ -162,7 +162,7 @@ suite('issues of GitHub', () => {
     assert.match(refused.kind === 'unreadable' ? refused.why : '', /may not be read with this/u);
   });
 
-  test('a wrong token and a missing one are distinguished', async () => {
+  test('a wrong token and a missing token are distinguished', async () => {
     fake = await startFakeGithub({ token: 'right' });
     fake.issues.push(issue(1));
     const query = { kind: 'numbers', numbers: [1] } as const;

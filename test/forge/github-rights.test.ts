@@ -16,7 +16,7 @@ import { queueRule, reviewRule } from '../doubles/fake-github/rules.ts';
 const slug = 'acme/shop';
 const nowMs = Date.UTC(2026, 10, 28);
 
-suite('the facts that a token reads of GitHub', () => {
+suite('the facts about GitHub that a token can read', () => {
   let fake: FakeGithub;
   const start = async (options: FakeGithubOptions = {}): Promise<GithubPulls> => {
     fake = await startFakeGithub({ token: 'secret', ...options });
@@ -38,7 +38,7 @@ suite('the facts that a token reads of GitHub', () => {
   const valueOf = <T>(answer: Answer<T>): T =>
     answer.kind === 'facts' ? answer.value : assert.fail(JSON.stringify(answer));
 
-  test('rules beyond the first page are in force', async () => {
+  test('rules beyond the first page apply', async () => {
     const here = await start();
     for (let count = 0; count < 100; count += 1) fake.rules.push({ type: 'creation' });
     fake.rules.push(reviewRule(2), { type: 'required_linear_history' }, queueRule());
@@ -48,7 +48,7 @@ suite('the facts that a token reads of GitHub', () => {
     assert.equal(rules.hasQueue, true);
   });
 
-  test('the older protection counts as the rulesets do, the stricter of both', async () => {
+  test('the older branch protection counts like the rulesets, and the stricter of both applies', async () => {
     const here = await start();
     fake.rules.push(reviewRule(1));
     fake.base.protection = {
@@ -70,7 +70,7 @@ suite('the facts that a token reads of GitHub', () => {
     });
   });
 
-  test('a protection that may not be read is named, and the known facts stay', async () => {
+  test('a protection that the token may not read is named, and the known facts stay', async () => {
     const here = await start();
     fake.base.protection = { approvals: 2, checks: ['unit'] };
     fake.failingQueries.push(['refUpdateRule', { body: queryErrors('FORBIDDEN') }]);
@@ -79,14 +79,14 @@ suite('the facts that a token reads of GitHub', () => {
     assert.match(answer.kind === 'facts' ? (answer.missing ?? '') : '', /protection of main/u);
   });
 
-  test('a private repository without rules in its plan has none', async () => {
+  test('a private repository whose plan includes no rules has none', async () => {
     const here = await start();
     const message = 'Upgrade to GitHub Pro or make this repository public to enable this feature.';
     fake.refused.set('rules/branches/main', { status: 403, message });
     assert.deepEqual(valueOf(await here.rules('main')).requiredChecks, []);
   });
 
-  test('a fine-grained token sees the jobs of Actions and the statuses, and reports that', async () => {
+  test('a fine-grained token sees the jobs of Actions and the statuses, and reports its limits', async () => {
     const here = await start({ kind: 'fine_grained' });
     fake.checks.set(tip(), [
       { name: 'unit', state: 'failure' },
@@ -101,7 +101,7 @@ suite('the facts that a token reads of GitHub', () => {
     assert.match(missing ?? '', /check runs cannot be read.*checks=read.*only jobs of Actions/iu);
   });
 
-  test('a token that may read no checks at all still reads the statuses', async () => {
+  test('a token that may not read checks still reads the statuses', async () => {
     const here = await start({ kind: 'fine_grained' });
     fake.refused.set('actions/runs', { status: 403, message: 'Resource not accessible' });
     fake.checks.set(tip(), [{ name: 'deploy', state: 'failure', by: 'status' }]);
@@ -113,7 +113,7 @@ suite('the facts that a token reads of GitHub', () => {
     assert.match((answer.kind === 'facts' && answer.missing) || '', /neither .* nor jobs/u);
   });
 
-  test('checks are unread if nothing of them may be read', async () => {
+  test('checks count as unread if the token can read none of them', async () => {
     const here = await start({ kind: 'fine_grained' });
     fake.refused.set('actions/runs', { status: 403, message: 'Resource not accessible' });
     fake.refused.set('/status', { status: 403, message: 'Resource not accessible' });
@@ -138,7 +138,7 @@ suite('the facts that a token reads of GitHub', () => {
     });
   }
 
-  test('a query that an older server does not know is absent', async () => {
+  test('a query that an older server does not know counts as absent', async () => {
     const here = await start();
     const extensions = { code: 'undefinedField' };
     const errors = [{ message: "Field 'x' doesn't exist on type 'Ref'", extensions }];
@@ -147,7 +147,7 @@ suite('the facts that a token reads of GitHub', () => {
     assert.equal(answer.kind === 'unreadable' ? answer.cause : answer.kind, 'absent');
   });
 
-  test('a used-up hour of GraphQL is a limit, and the host is left alone until then', async () => {
+  test('a used-up hourly GraphQL budget is a limit, and Drover sends nothing to the host until then', async () => {
     const here = await start();
     const body = queryErrors('RATE_LIMITED', 'API rate limit exceeded.');
     const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(resetS) };

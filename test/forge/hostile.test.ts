@@ -73,7 +73,7 @@ suite('hostile text', function () {
     assert.ok(!existsSync('CANARY'));
   };
 
-  test('of an issue is shown as text, given to the agent as data, and harmless in the pull request', async () => {
+  test('hostile text of an issue is shown as text, given to the agent as data, and harmless in the pull request', async () => {
     const labels = ['drover', `$(touch CANARY)${escape}`];
     const author = '$(touch CANARY)';
     fake.issues.push(
@@ -150,7 +150,7 @@ suite('hostile text', function () {
     assertNothingRan(here);
   });
 
-  test('in the name of a base is one word of a sentence, and no option of git', () => {
+  test('hostile text in the name of a base is one word of a sentence, and no option of git', () => {
     const baseBranch = '--upload-pack=$(touch${IFS}CANARY)';
     const cause = { kind: 'conflict', baseBranch, baseSha: 'a'.repeat(40) } as const;
     const { title, description } = fixText({ number: 41, url: 'https://localhost/41' }, cause);
@@ -158,7 +158,7 @@ suite('hostile text', function () {
     assert.match(description, /git merge a{40}\n/u, 'the command names the commit, not the branch');
   });
 
-  test('around the own part of a pull request stays as people wrote it', () => {
+  test("hostile text around Drover's part of a pull request stays as people wrote it", () => {
     const given = {
       epic: { id: 'E1', title: 'One', description: text },
       tasks: [{ id: 'gh-2', title: line, criteria: [text] }],

@@ -70,7 +70,7 @@ suite('import github', function () {
     assert.equal(fake.authorizations.size, 1);
   });
 
-  test('a second import updates and adds, and doubles nothing', async () => {
+  test('a second import updates and adds issues, and duplicates nothing', async () => {
     fake.issues.push(issue(1, { labels: ['drover'] }), issue(2, { labels: ['drover'] }));
     const here = await begin();
     await here.expect(0, ['import', 'github', 'label:drover', '--yes']);
@@ -87,7 +87,7 @@ suite('import github', function () {
   });
 
   soakTest(
-    'what waits for an issue that is not imported stays out until it can wait for it',
+    'an issue that waits for an issue that is not imported stays out until it can wait for it',
     async () => {
       fake.issues.push(
         issue(1, { labels: ['x'], blockedBy: [`${slug}#9`] }),
@@ -110,7 +110,7 @@ suite('import github', function () {
     },
   );
 
-  soakTest('a backend that runs without a token reads with that of the caller', async () => {
+  soakTest("a backend that runs without a token uses the caller's token", async () => {
     fake.issues.push(issue(1));
     const here = await begin(false);
     here.start(['server', '--socket', join(here.folder, 'own.sock')]);

@@ -49,7 +49,7 @@ suite('intake of issues', function () {
   const claimsOn = ({ labels = [] }: FakeIssue): readonly string[] =>
     labels.filter((label) => label.startsWith('drover-taken:'));
 
-  test('two Drovers share the issues: each is taken once, claimed by label and assignee', async () => {
+  test('two Drovers share the issues: each issue is taken once and claimed by label and assignee', async () => {
     for (let number = 1; number <= 6; number += 1)
       fake.issues.push(issue(number, { labels: ['drover'] }));
     const [one, other] = [await begin(), await begin()];
@@ -72,7 +72,7 @@ suite('intake of issues', function () {
     }
   });
 
-  test('an epic of sub-issues runs; what waits for an issue elsewhere is held until that closes', async () => {
+  test('an epic of sub-issues runs, and work that waits for an issue elsewhere is held until that issue closes', async () => {
     fake.issues.push(
       issue(1, { title: 'Sell shoes', labels: ['drover'] }),
       issue(2, { parent: `${slug}#1` }),
@@ -106,7 +106,7 @@ suite('intake of issues', function () {
     await here.epicLanded();
   });
 
-  test('a later look updates and doubles nothing, and a circle is named', async () => {
+  test('a later check updates the plan without duplicates, and names a cycle', async () => {
     fake.issues.push(issue(1, { labels: ['drover'], blockedBy: ['acme/api#4'] }), {
       slug: 'acme/api',
       number: 4,

@@ -17,7 +17,7 @@ import { useProjects } from '../e2e/support/suite-projects.ts';
 const slug = 'acme/shop';
 const token = 'ghp_dummy0123456789';
 
-suite('what landing on GitHub needs', function () {
+suite('the requirements of landing on GitHub', function () {
   this.timeout(180_000);
   const project = useProjects();
   let fake: FakeGithub;
@@ -93,7 +93,7 @@ suite('what landing on GitHub needs', function () {
     assert.equal(fake.git.pushes.length, 0, 'the doctor pushes nothing');
   });
 
-  test('GHES 3.16: issues come without relations, and landing works', async () => {
+  test('GHES 3.16: issues have no relations, and landing works', async () => {
     const here = await begin({ release: 'ghes-3.16' });
     const said = await doctor(here);
     assert.match(said.get('issues') ?? '', /^ok GitHub Enterprise Server 3\.16\.\d+ has no/u);
@@ -101,7 +101,7 @@ suite('what landing on GitHub needs', function () {
     await waitsFor(here, /^PR #41 waits for a person to merge it$/u);
   });
 
-  test('a fine-grained token: check runs are not seen, which is said everywhere', async () => {
+  test('a fine-grained token cannot see check runs, and every view says so', async () => {
     const here = await begin({ kind: 'fine_grained' });
     const said = await doctor(here);
     assert.match(said.get('push') ?? '', /^ok Git may push/u);
@@ -115,7 +115,7 @@ suite('what landing on GitHub needs', function () {
     assert.match(note, /^PR #41 waits for a person to merge it; check runs cannot be read/u);
   });
 
-  test('a read-only token: nothing can be pushed, and the epic says why', async () => {
+  test('with a read-only token, nothing can be pushed, and the epic says why', async () => {
     const here = await begin({ kind: 'read_only' });
     const said = await doctor(here, 3);
     assert.match(said.get('push') ?? '', /^MISSING .*403.*Sign git in/u);
@@ -127,7 +127,7 @@ suite('what landing on GitHub needs', function () {
     await eventually('the epic is returned', async () => /403/u.test(await noteOf(here)));
   });
 
-  test('an archived repository and one without push are refused before the run', async () => {
+  test('an archived repository and a repository without push permission are refused before the run', async () => {
     const here = await begin();
     fake.repository.isArchived = true;
     assert.match((await doctor(here, 3)).get('repository') ?? '', /^MISSING .*is archived/u);
@@ -137,7 +137,7 @@ suite('what landing on GitHub needs', function () {
     assert.match((await preflight(here)).join('\n'), /^error: lead may not push to acme\/shop/mu);
   });
 
-  test('a required approval is not one of the person whose token opens it', async () => {
+  test('a required approval cannot come from the person whose token opens the pull request', async () => {
     const here = await begin();
     fake.rules.push(reviewRule(1));
     const wanted = /main needs 1 approval\. GitHub refuses one by lead, who opens/u;
@@ -146,7 +146,7 @@ suite('what landing on GitHub needs', function () {
     await waitsFor(here, /^PR #41 waits for 1 approval \(not by lead\)$/u);
   });
 
-  test('linear history and signatures: it lands by squash', async () => {
+  test('with required linear history and signatures, it lands by squash', async () => {
     const here = await begin();
     fake.rules.push({ type: 'required_linear_history' }, { type: 'required_signatures' });
     const said = await doctor(here);
@@ -156,7 +156,7 @@ suite('what landing on GitHub needs', function () {
     await waitsFor(here, /^PR #41 waits for a person to squash it$/u);
   });
 
-  test('without squash, linear history lets nothing land', async () => {
+  test('without squash, required linear history prevents any landing', async () => {
     const here = await begin();
     fake.rules.push({ type: 'required_linear_history' });
     fake.repository.methods = ['merge'];
@@ -165,7 +165,7 @@ suite('what landing on GitHub needs', function () {
     assert.match((await preflight(here)).join('\n'), wanted);
   });
 
-  test('a merge queue that a workflow does not know', async () => {
+  test('a merge queue without a workflow that handles it is reported', async () => {
     const here = await begin();
     fake.rules.push(queueRule());
     here.write('repo/.github/workflows/ci.yml', 'on:\n  pull_request:\njobs: {}\n');
@@ -176,7 +176,7 @@ suite('what landing on GitHub needs', function () {
     assert.match((await doctor(here)).get('queue') ?? '', /^ok Pull requests .* merge queue\.$/u);
   });
 
-  test('without a remote on a forge, the doctor and the checks name the remedy', async () => {
+  test('without a remote on a forge, doctor and the checks name the remedy', async () => {
     const here = await begin();
     here.git('remote', 'remove', 'origin');
     const printed = await here.expect(3, ['doctor', '--forge']);

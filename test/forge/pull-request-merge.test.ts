@@ -16,7 +16,7 @@ suite('a pull request that GitHub merges', function () {
   const says = (here: Parameters<typeof noteOf>[0], words: RegExp): Promise<true> =>
     eventually(`the epic says ${words}`, async () => words.test(await noteOf(here)));
 
-  test('by itself is asked for once, with its head, and done when it is merged', async () => {
+  test('an automatic merge is requested once, with its head, and the epic is done when it is merged', async () => {
     pulls.fake.required.push('unit');
     const here = await opened('merge = "auto"\n');
     await says(here, /^PR #41 waits for 1 of 1 check; then GitHub merges it$/u);
@@ -26,7 +26,7 @@ suite('a pull request that GitHub merges', function () {
     assert.deepEqual(pulls.fake.mergeRequests, ['auto 41']);
   });
 
-  test('that waits for nothing any more is merged at once', async () => {
+  test('a pull request that waits for nothing is merged at once', async () => {
     const here = await opened('merge = "auto"\n');
     await here.epicLanded();
     assert.deepEqual(pulls.fake.mergeRequests, ['merge 41']);
@@ -34,7 +34,7 @@ suite('a pull request that GitHub merges', function () {
     assert.equal(landed?.data['as_tested'], true);
   });
 
-  test('into a linear history is squashed, and landed as tested', async () => {
+  test('a pull request into a linear history is squashed, and lands as tested', async () => {
     pulls.fake.rules.push({ type: 'required_linear_history' });
     const here = await opened('merge = "auto"\n');
     await here.epicLanded();
@@ -43,7 +43,7 @@ suite('a pull request that GitHub merges', function () {
     assert.equal(pulls.fake.git.git(slug, 'rev-list', '--merges', 'main'), '');
   });
 
-  test('through the queue comes back with the red check of its group, and goes in again', async () => {
+  test('a pull request whose group fails a check in the queue comes back, and enters the queue again', async () => {
     pulls.fake.required.push('unit');
     const here = await opened('merge = "queue"\n');
     await says(here, /^PR #41 waits for 1 of 1 check$/u);
@@ -67,7 +67,7 @@ suite('a pull request that GitHub merges', function () {
     assert.deepEqual(pulls.fake.mergeRequests, ['queue 41', 'queue 41']);
   });
 
-  test('releases the epic that waits for it, whose run starts by itself', async () => {
+  test('a merge releases the epic that waits for it, whose run starts by itself', async () => {
     const here = await pulls.begin('', [
       { id: 'E2', type: 'epic', title: 'Sell hats' },
       { id: 't3', epic_id: 'E2', blocked_by: ['t2'] },
@@ -86,7 +86,7 @@ suite('a pull request that GitHub merges', function () {
   });
 
   for (const step of ['forge_merge_sent', 'forge_merge'])
-    soakTest(`is queued once, although the backend dies at ${step}`, async () => {
+    soakTest(`a pull request is queued once even if the backend dies at ${step}`, async () => {
       const here = await pulls.begin('merge = "queue"\n');
       const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
       await here.drover(['run', '--epic', 'E1', '--land', 'pr', '--detach'], { env });
@@ -98,7 +98,7 @@ suite('a pull request that GitHub merges', function () {
       assert.deepEqual(pulls.fake.mergeRequests, ['queue 41']);
     });
 
-  test('is tested on the newest base before it is asked for', async () => {
+  test('a pull request is tested on the newest base before the merge is requested', async () => {
     pulls.fake.rules.push(reviewRule(1));
     const here = await opened('merge = "queue"\n');
     await says(here, /^PR #41 waits for 1 approval \(not by drover\)$/u);

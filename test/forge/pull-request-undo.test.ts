@@ -66,36 +66,42 @@ suite('undo of a merged pull request', function () {
     );
   }
 
-  soakTest('that is closed leaves the epic landed, and can be asked for again', async () => {
-    const here = await merged('merge');
-    await here.expect(0, ['undo', 'E1']);
-    await undoIsReady();
-    Object.assign(pull(42), {
-      state: 'closed',
-      lastHead: pulls.fake.git.tip(slug, pull(42).head),
-    });
-    await eventually('it is over', async () =>
-      (await here.expect(0, ['pr', 'E1'])).includes('closed'),
-    );
-    assert.equal((await here.status()).epics[0]?.landing_state, 'landed');
-    pulls.fake.git.commit(slug, 'main', 'other.txt', 'by a person\n');
-    await here.expect(0, ['undo', 'E1']);
-    await eventually('another is ready', () => pulls.fake.pulls[2]?.isDraft === false);
-  });
+  soakTest(
+    'an undo that is closed leaves the epic landed, and can be requested again',
+    async () => {
+      const here = await merged('merge');
+      await here.expect(0, ['undo', 'E1']);
+      await undoIsReady();
+      Object.assign(pull(42), {
+        state: 'closed',
+        lastHead: pulls.fake.git.tip(slug, pull(42).head),
+      });
+      await eventually('it is over', async () =>
+        (await here.expect(0, ['pr', 'E1'])).includes('closed'),
+      );
+      assert.equal((await here.status()).epics[0]?.landing_state, 'landed');
+      pulls.fake.git.commit(slug, 'main', 'other.txt', 'by a person\n');
+      await here.expect(0, ['undo', 'E1']);
+      await eventually('another is ready', () => pulls.fake.pulls[2]?.isDraft === false);
+    },
+  );
 
-  soakTest('that was rebased is refused, with the button that reverts it', async () => {
-    const here = await opened();
-    const head = pulls.fake.git.tip(slug, 'drover/E1');
-    pulls.fake.git.commit(slug, 'main', 'gh-2.txt', 'work of gh-2\n');
-    const mergeCommit = pulls.fake.git.commit(slug, 'main', 't2.txt', 'work of t2\n');
-    Object.assign(pull(), { state: 'closed', lastHead: head, mergeCommit });
-    await here.epicLanded();
-    const refused = await here.drover(['undo', 'E1']);
-    assert.equal(refused.code, 3);
-    assert.match(
-      refused.stderr,
-      /merged as several commits.*button "Revert" on the page of PR #41/u,
-    );
-    assert.equal(pulls.fake.pulls.length, 1);
-  });
+  soakTest(
+    'an undo of a rebased pull request is refused, and the message names the button that reverts it',
+    async () => {
+      const here = await opened();
+      const head = pulls.fake.git.tip(slug, 'drover/E1');
+      pulls.fake.git.commit(slug, 'main', 'gh-2.txt', 'work of gh-2\n');
+      const mergeCommit = pulls.fake.git.commit(slug, 'main', 't2.txt', 'work of t2\n');
+      Object.assign(pull(), { state: 'closed', lastHead: head, mergeCommit });
+      await here.epicLanded();
+      const refused = await here.drover(['undo', 'E1']);
+      assert.equal(refused.code, 3);
+      assert.match(
+        refused.stderr,
+        /merged as several commits.*button "Revert" on the page of PR #41/u,
+      );
+      assert.equal(pulls.fake.pulls.length, 1);
+    },
+  );
 });

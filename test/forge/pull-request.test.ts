@@ -10,7 +10,7 @@ suite('a pull request', function () {
   const pulls = usePulls();
   const { begin, opened, isReady, pull, merge, noteOf } = pulls;
 
-  test('is opened for a finished epic, with its labels and reviewers, and becomes ready', async () => {
+  test('a pull request is opened for a finished epic, with its labels and reviewers, and becomes ready', async () => {
     const here = await begin('labels = ["drover"]\nreviewers = ["lead", "acme/core"]\n');
     await here.expect(2, ['run', '--epic', 'E1', '--land', 'pr']);
     await isReady();
@@ -36,7 +36,7 @@ suite('a pull request', function () {
     `forge_${kind}_sent`,
     `forge_${kind}`,
   ])) {
-    test(`is opened once, and pushed once, although the backend dies at ${step}`, async () => {
+    test(`a pull request is opened and pushed once even if the backend dies at ${step}`, async () => {
       const here = await begin('labels = ["drover"]\n');
       const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
       await here.drover(['run', '--epic', 'E1', '--land', 'pr', '--detach'], { env });
@@ -51,7 +51,7 @@ suite('a pull request', function () {
     });
   }
 
-  test('that was merged as tested ends the epic, and the branch here follows', async () => {
+  test('a pull request that was merged as tested ends the epic, and the local branch follows', async () => {
     const here = await opened();
     merge('merge');
     await here.epicLanded();
@@ -63,7 +63,7 @@ suite('a pull request', function () {
     assert.equal(here.read('repo/t2.txt'), 'work of t2\n');
   });
 
-  test('that was squashed onto other work names the difference, and dependents start', async () => {
+  test('if a pull request was squashed onto other work, the difference is reported, and dependents start', async () => {
     const here = await opened();
     pulls.fake.git.commit(slug, 'main', 'other.txt', 'by a person\n');
     merge('squash');
@@ -78,7 +78,7 @@ suite('a pull request', function () {
     await here.expect(0, ['run']);
   });
 
-  test('that was closed gives the epic back to a person', async () => {
+  test('a pull request that was closed returns the epic to a person', async () => {
     const here = await opened();
     Object.assign(pull(), { state: 'closed', lastHead: pulls.fake.git.tip(slug, 'drover/E1') });
     await eventually('the epic is returned', async () => {
@@ -87,7 +87,7 @@ suite('a pull request', function () {
     assert.match(await noteOf(here), /PR #41 was closed and not merged.*drover send-back E1/u);
   });
 
-  test('with a red check and a thread of a writer gets fixes, a push and an answer', async () => {
+  test("a failed check and a writer's thread lead to fixes, a push and an answer", async () => {
     const here = await opened();
     pulls.fake.permissions.set('lead', 'write');
     pulls.fake.permissions.set('drover', 'admin');
@@ -121,7 +121,7 @@ suite('a pull request', function () {
     pulls.fake.git.git(slug, 'merge-base', '--is-ancestor', first, 'drover/E1');
   });
 
-  test('a reply of a person is sent once, although the backend dies after it was sent', async () => {
+  test("a person's reply is sent once even if the backend dies after sending it", async () => {
     const here = await opened();
     const said = { id: 'RC_1', author: 'eve', body: 'Why?', at: '2026-11-01T12:00:00Z' };
     const place = { isResolved: false, path: 'gh-2.txt', line: 1 };
@@ -146,7 +146,7 @@ suite('a pull request', function () {
     assert.ok(!(await here.expect(0, ['pr', 'E1'])).includes('to be sent'));
   });
 
-  test('on which someone pushed a commit takes it in, tests it and reports it', async () => {
+  test('a commit that someone pushed is merged, tested and reported', async () => {
     const here = await opened();
     const theirs = pulls.fake.git.commit(slug, 'drover/E1', 'theirs.txt', 'by a person\n');
     await eventually('the commit is part of the epic', async () => {

@@ -153,7 +153,7 @@ for (const { name, start } of servers) {
       assert.deepEqual(namesOf(found), names);
     });
 
-    test('the other client sees the comment, the claim and the closing of ours', async () => {
+    test('the other client sees the comment, the claim and the closing that ours made', async () => {
       const tracker = new GithubIssues(client, repository);
       const issue = { slug, number: 1 };
       for (const body of [`One ${marker}`, `Two ${marker}`, `Two ${marker}`]) {
@@ -191,7 +191,7 @@ for (const { name, start } of servers) {
       assert.deepEqual(labels.map((each) => each.name).toSorted(), ['drover', 'drover-taken:one']);
     });
 
-    test('each reads the pull request that the other has opened', async () => {
+    test('each client reads the pull request that the other opened', async () => {
       const forge = new GithubPulls(client, repository);
       await server.branch(octokit, 'drover/E1');
       await server.branch(octokit, 'by-octokit');
@@ -228,7 +228,7 @@ for (const { name, start } of servers) {
       assert.deepEqual(checks.kind === 'facts' ? checks.value : checks, []);
     });
 
-    test('a refusal is the same sentence for both', async () => {
+    test('both clients report a refusal with the same sentence', async () => {
       const missing = await new GithubIssues(client, repository).issues({
         kind: 'numbers',
         numbers: [77],

@@ -6,8 +6,8 @@ import { withForgeRights } from '../docs/forge-rights.ts';
 
 const file = new URL('../../docs/forge.md', import.meta.url);
 
-suite('rights of tokens', () => {
-  test('the page has the table that the fake GitHub makes', async () => {
+suite('permissions of tokens', () => {
+  test('the page contains the table that the fake GitHub generates', async () => {
     const page = readFileSync(file, 'utf8');
     assert.equal(await withForgeRights(page), page, 'run npm run docs');
   });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import { kindOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
 
-suite('git: moves of branches', () => {
+suite('git: branch moves', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   setup(async () => {
@@ -50,7 +50,7 @@ suite('git: moves of branches', () => {
     assert.equal(await repository.canonicalBranch('none'), 'none');
   });
 
-  test('a branch of our own moves only from the value that is known', async () => {
+  test("Drover's own branch moves only from the known value", async () => {
     const first = tipOf('main');
     const second = commitOn(first, 'two.txt');
     const third = commitOn(first, 'three.txt');
@@ -64,7 +64,7 @@ suite('git: moves of branches', () => {
     assert.equal(fixture.git('branch', '--list', 'drover/*'), '');
   });
 
-  test('a branch of our own that is checked out goes forward with the files, and in no other way', async () => {
+  test("Drover's own branch that is checked out moves forward with its files, and in no other way", async () => {
     const first = tipOf('main');
     const second = commitOn(first, 'two.txt');
     const beside = commitOn(first, 'beside.txt');

@@ -10,7 +10,7 @@ import { makeFixture, startTask, valueOf, type Fixture, type Task } from './fixt
 const marks = (text: string): string =>
   `<<<<<<< HEAD\n${text}\n=======\nother\n>>>>>>> ${'side'}\n`;
 
-suite('git: markers of conflicts', () => {
+suite('git: conflict markers', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;
@@ -32,12 +32,12 @@ suite('git: markers of conflicts', () => {
     return status.unfinished;
   };
 
-  test('a new slot has none, whatever its base contains', async () => {
+  test('a new slot has no conflict markers, whatever its base contains', async () => {
     assert.deepEqual(await unfinished(), { operation: null, marked: [] });
     assert.equal(valueOf(await repository.status(task.path)).unfinished, undefined);
   });
 
-  test('a merge that has stopped is named with its files', async () => {
+  test('a stopped merge is named with its files', async () => {
     inSlot('switch', '-q', '-c', 'side');
     write('README.md', 'theirs\n');
     inSlot('commit', '-qam', 'theirs');
@@ -55,7 +55,7 @@ suite('git: markers of conflicts', () => {
     assert.deepEqual(await unfinished(), { operation: null, marked: [] });
   });
 
-  test('half of the markers do not count, and no link is followed', async () => {
+  test('incomplete markers do not count, and no link is followed', async () => {
     write('half.txt', '<<<<<<< HEAD\nno end\n');
     write('awkward \n name.txt', marks('new'));
     symlinkSync(join(fixture.root, 'sample.txt'), join(task.path, '<<<<<<< link'));

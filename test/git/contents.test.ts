@@ -8,7 +8,7 @@ import { parseNameStatus } from '../../server/git/ask/contents.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import { type Fixture, makeFixture, valueOf } from './fixture.ts';
 
-suite('contents of commits', () => {
+suite('git: contents of commits', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   setup(async () => {
@@ -26,7 +26,7 @@ suite('contents of commits', () => {
   const write = (path: string, content: string | Uint8Array): void =>
     fixture.write(join(fixture.root, path), content);
 
-  test('changed files, each with its kind of change', async () => {
+  test('changed files are listed, each with its kind of change', async () => {
     write('kept.txt', 'kept\n');
     write('old name.txt', 'a text that is long enough to be found again\n'.repeat(5));
     write('gone.txt', 'gone\n');
@@ -46,7 +46,7 @@ suite('contents of commits', () => {
     assert.equal((await repository.changedFiles('main', to)).ok, false);
   });
 
-  test('the answer of git is read to its end', () => {
+  test("git's answer is read to its end", () => {
     const output = Buffer.from('C75\0a\0b\0T\0link\0X\0odd\0M\0c\0');
     assert.deepEqual(parseNameStatus(output), [
       { status: 'copied', path: 'b', oldPath: 'a' },
@@ -55,7 +55,7 @@ suite('contents of commits', () => {
     ]);
   });
 
-  test('a file at a commit, and entries that are not files', async () => {
+  test('a file is read at a commit, and entries that are not files are handled', async () => {
     write('a [b] *.txt', 'one\n');
     write('folder/x.bin', new Uint8Array([0, 1, 2]));
     const first = commit('first of two');

@@ -17,7 +17,7 @@ const talks = 'while read -r line; do case $line in';
 const script = `!f() { ${talks} die) echo "no reason to stay" >&2; exit 3;; long) yes;; once) if [ -e once ]; then echo "$PPID once"; else : > once; fi;; *) echo "$PPID $line";; esac; done; }; f`;
 const args = ['-c', `alias.talk=${script}`, 'talk'];
 
-suite('git: a process that stays', () => {
+suite('git: a long-lived process', () => {
   let fixture: Fixture;
   let git: Conversation;
   const binary = programOnPath('git', process.env);
@@ -55,7 +55,7 @@ suite('git: a process that stays', () => {
     }
   };
 
-  test('answers all in turn', async () => {
+  test('it answers all queries in order', async () => {
     const lines = Array.from({ length: 50 }, (_, at) => `line-${at}`);
     const answers = await Promise.all(lines.map(ask));
     assert.deepEqual(
@@ -65,7 +65,7 @@ suite('git: a process that stays', () => {
     assert.equal(new Set(answers.map(({ pid }) => pid)).size, 1);
   });
 
-  test('is replaced when it was killed, also under a question', async () => {
+  test('it is replaced when it was killed, even during a query', async () => {
     const first = await ask('one');
     process.kill(-first.pid, 'SIGKILL');
     const second = await ask('two');
@@ -77,7 +77,7 @@ suite('git: a process that stays', () => {
     assert.equal((await asked).said, 'once');
   });
 
-  test('gives the reason with which it ended, and the next question gets another', async () => {
+  test('it returns the reason for its exit, and the next query starts another process', async () => {
     const answer = await git.ask({ input: 'die\n', read: () => null });
     assert.ok(!answer.ok);
     assert.equal(answer.error.code, 3);
@@ -85,7 +85,7 @@ suite('git: a process that stays', () => {
     assert.equal((await ask('next')).said, 'next');
   });
 
-  test('is ended when an answer has no end', async () => {
+  test('it is stopped when an answer never ends', async () => {
     const answer = await git.ask({ input: 'long\n', read: () => null });
     assert.equal(answer.ok ? null : answer.error.problem, 'too_much_output');
     assert.equal((await ask('next')).said, 'next');
@@ -104,7 +104,7 @@ suite('git: a process that stays', () => {
     assert.equal(answer.ok ? null : answer.error.problem, 'missing');
   });
 
-  test('ends when its owner is killed', async () => {
+  test('it exits when its owner is killed', async () => {
     const file = fileURLToPath(new URL('conversation-child.ts', import.meta.url));
     const owner = spawn(process.execPath, [file, binary, fixture.root, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],

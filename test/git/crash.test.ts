@@ -11,7 +11,7 @@ import { sized } from '../tier.ts';
 /** Lines that it has written when it is killed. */
 const moments = sized([1, 4, 7, 13, 23, 40], [1, 2, 4, 5, 7, 11, 13, 17, 23, 29, 31, 40]);
 
-suite('git: killed and begun again', () => {
+suite('git: killed and restarted', () => {
   let fixture: Fixture;
   setup(() => {
     fixture = makeFixture();
@@ -39,7 +39,7 @@ suite('git: killed and begun again', () => {
     return committed;
   }
 
-  test(`at ${moments.length} moments`, async () => {
+  test(`git is killed at ${moments.length} different times`, async () => {
     const base = fixture.git('rev-parse', 'main');
     for (const lines of moments) {
       const committed = await runUntil(lines);
@@ -72,7 +72,7 @@ suite('git: killed and begun again', () => {
     fixture.git('fsck', '--no-dangling');
   });
 
-  test('two processes that do not know of each other make worktrees at once', async () => {
+  test('two independent processes create worktrees at the same time', async () => {
     const base = fixture.git('rev-parse', 'main');
     const repositories = await Promise.all(
       [1, 2, 3].map(() => fixture.open({ lockPatienceMs: 3_000 })),

@@ -55,7 +55,7 @@ suite('git: commits that an agent drops', () => {
     ['rebased', () => void inSlot('rebase', '-q', '--onto', 'HEAD~2', 'HEAD~1')],
   ];
   for (const [how, act] of ways) {
-    test(`a commit that was ${how} stays reachable, and is nothing to continue from`, async () => {
+    test(`a commit that was ${how} stays reachable, and is not continued from`, async () => {
       commitFile('first.txt');
       if (how === 'left on no branch') inSlot('checkout', '-q', '--detach');
       commitFile('ü lost.txt');
@@ -75,7 +75,7 @@ suite('git: commits that an agent drops', () => {
     });
   }
 
-  test('commits that stay take no snapshot', async () => {
+  test('commits that stay require no snapshot', async () => {
     commitFile('first.txt');
     commitFile('second.txt');
     await commit();
@@ -86,7 +86,7 @@ suite('git: commits that an agent drops', () => {
   });
 
   for (const next of ['used again', 'removed']) {
-    test(`they are kept where only the next ${next} slot is looked at, at their own task`, async () => {
+    test(`they are kept at their own task if only the next ${next} slot is checked`, async () => {
       commitFile('first.txt');
       commitFile('lost.txt');
       inSlot('reset', '-q', '--hard', task.base);

@@ -51,16 +51,16 @@ suite('git: durability', () => {
     assert.ok(flushed() - before.flushed >= written, 'every object');
   }
 
-  test('of a snapshot', () =>
+  test('a snapshot survives a power cut', () =>
     flushesAll(async () => {
       const request = { path: task.path, label: 'task-1/1', base: task.base } as const;
       valueOf(await repository.snapshot({ ...request, author: 'agent', reason: 'failed' }));
     }));
 
-  test('of a commit', () =>
+  test('a commit survives a power cut', () =>
     flushesAll(async () => valueOf(await repository.commitLeftovers(leftoversOf(task)))));
 
-  test('of a merge', async () => {
+  test('a merge survives a power cut', async () => {
     const { commit } = valueOf(await repository.commitLeftovers(leftoversOf(task)));
     fixture.write(join(fixture.root, 'two.txt'), 'two\n');
     fixture.git('add', '-A');

@@ -24,7 +24,7 @@ suite('git: follow', () => {
     mode: 'fast-forward' | 'never' = 'fast-forward',
   ): Promise<FollowOutcome> => valueOf(await repository.follow('main', tip, mode));
 
-  test('moves a branch that is checked out nowhere', async () => {
+  test('a branch that is not checked out moves', async () => {
     fixture.git('switch', '-q', '-c', 'elsewhere');
     const tip = await land(main(), { 'new.txt': 'n\n' });
     assert.deepEqual(await follow(tip, 'never'), { kind: 'followed', sha: tip });
@@ -40,7 +40,7 @@ suite('git: follow', () => {
     assert.equal(main(), looked);
   });
 
-  test('makes a branch that does not exist yet', async () => {
+  test('a branch that does not exist yet is created', async () => {
     const tip = await land(main(), { 'new.txt': 'n\n' });
     assert.deepEqual(valueOf(await repository.follow('refs/heads/results/x', tip, 'never')), {
       kind: 'followed',
@@ -49,7 +49,7 @@ suite('git: follow', () => {
     assert.equal(fixture.git('rev-parse', 'results/x'), tip);
   });
 
-  test('keeps dirty files, the index and the stash byte for byte', async () => {
+  test('dirty files, the index and the stash stay unchanged byte for byte', async () => {
     fixture.write(join(fixture.root, 'README.md'), 'stashed\n');
     fixture.git('stash', '-q');
     fixture.write(join(fixture.root, 'README.md'), 'staged\n');
@@ -68,7 +68,7 @@ suite('git: follow', () => {
     assert.equal(readFileSync(join(fixture.root, 'src', 'c.txt'), 'utf8'), 'new\n');
   });
 
-  test('waits while local changes overlap, and continues when they are gone', async () => {
+  test('the branch waits while local changes overlap, and continues when they are gone', async () => {
     fixture.write(join(fixture.root, 'README.md'), 'mine\n');
     const first = await land(main(), { 'README.md': 'landed\n' });
     const second = await land(first, { 'src/b.txt': 'landed\n' });
@@ -93,7 +93,7 @@ suite('git: follow', () => {
     ['uncommitted', false],
     ['staged', true],
   ] as const) {
-    test(`${what} issues of Beads hold no landing, and neither side loses one`, async () => {
+    test(`${what} Beads issues do not block landings, and neither side loses an issue`, async () => {
       fixture.write(join(fixture.root, beads), issue('a') + issue('b'));
       fixture.git('add', '-A');
       fixture.git('commit', '-qm', 'issues');
@@ -116,7 +116,7 @@ suite('git: follow', () => {
     });
   }
 
-  test('issues of Beads that git does not know yet are merged with those that land', async () => {
+  test('Beads issues that git does not know yet are merged with landing issues', async () => {
     fixture.write(join(fixture.root, beads), issue('mine'));
     const tip = await land(main(), { [beads]: issue('a') });
     assert.equal((await follow(tip)).kind, 'followed');
@@ -124,7 +124,7 @@ suite('git: follow', () => {
     assert.equal(fixture.git('show', `HEAD:${beads}`), issue('a').trim());
   });
 
-  test('beside other obstacles, or half written, issues of Beads stay as they are', async () => {
+  test('Beads issues beside other obstacles, or half-written ones, stay unchanged', async () => {
     fixture.write(join(fixture.root, beads), issue('a'));
     fixture.git('add', '-A');
     fixture.git('commit', '-qm', 'issues');
@@ -142,7 +142,7 @@ suite('git: follow', () => {
     assert.equal(present(), issue('a', 'closed') + issue('b'));
   });
 
-  test('does not overwrite a file that git ignores', async () => {
+  test('a file that git ignores is not overwritten', async () => {
     fixture.write(join(fixture.root, '.gitignore'), '.env\nlocal/\n');
     fixture.git('add', '-A');
     fixture.git('commit', '-qm', 'ignore');
@@ -159,14 +159,14 @@ suite('git: follow', () => {
     assert.equal(readFileSync(join(fixture.root, 'plain.txt'), 'utf8'), 'mine\n');
   });
 
-  test('leaves the checkout alone if the setting forbids it', async () => {
+  test('the checkout stays unchanged if the setting forbids changes', async () => {
     const tip = await land(main(), { 'new.txt': 'n\n' });
     const outcome = await follow(tip, 'never');
     assert.match(outcome.kind === 'pending' ? outcome.reason : '', /"never"/);
     assert.notEqual(main(), tip);
   });
 
-  test('waits for a held index and a held branch', async () => {
+  test('the move waits for a locked index and a locked branch', async () => {
     const tip = await land(main(), { 'new.txt': 'n\n' });
     for (const lock of ['index.lock', 'refs/heads/main.lock']) {
       const file = join(fixture.root, '.git', lock);
@@ -179,7 +179,7 @@ suite('git: follow', () => {
     assert.equal((await follow(tip)).kind, 'followed');
   });
 
-  test('finishes a fast-forward that died before the branch was moved', async () => {
+  test('a fast-forward that died before the branch moved is completed', async () => {
     const old = main();
     const tip = await land(old, { 'new.txt': 'n\n' });
     fixture.git('merge', '-q', '--ff-only', tip);
@@ -189,7 +189,7 @@ suite('git: follow', () => {
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 
-  test('does not move a branch in the middle of a rebase, in whatever worktree', async () => {
+  test('a branch that is being rebased in any worktree does not move', async () => {
     fixture.git('switch', '-q', '-c', 'elsewhere');
     const other = join(fixture.home, 'other');
     fixture.git('worktree', 'add', '-q', other, 'main');
@@ -211,7 +211,7 @@ suite('git: follow', () => {
     assert.equal(fixture.git('show', 'main:README.md'), 'both');
   });
 
-  test('waits for an unfinished merge, cherry-pick or bisect', async () => {
+  test('the move waits for an unfinished merge, cherry-pick or bisect', async () => {
     fixture.git('branch', 'side');
     fixture.write(join(fixture.root, 'README.md'), 'main\n');
     fixture.git('commit', '-qam', 'main');
@@ -235,7 +235,7 @@ suite('git: follow', () => {
     assert.equal((await follow(tip)).kind, 'followed');
   });
 
-  test('tells a target that has diverged from one that is ahead', async () => {
+  test('a target that has diverged is distinguished from a target that is ahead', async () => {
     const tip = await land(main(), { 'new.txt': 'n\n' });
     fixture.write(join(fixture.root, 'src', 'a.txt'), 'mine\n');
     fixture.git('commit', '-qam', 'mine');
@@ -246,7 +246,7 @@ suite('git: follow', () => {
     assert.deepEqual(await follow(tip), { kind: 'followed', sha: main() });
   });
 
-  test('runs no hook and no automatic stash of the user', async () => {
+  test("none of the user's hooks run, and no automatic stash is made", async () => {
     const hook = join(fixture.root, '.git', 'hooks', 'post-merge');
     mkdirSync(join(fixture.root, '.git', 'hooks'), { recursive: true });
     writeFileSync(hook, '#!/bin/sh\ntouch "$HOME/hook-ran"\n', { mode: 0o755 });

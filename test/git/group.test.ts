@@ -24,7 +24,7 @@ suite('git: signals to the whole group', () => {
     removeFolder(folder);
   });
 
-  test('git finishes commands that it has started', async () => {
+  test('git completes commands that it has started', async () => {
     const script = `echo go > '${begun.path}'; ${door.wait}; echo finished`;
     const child = spawn(
       process.execPath,

@@ -59,19 +59,19 @@ suite('git: programs that hang', () => {
     assert.ok(existsSync(join(fixture.home, 'pids')), 'the program was not started');
   };
 
-  test('a hook', async () => {
+  test('a hanging hook is killed', async () => {
     hanging('pro ject/.git/hooks/pre-commit');
     await timesOut(['commit', '--allow-empty', '-qm', 'x'], true);
   });
 
-  test('a clean filter, as of git-lfs', async () => {
+  test('a hanging clean filter, such as git-lfs, is killed', async () => {
     fixture.git('config', 'filter.slow.clean', `'${hanging('clean')}'`);
     fixture.write(join(fixture.root, '.gitattributes'), '*.bin filter=slow\n');
     fixture.write(join(fixture.root, 'a.bin'), 'a');
     await timesOut(['add', 'a.bin']);
   });
 
-  test('a credential helper', async () => {
+  test('a hanging credential helper is killed', async () => {
     server = createServer((_request, response) => {
       response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
     }).listen(0, '127.0.0.1');
@@ -81,7 +81,7 @@ suite('git: programs that hang', () => {
     await timesOut(['ls-remote', `http://127.0.0.1:${String(port)}/x.git`]);
   });
 
-  test('an ssh program of the user makes the remote unreachable, not the machine', async () => {
+  test('a hanging ssh program of the user makes the remote unreachable, but does not block the machine', async () => {
     const fleet = await makeFleet('file');
     try {
       const clone = fleet.clone('one');

@@ -21,7 +21,7 @@ import type { CommitLeftoversOutcome } from '../../server/git/slot-port.ts';
 const key = `ghp_${'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bD0fG3hJ6'}`;
 const known = ['kn0wn', 'Value/of', '-a-variable+42'].join('');
 
-suite('git: held for their contents', () => {
+suite('git: files held for their contents', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;
@@ -64,7 +64,7 @@ suite('git: held for their contents', () => {
     assert.match(fixture.git('ls-tree', '--name-only', done.commit), /^ok\.ts$/m);
   });
 
-  test('S22: messages and names that act on a terminal are held, and land in plain words', async () => {
+  test('S22: messages and names with terminal control characters are held, and land without them', async () => {
     const osc = '\u001b]52;c;ZXZpbA==\u0007';
     write('ok.ts', 'export {};\n');
     write(`odd${osc}.ts`, 'export {};\n');
@@ -102,7 +102,7 @@ suite('git: held for their contents', () => {
     assert.equal(done.heldFor?.['wrapped.txt'], 'value of MY_PAT');
   });
 
-  test('in the name of a file or a folder, the file is held and listed without it', async () => {
+  test('if a secret is in the name of a file or a folder, the file is held and listed without the secret', async () => {
     const hex = Buffer.from(known).toString('hex');
     write(`${key}.txt`, 'x\n');
     write(`notes/${hex}/a/x.txt`, 'x\n');
@@ -117,7 +117,7 @@ suite('git: held for their contents', () => {
     assert.deepEqual(names, ['README.md', 'ok.ts', 'src/a.txt', 'src/b.txt']);
   });
 
-  test('in a name that was committed and removed, it lands without that history', async () => {
+  test('if a secret is in a name that was committed and removed, the work lands without that history', async () => {
     write(`src/${key}/config.json`, '{}\n');
     write('src/other.ts', 'export {};\n');
     commitAll('with it');
@@ -142,7 +142,7 @@ suite('git: held for their contents', () => {
     assert.deepEqual(names, ['README.md', 'ok.ts', 'src/a.txt', 'src/b.txt']);
   });
 
-  test('a folder of the base with such a name takes further files', async () => {
+  test('a folder in the base with such a name accepts further files', async () => {
     fixture.write(join(fixture.root, 'odd', key, 'a.txt'), 'a\n');
     fixture.git('add', '-A');
     fixture.git('commit', '-qm', 'odd');
@@ -151,7 +151,7 @@ suite('git: held for their contents', () => {
     assert.deepEqual((await commitLeftovers()).held, []);
   });
 
-  test('committed and cleaned again, it lands as it is at the end, without that history', async () => {
+  test('a secret that was committed and removed again lands in its final state, without that history', async () => {
     write('config.ts', `export const t = '${key}';\n`);
     commitAll('with it');
     write('config.ts', 'export const t = process.env.TOKEN;\n');
@@ -165,7 +165,7 @@ suite('git: held for their contents', () => {
     assert.match(fixture.git('show', `${commit}:config.ts`), /process\.env/);
   });
 
-  test('in the message of a commit, the work lands under another one', async () => {
+  test('if a secret is in a commit message, the work lands under another message', async () => {
     write('a.txt', 'harmless\n');
     commitAll(`use ${key}`);
     const done = await commitLeftovers();
@@ -174,7 +174,7 @@ suite('git: held for their contents', () => {
     assert.equal(fixture.git('show', `${commit}:a.txt`), 'harmless');
   });
 
-  test('secrets that the base contains already hold nothing, moved or edited', async () => {
+  test('secrets that the base already contains hold nothing, even if they are moved or edited', async () => {
     fixture.write(join(fixture.root, 'fixture.ts'), `export const t = '${key}';\n`);
     fixture.write(join(fixture.root, 'old.ts'), `export const u = '${key}x';\n`);
     fixture.git('add', '-A');

@@ -16,7 +16,7 @@ import {
   type Task,
 } from './fixture.ts';
 
-suite('git: content that an attempt may not bring into the history', () => {
+suite('git: content that must not enter the history', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;
@@ -96,7 +96,7 @@ suite('git: content that an attempt may not bring into the history', () => {
       }
     }
 
-    test('a folder that is replaced by a link takes a known link out with it', async () => {
+    test('replacing a folder with a link also removes a known link in it', async () => {
       fixture.write(join(fixture.root, 'a', 'b', 'x.txt'), 'x\n');
       symlinkSync('a/b/../../src', join(fixture.root, 'known'));
       fixture.git('add', '-A');
@@ -112,7 +112,7 @@ suite('git: content that an attempt may not bring into the history', () => {
       assert.deepEqual((await commit()).held, ['known']);
     });
 
-    test('those that the base has are not held again, changed ones are', async () => {
+    test('links that the base has are not held again, but changed ones are', async () => {
       for (const name of ['same', 'changed']) symlinkSync('/base', join(fixture.root, name));
       fixture.git('add', '-A');
       fixture.git('commit', '-qm', 'links of the project');
@@ -126,13 +126,13 @@ suite('git: content that an attempt may not bring into the history', () => {
       assert.equal(fixture.git('show', `${await rest(done)}:changed`), '/base');
     });
 
-    test('those that the project allows land', async () => {
+    test('links that the project allows land', async () => {
       link('data/set', '/data/set');
       link('other', '/data/set');
       assert.deepEqual((await commit(['data'])).held, ['other']);
     });
 
-    test('a link that the agent hides from its worktree is held all the same', async () => {
+    test('a link that the agent hides from its worktree is held anyway', async () => {
       link('hidden', '/tmp');
       inSlot('add', 'hidden');
       inSlot('commit', '-qm', 'hidden');
@@ -142,7 +142,7 @@ suite('git: content that an attempt may not bring into the history', () => {
     });
   });
 
-  suite('files that were too large in a commit of the attempt', () => {
+  suite("files that were too large in one of the attempt's commits", () => {
     const large = 'x'.repeat(2 * 1024 * 1024);
     const sizes = (tip: string): boolean =>
       fixture
@@ -165,7 +165,7 @@ suite('git: content that an attempt may not bring into the history', () => {
       assert.equal(fixture.git('diff', '--name-only', task.base, tip), 'src/b.txt');
     });
 
-    test('one that a later commit makes small is held, and lands small', async () => {
+    test('a file that a later commit makes small is held, and lands small', async () => {
       write('data.bin', large);
       inSlot('add', '-A');
       inSlot('commit', '-qm', 'large');
@@ -177,7 +177,7 @@ suite('git: content that an attempt may not bring into the history', () => {
       assert.equal(fixture.git('show', `${tip}:data.bin`), 'small');
     });
 
-    test('one that is still large stays out', async () => {
+    test('a file that is still large is left out', async () => {
       write('data.bin', large);
       write('src/b.txt', 'of the agent\n');
       inSlot('add', '-A');
@@ -187,7 +187,7 @@ suite('git: content that an attempt may not bring into the history', () => {
       assert.equal(fixture.git('diff', '--name-only', task.base, await rest(done)), 'src/b.txt');
     });
 
-    test('one that the user has committed, and that the agent has merged, is not held', async () => {
+    test('a file that the user committed and the agent merged is not held', async () => {
       fixture.write(join(fixture.root, 'asset.bin'), large);
       fixture.git('add', '-A');
       fixture.git('commit', '-qm', 'asset');

@@ -238,7 +238,7 @@ suite('git: features that run programs', function () {
 
   for (const feature of features) {
     const { name } = feature;
-    test(`${name}: not of a repository that an agent has made in its worktree`, async () => {
+    test(`${name}: git does not use one from a repository that an agent created in its worktree`, async () => {
       rmSync(join(task.path, '.git'));
       fixture.gitIn(task.path, 'init', '-q', '-b', 'main', '.');
       for (const [key, value] of [
@@ -256,14 +256,14 @@ suite('git: features that run programs', function () {
       assert.equal(hasRun(), false);
     });
 
-    test(`${name}: not of the configuration that was changed while Drover runs`, async () => {
+    test(`${name}: git does not use one from configuration that changed while Drover runs`, async () => {
       plant(join(fixture.root, '.git'), task.path, feature);
       await allLooks();
       assert.equal(hasRun(), false);
     });
   }
 
-  test('settings that are included: without those that are written into them while Drover runs', async () => {
+  test('included settings apply without changes made to them while Drover runs', async () => {
     const included = join(fixture.root, '.git', 'more.cfg');
     appendFileSync(join(fixture.root, '.git', 'config'), '[include]\n\tpath = more.cfg\n');
     writeFileSync(included, '[color]\n\tui = never\n');
@@ -276,7 +276,7 @@ suite('git: features that run programs', function () {
     assert.equal(hasRun(), false);
   });
 
-  test('the settings of a worktree: neither their includes nor later changes of those', async () => {
+  test('settings of a worktree apply without their includes and later changes to those', async () => {
     fixture.git('config', 'extensions.worktreeConfig', 'true');
     repository = valueOf(await fixture.adapter().open(fixture.root));
     const own = join(fixture.root, '.git', 'worktrees', 's0', 'config.worktree');
@@ -295,7 +295,7 @@ suite('git: features that run programs', function () {
     assert.equal(hasRun(), false);
   });
 
-  test('a merge driver: not of the configuration that was changed while Drover runs', async () => {
+  test('a merge driver from configuration that changed while Drover runs is not used', async () => {
     write(join(fixture.root, '.gitattributes'), '* merge=x\n');
     write(join(fixture.root, 'both.txt'), 'one\n');
     fixture.git('add', '-A');
@@ -330,7 +330,7 @@ suite('git: features that run programs', function () {
     'an address in place of another': (evil, url) => ['--local', `url.${evil}.insteadof`, url],
   };
   for (const [name, settingOf] of Object.entries(places))
-    test(`${name} that was changed while Drover runs: nothing is sent there`, async () => {
+    test(`${name} that changed while Drover runs: nothing is sent to it`, async () => {
       const fleet = await makeFleet('file');
       try {
         const clone = fleet.clone('one');
@@ -360,7 +360,7 @@ suite('git: features that run programs', function () {
       }
     });
 
-  test('a remote of another name that a person adds while Drover runs changes nothing', async () => {
+  test('a remote with another name that a person adds while Drover runs changes nothing', async () => {
     const fleet = await makeFleet('file');
     try {
       const one = await fleet.machine('one');
@@ -372,7 +372,7 @@ suite('git: features that run programs', function () {
     }
   });
 
-  test('grafts, replaced objects and objects of others change no history for Drover', async () => {
+  test('grafts, replaced objects and borrowed objects do not change history for Drover', async () => {
     const tip = fixture.git('rev-parse', 'main');
     const tree = fixture.git('rev-parse', 'main^{tree}');
     write(join(task.path, 'bad.txt'), 'bad\n');

@@ -74,7 +74,7 @@ suite('git: hostile worktrees', () => {
   }
 
   for (const filter of ['clean', 'process'] as const) {
-    test(`a ${filter} filter of a repository added as a link`, async () => {
+    test(`a ${filter} filter of a repository that is added as a link does not run`, async () => {
       makeSub();
       inSub('config', `filter.evil.${filter}`, tell());
       write('sub/.gitattributes', '* filter=evil\n');
@@ -91,7 +91,7 @@ suite('git: hostile worktrees', () => {
     });
   }
 
-  test('a link in .gitmodules that asks git to look inside', async () => {
+  test('a link in .gitmodules does not make git look inside', async () => {
     makeSub();
     inSub('config', 'filter.evil.clean', tell());
     write('sub/.gitattributes', '* filter=evil\n');
@@ -103,7 +103,7 @@ suite('git: hostile worktrees', () => {
     nothingRan();
   });
 
-  test('a repository in place of the .git file, with a promisor that is a command', async () => {
+  test('a repository with a promisor command in place of the .git file runs nothing', async () => {
     rmSync(join(task.path, '.git'));
     inSlot('init', '-q', '-b', 'main', '.');
     // A path without blanks: that is how such an address is split.
@@ -124,7 +124,7 @@ suite('git: hostile worktrees', () => {
     removeFolder(dirname(evil));
   });
 
-  test('a nested repository is kept by its commits, its hooks and filters unread', async () => {
+  test('the commits of a nested repository are kept without reading its hooks and filters', async () => {
     makeSub();
     inSub('config', 'filter.evil.clean', tell());
     inSub('config', 'uploadpack.packObjectsHook', tell());
@@ -152,7 +152,7 @@ suite('git: hostile worktrees', () => {
     assert.throws(() => fixture.git('cat-file', '-t', theirs));
   });
 
-  test('a .git file that leads to the private folder of another slot', async () => {
+  test("a .git file that points to another slot's private folder is not followed", async () => {
     const other = await startTask(fixture, repository, 's1', 'task-2');
     const before = fixture.gitIn(other.path, 'rev-parse', '--symbolic-full-name', 'HEAD');
     const theirs = join(fixture.root, '.git', 'worktrees', 's1');
@@ -164,7 +164,7 @@ suite('git: hostile worktrees', () => {
     assert.equal(readFileSync(join(task.path, '.git'), 'utf8').trim().endsWith('/s0'), true);
   });
 
-  test('a .git that is a pipe or a link does not make anybody wait', async () => {
+  test('a .git that is a pipe or a link blocks nothing', async () => {
     const pointer = join(task.path, '.git');
     rmSync(pointer);
     execFileSync('mkfifo', [pointer]);
@@ -178,7 +178,7 @@ suite('git: hostile worktrees', () => {
     assert.equal(readFileSync(precious, 'utf8'), 'precious\n');
   });
 
-  test('attributes that lead to a pipe do not block opening the repository', async () => {
+  test('attributes that point to a pipe do not block opening the repository', async () => {
     const pipe = join(fixture.home, 'pipe');
     execFileSync('mkfifo', [pipe]);
     symlinkSync(pipe, join(fixture.root, '.gitattributes'));
@@ -195,7 +195,7 @@ suite('git: hostile worktrees', () => {
     assert.equal(fixture.gitIn(next.path, 'status', '--porcelain'), '');
   });
 
-  test('filters, drivers and hooks that are written into the configuration later', async () => {
+  test('filters, drivers and hooks that are added to the configuration later do not run', async () => {
     const config = join(fixture.root, '.git', 'config');
     const command = tell().replaceAll('"', String.raw`\"`);
     appendFileSync(
@@ -210,7 +210,7 @@ suite('git: hostile worktrees', () => {
     assert.equal(fixture.git('show', `${task.branch}:new.txt`), 'new');
   });
 
-  test('a filter that the repository had when it was opened works, without the user’s secrets', async () => {
+  test("a filter that existed when the repository was opened works without the user's secrets", async () => {
     fixture.git('config', 'filter.upper.clean', `sh -c 'env > "${ran}"; tr a-z A-Z'`);
     repository = valueOf(
       await fixture
@@ -224,7 +224,7 @@ suite('git: hostile worktrees', () => {
     assert.doesNotMatch(readFileSync(ran, 'utf8'), new RegExp(secret));
   });
 
-  test('a program called git in a relative folder of the path', async () => {
+  test('a program called git in a relative folder of the path does not run', async () => {
     write('bin/git', `#!/bin/sh\nenv > "${ran}"\nexec /usr/bin/git "$@"\n`);
     execFileSync('chmod', ['+x', join(task.path, 'bin/git')]);
     const environment = {
@@ -252,7 +252,7 @@ suite('git: hostile worktrees', () => {
     assert.equal(existsSync(task.path), false);
   });
 
-  test('names in the trash that are not ours stay', async () => {
+  test('entries of the trash that Drover did not create stay', async () => {
     fixture.write(join(fixture.slots, '.drover-trash', 'thesis.txt'), 'thesis\n');
     const adapter = fixture.adapter();
     repository = valueOf(await adapter.open(fixture.root));
@@ -261,7 +261,7 @@ suite('git: hostile worktrees', () => {
     assert.equal(existsSync(join(fixture.slots, '.drover-trash', 'thesis.txt')), true);
   });
 
-  test('overruled settings, key by key', () => {
+  test('each overridden setting has its effect', () => {
     const trusted = new Map([
       ['filter.lfs.clean', ['git-lfs clean -- %f']],
       ['user.name', ['A']],
@@ -325,13 +325,13 @@ suite('git: hostile worktrees', () => {
     check('color.ui', ['always'], []);
   });
 
-  test('hooks of the configuration do not run if those of the folder do not', () => {
+  test('hooks from the configuration do not run if hooks from the folder do not', () => {
     const trusted = new Map([['hook.lint.command', ['lint']]]);
     const { args, withoutHooks } = buildOverrules(trusted, trusted);
     assert.deepEqual([args, withoutHooks], [[], ['-c', 'hook.lint.enabled=false']]);
   });
 
-  test('an address that was changed sends git nowhere: commands that talk to a remote are refused', () => {
+  test('a changed address sends git nowhere: commands that contact a remote are refused', () => {
     const own = new Map([['remote.origin.url', ['https://host/x']]]);
     for (const key of [
       'url./tmp/evil/.insteadof',

@@ -47,7 +47,7 @@ suite('git: leftovers', () => {
       .split('\n')
       .filter(Boolean);
 
-  test('links in the place of folders that git ignores are not committed', async () => {
+  test('links in place of ignored folders are not committed', async () => {
     write('.gitignore', 'node_modules/\n');
     write('app/.gitignore', 'build/\n!kept/\n');
     write('real/x.txt', 'x\n');
@@ -67,7 +67,7 @@ suite('git: leftovers', () => {
     assert.equal(existsSync(join(next.path, 'node_modules')), false);
   });
 
-  test('nothing left: not changed', async () => {
+  test('without leftovers, nothing is changed', async () => {
     const done = valueOf(await commit());
     assert.deepEqual(
       { ...done, tree: null },
@@ -85,7 +85,7 @@ suite('git: leftovers', () => {
     );
   });
 
-  test('commits changes, additions, deletions and staged work with our message', async () => {
+  test("changes, additions, deletions and staged work are committed with Drover's message", async () => {
     write('README.md', 'changed\n');
     write('new dir/ü x.txt', 'new\n');
     write('staged.txt', 'staged\n');
@@ -107,7 +107,7 @@ suite('git: leftovers', () => {
     );
   });
 
-  test('a file that becomes a folder, and a folder that becomes a file', async () => {
+  test('a file that becomes a folder and a folder that becomes a file are committed', async () => {
     rmSync(join(task.path, 'README.md'));
     write('README.md/inner.txt', 'x\n');
     removeFolder(join(task.path, 'src'));
@@ -116,7 +116,7 @@ suite('git: leftovers', () => {
     assert.equal(inSlot('status', '--porcelain'), '');
   });
 
-  test('accepts names that are not text and names that look like options or patterns', async () => {
+  test('names that are not text and names that look like options or patterns are accepted', async () => {
     writeFileSync(
       Buffer.concat([Buffer.from(`${task.path}/bad-`), Buffer.from([0xff, 0xfe])]),
       'x',
@@ -142,7 +142,7 @@ suite('git: leftovers', () => {
     ['environment.ts', 1, false],
   ];
   for (const staged of [false, true]) {
-    test(`holds secrets and large files, ${staged ? 'staged' : 'untracked'}`, async () => {
+    test(`secrets and large files are held, ${staged ? 'staged' : 'untracked'}`, async () => {
       for (const [path, size] of heldCases) write(path, 'x'.repeat(size));
       if (staged) inSlot('add', '-A');
       const done = valueOf(await commit());
@@ -156,7 +156,7 @@ suite('git: leftovers', () => {
     });
   }
 
-  test('holds a change to a secret that was tracked already, but allows deleting it', async () => {
+  test('a change to a tracked secret is held, but deleting it is allowed', async () => {
     fixture.write(join(fixture.root, '.env'), 'old\n');
     fixture.write(join(fixture.root, 'old.pem'), 'old\n');
     fixture.git('add', '-A');
@@ -170,7 +170,7 @@ suite('git: leftovers', () => {
     assert.equal(filesOf(done.commit).includes('old.pem'), false);
   });
 
-  test("reports the agent's own commits", async () => {
+  test("the agent's own commits are reported", async () => {
     write('.env', 'x\n');
     write('big.bin', 'x'.repeat(2 * 1024 * 1024));
     write('fine.txt', 'x\n');
@@ -183,13 +183,13 @@ suite('git: leftovers', () => {
     assert.equal(fixture.git('rev-list', '--count', `${task.base}..${done.commit}`), '2');
   });
 
-  test('only held files left: no commit, nothing changed', async () => {
+  test('if only held files are left, no commit is made and nothing is changed', async () => {
     write('.env', 'x\n');
     const done = valueOf(await commit());
     assert.deepEqual([done.changed, done.held, done.commit], [false, ['.env'], task.base]);
   });
 
-  test('takes the work of an agent that went to another branch', async () => {
+  test('the work of an agent that switched to another branch is taken', async () => {
     inSlot('switch', '-q', '-c', 'agents-own');
     write('one.txt', '1\n');
     inSlot('add', '-A');
@@ -206,7 +206,7 @@ suite('git: leftovers', () => {
     assert.deepEqual(filesOf('agents-own').includes('two.txt'), false);
   });
 
-  test('takes the work of an agent that detached HEAD, and keeps commits that only the branch held', async () => {
+  test('the work of an agent that detached HEAD is taken, and commits that only the branch had are kept', async () => {
     write('on-branch.txt', '1\n');
     inSlot('add', '-A');
     inSlot('commit', '-qm', 'on the branch');
@@ -247,7 +247,7 @@ suite('git: leftovers', () => {
     assert.equal(fixture.git('rev-parse', task.branch), done.commit);
   });
 
-  test('a renamed branch and a branch without commits', async () => {
+  test('a renamed branch and a branch without commits are handled', async () => {
     inSlot('branch', '-m', 'renamed');
     write('one.txt', '1\n');
     assert.equal(valueOf(await commit()).commit, fixture.git('rev-parse', task.branch));
@@ -268,7 +268,7 @@ suite('git: leftovers', () => {
     assert.equal(filesOf(done.commit).includes('outer.txt'), true);
   });
 
-  test('a deleted .git file is put back, and no repository around is taken for ours', async () => {
+  test("a deleted .git file is restored, and no surrounding repository is mistaken for Drover's", async () => {
     fixture.gitIn(fixture.home, 'init', '-q', '.');
     rmSync(join(task.path, '.git'));
     assert.equal(valueOf(await repository.status(task.path)).head, task.base);
@@ -298,7 +298,7 @@ suite('git: leftovers', () => {
     );
   });
 
-  test('runs no hook and signs nothing unless the settings say so', async () => {
+  test('no hook runs and nothing is signed unless the settings say so', async () => {
     const hooks = join(fixture.root, '.git', 'hooks');
     mkdirSync(hooks, { recursive: true });
     for (const name of [
@@ -331,7 +331,7 @@ suite('git: leftovers', () => {
     assert.match(refused.ok ? '' : refused.error.message, /lint says no/);
   });
 
-  test('uses an identity of its own if the user has none, and the given author', async () => {
+  test("if the user has no identity, Drover's own identity and the given author are used", async () => {
     fixture.git('config', '--unset', 'user.name');
     fixture.git('config', '--unset', 'user.email');
     valueOf(await repository.refresh());
@@ -372,7 +372,7 @@ suite('git: leftovers', () => {
     );
   });
 
-  test('refuses the checkout of the user', async () => {
+  test("the user's checkout is refused", async () => {
     fixture.write(join(fixture.root, 'mine.txt'), 'x\n');
     const refused = await repository.commitLeftovers({ ...leftoversOf(task), path: fixture.root });
     assert.equal(kindOf(refused), 'failed');

@@ -13,7 +13,7 @@ import { gitInside } from './lent-git.ts';
 
 const formats = ['sha1', 'sha256'] as const;
 for (const format of formats)
-  suite(`git: import of what a confined program has committed (${format})`, function () {
+  suite(`git: import of a confined program's commits (${format})`, function () {
     this.timeout(60_000);
     let fixture: Fixture;
     let repository: LocalRepository;
@@ -69,7 +69,7 @@ for (const format of formats)
       assert.equal(fixture.git('show', `${made}:made/7.txt`), line(7).trimEnd());
     });
 
-    test('an empty file, bytes of every kind and a note on the commit are imported unchanged', async () => {
+    test('an empty file, arbitrary bytes and a note on the commit are imported unchanged', async () => {
       const bytes = randomBytes(70_000);
       write('empty', '');
       const made = commitFiles(1, () => bytes);
@@ -85,20 +85,20 @@ for (const format of formats)
       assert.ok(holds(tag));
     });
 
-    test('many files, and a large one, are imported as well', async () => {
+    test('many files and a large one are imported', async () => {
       write('large', randomBytes(3 * 1024 * 1024));
       const made = commitFiles(300, line);
       await takeBack();
       assert.equal(tip(), made);
     });
 
-    test('without a commit the branch stays', async () => {
+    test('without a commit, the branch stays', async () => {
       await takeBack();
       assert.equal(tip(), task.base);
     });
 
     for (const content of ['blob 2\0hi', 'blob 9\0hi', 'tree 2\0hi'])
-      test(`${JSON.stringify(content)} under a name that is not its own is never there by that name`, async () => {
+      test(`${JSON.stringify(content)} under a wrong object name never exists under that name`, async () => {
         commitFiles(1, line);
         const forged = '1'.repeat(task.base.length);
         const folder = join(lent.folder, 'objects', forged.slice(0, 2));
@@ -126,7 +126,7 @@ for (const format of formats)
         ),
     };
     for (const [name, make] of Object.entries(refused))
-      test(`${name}: all of it is refused, and the branch stays`, async () => {
+      test(`${name}: the whole import is refused, and the branch stays`, async () => {
         commitFiles(1, line);
         const id = make();
         await takeBack();

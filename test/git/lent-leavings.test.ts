@@ -31,7 +31,7 @@ import {
   type Task,
 } from './fixture.ts';
 
-suite('git: leftovers of a confined program beside its worktree', function () {
+suite('git: files that a confined program leaves beside its worktree', function () {
   this.timeout(60_000);
   let fixture: Fixture;
   let repository: LocalRepository;
@@ -98,7 +98,7 @@ suite('git: leftovers of a confined program beside its worktree', function () {
     'drover-staged.index',
     ...Object.values(slotNotes),
   ]) {
-    test(`a link in place of ${name}`, async () => {
+    test(`a link in place of ${name} is harmless`, async () => {
       link(name, precious);
       fixture.write(join(task.path, 'mine.txt'), 'mine\n');
       await useAgain();
@@ -106,21 +106,21 @@ suite('git: leftovers of a confined program beside its worktree', function () {
     });
   }
 
-  test('a link in place of HEAD, and objects that are refused', async () => {
+  test('a link in place of HEAD with refused objects is harmless', async () => {
     link('HEAD', precious);
     breakObjects();
     await useAgain();
     everythingIsTheirs();
   });
 
-  test('a link in place of HEAD that leads to the one of the user’s checkout', async () => {
+  test("a link in place of HEAD that points to the HEAD of the user's checkout is harmless", async () => {
     link('HEAD', join(fixture.root, '.git', 'HEAD'));
     await useAgain();
     everythingIsTheirs();
   });
 
   for (const name of ['drover-import', 'logs', 'refs', 'info', 'modules', 'drover-git', 'hooks']) {
-    test(`a link to a folder in place of ${name}`, async () => {
+    test(`a link to a folder in place of ${name} is harmless`, async () => {
       link(name, documents);
       fixture.write(join(task.path, 'mine.txt'), 'mine\n');
       await useAgain();
@@ -128,7 +128,7 @@ suite('git: leftovers of a confined program beside its worktree', function () {
     });
   }
 
-  test('a folder in place of HEAD and of index, a file in place of logs', async () => {
+  test('a folder in place of HEAD and index and a file in place of logs are harmless', async () => {
     for (const name of ['HEAD', 'index']) {
       removeFolder(inPrivate(name));
       mkdirSync(inPrivate(name));
@@ -138,7 +138,7 @@ suite('git: leftovers of a confined program beside its worktree', function () {
     await useAgain();
   });
 
-  test('pipes in place of HEAD and index, and of files that git reads in the worktree', async () => {
+  test('pipes in place of HEAD, index and files that git reads in the worktree are harmless', async () => {
     fixture.write(join(task.path, 'deep', 'x.txt'), 'x\n');
     for (const path of [
       inPrivate('index'),
@@ -154,7 +154,7 @@ suite('git: leftovers of a confined program beside its worktree', function () {
     assert.ok(Date.now() - began < 40_000);
   });
 
-  test('a note that it has written about the setup is not believed', async () => {
+  test('a note that it wrote about the setup is not trusted', async () => {
     const request = {
       path: task.path,
       command: 'true',
@@ -168,7 +168,7 @@ suite('git: leftovers of a confined program beside its worktree', function () {
     assert.equal(valueOf(await repository.lookAtSetup(request)).stands, false);
   });
 
-  test('a note that it has changed goes, and one that it has left alone stays', async () => {
+  test('a note that it changed is removed, and an unchanged note stays', async () => {
     const before = readFileSync(inPrivate(slotNotes.owner), 'utf8');
     appendFileSync(inPrivate(slotNotes.folder), 'forged');
     writeFileSync(inPrivate(slotNotes.creation), '');
@@ -178,7 +178,7 @@ suite('git: leftovers of a confined program beside its worktree', function () {
     assert.equal(existsSync(inPrivate(slotNotes.creation)), false);
   });
 
-  test('a git folder that it has removed or moved away costs its commits alone', async () => {
+  test('a git folder that it removed or moved costs only its own commits', async () => {
     renameSync(lent.folder, join(lent.gitDir, 'elsewhere'));
     fixture.write(join(task.path, 'mine.txt'), 'mine\n');
     valueOf(await repository.takeBack(task.path));
@@ -186,7 +186,7 @@ suite('git: leftovers of a confined program beside its worktree', function () {
     assert.equal(fixture.git('show', `${done.commit}:mine.txt`), 'mine');
   });
 
-  test('its notes and settings are among the files that it may only read', () => {
+  test('its notes and settings are among the files that it can only read', () => {
     const fixed = new Set(lent.fixedFiles);
     for (const name of [...Object.values(slotNotes), 'config.worktree', 'commondir', 'gitdir'])
       assert.ok(fixed.has(name), name);

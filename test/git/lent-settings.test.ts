@@ -55,7 +55,7 @@ suite('git: settings of a confined program', function () {
     }
   };
 
-  test('ignore rules and attributes of the user’s own files hold, also behind a link', async () => {
+  test("ignore rules and attributes of the user's own files apply, even behind a link", async () => {
     configure('[core]\n\texcludesFile = ~/dots/ignore\n\tattributesFile = ~/attributes\n');
     fixture.write(join(fixture.home, 'real-ignore'), '*.swp\n');
     fixture.write(join(fixture.home, 'dots', 'other'), '');
@@ -67,7 +67,7 @@ suite('git: settings of a confined program', function () {
     assert.equal(git('check-attr', 'text', 'x.dat'), 'x.dat: text: unset');
   });
 
-  test('settings of included files hold, and conditional ones by the folder', async () => {
+  test('settings of included files apply, and conditional ones depend on the folder', async () => {
     configure(
       `[include]\n\tpath = ~/one\n[includeIf "gitdir:${fixture.root}/"]\n\tpath = ~/two\n[includeIf "gitdir:/no/"]\n\tpath = ~/three\n`,
     );
@@ -86,7 +86,7 @@ suite('git: settings of a confined program', function () {
     assert.throws(() => git('config', 'diff.noPrefix'));
   });
 
-  test('a file that is named from the worktree stays the worktree’s', async () => {
+  test('a file in the worktree that a setting names still comes from the worktree', async () => {
     configure('secret\n', 'secret');
     configure('[core]\n\texcludesFile = rules\n[blame]\n\tignoreRevsFile = revs\n');
     await start();
@@ -96,7 +96,7 @@ suite('git: settings of a confined program', function () {
     assert.equal(git('config', 'blame.ignoreRevsFile'), 'revs');
   });
 
-  test('settings that need keys and programs of the user’s are off, and named', async () => {
+  test("settings that need the user's keys and programs are off, and are listed", async () => {
     configure(
       `[commit]\n\tgpgSign = true\n[tag]\n\tgpgSign = true\n[gpg]\n\tprogram = /no/gpg\n[log]\n\tshowSignature = true
 [core]\n\tfsmonitor = /no/watcher\n\thooksPath = ${fixture.home}/hooks\n\tsshCommand = /no/ssh

@@ -12,7 +12,7 @@ import { removeFolder } from '../remove-folder.ts';
 import { gitInside } from './lent-git.ts';
 import { makeFixture, startTask, type Task, valueOf, type Fixture } from './fixture.ts';
 
-suite('git: snapshots beside a confined program', () => {
+suite("git: snapshots of a confined program's work", () => {
   let fixture: Fixture;
   let repository: LocalRepository;
   let task: Task;
@@ -42,7 +42,7 @@ suite('git: snapshots beside a confined program', () => {
     fixture.git('fsck', '--connectivity-only', '--no-dangling');
   };
 
-  test('contain its staged files, and its changes since', async () => {
+  test('they contain its staged files and its later changes', async () => {
     write('staged.txt', 'staged\n');
     inside('add', 'staged.txt');
     write('later.txt', 'later\n');
@@ -52,7 +52,7 @@ suite('git: snapshots beside a confined program', () => {
     assertWhole();
   });
 
-  test('hold its commits one after the other, packed by it or not', async () => {
+  test('they contain its commits in sequence, packed or not', async () => {
     for (const name of ['one', 'two', 'three']) {
       write(`${name}.txt`, `${name}\n`);
       inside('add', '-A');
@@ -71,7 +71,7 @@ suite('git: snapshots beside a confined program', () => {
     assertWhole();
   });
 
-  test('read no link, no pipe and no folder that it puts there for an object', async () => {
+  test('they do not read its links, pipes and folders as objects', async () => {
     write('a.txt', 'a\n');
     inside('add', 'a.txt');
     const objects = join(lent.folder, 'objects');
@@ -85,7 +85,7 @@ suite('git: snapshots beside a confined program', () => {
     assertWhole();
   });
 
-  test('are refused for broken objects, and leave nothing behind', async () => {
+  test('they are refused for broken objects, and leave nothing behind', async () => {
     write('a.txt', 'a\n');
     inside('add', 'a.txt');
     mkdirSync(join(lent.folder, 'objects', 'ab'), { recursive: true });

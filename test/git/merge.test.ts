@@ -30,7 +30,7 @@ suite('git: merge', () => {
   const merge = (tip: string, commit: string) =>
     repository.merge({ tip, commit, subject: 'drover: t Title', trailers: ['Drover-Task: t'] });
 
-  test('parents are the tip and the commit', async () => {
+  test('the parents are the tip and the commit', async () => {
     const ours = commitOn('ours', { 'src/a.txt': 'ours\n' });
     const theirs = commitOn('theirs', { 'src/b.txt': 'theirs\n' });
     const merged = valueOf(await merge(ours, theirs));
@@ -46,7 +46,7 @@ suite('git: merge', () => {
     assert.equal(await repository.isAncestor(theirs, merged.commit), true);
   });
 
-  test('nothing new still makes a commit', async () => {
+  test('a merge without new work still makes a commit', async () => {
     const ours = commitOn('ours', { 'src/a.txt': 'same\n' });
     const theirs = commitOn('theirs', { 'src/a.txt': 'same\n' });
     const merged = valueOf(await merge(ours, theirs));
@@ -56,7 +56,7 @@ suite('git: merge', () => {
     );
   });
 
-  test('work that started at the tip has its own tree, and work below it that of the tip', async () => {
+  test("work that started at the tip keeps its own tree, and older work gets the tip's tree", async () => {
     const first = commitOn('first', { 'src/a.txt': 'first\n' });
     fixture.git('branch', '-f', 'on-top', first);
     fixture.git('switch', '-q', 'on-top');
@@ -93,7 +93,7 @@ suite('git: merge', () => {
     assert.match(refused.ok ? '' : refused.error.message, /unrelated histories/);
   });
 
-  test('if the tip is preferred, nothing is a conflict, not even another history', async () => {
+  test('if the tip is preferred, nothing conflicts, not even an unrelated history', async () => {
     commitOn('kept', { 'README.md': 'ours\n', 'src/a.txt': 'ours a\n' });
     const theirs = commitOn('other', { 'README.md': 'theirs\n', 'more.txt': 'more\n' });
     fixture.git('switch', '-q', 'kept');
@@ -119,7 +119,7 @@ suite('git: merge', () => {
     }
   });
 
-  test('with a base of its own, only the difference from it is merged, on one parent', async () => {
+  test('with a separate base, only the difference from it is merged, onto one parent', async () => {
     const secret = commitOn('secret', { 'secret.txt': 'token\n', 'src/a.txt': 'secret a\n' });
     fixture.git('switch', '-q', '-c', 'work', secret);
     fixture.write(join(fixture.root, 'src', 'b.txt'), 'work\n');
@@ -167,7 +167,7 @@ suite('git: merge', () => {
     ['with a driver that has no command', `${beads} merge=beads\n`, { name: 'bd' }],
     ['with a driver that loses some', `${beads} merge=beads\n`, { driver: 'cat %O > %A' }],
   ] as const) {
-    test(`issues of Beads are merged one by one, ${what}`, async () => {
+    test(`Beads issues are merged one by one, ${what}`, async () => {
       for (const [key, value] of Object.entries(driver)) {
         fixture.git('config', `merge.beads.${key}`, value);
       }
@@ -192,7 +192,7 @@ suite('git: merge', () => {
     });
   }
 
-  test('beside another conflict, and if they cannot be read, issues stay a conflict', async () => {
+  test('issues stay in conflict beside another conflict, or if they cannot be read', async () => {
     base = commitOn('begun', { [beads]: issue('a') });
     const ours = commitOn('ours', { [beads]: issue('a') + issue('b'), 'src/a.txt': 'ours\n' });
     const theirs = commitOn('theirs', {
@@ -208,7 +208,7 @@ suite('git: merge', () => {
     }
   });
 
-  test('a driver without a command does not keep other files from being merged as text', async () => {
+  test('a driver without a command does not prevent other files from being merged as text', async () => {
     fixture.git('config', 'merge.odd.name', 'odd');
     repository = await fixture.open();
     base = commitOn('begun', { '.gitattributes': '*.txt merge=odd\n', 'l.txt': '1\n2\n3\n4\n5\n' });

@@ -42,7 +42,7 @@ suite('git: own refs', () => {
     done: await repository.updateRefs([{ ref: name, next, old }], 'test'),
   });
 
-  test('are made and moved, packed or not', async () => {
+  test('they are created and moved, packed or not', async () => {
     const repository = await fixture.open();
     fixture.git('pack-refs', '--all');
     let old: string | null = null;
@@ -58,7 +58,7 @@ suite('git: own refs', () => {
     assert.equal(fixture.git('fsck', '--no-dangling'), '');
   });
 
-  test('stay at the commit to which someone else has moved them', async () => {
+  test('they stay at the commit to which someone else moved them', async () => {
     const repository = await fixture.open();
     const [first, second, third] = [commit(), commit(), commit()];
     valueOf((await move(repository, ref, first, null)).done);
@@ -75,7 +75,7 @@ suite('git: own refs', () => {
 
   for (const isPacked of [false, true]) {
     const how = isPacked ? 'packed' : 'loose';
-    test(`do not come beside a ${how} one in whose folder they would be, or the other way round`, async () => {
+    test(`one is not created beside a ${how} ref in whose folder it would be, or vice versa`, async () => {
       const repository = await fixture.open();
       for (const [there, wanted] of [
         ['refs/drover/work/a', 'refs/drover/work/a/b'],
@@ -91,7 +91,7 @@ suite('git: own refs', () => {
     });
   }
 
-  test('take the place of a folder that is empty', async () => {
+  test('one replaces an empty folder', async () => {
     const repository = await fixture.open();
     const [first, next] = [commit(), commit()];
     valueOf((await move(repository, 'refs/drover/work/c/d', first, null)).done);
@@ -101,7 +101,7 @@ suite('git: own refs', () => {
     assert.equal(valueIn('refs/drover/work/c'), next);
   });
 
-  test('wait for a lock of another process, and take one that a killed process has left', async () => {
+  test("they wait for another process's lock, and take over one that a killed process left", async () => {
     const repository = await fixture.open();
     const [first, next] = [commit(), commit()];
     valueOf((await move(repository, ref, first, null)).done);
@@ -114,7 +114,7 @@ suite('git: own refs', () => {
     assert.equal(existsSync(lock), false);
   });
 
-  test('that lead to another ref move that one; a log has the reason', async () => {
+  test('a ref that points to another ref moves that one, and a log has the reason', async () => {
     const [first, next] = [commit(), commit()];
     fixture.git('update-ref', 'refs/drover/work/real/1', first);
     fixture.git('symbolic-ref', ref, 'refs/drover/work/real/1');
@@ -126,14 +126,14 @@ suite('git: own refs', () => {
     assert.match(fixture.git('reflog', 'show', 'refs/drover/work/t2/1'), /test/);
   });
 
-  test('name no commit that is missing', async () => {
+  test('they never name a missing commit', async () => {
     const repository = await fixture.open();
     const { done } = await move(repository, ref, '1'.repeat(40), null);
     assert.ok(!done.ok && done.error.kind === 'unknown_ref', JSON.stringify(done));
     assert.equal(valueIn(ref), '');
   });
 
-  test('lose no move beside those who move them too and pack them', async () => {
+  test('no move is lost while others move and pack them', async () => {
     const both = [await fixture.open(), await fixture.open()];
     const commits = Array.from({ length: 60 }, commit);
     let isOver = false;

@@ -81,7 +81,7 @@ suite('git: ignored files that an attempt planted', () => {
 
   for (const isCommitted of [true, false]) {
     const how = isCommitted ? 'committed' : 'interrupted';
-    test(`they go, what the setup made stays, and results are kept (${how})`, async () => {
+    test(`planted files are removed, files of the setup stay, and results are kept (${how})`, async () => {
       await setUp();
       write('src/before.log');
       await start();
@@ -104,7 +104,7 @@ suite('git: ignored files that an attempt planted', () => {
     });
   }
 
-  test('files of a folder that was moved into an ignored one are kept and go', async () => {
+  test('files of a folder that was moved into an ignored one are saved and then removed', async () => {
     write('dist/old.txt');
     await start();
     renameSync(join(task.path, 'src'), join(task.path, 'dist', 'src'));
@@ -115,7 +115,7 @@ suite('git: ignored files that an attempt planted', () => {
     assert.equal(kept('dist/src/a.txt'), 'a');
   });
 
-  test('a file of the setup that was changed goes, so that the setup runs again', async () => {
+  test('a changed file of the setup is removed, so that the setup runs again', async () => {
     await setUp();
     await start();
     write('node_modules/a/index.js', 'evil\n');
@@ -125,7 +125,7 @@ suite('git: ignored files that an attempt planted', () => {
     assert.equal(readFileSync(join(task.path, 'node_modules/a/index.js'), 'utf8'), 'x\n');
   });
 
-  test('a file of the setup that got a further name elsewhere stays', async () => {
+  test('a file of the setup that got another name elsewhere stays', async () => {
     write('node_modules/a/index.js');
     linkSync(join(task.path, 'node_modules/a/index.js'), join(fixture.root, '..', 'store.js'));
     await setUp();
@@ -135,7 +135,7 @@ suite('git: ignored files that an attempt planted', () => {
     assert.equal(has('node_modules/a/index.js'), true);
   });
 
-  test('secrets and repositories, which no snapshot holds, are moved beside the slot', async () => {
+  test('secrets and repositories, which no snapshot contains, are moved beside the slot', async () => {
     await start();
     write('.env', 'TOKEN=x\n');
     mkdirSync(join(task.path, 'vendor', 'lib'), { recursive: true });

@@ -28,7 +28,7 @@ suite('git: protected files', () => {
   const write = (path: string, content: string): void =>
     fixture.write(join(task.path, path), content);
 
-  test('reports changed protected files, committed or not, but not reverted changes', async () => {
+  test('changed protected files are reported, committed or not, but reverted changes are not', async () => {
     fixture.write(join(fixture.root, '.gitattributes'), '* text\n');
     fixture.write(join(fixture.root, 'CLAUDE.md'), 'Be kind.\n');
     fixture.git('add', '-A');
@@ -47,7 +47,7 @@ suite('git: protected files', () => {
     assert.deepEqual(done.held, []);
   });
 
-  test('reports a protected file that only a commit of the agent has removed', async () => {
+  test("a protected file that only the agent's commit removed is reported", async () => {
     inSlot('rm', '-q', 'README.md');
     inSlot('commit', '-qm', 'mine');
     const protect = ['README.md'];

@@ -14,7 +14,7 @@ import {
   type Fixture,
 } from './fixture.ts';
 
-suite('git: pruned by someone else', () => {
+suite('git: objects that another program pruned', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;
@@ -63,7 +63,7 @@ suite('git: pruned by someone else', () => {
     assert.equal(fixture.git('show', `${found}:one.txt`), 'one');
   });
 
-  test('a landing ref does not move to a merge that was pruned; merged again, it does', async () => {
+  test('a landing ref does not move to a pruned merge, but does after merging again', async () => {
     write('one.txt', 'one\n');
     const done = valueOf(await repository.commitLeftovers(leftoversOf(task)));
     fixture.write(join(fixture.root, 'two.txt'), 'two\n');
@@ -87,7 +87,7 @@ suite('git: pruned by someone else', () => {
     isWhole();
   });
 
-  test('a merge outlasts a gc while it is in the folder of its gate', async () => {
+  test('a merge survives a gc while it is in its gate folder', async () => {
     write('one.txt', 'one\n');
     const { commit } = valueOf(await repository.commitLeftovers(leftoversOf(task)));
     fixture.git('commit', '-q', '--allow-empty', '-m', 'two');

@@ -9,7 +9,7 @@ import { landedOn, makeFixture, startTask, valueOf, type Fixture, type Task } fr
 
 const edited = 'one\nTWO\nthree\n';
 
-suite('git: an edit in the second of the index', () => {
+suite('git: an edit in the second in which the index was written', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   setup(async () => {
@@ -46,7 +46,7 @@ suite('git: an edit in the second of the index', () => {
     landedOn(fixture, repository, main(), files);
 
   for (const files of [{ 'new.txt': 'n\n' }, { 'src/b.txt': 'landed\n' }]) {
-    test(`is shown after a landing of ${Object.keys(files).join()}`, async () => {
+    test(`it is shown after a landing of ${Object.keys(files).join()}`, async () => {
       const tip = await land(files);
       edit(fixture.root);
       const end = valueOf(await repository.follow('main', tip, 'fast-forward'));
@@ -55,7 +55,7 @@ suite('git: an edit in the second of the index', () => {
     });
   }
 
-  test('is shown after two landings', async () => {
+  test('it is shown after two landings', async () => {
     edit(fixture.root);
     for (const name of ['one.txt', 'two.txt']) {
       const tip = await land({ [name]: 'n\n' });
@@ -64,7 +64,7 @@ suite('git: an edit in the second of the index', () => {
     isShown(fixture.root);
   });
 
-  test('is not overwritten by a landing of the same file', async () => {
+  test('it is not overwritten by a landing of the same file', async () => {
     const tip = await land({ 'README.md': 'landed\n' });
     edit(fixture.root);
     const end = valueOf(await repository.follow('main', tip, 'fast-forward'));
@@ -72,7 +72,7 @@ suite('git: an edit in the second of the index', () => {
     isShown(fixture.root);
   });
 
-  test('is shown after a landing in a linked worktree of the user', async () => {
+  test("it is shown after a landing in the user's linked worktree", async () => {
     const folder = join(fixture.home, 'linked');
     fixture.git('worktree', 'add', '-q', '-b', 'side', folder);
     const tip = await landedOn(fixture, repository, main(), { 'new.txt': 'n\n' });
@@ -91,7 +91,7 @@ suite('git: an edit in the second of the index', () => {
       ({ path: task.path, label: 'task-1/1', author: 'agent', base: task.base }) as const;
 
     for (const reason of ['interval', 'failed', 'death'] as const) {
-      test(`is in each snapshot (${reason}), and shown after it`, async () => {
+      test(`it is in each snapshot (${reason}), and shown after it`, async () => {
         edit(task.path);
         for (let time = 1; time <= 3; time += 1) {
           const made = valueOf(await repository.snapshot({ ...request(), reason }));
@@ -102,7 +102,7 @@ suite('git: an edit in the second of the index', () => {
       });
     }
 
-    test('is in a snapshot that follows others of other files', async () => {
+    test('it is in a snapshot that follows snapshots of other files', async () => {
       for (const name of ['one.txt', 'two.txt', 'three.txt']) {
         fixture.write(join(task.path, name), 'n\n');
         valueOf(await repository.snapshot({ ...request(), reason: 'interval' }));
@@ -113,7 +113,7 @@ suite('git: an edit in the second of the index', () => {
       isShown(task.path);
     });
 
-    test('is shown after a snapshot was restored beside it', async () => {
+    test('it is shown after a snapshot was restored beside it', async () => {
       fixture.write(join(task.path, 'new.txt'), 'n\n');
       const made = valueOf(await repository.snapshot({ ...request(), reason: 'failed' }));
       const next = await startTask(fixture, repository, 's1', 'task-2');
@@ -122,7 +122,7 @@ suite('git: an edit in the second of the index', () => {
       isShown(next.path);
     });
 
-    test('a restore does not overwrite it', async () => {
+    test('it is not overwritten by a restore', async () => {
       fixture.write(join(task.path, 'README.md'), 'kept\n');
       const made = valueOf(await repository.snapshot({ ...request(), reason: 'failed' }));
       const next = await startTask(fixture, repository, 's1', 'task-2');
@@ -135,7 +135,7 @@ suite('git: an edit in the second of the index', () => {
       isShown(next.path);
     });
 
-    test('is kept when the next task takes the slot', async () => {
+    test('it is kept when the next task takes the slot', async () => {
       edit(task.path);
       await startTask(fixture, repository, 's0', 'task-2');
       const kept = fixture.git('rev-parse', 'refs/drover/work/task-1/1');

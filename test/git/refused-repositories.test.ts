@@ -45,7 +45,7 @@ suite('git: repositories that git refuses', () => {
       /bad boolean config value 'maybe' for 'core\.bare'/,
     ],
   ] as const) {
-    test(`${what} in the configuration is refused with the words of git, and a cure`, async () => {
+    test(`${what} in the configuration is refused with git's message and the remedy`, async () => {
       appendFileSync(join(fixture.root, '.git', 'config'), config);
       const refused = await fixture.adapter().open(fixture.root);
       const message = refused.ok ? '' : refused.error.message;
@@ -54,7 +54,7 @@ suite('git: repositories that git refuses', () => {
     });
   }
 
-  test('the command of the refusal of core.bare makes the repository usable again', async () => {
+  test('the command in the refusal of core.bare makes the repository usable again', async () => {
     fixture.git('config', 'core.bare', 'true');
     const refused = await fixture.adapter().open(fixture.root);
     const command = /"(git config[^"]*)"/.exec(refused.ok ? '' : refused.error.message)?.[1] ?? '';
@@ -62,7 +62,7 @@ suite('git: repositories that git refuses', () => {
     valueOf(await fixture.adapter().open(fixture.root));
   });
 
-  test('a git folder that is not whole, or that is elsewhere, is not told to be made again', async () => {
+  test('an incomplete or relocated git folder is not advised to be created again', async () => {
     const broken = join(fixture.home, 'broken');
     fixture.gitIn(fixture.home, 'init', '-q', 'broken');
     rmSync(join(broken, '.git', 'HEAD'));

@@ -41,7 +41,7 @@ suite('git: finished work of a machine that cannot push', () => {
   const commit = () => one.shared.commitLeftovers(leftoversOf({ path, branch, base }));
   const isOnRemote = (sha: string): boolean => fleet.remoteRef(`refs/heads/${branch}`) === sha;
 
-  test('another machine merges it, and the remote gets its branch once it answers', async () => {
+  test('another machine merges it, and its branch reaches the remote once the remote answers', async () => {
     fleet.fixture.write(join(path, 'a.txt'), 'work\n');
     await server().stop();
     const done = valueOf(await commit());
@@ -65,7 +65,7 @@ suite('git: finished work of a machine that cannot push', () => {
     await eventually('the first one pushes it', () => isOnRemote(done.commit));
   });
 
-  test('without another machine that could land it, it waits here', async () => {
+  test('without another machine that can land it, it waits here', async () => {
     isTaken = false;
     fleet.fixture.write(join(path, 'a.txt'), 'work\n');
     await server().stop();

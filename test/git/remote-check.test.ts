@@ -7,7 +7,7 @@ import { remoteFailure, withoutCredentials } from '../../server/git/remote/remot
 import { kindOf, valueOf } from './fixture.ts';
 import { type Fleet, type Machine, makeFleet, openMachine } from './remote-fixture.ts';
 
-suite('git: whether a remote can be shared', () => {
+suite('git: the check whether a remote can be shared', () => {
   let fleet: Fleet;
   let one: Machine;
   setup(async () => {
@@ -19,13 +19,13 @@ suite('git: whether a remote can be shared', () => {
   const check = (remote = 'origin'): ReturnType<typeof checkRemote> =>
     checkRemote(one.local, { remote, machineId: 'one ü', timeoutMs: 20_000 });
 
-  test('yes, and nothing is left behind', async () => {
+  test('it succeeds, and leaves nothing behind', async () => {
     valueOf(await check());
     valueOf(await check());
     assert.equal(fleet.remote('for-each-ref', '--format=%(refname)'), 'refs/heads/main');
   });
 
-  test('yes for a clone that has none of its branches yet', async () => {
+  test("it succeeds for a clone that has none of the remote's branches yet", async () => {
     const other = await fleet.machine('other');
     other.commit('third.txt', 'x\n');
     other.git('push', '-q', 'origin', '+HEAD:refs/heads/first');
@@ -38,7 +38,7 @@ suite('git: whether a remote can be shared', () => {
     ['receive.denyDeletes', /finished work remain there/],
     ['receive.denyNonFastForwards', /cannot be moved back/],
   ] as const) {
-    test(`yes with ${setting}, and it is said what that means`, async () => {
+    test(`it succeeds with ${setting}, and explains the consequence`, async () => {
       fleet.remote('config', setting, 'true');
       const { notes } = valueOf(await check());
       assert.match(notes.join(' '), note);
@@ -140,14 +140,14 @@ suite('git: whether a remote can be shared', () => {
     });
   }
 
-  test('a name that does not exist', async () => {
+  test('a name that does not exist is reported', async () => {
     for (const name of ['', '--upload-pack=x', 'a b', '/tmp/x']) {
       assert.notEqual(kindOf(await check(name)), 'ok');
     }
   });
 
   for (const scheme of ['http', 'git']) {
-    test(`no password is told (${scheme})`, async () => {
+    test(`no password is printed (${scheme})`, async () => {
       const base = one.git('rev-parse', 'main');
       await fleet.server?.stop();
       const { port } = new URL(fleet.url);
@@ -182,7 +182,7 @@ suite('git: whether a remote can be shared', () => {
     ],
   ];
   for (const [stderr, says] of refusals) {
-    test(`told with its reason, and not waited for: ${stderr.slice(0, 40)}`, () => {
+    test(`a failure is reported with its reason and without a wait: ${stderr.slice(0, 40)}`, () => {
       const output = { code: 128, stdout: Buffer.alloc(0), stderr, problem: null };
       const failure = remoteFailure(output, 'origin', 'push to origin');
       assert.match(failure.message, says);
@@ -202,7 +202,7 @@ suite('git: whether a remote can be shared', () => {
     ['nothing to hide: a@b', 'nothing to hide: a@b'],
   ];
   for (const [text, hidden] of texts) {
-    test(`without credentials: ${text}`, () => {
+    test(`missing credentials are reported: ${text}`, () => {
       assert.equal(withoutCredentials(text), hidden);
     });
   }

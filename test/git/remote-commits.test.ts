@@ -9,7 +9,7 @@ import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './re
 
 const land = 'refs/drover/land/main';
 
-suite('git between machines: commits of others', function () {
+suite("git between machines: other machines' commits", function () {
   this.timeout(60_000);
   let fleet: Fleet;
   let one: Machine;
@@ -33,7 +33,7 @@ suite('git between machines: commits of others', function () {
     return path;
   }
 
-  test('work that is on the remote is handed on by another machine, which has it in a pack', async () => {
+  test('another machine that has it in a pack hands over work that is on the remote', async () => {
     const branch = 'drover/t-1/1';
     const path = await slot(one, branch);
     fleet.fixture.write(join(path, 'new.txt'), 'new\n');
@@ -42,7 +42,7 @@ suite('git between machines: commits of others', function () {
     assert.equal(fleet.remoteRef(`refs/heads/${branch}`), done.commit);
   });
 
-  test('work that only another clone has is neither handed on nor landed, and the remote is not blamed', async () => {
+  test('work that exists only in another clone is neither handed over nor landed, and the remote is not blamed', async () => {
     const commit = commitOn(one, base, 'never pushed');
     const published = await two.shared.publish('drover/t-1/1', commit);
     assert.equal(kindOf(published), 'unknown_ref');
@@ -59,7 +59,7 @@ suite('git between machines: commits of others', function () {
     valueOf(await two.shared.updateRef(land, commit, base, 'drover: land'));
   });
 
-  test('snapshots are pushed on after git has packed the ones before', async () => {
+  test('snapshots are still pushed after git has packed the earlier ones', async () => {
     const path = await slot(one, 'drover/t-1/1');
     const keep = async (machine: Machine, text: string): Promise<string> => {
       fleet.fixture.write(join(path, 'new.txt'), text);
@@ -91,7 +91,7 @@ suite('git between machines: commits of others', function () {
     assert.equal(fleet.remoteRef(`refs/heads/${branch}`), commit);
   });
 
-  test('commits that a restored remote has lost are named, and whether this clone has them', async () => {
+  test('commits that a restored remote has lost are listed, with whether this clone has them', async () => {
     const next = commitOn(one, base, 'next');
     valueOf(await one.shared.updateRef(land, next, base, 'drover: land'));
     const options = { remote: 'origin', timeoutMs: 20_000 };

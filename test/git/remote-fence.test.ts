@@ -22,7 +22,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
     });
     teardown(() => fleet.remove());
 
-    test('an owner that was replaced cannot land, although its lease on the landing ref fits', async () => {
+    test('an owner that was replaced cannot land, even if its lease on the landing ref matches', async () => {
       valueOf(await one.shared.ownLine('main'));
       valueOf(await two.shared.ownLine('main'));
       const next = commitOn(one, base, 'late');
@@ -40,7 +40,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(kindOf(twos), 'stale');
     });
 
-    test('its owner lands as often as it likes, and each landing changes the fence', async () => {
+    test('its owner can land repeatedly, and each landing changes the fence', async () => {
       valueOf(await one.shared.ownLine('main'));
       const seen = new Set([fleet.remoteRef(fenceRef('main'))]);
       let tip = base;
@@ -57,7 +57,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.match(words, /^machine one\nprocess \d+ [0-9a-f-]{36}\ncount \d+$/);
     });
 
-    test('people’s commits are taken in by anybody, while another machine owns the line', async () => {
+    test("any machine can merge people's commits while another machine owns the line", async () => {
       valueOf(await one.shared.ownLine('main'));
       const theirs = commitOn(two, base, 'theirs');
       valueOf(await two.shared.updateRef(land, theirs, base, 'drover: take in main'));
@@ -91,14 +91,14 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(fleet.remoteRef(land), tip);
     });
 
-    test('the lines are apart', async () => {
+    test('lines are independent', async () => {
       valueOf(await one.shared.ownLine('main'));
       valueOf(await two.shared.ownLine('drover/epic/e1'));
       const next = commitOn(one, base, 'next');
       valueOf(await one.shared.updateRef(land, next, base, 'drover: land', 'owner'));
     });
 
-    test('two processes that take the line at once: the last one to take it lands', async () => {
+    test('if two processes take the line at once, the last one lands', async () => {
       for (let round = 0; round < 5; round += 1) {
         const taken = await Promise.all([one.shared.ownLine('main'), two.shared.ownLine('main')]);
         assert.deepEqual(taken.map(kindOf), ['ok', 'ok']);
@@ -114,7 +114,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       }
     });
 
-    test('a machine that restarts takes its own line over', async () => {
+    test('a machine that restarts takes over its own line', async () => {
       valueOf(await one.shared.ownLine('main'));
       const reborn = await openMachine(fleet.fixture, one, 'one');
       valueOf(await reborn.shared.ownLine('main'));

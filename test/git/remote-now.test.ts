@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { makeFleet } from './remote-fixture.ts';
 
-suite('git between machines: as of now', function () {
+suite('git between machines: current values', function () {
   this.timeout(60_000);
 
-  test('a branch that another machine has moved is seen at once if requested', async () => {
+  test('a current read sees a branch at once that another machine has moved', async () => {
     const fleet = await makeFleet('file');
     try {
       const one = await fleet.machine('one', { freshMs: 3_600_000 });

@@ -40,7 +40,7 @@ for (const kind of ['file', 'server'] as const) {
 
     const movesOf = (ref: string): number => fleet.remote('reflog', 'show', ref).split('\n').length;
 
-    test('it happened: it counts, and is not done again', async () => {
+    test('a push that succeeded counts, and is not repeated', async () => {
       valueOf(await one.shared.ownLine('main'));
       fleet.hook('post-receive', dies);
       valueOf(await one.shared.updateRef(land, next, base, 'drover: land', 'owner'));
@@ -51,13 +51,13 @@ for (const kind of ['file', 'server'] as const) {
       valueOf(await one.shared.updateRef(land, third, next, 'drover: land', 'owner'));
     });
 
-    test('it did not happen: it is tried again', async () => {
+    test('a push that did not happen is retried', async () => {
       fleet.hook('pre-receive', diesOnce);
       valueOf(await one.shared.updateRef(land, next, base, 'x'));
       assert.equal(fleet.remoteRef(land), next);
     });
 
-    test('it succeeded, and someone moved on since: stale', async () => {
+    test('a push that succeeded before someone else moved on is stale', async () => {
       const two = await fleet.machine('two');
       const other = commitOn(two, base, 'other');
       two.git('push', '-q', 'origin', `${other}:refs/heads/other`);
@@ -66,7 +66,7 @@ for (const kind of ['file', 'server'] as const) {
       assert.equal(fleet.remoteRef(land), other);
     });
 
-    test('it never gets through: a failure that may pass, after a few tries', async () => {
+    test('a push that never gets through is a temporary failure after a few tries', async () => {
       fleet.hook('pre-receive', dies);
       const failure = failureIn(await one.shared.updateRef(land, next, base, 'x'));
       assert.deepEqual([failure.kind, failure.retryable], ['failed', true]);
@@ -74,7 +74,7 @@ for (const kind of ['file', 'server'] as const) {
       assert.equal(fleet.remoteRef(land), base);
     });
 
-    test('refused by a hook: its words, the remedy, and no second try', async () => {
+    test('a push that a hook refuses shows its message and the remedy, and is not retried', async () => {
       fleet.hook('pre-receive', 'echo "ask Ada first" >&2; exit 1');
       const failure = failureIn(await one.shared.updateRef(land, next, base, 'x'));
       assert.deepEqual([failure.kind, failure.retryable], ['refused', false]);
@@ -87,7 +87,7 @@ for (const kind of ['file', 'server'] as const) {
   });
 }
 
-suite('git: a server that goes and returns', () => {
+suite('git: a server that disappears and returns', () => {
   let fleet: Fleet;
   let one: Machine;
   let base: string;
@@ -120,7 +120,7 @@ suite('git: a server that goes and returns', () => {
     );
   }
 
-  test('unreachable: no caller gets the answer that a ref does not exist, and everything works later', async () => {
+  test('while it is unreachable, no caller learns that a ref does not exist, and later everything works', async () => {
     const next = commitOn(one, base, 'next');
     await server().stop();
     for (const ref of [land, main, 'refs/heads/drover/t-1/1', 'refs/drover/land/none']) {
@@ -148,7 +148,7 @@ suite('git: a server that goes and returns', () => {
     valueOf(await one.shared.updateRef(land, next, base, 'x'));
   });
 
-  test('reachable again before the tries are used up: no caller notices', async () => {
+  test('no caller notices an outage that ends before the tries are used up', async () => {
     const next = commitOn(one, base, 'next');
     await server().stop();
     const reader = await startingAt(2);
@@ -159,7 +159,7 @@ suite('git: a server that goes and returns', () => {
     assert.equal(fleet.remoteRef(land), next);
   });
 
-  test('gone with the answer of a landing: its owner finds out when the server is back', async () => {
+  test('if it disappears before it answers a landing, the owner learns the outcome when it returns', async () => {
     valueOf(await one.shared.ownLine('main'));
     const next = commitOn(one, base, 'next');
     fleet.hook('post-receive', 'kill -9 -$(ps -o pgid= -p $$ | tr -d " ")');
@@ -174,7 +174,7 @@ suite('git: a server that goes and returns', () => {
     assert.equal(fleet.remoteRef(land), third);
   });
 
-  test('work that is committed while it is away stays here, and is pushed by the next try', async () => {
+  test('work that is committed during the outage stays here, and the next try pushes it', async () => {
     const task = { path: join(one.slots, 't-1'), branch: 'drover/t-1/1', base };
     const slot = {
       path: task.path,
@@ -196,7 +196,7 @@ suite('git: a server that goes and returns', () => {
     assert.equal(fleet.remoteRef('refs/heads/drover/t-1/1'), commit);
   });
 
-  test('killed again and again under two machines: reported landings have landed', async () => {
+  test('if it is killed repeatedly under two machines, every reported landing has landed', async () => {
     let pushes = 0;
     let restarts = Promise.resolve();
     const restart = async (): Promise<void> => {
@@ -239,7 +239,7 @@ suite('git: a server that goes and returns', () => {
 });
 
 suite('git: a silent server', () => {
-  test('is given up after a while', async () => {
+  test('Drover gives up after a while', async () => {
     const fleet = await makeFleet('file');
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -262,7 +262,7 @@ suite('git: a silent server', () => {
   });
 });
 
-suite('git: a worktree that was being made when its machine died', () => {
+suite('git: a worktree whose machine died while creating it', () => {
   let fleet: Fleet;
   let one: Machine;
   setup(async () => {
@@ -294,7 +294,7 @@ suite('git: a worktree that was being made when its machine died', () => {
     return moved;
   }
 
-  test('does not block the remote, and its slot is made again', async () => {
+  test('it does not block the remote, and its slot is created again', async () => {
     const { entry } = leaveHalfMade(60_000);
     const moved = moveElsewhere();
     assert.throws(() => one.git('fetch', 'origin', land), /bad object/);
@@ -326,7 +326,7 @@ suite('git: a worktree that was being made when its machine died', () => {
     one.git('fetch', 'origin', land);
   });
 
-  test('one that may be just being made, or that holds a file, is left alone', async () => {
+  test('a worktree that may still be being created, or that holds a file, is left alone', async () => {
     const { entry, folder } = leaveHalfMade(-60_000);
     const remote = openRemote(one.local.context, {
       remote: 'origin',

@@ -13,7 +13,7 @@ const label = 't-1/1';
 const branch = `drover/${label}`;
 const ref = `refs/drover/work/${label}`;
 
-suite('git between machines: the work of an agent while it runs', function () {
+suite('git between machines: the work of a running agent', function () {
   this.timeout(60_000);
   let fleet: Fleet;
   let one: Machine;
@@ -47,7 +47,7 @@ suite('git between machines: the work of an agent while it runs', function () {
   const isOnRemote = (sha: string): boolean =>
     fleet.remote('rev-list', '--all').split('\n').includes(sha);
 
-  test('commits are on the remote although nothing else has changed', async () => {
+  test('commits reach the remote even if nothing else has changed', async () => {
     await begin();
     const first = commit('first\n');
     await look();
@@ -60,7 +60,7 @@ suite('git between machines: the work of an agent while it runs', function () {
     assert.equal((await look())?.isNew, false, 'the same again makes no further one');
   });
 
-  test('a stash of the agent is on the remote, and still in its list', async () => {
+  test("an agent's stash is on the remote and stays in the agent's list", async () => {
     await begin();
     write('put aside\n');
     one.git('-C', path, 'stash', '-q', '--include-untracked');
@@ -72,7 +72,7 @@ suite('git between machines: the work of an agent while it runs', function () {
     assert.equal(one.git('rev-parse', 'refs/stash'), stash);
   });
 
-  test('work that could not be pushed is pushed when the agent has changed nothing since', async () => {
+  test('work that could not be pushed is pushed even if the agent has changed nothing since', async () => {
     await begin({ againMs: 600_000 });
     write('while the remote is away\n');
     await fleet.server?.stop();
@@ -85,7 +85,7 @@ suite('git between machines: the work of an agent while it runs', function () {
     assert.equal(fleet.remoteRef(ref), snapshot?.commit);
   });
 
-  test('the last snapshot of an attempt that has stopped is pushed once the remote is back', async () => {
+  test('the last snapshot of a stopped attempt is pushed once the remote is back', async () => {
     await begin({ againMs: 100 });
     write('as it was paused\n');
     await fleet.server?.stop();

@@ -55,7 +55,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       return valueOf(await machine.shared.commitLeftovers(leftoversOf(task))).commit;
     }
 
-    test('a landing from one machine to the other, with the branch behind it', async () => {
+    test('a landing travels from one machine to the other, and the branch follows', async () => {
       const commit = await work(one, 't-1', 'new.txt');
       assert.equal(fleet.remoteRef('refs/heads/drover/t-1/1'), commit);
       valueOf(await two.shared.ownLine('main'));
@@ -99,7 +99,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       }
     });
 
-    test('a ref that already has the new value is fine, and several refs move all together or not at all', async () => {
+    test('a ref that already has the new value succeeds, and several refs move all together or not at all', async () => {
       const next = commitOn(one, base, 'next');
       valueOf(await one.shared.updateRef(land, next, null, 'x'));
       valueOf(await one.shared.updateRef(land, next, null, 'x'));
@@ -120,7 +120,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(await one.shared.readRef(refs[1] ?? ''), null);
     });
 
-    test('an attempt that another machine has begun: its work is kept under a rescue ref', async () => {
+    test('if another machine has started an attempt, its work is kept under a rescue ref', async () => {
       const first = await work(one, 't-1', 'first.txt');
       assert.equal(await two.shared.readRef('refs/heads/drover/t-1/1'), first);
       const second = await work(two, 't-1', 'second.txt');
@@ -136,7 +136,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(rescued, kept);
     });
 
-    test('branches of attempts go from both places, and only as they are known', async () => {
+    test("attempts' branches are deleted in both places, and only at their known values", async () => {
       const ref = 'refs/heads/drover/t-1/1';
       const commit = await work(one, 't-1', 'a.txt');
       one.git('-C', join(one.slots, 't-1'), 'switch', '-q', '--detach');
@@ -153,7 +153,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(await one.shared.readRef(ref), null);
     });
 
-    test('many branches go at once', async () => {
+    test('many branches are deleted at once', async () => {
       const names = Array.from({ length: 120 }, (_, index) => `refs/heads/drover/s-${index}/1`);
       one.git('push', '-q', 'origin', ...names.map((ref) => `${base}:${ref}`));
       const machine = await fleet.machine('three', { freshMs: 60_000 });
@@ -171,7 +171,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
         person = fleet.clone('person');
       });
 
-      test('a person’s commits on the remote wait to be taken in', async () => {
+      test("a person's commits on the remote wait to be merged", async () => {
         const landed = commitOn(one, base, 'landed');
         valueOf(await one.shared.updateRef(land, landed, null, 'x'));
         const theirs = person.commit('theirs.txt', 'x\n');
@@ -191,14 +191,14 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
         assert.equal(two.git('rev-parse', 'main'), both.commit);
       });
 
-      test('a branch that is ahead already is left as it is', async () => {
+      test('a branch that is already ahead stays unchanged', async () => {
         const theirs = person.commit('theirs.txt', 'x\n');
         person.git('push', '-q', 'origin', 'main');
         const followed = valueOf(await one.shared.follow(main, base, 'fast-forward'));
         assert.deepEqual(followed, { kind: 'followed', sha: theirs });
       });
 
-      test('changes in the checkout of a machine stay, and delay nothing', async () => {
+      test("changes in a machine's checkout stay, and delay nothing", async () => {
         fleet.fixture.write(join(one.root, 'README.md'), 'mine\n');
         const task = await begin(two, 't-1');
         fleet.fixture.write(join(task.path, 'README.md'), 'theirs\n');
@@ -229,7 +229,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       });
     });
 
-    test('a line that was rewound elsewhere: commits that only this clone had are kept', async () => {
+    test('if a line was rewound elsewhere, commits that only this clone had are kept', async () => {
       const landed = commitOn(one, base, 'landed');
       valueOf(await one.shared.updateRef(land, landed, null, 'x'));
       const other = commitOn(two, base, 'other');
@@ -240,7 +240,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(one.git('rev-parse', kept), landed);
     });
 
-    test('snapshots are found by the others', async () => {
+    test('other machines find snapshots', async () => {
       const task = await begin(one, 't-1');
       fleet.fixture.write(join(task.path, 'left.txt'), 'x\n');
       const ref = await snapshotRef(one.shared, task.path, 't-1/1');
@@ -257,7 +257,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(readFileSync(join(path, 'left.txt'), 'utf8'), 'x\n');
     });
 
-    test('files that are held or ignored do not leave the machine', async () => {
+    test('held and ignored files do not leave the machine', async () => {
       const files = [
         ['.env', 'K=1'],
         ['out/x.log', 'x'],
@@ -274,7 +274,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       }
     });
 
-    test('a secret that an agent has committed stays here, which is reported', async () => {
+    test('a secret that an agent committed stays here, and this is reported', async () => {
       const task = await begin(one, 't-1');
       fleet.fixture.write(join(task.path, '.env'), 'K=1\n');
       fleet.fixture.gitIn(task.path, 'add', '-f', '.env');
@@ -297,7 +297,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       );
     });
 
-    test('a landing costs the fetch of its work and two pushes, and the first one takes the line', async () => {
+    test('a landing costs the fetch of its work and two pushes, and the first landing takes the line', async () => {
       const started: string[] = [];
       const elsewhere = ({ args }: { readonly args: readonly string[] }): null => {
         started.push(args.find((arg) => /^[a-z]+(?:-[a-z]+)*$/.test(arg)) ?? '');
@@ -360,7 +360,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(fleet.remoteRef(ref), commit);
     });
 
-    test('several processes on one clone do not disturb each other', async () => {
+    test('several processes in one clone do not interfere with each other', async () => {
       const same = await Promise.all([1, 2, 3].map(() => openMachine(fleet.fixture, one, 'one')));
       let tip: string | null = null;
       for (let round = 0; round < 4; round += 1) {
@@ -373,7 +373,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(one.git('rev-parse', land), tip);
     });
 
-    test('a server that hands out no single commits', async () => {
+    test('a server that does not serve single commits is supported', async () => {
       one.git('config', 'protocol.version', '0');
       const commit = await work(two, 't-1', 'a.txt');
       const later = await work(two, 't-1', 'b.txt');
@@ -381,7 +381,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(await one.shared.isAncestor(commit, later), false);
     });
 
-    test('a commit that no ref of the remote names is fetched, and one that does not exist is not an error', async () => {
+    test('a commit that no ref of the remote names is fetched, and a missing commit is not an error', async () => {
       const commit = commitOn(one, base, 'loose');
       const nowhere = '0123456789012345678901234567890123456789';
       assert.equal(await two.shared.isAncestor(base, commit), false);

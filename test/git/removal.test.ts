@@ -51,7 +51,7 @@ suite('git: removal', () => {
   };
   const holds = (ref: string | null, path: string): string => fixture.git('show', `${ref}:${path}`);
 
-  test('a clean one goes, its branch stays', async () => {
+  test('a clean worktree is removed, and its branch stays', async () => {
     write('one.txt', '1\n');
     const tip = commitAll('one');
     assert.deepEqual(await remove(), { kind: 'removed', keptRef: null });
@@ -170,7 +170,7 @@ suite('git: removal', () => {
     },
   };
   for (const [what, leave] of Object.entries(leavings)) {
-    test(`keeps ${what}`, async () => {
+    test(`a removal keeps ${what}`, async () => {
       const check = leave();
       const outcome = await remove();
       assert.equal(outcome.kind, 'removed', JSON.stringify(outcome));
@@ -214,7 +214,7 @@ suite('git: removal', () => {
     ],
   };
   for (const [what, [hinder, reason, forcible]] of Object.entries(obstacles)) {
-    test(`stays for ${what}${forcible ? ', unless forced' : ''}`, async () => {
+    test(`a worktree stays for ${what}${forcible ? ', unless forced' : ''}`, async () => {
       hinder();
       const outcome = await remove();
       assert.match(outcome.kind === 'kept' ? outcome.reason : 'removed', reason);
@@ -223,7 +223,7 @@ suite('git: removal', () => {
     });
   }
 
-  test('a locked slot whose folder is gone is left for another one', async () => {
+  test('a locked slot whose folder is missing is left for another slot', async () => {
     fixture.git('worktree', 'lock', task.path);
     removeFolder(task.path);
     const request = { path: task.path, branch: 'drover/task-2/1', sha: task.base } as const;
@@ -233,7 +233,7 @@ suite('git: removal', () => {
     valueOf(await repository.prepareSlot({ ...request, ...how }));
   });
 
-  test('never the checkout of the user, and nothing that is not a worktree', async () => {
+  test("the user's checkout and folders that are not worktrees are never removed", async () => {
     const users = valueOf(
       await repository.removeWorktree({ path: fixture.root, label: 'x', force: true }),
     );
@@ -247,7 +247,7 @@ suite('git: removal', () => {
     assert.equal(existsSync(join(other, 'mine.txt')), true);
   });
 
-  test("deletes folders that are read-only, and a dead process's leftovers in the trash", async () => {
+  test("read-only folders and a dead process's leftovers in the trash are deleted", async () => {
     write('node_modules/mod/x.txt', 'x\n');
     chmodSync(join(task.path, 'node_modules', 'mod'), 0o500);
     fixture.write(join(fixture.slots, '.drover-trash', 'old-0123abcd', 'x'), 'x');

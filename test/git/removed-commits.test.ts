@@ -29,7 +29,7 @@ import { landedOn, makeFixture, valueOf, type Fixture } from './fixture.ts';
 
 const result = resultBranch('main');
 
-suite('git: commits that a person removed', () => {
+suite('git: a commit that a person removed', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let project: TestStore;
@@ -98,7 +98,7 @@ suite('git: commits that a person removed', () => {
     return { pending, reason: reason ?? '' };
   }
 
-  test('does not come back if the process died right after the line had moved', async () => {
+  test('it does not come back if the process died right after the line moved', async () => {
     commit('secret.txt', 'secret\n');
     await land('t1', { 't1.txt': 'work\n' }, false);
     fixture.git('reset', '-q', '--hard', 'HEAD~1');
@@ -112,7 +112,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf(head.value.head), 'README.md\nsrc/a.txt\nsrc/b.txt\nt1.txt');
   });
 
-  test('is not landed work if the process died before it recorded the take-in', async () => {
+  test('it is not landed work if the process died before it recorded the merge', async () => {
     await sync();
     commit('secret.txt', 'secret\n');
     const dying: GitRepository = {
@@ -131,7 +131,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf('main'), 'README.md\nplain.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt');
   });
 
-  test('is not in the result branch, and merging that resolves the waiting work', async () => {
+  test('it is not in the result branch, and merging the result branch resolves the waiting work', async () => {
     commit('secret.txt', 'secret\n');
     const landed = await land('t1', { 't1.txt': 'work\n' });
     // People have seen it there before, with the commit in it.
@@ -149,7 +149,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf('main').includes('secret.txt'), false);
   });
 
-  test('is not in the result branch if newer commits conflict with the work, and the advised merge resolves it', async () => {
+  test('it is not in the result branch if newer commits conflict with the work, and the recommended merge resolves it', async () => {
     commit('shared.txt', 'all\n');
     commit('secret.txt', 'secret\n');
     await land('t1', { 'shared.txt': 'all\nt1\n' });
@@ -169,7 +169,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf('main').includes('secret.txt'), false);
   });
 
-  test('is not in the result branch if the work has changed it, and the advised pick resolves it', async () => {
+  test('it is not in the result branch if the work has changed it, and the recommended cherry-pick resolves it', async () => {
     commit('secret.txt', 'secret\n');
     await land('t1', { 't1.txt': 'work\n' });
     await land('t2', { 'secret.txt': 'secret, and more\n', 't2.txt': 'work\n' });
@@ -190,7 +190,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf('main'), 'README.md\nplain.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt\nt2.txt');
   });
 
-  test('and an epic that landed with it is known again without its history', async () => {
+  test('an epic that landed with it is recognized again without its history', async () => {
     commit('secret.txt', 'secret\n');
     const tip = await sync();
     const epic = await landedOn(fixture, repository, tip, { 'epic.txt': 'work\n' });
@@ -208,7 +208,7 @@ suite('git: commits that a person removed', () => {
   });
 
   for (const order of ['older first', 'newer first'])
-    test(`does not come back with work on two of them that lie side by side: ${order}`, async () => {
+    test(`it does not come back with work on two parallel removed commits: ${order}`, async () => {
       const first = await sync();
       const one = commit('one.txt', 'one\n');
       fixture.git('reset', '-q', '--hard', first);
@@ -242,7 +242,7 @@ suite('git: commits that a person removed', () => {
   }
 
   for (const how of ['a fast-forward', 'a merge'])
-    test(`is named if work in flight has brought it in by ${how}`, async () => {
+    test(`it is named if work in flight has brought it in by ${how}`, async () => {
       const first = await sync();
       const secret = commit('secret.txt', 'secret\n');
       await sync();
@@ -263,7 +263,7 @@ suite('git: commits that a person removed', () => {
       assert.equal(await removedInWork(engine, 'main', again), null, 'it is back');
     });
 
-  test('stays out however often people amend and reset beside work that waits', async () => {
+  test('it stays out however often people amend and reset while work waits', async () => {
     const first = await sync();
     commit('dropped.txt', 'dropped\n');
     await land('t1', { 't1.txt': 'work\n' });
@@ -288,7 +288,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(shaOf('main~1'), first);
   });
 
-  test('and pruned, of which a process that died had taken note, stops no line', async () => {
+  test('a removed and pruned commit that a dead process had recorded stops no line', async () => {
     await sync();
     await land('t1', { 't1.txt': 'work\n' });
     commit('mine.txt', 'mine\n');
@@ -301,7 +301,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf('main'), 'README.md\nmine.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt');
   });
 
-  test('a branch moves to a tested commit of landings and of people, made once', async () => {
+  test('a branch moves to a tested commit of landings and of people, which is made once', async () => {
     commit('secret.txt', 'secret\n');
     await land('t1', { 't1.txt': 'work\n' });
     amendAway('secret.txt');
@@ -320,7 +320,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(filesOf('main'), 'README.md\nplain.txt\nsrc/a.txt\nsrc/b.txt\nt1.txt');
   });
 
-  test('is not work in flight that they have only tried on the branch', async () => {
+  test('a commit that people only tried on the branch is not work in flight', async () => {
     const first = await sync();
     fixture.git('checkout', '-q', '--detach');
     const work = commit('work.txt', 'work\n');
@@ -330,7 +330,7 @@ suite('git: commits that a person removed', () => {
     assert.equal(await landedFiles(work, first), 'README.md\nsrc/a.txt\nsrc/b.txt\nwork.txt');
   });
 
-  suite('a landing that a reset or an aborted rebase takes off the branch', () => {
+  suite('a landing that a reset or an aborted rebase removes from the branch', () => {
     let before: string;
     let landed: string;
     setup(async () => {
@@ -344,7 +344,7 @@ suite('git: commits that a person removed', () => {
     const reported = async (): Promise<readonly WrongState[]> =>
       wrongStates(await readLine(project.store.db, 'main'));
 
-    test('is reported with the ref that keeps it and the command that brings it back', async () => {
+    test('it is reported with the ref that keeps it and the command that restores it', async () => {
       const [state, ...others] = await reported();
       assert.ok(state?.kind === 'moved_back' && others.length === 0);
       assert.deepEqual([state.tip, state.commits, shaOf(state.ref)], [landed, 1, landed]);
@@ -356,13 +356,13 @@ suite('git: commits that a person removed', () => {
       assert.deepEqual(await reported(), []);
     });
 
-    test('stays off if the user wants that, and is not reported any more', async () => {
+    test('it stays off the branch if the user wants that, and is no longer reported', async () => {
       const done = await followTarget(engine, 'main', true);
       assert.deepEqual([done.wrong, shaOf('main')], [[], before]);
       assert.equal(await sync(), before);
     });
 
-    test('is not reported once the user has brought it back', async () => {
+    test('it is not reported once the user has restored it', async () => {
       fixture.git('merge', '-q', '--ff-only', landed);
       await sync();
       const [line] = await allLines(project.store.db);
@@ -371,7 +371,7 @@ suite('git: commits that a person removed', () => {
     });
   });
 
-  test('are not reported if a rebase of the user has given them other ids', async () => {
+  test("it is not reported if the user's rebase gave it another id", async () => {
     const before = await sync();
     const landed = await land('t1', { 't1.txt': 'work\n' });
     assert.equal((await follow()).pending, 0);

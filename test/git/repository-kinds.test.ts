@@ -29,7 +29,7 @@ suite('git: kinds of repositories', () => {
   const startNext = (fixture: Fixture, repository: GitRepository, id: string): Promise<Task> =>
     startTask(fixture, repository, 's0', id);
 
-  test('with SHA-256, a slot is emptied for its next task, index flags or not', async () => {
+  test('with SHA-256, a slot is emptied for its next task, with or without index flags', async () => {
     const fixture = fixtureOf(['--object-format=sha256']);
     const repository = await fixture.open();
     const first = await startNext(fixture, repository, 'one');
@@ -59,7 +59,7 @@ suite('git: kinds of repositories', () => {
     assert.equal(fixture.git('show', 'refs/drover/work/one/1:rules'), '*');
   });
 
-  test('settings for one worktree that an agent has introduced go as well', async () => {
+  test('worktree settings that an agent introduced are removed as well', async () => {
     const fixture = fixtureOf();
     const repository = await fixture.open();
     const first = await startNext(fixture, repository, 'one');
@@ -71,14 +71,14 @@ suite('git: kinds of repositories', () => {
     assert.equal(fixture.gitIn(next.path, 'status', '--porcelain'), '');
   });
 
-  test('a branch called HEAD does not hide the checked-out one', async () => {
+  test('a branch named HEAD does not hide the checked-out branch', async () => {
     const fixture = fixtureOf();
     fixture.git('update-ref', 'refs/heads/HEAD', 'HEAD');
     const { headBranch, headSha } = (await fixture.open()).facts;
     assert.deepEqual([headBranch, headSha], ['main', fixture.git('rev-parse', 'refs/heads/main')]);
   });
 
-  test('a path with a line break is the whole path', async () => {
+  test('a path with a line break is read completely', async () => {
     const fixture = fixtureOf();
     const folder = join(fixture.home, 'two\nlines');
     mkdirSync(folder);

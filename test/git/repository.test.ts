@@ -14,7 +14,7 @@ suite('git: repositories', () => {
   });
   teardown(() => fixture.remove());
 
-  test('are found from a subfolder, a link and a linked worktree', async () => {
+  test('they are found from a subfolder, a link and a linked worktree', async () => {
     const linked = join(fixture.home, 'linked');
     fixture.git('worktree', 'add', '-q', '--detach', linked);
     const link = join(fixture.home, 'link');
@@ -64,7 +64,7 @@ suite('git: repositories', () => {
     empty.remove();
   });
 
-  test('no repository, a bare one and a missing folder are refused with a sentence', async () => {
+  test('a folder without a repository, a bare repository and a missing folder are refused with a sentence', async () => {
     fixture.gitIn(fixture.home, 'init', '-q', '--bare', 'bare.git');
     mkdirSync(join(fixture.home, 'plain'));
     const adapter = fixture.adapter();
@@ -115,7 +115,7 @@ suite('git: repositories', () => {
     assert.equal(existsSync(join(work, 'x.txt')), true);
   });
 
-  test('a git folder that is elsewhere', async () => {
+  test('a separate git folder is supported', async () => {
     const apart = join(fixture.home, 'apart');
     fixture.gitIn(
       fixture.home,
@@ -146,7 +146,7 @@ suite('git: repositories', () => {
     assert.match(valueOf(await fixture.adapter().version()), /^\d+\.\d+/);
   });
 
-  test('variables of a hook do not redirect us', async () => {
+  test('variables of a hook do not redirect Drover', async () => {
     const other = makeFixture();
     const repository = await fixture.open({
       environment: {
@@ -162,7 +162,7 @@ suite('git: repositories', () => {
     other.remove();
   });
 
-  test('a git that answers without end or never is ended', async () => {
+  test('a git that answers endlessly or never is stopped', async () => {
     const script = join(fixture.home, 'odd-git');
     const odd = join(fixture.home, 'odd');
     const git = execFileSync('sh', ['-c', 'command -v git']).toString().trim();
@@ -209,7 +209,7 @@ for (const packed of [false, true]) {
     });
     teardown(() => fixture.remove());
 
-    test('are read, even if they move or are packed at the same time', async () => {
+    test('they are read correctly even if they move or are packed at the same time', async () => {
       assert.equal(await repository.readRef('refs/heads/main'), second);
       assert.equal(await repository.readRef('refs/heads/nowhere'), null);
       fixture.git('update-ref', 'refs/heads/main', first);
@@ -229,7 +229,7 @@ for (const packed of [false, true]) {
       }
     });
 
-    test('revisions are resolved, unknown ones told', async () => {
+    test('revisions are resolved, and unknown ones are reported', async () => {
       assert.equal(valueOf(await repository.resolve('v1')), second);
       assert.equal(valueOf(await repository.resolve('main~1')), first);
       for (const odd of ['nowhere', '', '--all', '-h', '1'.repeat(40), 'main:README.md']) {
@@ -237,7 +237,7 @@ for (const packed of [false, true]) {
       }
     });
 
-    test('move by compare-and-swap', async () => {
+    test('they move by compare-and-swap', async () => {
       const ref = 'refs/heads/side';
       assert.equal(kindOf(await repository.updateRef(ref, second, second, 'x')), 'stale');
       assert.equal(kindOf(await repository.updateRef(ref, second, null, 'x')), 'stale');
@@ -248,7 +248,7 @@ for (const packed of [false, true]) {
       assert.equal(fixture.git('rev-parse', ref, 'refs/drover/new'), `${second}\n${first}`);
     });
 
-    test('several move together or not at all', async () => {
+    test('several refs move together or not at all', async () => {
       const change = (ref: string, next: string | null, old: string | null) => ({
         ref: `refs/heads/${ref}`,
         next,
@@ -277,7 +277,7 @@ for (const packed of [false, true]) {
       );
     });
 
-    test('a lock that stays is named', async () => {
+    test('a lock that stays is reported', async () => {
       const lock = join(fixture.root, '.git', 'refs', 'heads', 'side.lock');
       writeFileSync(lock, '');
       const refused = await repository.updateRef('refs/heads/side', second, first, 'x');
@@ -288,7 +288,7 @@ for (const packed of [false, true]) {
       clearTimeout(freed);
     });
 
-    test('a replaced commit has the history that it was made with, whoever reads it', async () => {
+    test('a replaced commit has its original history, whoever reads it', async () => {
       fixture.git('replace', '--graft', second);
       assert.equal(fixture.git('rev-list', '--count', second), '1');
       assert.equal(await repository.isAncestor(first, second), true);
@@ -298,7 +298,7 @@ for (const packed of [false, true]) {
       fixture.git('replace', '-d', second);
     });
 
-    test('ancestry and trees', async () => {
+    test('ancestry and trees are read', async () => {
       assert.equal(await repository.isAncestor(first, second), true);
       assert.equal(await repository.isAncestor(second, first), false);
       assert.equal(await repository.isAncestor(first, first), true);
@@ -325,7 +325,7 @@ for (const packed of [false, true]) {
       assert.equal(kindOf(await repository.treeOf('1'.repeat(40))), 'unknown_ref');
     });
 
-    test('the commits between two others', async () => {
+    test('the commits between two others are listed', async () => {
       fixture.git('config', 'diff.noprefix', 'true');
       fixture.git('config', 'color.ui', 'always');
       assert.match(

@@ -26,7 +26,7 @@ import { tablesOf } from '../tables.ts';
 const dayMs = 24 * 3_600_000;
 
 suite('retention of refs and logs', () => {
-  test('those of a closed epic go, those of an open one and unknown ones stay', async () => {
+  test('refs and logs of a closed epic are removed; open and unknown ones stay', async () => {
     const fixture = makeFixture();
     const project = await memoryStore(testSources(Date.now()));
     try {
@@ -117,7 +117,7 @@ suite('retention of refs and logs', () => {
     }
   });
 
-  test('images that no description names go after a week, links and other files stay', async () => {
+  test('images that no description names are removed after a week; links and other files stay', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'drover-attachments-'));
     const project = await memoryStore(testSources(Date.now()));
     try {
@@ -165,7 +165,7 @@ suite('retention of refs and logs', () => {
     }
   });
 
-  test('in a fleet those on the remote are removed too, with branches and kept work, also of a lost machine, and every copy', async () => {
+  test('in a fleet, refs on the remote are removed too, with branches and kept work, even of a lost machine, and every copy', async () => {
     const fleet = await makeFleet('file');
     const project = await memoryStore(testSources(Date.now()));
     try {

@@ -47,7 +47,7 @@ suite('git: sealed setups', () => {
     valueOf(await repository.keepSetup(request(path, change), seen));
   };
 
-  test('a state is installed once and copied; nothing of an earlier state stays beside it', async () => {
+  test('a state is installed once and copied, and nothing of an earlier state remains beside it', async () => {
     await setUp(slots[0]);
     fixture.write(join(slots[1], 'node_modules/of-another/index.js'), 'x\n');
     assert.equal((await look(slots[1])).stands, true);
@@ -85,7 +85,7 @@ suite('git: sealed setups', () => {
     });
   }
 
-  test("a gate's installation for a candidate is copied once that has landed, and not before", async () => {
+  test("a gate's installation for a candidate is copied only after the candidate has landed", async () => {
     fixture.write(join(slots[0], 'package.json'), '{"raised":true}\n');
     fixture.gitIn(slots[0], 'commit', '-qam', 'raised');
     const candidate = fixture.gitIn(slots[0], 'rev-parse', 'HEAD');
@@ -116,7 +116,7 @@ suite('git: sealed setups', () => {
     assert.equal((await look(slots[0], { command: 'other' })).stands, false);
   });
 
-  test('leftovers of earlier attempts in node_modules are not part of a new state; three states are kept', async () => {
+  test('leftovers of earlier attempts in node_modules are not part of a new state, and three states are kept', async () => {
     for (const command of ['1', '2', '3', '4']) {
       fixture.write(join(slots[0], 'node_modules/left-over.js'), 'of an agent\n');
       await setUp(slots[0], { command }).catch((error: unknown) => {

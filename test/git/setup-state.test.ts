@@ -53,7 +53,7 @@ suite('git: setup state', () => {
       assert.equal((await look({ inputs: [name] })).stands, false, name);
   });
 
-  test('is valid after the setup, until one of its files is changed or removed', async () => {
+  test('it is valid after the setup until one of its files is changed or removed', async () => {
     assert.equal(await stands(), false);
     await setUp();
     assert.equal(await stands(), true);
@@ -70,7 +70,7 @@ suite('git: setup state', () => {
     assert.equal(await stands(), false);
   });
 
-  test('does not vouch for leftovers of earlier tasks', async () => {
+  test('it does not vouch for leftovers of earlier tasks', async () => {
     await setUp();
     write('build.local', 'of the first task\n');
     await look({ command: 'install again' });
@@ -79,7 +79,7 @@ suite('git: setup state', () => {
     assert.equal(await stands({ command: 'install again' }), true);
   });
 
-  test('another command, input or manifest is another state', async () => {
+  test('another command, input or manifest gives another state', async () => {
     await setUp();
     assert.equal(await stands({ command: 'other' }), false);
     await setUp({ inputs: ['deps.lock', '../outside'] });
@@ -92,14 +92,14 @@ suite('git: setup state', () => {
     assert.equal(await stands(), false);
   });
 
-  test('a worktree that was made again has none', async () => {
+  test('a recreated worktree has none', async () => {
     await setUp();
     removeFolder(path);
     await startTask(fixture, repository, 's0', 't2');
     assert.equal(await stands(), false);
   });
 
-  test("the setup's changes in tracked files are reverted, earlier changes are not", async () => {
+  test("the setup's changes in tracked files are reverted, but earlier changes are not", async () => {
     write('README.md', 'work\n');
     const seen = await look();
     write('package.json', '{"by": "setup"}\n');
@@ -109,7 +109,7 @@ suite('git: setup state', () => {
     assert.deepEqual(status.changed, ['README.md']);
   });
 
-  test("a gate's folder keeps the setup's files alone", async () => {
+  test("a gate folder keeps only the setup's files", async () => {
     const only = { only: true, leave: ['kept/by/name.local'] };
     write('left.local');
     write('untracked.txt');

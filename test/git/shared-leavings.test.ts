@@ -15,7 +15,7 @@ import {
   type Task,
 } from './fixture.ts';
 
-suite('git: shared leavings', () => {
+suite('git: changes that agents leave in shared state', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;
@@ -53,7 +53,7 @@ suite('git: shared leavings', () => {
     });
   }
 
-  test('a stash of the attempt becomes a snapshot, and the list of stashes is not written', async () => {
+  test("an attempt's stash becomes a snapshot, and the list of stashes is not changed", async () => {
     fixture.write(join(fixture.root, 'README.md'), 'mine\n');
     fixture.git('stash', 'push', '-qm', 'of the person');
     write('README.md', 'of the agent\n');
@@ -73,7 +73,7 @@ suite('git: shared leavings', () => {
   const configuration = (): string => readFileSync(join(fixture.root, '.git', 'config'), 'utf8');
   const changes = () => repository.sharedChanges(task.path);
 
-  test('settings that changed during an attempt are reported with their cure, and not written', async () => {
+  test('settings that changed during an attempt are reported with the remedy, and not rewritten', async () => {
     inSlot('config', 'user.email', "bot's@agent.invalid");
     inSlot('config', 'author.name', 'Bot');
     inSlot('config', '--add', 'core.hooksPath', '/hooks');
@@ -112,7 +112,7 @@ suite('git: shared leavings', () => {
     assert.equal(fixture.git('config', '--default', '', '--get', 'author.name'), '');
   });
 
-  test('a setting with several values is restored by the reported command', async () => {
+  test('the reported command restores a setting with several values', async () => {
     for (const value of ['one two', "three's"]) fixture.git('config', '--add', 'a.b', value);
     task = await startTask(fixture, repository, 's0', 'task-2');
     inSlot('config', '--replace-all', 'a.b', 'x');
@@ -122,7 +122,7 @@ suite('git: shared leavings', () => {
     assert.equal(fixture.git('config', '--get-all', 'a.b'), "one two\nthree's");
   });
 
-  test('agents that overlap: no change of one survives by the hand of Drover', async () => {
+  test("with overlapping agents, Drover brings no agent's change back over the user's own", async () => {
     fixture.git('config', 'user.email', 'set-by-agent@example.org');
     const other = await startTask(fixture, repository, 's1', 'task-2');
     fixture.git('config', 'user.email', 'person@example.org');
@@ -138,7 +138,7 @@ suite('git: shared leavings', () => {
     ['changes', true],
     ['sets for the first time', false],
   ] as const) {
-    test(`an identity that the user ${what} while an agent runs stays, and later commits bear it`, async () => {
+    test(`an identity that the user ${what} while an agent runs is kept, and later commits use it`, async () => {
       if (!set) {
         for (const key of ['user.name', 'user.email']) fixture.git('config', '--unset', key);
         repository = await fixture.open();
@@ -160,7 +160,7 @@ suite('git: shared leavings', () => {
     });
   }
 
-  test('hooks and the exclude file that changed are reported, and not written', async () => {
+  test('changed hooks and a changed exclude file are reported, and not rewritten', async () => {
     fixture.write(join(fixture.root, '.git', 'hooks', 'pre-commit'), '#!/bin/sh\n');
     fixture.write(join(fixture.root, '.git', 'info', 'exclude'), 'mine\n');
     assert.deepEqual(await changes(), [
@@ -171,7 +171,7 @@ suite('git: shared leavings', () => {
     assert.deepEqual(await changes(), []);
   });
 
-  test('nothing is reported of an agent that is confined', async () => {
+  test('nothing is reported for a confined agent', async () => {
     const local = valueOf(await fixture.adapter().open(fixture.root));
     task = await startTask(fixture, local, 's0', 'task-2');
     valueOf(await local.lend(task.path));
@@ -191,7 +191,7 @@ suite('git: shared leavings', () => {
   }
 
   for (const how of ['pop', 'drop'] as const) {
-    test(`a stash of the person is reported and keeps a ref after the agent's "git stash ${how}"`, async () => {
+    test(`a person's stash is reported and keeps a ref after the agent's "git stash ${how}"`, async () => {
       const sha = await stashThenStart();
       inSlot('stash', how, '-q');
       const ref = `refs/drover/rescue/stashes/${sha}`;

@@ -79,7 +79,7 @@ suite('git from shells', () => {
     '!x #y',
   ];
 
-  test('words arrive as they are', async () => {
+  test('arguments arrive unchanged', async () => {
     const request = shown('for word in "$@"; do printf "<%s>\\n" "$word"; done', ...strange);
     const output = await taken(request);
     assert.equal(output.stdout.toString(), strange.map((word) => `<${word}>\n`).join(''));
@@ -95,7 +95,7 @@ suite('git from shells', () => {
     ['every byte', Uint8Array.from({ length: 256 }, (_, byte) => byte)],
   ];
   for (const [name, input] of inputs) {
-    test(`input arrives as it is: ${name}`, async () => {
+    test(`input arrives unchanged: ${name}`, async () => {
       const request = requestOf(['hash-object', '--stdin'], { input });
       assert.deepEqual(readable(await taken(request)), readable(await runOnce(request, null)));
     });
@@ -106,7 +106,7 @@ suite('git from shells', () => {
     assert.equal(output.stdout.toString().trim(), 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391');
   });
 
-  test('variables count for one process, and nothing of the shell shows', async () => {
+  test('variables apply to one process, and nothing of the shell is visible', async () => {
     const addedEnvironment = { GIT_INDEX_FILE: '/x y/$z', GIT_AUTHOR_DATE: '1 +0000' };
     const request = { ...shown('env | grep -v "^_=" | sort'), addedEnvironment };
     assert.deepEqual(readable(await taken(request)), readable(await runOnce(request, null)));
@@ -114,7 +114,7 @@ suite('git from shells', () => {
     assert.deepEqual(readable(await taken(next)), readable(await runOnce(next, null)));
   });
 
-  test('code, output and errors belong together, many at once', async () => {
+  test('code, output and errors belong together, even for many concurrent calls', async () => {
     const outputs = await Promise.all(
       Array.from({ length: 40 }, async (_, at) => {
         const request = shown(`echo out-${at}; echo err-${at} >&2; exit ${at}`);
@@ -131,7 +131,7 @@ suite('git from shells', () => {
     }
   });
 
-  test('an output of megabytes arrives whole; beyond the bound it is cut, and git is ended', async () => {
+  test('megabytes of output arrive completely, but beyond the limit they are cut and git is stopped', async () => {
     const length = 5_000_000;
     const many = shown(`head -c ${length} /dev/zero`);
     const whole = await taken({ ...many, maxOutputBytes: length });
@@ -144,7 +144,7 @@ suite('git from shells', () => {
     assert.equal((await taken(requestOf(['--version']))).code, 0);
   });
 
-  test('too long, or not wanted any more: git is ended, the next one runs', async () => {
+  test('a call that takes too long or is canceled stops git, and the next one runs', async () => {
     const waiting = shown('echo begun > begun; exec sleep 600');
     const late = await taken({ ...waiting, timeoutMs: 50 });
     assert.deepEqual([late.code, late.problem], [-1, 'timeout']);
@@ -159,7 +159,7 @@ suite('git from shells', () => {
     assert.equal((await taken(requestOf(['--version']))).code, 0);
   });
 
-  test('a program or a folder that is missing', async () => {
+  test('a missing program or folder is reported', async () => {
     const noProgram = await taken(requestOf([], { binary: join(folder, 'none') }));
     assert.equal(noProgram.problem, 'missing');
     const noFolder = await taken(requestOf(['--version'], { cwd: join(folder, 'none') }));
@@ -167,7 +167,7 @@ suite('git from shells', () => {
     assert.equal((await taken(requestOf(['--version']))).code, 0);
   });
 
-  test('a shell that is killed ends its request and no other', async () => {
+  test('a killed shell ends only its own request', async () => {
     const request = shown('kill -KILL 0');
     const killed = await taken(request);
     assert.deepEqual([killed.code, killed.problem], [-1, 'aborted']);
@@ -188,7 +188,7 @@ suite('git from shells', () => {
     }
   });
 
-  test('they end when they get no calls; running commands finish', async () => {
+  test('they exit when they get no calls, and running commands finish', async () => {
     shells.close();
     shells = new GitShells({ idleMs: 1 });
     const request = shown('echo $PPID; sleep 0.3; echo done');
@@ -200,7 +200,7 @@ suite('git from shells', () => {
     assert.equal((await taken(requestOf(['--version']))).code, 0);
   });
 
-  test('half a request is not a request', () => {
+  test('half a request is not executed', () => {
     const half = `${folder}\n.git\n.init\n.-q\n.made\n`;
     const ask = (input: string): void => {
       const options = { input, env: environment };

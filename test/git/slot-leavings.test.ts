@@ -159,7 +159,7 @@ suite('git: leftovers in a slot', () => {
     }
   }
 
-  test('the same leavings make one snapshot', async () => {
+  test('identical leftovers make one snapshot', async () => {
     await prepare();
     write('README.md', 'mine\n');
     const label = 'a label/with ü: odd..parts';

@@ -61,7 +61,7 @@ suite('git: a slot that passes to the next task', () => {
     ['its own commit', () => first],
     ['the base', () => base],
   ] as const) {
-    test(`nothing has changed in it, to ${where}`, async () => {
+    test(`nothing has changed in it, with ${where}`, async () => {
       assert.deepEqual(await prepare(2, target()), { created: false, keptRef: null });
       await assertReady(target());
     });
@@ -72,7 +72,7 @@ suite('git: a slot that passes to the next task', () => {
       ['a new file', 'new.txt'],
       ['a new file in a new folder', 'new/new.txt'],
     ] as const) {
-      test(`a person has written ${what}, to ${where}`, async () => {
+      test(`a person wrote ${what}, with ${where}`, async () => {
         write(path, 'by hand\n');
         const { keptRef } = await prepare(2, target());
         assert.match(keptRef ?? '', /^refs\/drover\/work\/t-1\/1/);
@@ -81,7 +81,7 @@ suite('git: a slot that passes to the next task', () => {
       });
     }
 
-    test(`a person has deleted a file that the switch brings back, to ${where}`, async () => {
+    test(`a person deleted a file that the switch restores, with ${where}`, async () => {
       rmSync(join(slot(), 'README.md'));
       const { keptRef } = await prepare(2, target());
       assert.ok(keptRef);
@@ -89,7 +89,7 @@ suite('git: a slot that passes to the next task', () => {
       await assertReady(target());
     });
 
-    test(`a person has staged something, to ${where}`, async () => {
+    test(`a person staged something, with ${where}`, async () => {
       write('README.md', 'staged\n');
       inSlot('add', 'README.md');
       write('README.md', 'of the first task\n');
@@ -99,7 +99,7 @@ suite('git: a slot that passes to the next task', () => {
     });
 
     for (const flag of ['--assume-unchanged', '--skip-worktree']) {
-      test(`a person has hidden a change by ${flag}, to ${where}`, async () => {
+      test(`a person hid a change with ${flag}, with ${where}`, async () => {
         write('README.md', 'hidden\n');
         inSlot('update-index', flag, 'README.md');
         await prepare(2, target());
@@ -108,7 +108,7 @@ suite('git: a slot that passes to the next task', () => {
       });
     }
 
-    test(`a person has committed there and gone back, to ${where}`, async () => {
+    test(`a person committed there and went back, with ${where}`, async () => {
       write('README.md', 'committed\n');
       inSlot('commit', '-qam', 'by hand');
       inSlot('reset', '-q', '--hard', first);
@@ -118,7 +118,7 @@ suite('git: a slot that passes to the next task', () => {
     });
   }
 
-  test('an ignore file that hides itself, if the next base has one', async () => {
+  test('an ignore file that ignores itself is found if the next base has one', async () => {
     fixture.write(join(fixture.root, 'sub/.gitignore'), '*.log\n');
     fixture.git('add', '-A');
     fixture.git('commit', '-q', '-m', 'rules');
@@ -131,7 +131,7 @@ suite('git: a slot that passes to the next task', () => {
     await assertReady(next);
   });
 
-  test('an ignore file that hides itself, if the next base has none', async () => {
+  test('an ignore file that ignores itself is found if the next base has none', async () => {
     write('made/.gitignore', '*\n');
     write('made/hidden.txt', 'hidden\n');
     await prepare(2);
@@ -139,7 +139,7 @@ suite('git: a slot that passes to the next task', () => {
     await assertReady(base);
   });
 
-  test('a further part of the attempt has failed since: all of it is kept', async () => {
+  test('if a further part of the attempt has failed since, all of it is kept', async () => {
     write('half.txt', 'half\n');
     const request = { path: slot(), label: 't-1/1', reason: 'failed', author: 'agent' } as const;
     const taken = valueOf(await repository.snapshot({ ...request, base }));

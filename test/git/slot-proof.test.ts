@@ -25,7 +25,7 @@ import {
 } from './fixture.ts';
 import type { SlotOutcome } from '../../server/git/slot-port.ts';
 
-suite('git: a slot is ours, and equals its base', () => {
+suite('git: a slot belongs to Drover and equals its base', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;
@@ -85,7 +85,7 @@ suite('git: a slot is ours, and equals its base', () => {
     assert.equal(kindOf(await prepare({}, moved)), 'ok');
   });
 
-  test("V1: a slot's folder that was replaced by a link, or by a folder of a person's, is not touched", async () => {
+  test("V1: a slot folder that was replaced with a link or a person's folder is not touched", async () => {
     const own = join(fixture.home, 'own');
     mkdirSync(own);
     writeFileSync(join(own, 'mine.txt'), 'mine\n');
@@ -97,7 +97,7 @@ suite('git: a slot is ours, and equals its base', () => {
     assert.equal(lstatSync(task.path).isSymbolicLink(), true);
   });
 
-  test("V1: a folder of a person's in the place of a slot", async () => {
+  test("V1: a person's folder in place of a slot is not touched", async () => {
     renameSync(task.path, `${task.path}.moved`);
     write('mine.txt', 'mine\n');
     assert.equal(kindOf(await prepare()), 'foreign');
@@ -106,7 +106,7 @@ suite('git: a slot is ours, and equals its base', () => {
   });
 
   for (const folder of ['', 'src/', 'fresh/']) {
-    test(`D6: an ignore file in "${folder}" that hides itself hides no later work`, async () => {
+    test(`D6: an ignore file in "${folder}" that ignores itself hides no later work`, async () => {
       write(`${folder}.gitignore`, '*\n');
       write(`${folder}hidden.txt`, 'of the first\n');
       const kept = valueOf(await prepare()).keptRef ?? '';
@@ -120,7 +120,7 @@ suite('git: a slot is ours, and equals its base', () => {
     });
   }
 
-  test('a slot that was seen before is proved again each time', async () => {
+  test('a slot that was checked before is checked again each time', async () => {
     const isKnown = async (path: string): Promise<boolean> => (await repository.status(path)).ok;
     assert.equal(await isKnown(task.path), true);
     const books = join(fixture.root, '.git', 'worktrees');

@@ -7,7 +7,7 @@ import type { GitRepository } from '../../server/git/port.ts';
 import { leftoversOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
 import type { SlotOutcome, SlotRequest } from '../../server/git/slot-port.ts';
 
-suite('git: changes in a slot that git shows wrongly', () => {
+suite('git: changes in a slot that git reports wrongly', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let base: string;

@@ -42,7 +42,7 @@ suite('git: slots', () => {
     assert.equal(inSlot('status', '--porcelain'), '');
   };
 
-  test('a new one is made, a used one is switched', async () => {
+  test('a new slot is created, and a used slot is switched', async () => {
     assert.deepEqual(await prepare(), { created: true, keptRef: null });
     assertReady('drover/t/1');
     write('one.txt', '1\n');
@@ -56,7 +56,7 @@ suite('git: slots', () => {
     assert.doesNotMatch(readFileSync(join(fixture.root, '.git', 'config'), 'utf8'), /\[branch/);
   });
 
-  test('64 asked for at once: 64 made, also while others are pruned', async () => {
+  test('64 slots requested at once are created, even while others are pruned', async () => {
     const made = await Promise.all(
       Array.from({ length: 64 }, (_, index) =>
         repository.prepareSlot(
@@ -112,7 +112,7 @@ suite('git: slots', () => {
     assert.doesNotMatch(config, /branch "drover/);
   });
 
-  test('a worktree deleted behind our back is made again; staged changes are kept', async () => {
+  test('a worktree that was deleted externally is created again, and staged changes are kept', async () => {
     await prepare();
     write('staged.txt', 'mine\n');
     inSlot('add', '-A');
@@ -128,7 +128,7 @@ suite('git: slots', () => {
     assert.ok(existsSync(join(fixture.root, '.git', 'worktrees', 'other')));
   });
 
-  test('a slot whose filling was cut off is filled without a snapshot', async () => {
+  test('a slot whose filling was interrupted is filled without a snapshot', async () => {
     await prepare();
     writeFileSync(join(fixture.root, '.git', 'worktrees', 's0', 'drover-creating'), '');
     rmSync(join(fixture.root, '.git', 'worktrees', 's0', 'index'));
@@ -156,7 +156,7 @@ suite('git: slots', () => {
     assert.equal(inSlot('status', '--porcelain', '--ignored'), '');
   });
 
-  test('files written into a slot that is not filled yet are kept', async () => {
+  test('files written into a slot before it is filled are kept', async () => {
     await prepare();
     writeFileSync(join(fixture.root, '.git', 'worktrees', 's0', 'drover-creating'), '');
     rmSync(join(fixture.root, '.git', 'worktrees', 's0', 'index'));
@@ -174,7 +174,7 @@ suite('git: slots', () => {
     assert.equal(kindOf(await repository.prepareSlot(request({ path: fixture.root }))), 'failed');
   });
 
-  test('keepBranch continues the attempt, uncommitted work included', async () => {
+  test('keepBranch continues the attempt, including uncommitted work', async () => {
     await prepare();
     write('one.txt', '1\n');
     inSlot('add', '-A');
@@ -212,7 +212,7 @@ suite('git: slots', () => {
     );
   });
 
-  test('a branch that the user has checked out is not taken away', async () => {
+  test('a branch that the user has checked out is not reused', async () => {
     fixture.git('branch', 'drover/t/1');
     const users = join(fixture.home, 'users own');
     fixture.git('worktree', 'add', '-q', users, 'drover/t/1');
@@ -223,7 +223,7 @@ suite('git: slots', () => {
     assert.equal(fixture.gitIn(users, 'rev-parse', '--abbrev-ref', 'HEAD'), 'drover/t/1');
   });
 
-  test('ignored files stay for the next task unless they are to go', async () => {
+  test('ignored files stay for the next task unless they must be removed', async () => {
     fixture.write(join(fixture.root, '.gitignore'), 'cache/\n');
     fixture.git('add', '-A');
     fixture.git('commit', '-qm', 'ignore');
@@ -237,7 +237,7 @@ suite('git: slots', () => {
   });
 
   for (const path of ['.gitignore', 'src/.gitignore']) {
-    test(`files ignored by one task do not become the work of the next (${path})`, async () => {
+    test(`files ignored by one task do not become the next task's work (${path})`, async () => {
       await prepare();
       write(path, 'made/\n');
       write(join(path, '..', 'made', 'x'), 'x\n');
@@ -279,7 +279,7 @@ suite('git: slots', () => {
     assert.equal((await prepare({ branch: 'drover/t/3' })).created, false);
   });
 
-  test('a lock of a killed agent is outlasted, then broken', async () => {
+  test("a killed agent's lock is waited for, then removed", async () => {
     await prepare();
     const lock = join(fixture.root, '.git', 'worktrees', 's0', 'index.lock');
     writeFileSync(lock, '');
@@ -291,7 +291,7 @@ suite('git: slots', () => {
     assertReady('drover/t/2');
   });
 
-  test('changes made in a clean slot are noticed', async () => {
+  test('changes made in a clean slot are detected', async () => {
     const task = { path: fixture.slot('s0'), branch: 'drover/t/1', base };
     await prepare();
     valueOf(await repository.commitLeftovers(leftoversOf(task)));
@@ -302,7 +302,7 @@ suite('git: slots', () => {
     assert.equal(fixture.git('rev-parse', `${outcome.keptRef}^`), tip);
   });
 
-  test('a sparse slot holds its cone, and becomes whole again', async () => {
+  test('a sparse slot contains its cone, and becomes complete again', async () => {
     fixture.write(join(fixture.root, 'apps', 'one', 'a.txt'), 'x\n');
     fixture.write(join(fixture.root, 'apps', 'two', 'b.txt'), 'x\n');
     fixture.git('add', '-A');
@@ -327,7 +327,7 @@ suite('git: slots', () => {
     assert.equal(fixture.git('ls-files', '-t', 'src').includes('S '), false);
   });
 
-  test('the slots of a checkout that is sparse itself are whole', async () => {
+  test('the slots of a sparse checkout are complete', async () => {
     fixture.git('sparse-checkout', 'set', '--cone', 'nothing');
     assert.equal(existsSync(join(fixture.root, 'src')), false);
     await prepare();
@@ -354,7 +354,7 @@ suite('git: slots', () => {
       );
   });
 
-  test('starts no maintenance', async () => {
+  test('no maintenance is started', async () => {
     fixture.git('config', 'gc.auto', '1');
     fixture.git('config', 'gc.autoDetach', 'false');
     const task = await startTask(fixture, repository, 's0', 'task-1');

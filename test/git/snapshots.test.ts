@@ -48,7 +48,7 @@ suite('git: snapshots', () => {
   const holders = (sha: string): string =>
     fixture.git('for-each-ref', '--contains', sha, '--format=%(refname)');
 
-  test('hold changes, deletions, new files, modes and links; index, HEAD and files stay', async () => {
+  test('they contain changes, deletions, new files, modes and links, and leave the index, HEAD and files unchanged', async () => {
     write('README.md', 'changed\n');
     write('new/deep.txt', 'mine\n');
     rmSync(join(task.path, 'src', 'b.txt'));
@@ -72,7 +72,7 @@ suite('git: snapshots', () => {
     assert.equal(fixture.git('show', `${staged}:README.md`), 'one\ntwo\nthree');
   });
 
-  test('after a death nothing of the killed agent locks the slot; its lock is respected before', async () => {
+  test("a killed agent's lock on the slot is respected before its death and ignored afterwards", async () => {
     const lock = join(fixture.root, '.git', 'worktrees', 's0', 'index.lock');
     write('README.md', 'half\n');
     writeFileSync(lock, '');
@@ -84,7 +84,7 @@ suite('git: snapshots', () => {
     assert.equal(inSlot('status', '--porcelain').trim(), 'M  README.md');
   });
 
-  test('make a chain; the same state makes no second one', async () => {
+  test('they form a chain, and an unchanged state adds none', async () => {
     write('one.txt', '1\n');
     const first = await taken('interval');
     assert.equal((await taken('interval')).isNew, false);
@@ -100,7 +100,7 @@ suite('git: snapshots', () => {
     assert.match(holders(first.commit), /refs\/drover\/work\/task-1\/1/);
   });
 
-  test('hold both sides of an unfinished merge', async () => {
+  test('they contain both sides of an unfinished merge', async () => {
     fixture.git('branch', 'side', task.base);
     write('README.md', 'task\n');
     inSlot('commit', '-qam', 'task');
@@ -129,7 +129,7 @@ suite('git: snapshots', () => {
     valueOf(await repository.prepareSlot({ ...request, ...rest }));
   };
 
-  test('D3: a person edits and commits in the slot of a finished task; the next one empties it', async () => {
+  test("D3: a person's edits and commits in a finished task's slot are kept when the next task empties it", async () => {
     write('done.txt', 'done\n');
     const done = valueOf(await repository.commitLeftovers(leftoversOf(task)));
     // Like the sweep after the work has landed.
@@ -147,7 +147,7 @@ suite('git: snapshots', () => {
     assert.equal(inSlot('status', '--porcelain'), '');
   });
 
-  test("H1: a failed part's files are not found by the next task, and are kept", async () => {
+  test("H1: a failed part's files are kept, but the next task does not find them", async () => {
     write('part-1.txt', '1\n');
     valueOf(await repository.commitLeftovers(leftoversOf(task)));
     // Nothing that git keeps an account of is touched: neither HEAD nor the index.
@@ -167,7 +167,7 @@ suite('git: snapshots', () => {
     valueOf(await repository.prepareSlot({ ...request, sparse: null, use: 'task' }));
   };
 
-  test('H3: a snapshot is restored into another slot: HEAD, staged changes, files', async () => {
+  test('H3: a snapshot is restored into another slot with HEAD, staged changes and files', async () => {
     write('one.txt', '1\n');
     inSlot('add', '-A');
     inSlot('commit', '-qm', 'one');
@@ -212,7 +212,7 @@ suite('git: snapshots', () => {
     ['the first commit of all', false],
     ['a later commit', true],
   ] as const) {
-    test(`a snapshot is restored where its base, ${name}, was amended`, async () => {
+    test(`a snapshot is restored even if its base, ${name}, was amended`, async () => {
       if (first) {
         fixture.write(join(fixture.root, 'plain.txt'), 'plain\n');
         fixture.git('add', '-A');

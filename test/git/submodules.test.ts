@@ -70,7 +70,7 @@ suite('git: submodules', () => {
     assert.equal(fixture.gitIn(libs(), 'rev-parse', 'HEAD'), inner);
   });
 
-  test('so is one that the agent has committed in both, or only staged', async () => {
+  test('a commit that the agent has committed in both repositories, or only staged, is held too', async () => {
     commitIn(libs(), 'own.txt', 'token-both\n');
     fixture.gitIn(task.path, 'add', 'libs');
     assert.deepEqual((await commit()).held, ['libs']);
@@ -81,7 +81,7 @@ suite('git: submodules', () => {
     assert.equal(valueOf(await repository.withoutHeld(request)), null, 'nothing else is to land');
   });
 
-  test('a commit that upstream has, or that the user has fetched, lands', async () => {
+  test('a commit that upstream has or that the user has fetched lands', async () => {
     const newer = commitIn(upstream, 'lib.txt', 'two\n');
     withFiles(task.path, 'submodule', '-q', 'update', '--remote', 'libs');
     const raised = await commit();
@@ -116,7 +116,7 @@ suite('git: submodules', () => {
       write('libs/lib.txt', 'token-edit\n');
     },
   })) {
-    test(`edits inside are held, kept when the slot is emptied, and gone for the next task: ${what}`, async () => {
+    test(`edits inside are held, kept when the slot is emptied, and absent for the next task: ${what}`, async () => {
       edit();
       write('rest.txt', 'rest\n');
       assert.deepEqual((await commit()).held, ['libs']);
@@ -130,7 +130,7 @@ suite('git: submodules', () => {
     });
   }
 
-  test('commits inside are kept when the slot is emptied or removed, on whatever branch', async () => {
+  test('commits inside are kept when the slot is emptied or removed, whatever their branch', async () => {
     fixture.gitIn(libs(), 'switch', '-qc', 'topic');
     const topic = commitIn(libs(), 'own.txt', 'topic\n');
     fixture.gitIn(libs(), 'switch', '-q', '--detach', 'main');
@@ -145,20 +145,20 @@ suite('git: submodules', () => {
     assert.equal(isKept('token-removed'), true);
   });
 
-  test('one that the agent has taken out of the tree keeps its commits too', async () => {
+  test('a submodule that the agent removed from the tree keeps its commits too', async () => {
     const own = commitIn(libs(), 'own.txt', 'gone\n');
     fixture.gitIn(task.path, 'rm', '-qf', 'libs');
     await next('task-2');
     assert.notEqual(holders(own), '');
   });
 
-  test('unchanged submodules stay checked out for the next task, and nothing is kept of them', async () => {
+  test('unchanged submodules stay checked out for the next task without a snapshot', async () => {
     await next('task-2');
     assert.equal(readFileSync(join(libs(), 'lib.txt'), 'utf8'), 'one\n');
     assert.equal(fixture.git('for-each-ref', 'refs/drover/work'), '');
   });
 
-  test("the setup's changes inside are not the agent’s", async () => {
+  test("the setup's changes inside are not the agent's", async () => {
     const request = { path: task.path, command: 'make', inputs: [], leave: [], only: false };
     const look = valueOf(await repository.lookAtSetup(request));
     write('libs/made.txt', 'token-made\n');
@@ -183,7 +183,7 @@ suite('git: submodules', () => {
     assert.deepEqual([done.held, gitlink(done.commit)], [[], newer]);
   });
 
-  test('a submodule inside a submodule is looked into as well', async () => {
+  test('a submodule inside a submodule is checked as well', async () => {
     const inner = join(fixture.home, 'inner');
     fixture.gitIn(fixture.home, 'init', '-q', '-b', 'main', inner);
     commitIn(inner, 'deep.txt', 'deep\n');

@@ -12,14 +12,14 @@ import {
   type Fixture,
 } from './fixture.ts';
 
-suite('git: one task', () => {
+suite('git: a single task', () => {
   let fixture: Fixture;
   setup(() => {
     fixture = makeFixture();
   });
   teardown(() => fixture.remove());
 
-  test('lands from a warm slot', async () => {
+  test('it lands from a warm slot', async () => {
     const repository = await fixture.open();
     const first = await startTask(fixture, repository, 's0', 'task-1');
     fixture.write(join(first.path, 'one.txt'), '1\n');
@@ -57,7 +57,7 @@ suite('git: one task', () => {
     assert.equal(fixture.git('rev-parse', 'main'), merged.commit);
   });
 
-  test('touched paths are known, even if the agent has committed', async () => {
+  test('touched paths are known even if the agent has committed', async () => {
     const repository = await fixture.open();
     const task = await startTask(fixture, repository, 's0', 'task-1');
     fixture.write(join(task.path, 'README.md'), 'changed\n');
@@ -75,7 +75,7 @@ suite('git: one task', () => {
     assert.deepEqual(paths, ['README.md', 'new dir/ü x.txt']);
   });
 
-  test('V6: commits that change nothing are not work, and one that does is', async () => {
+  test('V6: commits that change nothing are not work, but a commit that changes something is', async () => {
     const repository = await fixture.open();
     const task = await startTask(fixture, repository, 's0', 'task-1');
     fixture.gitIn(task.path, 'commit', '-q', '--allow-empty', '-m', 'nothing');
@@ -89,7 +89,7 @@ suite('git: one task', () => {
     assert.equal(fixture.git('rev-parse', task.branch), taken.commit, 'what it has made is kept');
   });
 
-  test('works if commits have long ids', async () => {
+  test('long commit ids work', async () => {
     const long = makeFixture({ init: ['--object-format=sha256'] });
     const repository = await long.open();
     const task = await startTask(long, repository, 's0', 'task-1');

@@ -48,7 +48,7 @@ suite('git: unfinished operations', () => {
     inSlot('commit', '-qm', 'here');
   };
 
-  test('concludes a merge that the agent resolved, refuses one that it did not', async () => {
+  test('a merge that the agent resolved is concluded, and an unresolved one is refused', async () => {
     fixture.git('branch', 'side', task.base);
     write('README.md', 'task\n');
     inSlot('commit', '-qam', 'task');
@@ -70,7 +70,7 @@ suite('git: unfinished operations', () => {
     assert.equal(fixture.git('rev-list', '--parents', '-1', done.commit).split(' ').length, 3);
   });
 
-  test('refuses a merge that found the index locked, and with which its commit would drop the other side', async () => {
+  test('a merge that found the index locked, whose commit would drop the other side, is refused', async () => {
     const merge = ['merge', '-q', '--no-commit', '--no-ff', 'side'];
     twoBranches();
     const lock = inSlot('rev-parse', '--git-path', 'index.lock');
@@ -88,7 +88,7 @@ suite('git: unfinished operations', () => {
     assert.deepEqual(['side.txt', 'here.txt', 'new.txt'].map(show), ['side', 'here', 'new']);
   });
 
-  test('concludes a merge whose other side the agent has dropped if both conflict', async () => {
+  test('a merge whose other side the agent dropped is concluded if both sides conflict', async () => {
     write('README.md', 'side\n');
     inSlot('checkout', '-q', '-b', 'side');
     inSlot('commit', '-qam', 'side');
@@ -103,7 +103,7 @@ suite('git: unfinished operations', () => {
     assert.equal(fixture.git('rev-list', '--parents', '-1', done.commit).split(' ').length, 3);
   });
 
-  test('changes beside a merge that git makes alone outlive a rebase over it', async () => {
+  test('changes beside an automatic merge survive a rebase over it', async () => {
     twoBranches();
     const before = inSlot('rev-parse', 'HEAD');
     inSlot('merge', '-q', '--no-commit', '--no-ff', 'side');
@@ -122,7 +122,7 @@ suite('git: unfinished operations', () => {
     assert.equal(inSlot('show', 'HEAD:side.txt'), 'side, and more');
   });
 
-  test('a merge that git makes alone, with nothing beside it, is one commit', async () => {
+  test('an automatic merge without other changes is one commit', async () => {
     inSlot('checkout', '-q', '-b', 'side');
     write('side.txt', 'side\n');
     inSlot('add', '-A');
@@ -136,7 +136,7 @@ suite('git: unfinished operations', () => {
     assert.ok(done.changed);
   });
 
-  test('refuses an unfinished rebase, keeps it, and the slot is usable again', async () => {
+  test('an unfinished rebase is refused and kept, and the slot is usable again', async () => {
     write('README.md', 'task\n');
     inSlot('commit', '-qam', 'task');
     const own = inSlot('rev-parse', 'HEAD');

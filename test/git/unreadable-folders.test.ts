@@ -14,7 +14,7 @@ import {
   type Task,
 } from './fixture.ts';
 
-suite('git: folders that cannot be read', () => {
+suite('git: unreadable folders', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;
@@ -41,7 +41,7 @@ suite('git: folders that cannot be read', () => {
   const remove = async (force = false): Promise<RemoveOutcome> =>
     valueOf(await repository.removeWorktree({ path: task.path, label: 'task-1/1', force }));
 
-  test('a commit of the files names it, and succeeds once it is readable', async () => {
+  test('a commit names the folder, and succeeds once the folder is readable', async () => {
     fixture.write(join(task.path, 'more.txt'), 'more\n');
     const refused = await repository.commitLeftovers(leftoversOf(task));
     assert.ok(!refused.ok);
@@ -54,7 +54,7 @@ suite('git: folders that cannot be read', () => {
     assert.match(names, /more\.txt\nsecret ü\/result\.txt/u);
   });
 
-  test('a snapshot names it as left out', async () => {
+  test('a snapshot lists the folder as omitted', async () => {
     fixture.write(join(task.path, 'more.txt'), 'more\n');
     const request = {
       path: task.path,
@@ -66,7 +66,7 @@ suite('git: folders that cannot be read', () => {
     assert.match(fixture.git('log', '-1', '--format=%B', taken?.ref ?? ''), /secret ü\//u);
   });
 
-  test('the next task gets another folder, and the slot is moved aside with all of it', async () => {
+  test('the next task gets another slot, and the old slot is moved aside completely', async () => {
     const next = await startTask(fixture, repository, 's0', 'task-2');
     assert.equal(fixture.gitIn(next.path, 'status', '--porcelain'), '');
     assert.equal(existsSync(folder), false);
@@ -74,7 +74,7 @@ suite('git: folders that cannot be read', () => {
     assert.ok(existsSync(join(fixture.slots, kept, 'files', 'secret ü')));
   });
 
-  test('a slot with one is not removed unless forced, and the reason names it', async () => {
+  test('a slot with an unreadable folder is not removed unless forced, and the reason names it', async () => {
     const outcome = await remove();
     assert.equal(outcome.kind, 'kept');
     assert.match(outcome.kind === 'kept' ? outcome.reason : '', /secret ü\//u);
@@ -83,7 +83,7 @@ suite('git: folders that cannot be read', () => {
     assert.equal(existsSync(folder), false);
   });
 
-  test('one of another user stays, also if forced', async function () {
+  test("another user's folder stays, even if forced", async function () {
     if (process.getuid?.() !== 0) return;
     chownSync(folder, 61_003, 61_003);
     const outcome = await remove(true);
@@ -91,7 +91,7 @@ suite('git: folders that cannot be read', () => {
     assert.ok(existsSync(folder));
   });
 
-  test('an ignored one may hold work', () => {
+  test('an ignored unreadable folder may contain work', () => {
     const [ignored, missing] = ['secret ü/', 'gone/'].map((path) =>
       JSON.parse(ignoredWorkWithoutPrivileges(task.path, path)),
     );
@@ -99,7 +99,7 @@ suite('git: folders that cannot be read', () => {
     assert.deepEqual(missing, { kind: 'files', paths: [] });
   });
 
-  test('an empty folder beside it that can be read is no obstacle', async () => {
+  test('a readable empty folder beside it is no obstacle', async () => {
     chmodSync(folder, 0o700);
     mkdirSync(join(task.path, 'empty'));
     assert.equal((await remove()).kind, 'removed');

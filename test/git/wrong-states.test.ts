@@ -40,7 +40,7 @@ suite('git: states that are reported', () => {
     assert.equal(await repository.lookAfter('main', wrong.from, wrong.to), null);
   }
 
-  test('a switch to the branch that was under way while it moved', async () => {
+  test('a switch to the branch that was running while it moved is reported', async () => {
     const tip = await land({ 'landed.txt': 'l\n', 'README.md': 'landed\n' });
     fixture.git('switch', '-q', '--detach');
     assert.equal((await follow(tip)).kind, 'followed');
@@ -55,7 +55,7 @@ suite('git: states that are reported', () => {
     assert.equal(readFileSync(inRoot('landed.txt'), 'utf8'), 'l\n');
   });
 
-  test('a merge that failed and restored the files of the commit before', async () => {
+  test("a merge that failed and restored the previous commit's files is reported", async () => {
     const tip = await land({ 'landed.txt': 'l\n' });
     assert.equal((await follow(tip)).kind, 'followed');
     fixture.git('read-tree', '--reset', '-u', from);
@@ -65,7 +65,7 @@ suite('git: states that are reported', () => {
     assert.equal(status(), 'A  mine.txt');
   });
 
-  test('a clean that removed files as they arrived', async () => {
+  test('a clean that removed files as they arrived is reported', async () => {
     const tip = await land({ 'landed.txt': 'l\n', 'dir/other.txt': 'o\n' });
     assert.equal((await follow(tip)).kind, 'followed');
     rmSync(inRoot('landed.txt'));
@@ -77,7 +77,7 @@ suite('git: states that are reported', () => {
     assert.equal(status(), '');
   });
 
-  test('is cured under a later commit of the user, too', async () => {
+  test('the state is repaired under a later commit of the user, too', async () => {
     const tip = await land({ 'landed.txt': 'l\n' });
     assert.equal((await follow(tip)).kind, 'followed');
     fixture.git('read-tree', '--reset', '-u', from);
@@ -89,7 +89,7 @@ suite('git: states that are reported', () => {
     assert.equal(fixture.git('show', 'HEAD:landed.txt'), 'l');
   });
 
-  test('a file that the user has changed since is not overwritten, and is kept', async () => {
+  test('a file that the user has changed since is kept and not overwritten', async () => {
     const tip = await land({ 'README.md': 'landed\n' });
     assert.equal((await follow(tip)).kind, 'followed');
     fixture.git('read-tree', '--reset', '-u', from);
@@ -101,7 +101,7 @@ suite('git: states that are reported', () => {
     assert.equal(fixture.git('show', `${before}:README.md`), 'mine');
   });
 
-  test("the user's own removals and changes of a landing are not such a state", async () => {
+  test("the user's own removals and changes after a landing are not reported", async () => {
     const tip = await land({ 'one.txt': '1\n', 'two.txt': '2\n' });
     assert.equal((await follow(tip)).kind, 'followed');
     fixture.git('rm', '-q', 'one.txt');
@@ -125,7 +125,7 @@ suite('git: states that are reported', () => {
     });
 
     for (const name of ['index.lock', 'refs/heads/main.lock'])
-      test(`a lock that is left (${name}) is named, and follows once it is removed`, async () => {
+      test(`a remaining lock (${name}) is reported, and the branch follows once it is removed`, async () => {
         const lock = join(fixture.root, '.git', name);
         writeFileSync(lock, '');
         const outcome = await follow(tip);
@@ -139,7 +139,7 @@ suite('git: states that are reported', () => {
         assert.equal(status(), '');
       });
 
-    test('files that were half written are named, and follow once they are put back', async () => {
+    test('half-written files are reported, and the branch follows once they are restored', async () => {
       fixture.write(inRoot('new.txt'), 'a new f');
       fixture.write(inRoot('README.md'), 'lan');
       const outcome = await follow(tip);
@@ -154,14 +154,14 @@ suite('git: states that are reported', () => {
       assert.equal(status(), '');
     });
 
-    test('files and index that were written before the branch moved are taken on', async () => {
+    test('files and an index that were written before the branch moved are accepted', async () => {
       fixture.git('merge', '-q', '--ff-only', tip);
       fixture.write(join(fixture.root, '.git', 'refs', 'heads', 'main'), `${from}\n`);
       assert.equal((await follow(tip)).kind, 'followed');
       assert.equal(status(), '');
     });
 
-    test('an old index under the new commit is cured', async () => {
+    test('an old index under the new commit is repaired', async () => {
       fixture.write(inRoot('own.txt'), 'staged\n');
       fixture.git('add', 'own.txt');
       const index = readFileSync(join(fixture.root, '.git', 'index'));
@@ -192,7 +192,7 @@ suite('git: states that are reported', () => {
       assert.equal(fixture.git('for-each-ref', 'refs/drover/before'), '');
     });
 
-    test('a linked worktree has a ref of its own', async () => {
+    test('a linked worktree has its own ref', async () => {
       const folder = join(fixture.home, 'linked');
       fixture.git('worktree', 'add', '-q', '-b', 'side', folder);
       fixture.write(join(folder, 'README.md'), 'mine\n');

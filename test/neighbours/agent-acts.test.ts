@@ -33,7 +33,7 @@ suite('neighbours: the ledger of an agent', () => {
   teardown(() => removeFolder(stage));
 
   for (const act of (Object.keys(agentActs) as AgentAct[]).filter((each) => !outlives.has(each))) {
-    test(`names nothing that was not written, though git refuses: ${act}`, () => {
+    test(`it names nothing that was not written, even if git refuses: ${act}`, () => {
       writeFileSync(join(stage, 'acts', 't1.1'), `${agentScripts[act]}\n`);
       const path = `${join(stage, 'bin')}:${process.env['PATH']}`;
       try {

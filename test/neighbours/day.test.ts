@@ -23,11 +23,11 @@ function commit(here: Project, path: string, folder = here.root): void {
   here.gitIn(folder, 'commit', '-qm', `by hand: ${path}`);
 }
 
-suite('a day of a person beside a run', function () {
+suite("a person's day during a run", function () {
   this.timeout(240_000);
   const project = useProjects();
 
-  test('the target is right, the secret stays gone, and everything of theirs is there', async () => {
+  test("the target is right, the secret stays out, and all of the person's work exists", async () => {
     const here = project({
       agent,
       settings: '[gate]\ncommand = "test -e README.md"\n',

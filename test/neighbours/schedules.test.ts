@@ -12,10 +12,10 @@ const count = sized(6, schedulesPerJob);
 const first = sized(1, testSeed * schedulesPerJob);
 const atOnce = 3;
 
-suite('beside people, agents and other programs', function () {
+suite('people, agents and other programs', function () {
   this.timeout(1_800_000);
 
-  test(`${count} schedules from ${first} lose nothing and blame nobody`, async () => {
+  test(`${count} schedules from ${first} lose nothing and use no attempt for another's fault`, async () => {
     const failed: string[] = [];
     let next = first;
     const work = async (): Promise<void> => {

@@ -40,7 +40,7 @@ suite('a replayed history', function () {
   });
   suiteTeardown(() => removeFolder(folder));
 
-  test('lands whole, with one setup for each state', async () => {
+  test('it lands completely, with one setup for each state', async () => {
     writeHistory(folder, trees());
     const history = readHistory(folder, 'main', 40);
     const { code, said, open, isTreeEqual, setups } = await replay({

@@ -10,7 +10,7 @@ const seeds = sized(6, 2_000);
 suite('early gates in the simulation', function () {
   this.timeout(2_400_000);
 
-  test(`${seeds} seeds land the same with one gate at a time and with four`, async () => {
+  test(`${seeds} seeds land the same work with one gate at a time and with four`, async () => {
     let mostGates = 0;
     let landed = 0;
     let red = 0;

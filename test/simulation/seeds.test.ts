@@ -25,13 +25,13 @@ suite('simulation', function () {
   // 793776331. Gates of two lines ran in one folder, since both began at the same commit:
   // 808368336.
   for (const seed of [547558596, 547558776, 3400090, 1795720899, 737650889, 793776331, 808368336]) {
-    test(`seed ${seed}, which broke an invariant once, keeps them all`, async () => {
+    test(`seed ${seed}, which once broke an invariant, keeps them all`, async () => {
       assert.equal((await runSeed(seed)).invariant, null);
     });
   }
 
   for (const seed of sized([193], [1, 7, 16, 38, 193])) {
-    test(`seed ${seed} gives the same history again`, async () => {
+    test(`seed ${seed} gives the same history twice`, async () => {
       const [one, two] = [await runSeed(seed), await runSeed(seed)];
       assert.equal(one.feedHash, two.feedHash);
       assert.equal(one.simulatedMs, two.simulatedMs);

@@ -20,7 +20,7 @@ suite('postgres: several servers', function () {
   const urlOf = (database: string, ...ports: readonly number[]): string =>
     `postgresql://drover@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${database}`;
 
-  test('whichever server takes writes, and beside one that is unreachable', async () => {
+  test('the store uses the server that accepts writes, even beside an unreachable one', async () => {
     const { primary, standby } = servers();
     await primary.createDatabase('anywhere');
     const away = await closedPort();
@@ -35,7 +35,7 @@ suite('postgres: several servers', function () {
     assert.ok(ok, message);
   });
 
-  test('none that takes writes: reports that, and that it passes by itself', async () => {
+  test('if no server accepts writes, this is reported as temporary', async () => {
     const { standby } = servers();
     const away = await closedPort();
     const url = urlOf('anywhere', standby.port, away);
@@ -50,7 +50,7 @@ suite('postgres: several servers', function () {
     );
   });
 
-  test('the one that took writes dies, another one is promoted: the same store continues', async () => {
+  test('when the writing server dies and another one is promoted, the same store continues', async () => {
     const { primary, standby } = servers();
     await primary.createDatabase('orders');
     const url = urlOf('orders', primary.port, standby.port);

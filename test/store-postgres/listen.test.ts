@@ -27,7 +27,7 @@ const append = (store: Store): Promise<void> =>
 suite('postgres: listening', function () {
   this.timeout(60_000);
 
-  test('reports events that another process appends', async () => {
+  test('events that another process appends are reported', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(url, ({ store: hears }) =>
@@ -41,7 +41,7 @@ suite('postgres: listening', function () {
     );
   });
 
-  test('reports nothing that was rolled back', async () => {
+  test('events that were rolled back are not reported', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(url, ({ store: hears }) =>
@@ -62,7 +62,7 @@ suite('postgres: listening', function () {
     );
   });
 
-  test('reconnects when the server has ended the connection, and reads the missed events', async () => {
+  test('when the server ends the connection, it reconnects and reads the missed events', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(url, ({ store: hears }) =>

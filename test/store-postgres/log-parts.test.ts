@@ -16,7 +16,7 @@ import type { Store } from '../../server/store/port.ts';
 import { run, testDatabases, withStore } from './databases.ts';
 import { beginAttempt } from './output-machines.ts';
 
-suite('postgres: parts of logs', function () {
+suite('postgres: chunks of logs', function () {
   this.timeout(60_000);
 
   async function onStore(body: (store: Store, url: string) => Promise<void>): Promise<void> {
@@ -46,7 +46,7 @@ suite('postgres: parts of logs', function () {
     return parts.map((part) => part.start);
   };
 
-  test('a chain goes to the end, never behind a hole, never by another machine', async () => {
+  test('a chain is extended only at its end, never after a hole, and never by another machine', async () => {
     await onStore(async (store) => {
       const append = async (machine: string, ...chains: PartChain[]): Promise<string[]> =>
         [...(await appendParts(store.db, machine, chains))].sort();
@@ -66,7 +66,7 @@ suite('postgres: parts of logs', function () {
     });
   });
 
-  test('of two writers at one place the second stores nothing at all', async () => {
+  test('if two writers use the same offset, the second stores nothing', async () => {
     await onStore(async (store) => {
       await appendParts(store.db, 'one', [chain('T', 0, null)]);
       const second = appendParts(store.db, 'one', [chain('T', 0, null, 3), chain('U', 0, null)]);
@@ -80,7 +80,7 @@ suite('postgres: parts of logs', function () {
     });
   });
 
-  test('only the machine of the attempt drops stored parts', async () => {
+  test("only the attempt's machine deletes stored chunks", async () => {
     await onStore(async (store) => {
       const stored = chain('T', 0, null, 4);
       await appendParts(store.db, 'one', [stored]);
@@ -92,7 +92,7 @@ suite('postgres: parts of logs', function () {
     });
   });
 
-  test('each log is reported once, with the statement that stores it, and nothing that was rolled back', async () => {
+  test('each log is reported once, with the statement that stores it, and never after a rollback', async () => {
     await onStore(async (store, url) => {
       const client = new pg.Client({ connectionString: url });
       await client.connect();
@@ -113,7 +113,7 @@ suite('postgres: parts of logs', function () {
     });
   });
 
-  test('no statement waits for the turn to write', async () => {
+  test('no statement waits for the write turn', async () => {
     await onStore(async (store) => {
       await store.transaction(async () => {
         await appendParts(store.db, 'one', [chain('T', 0, null)]);
@@ -122,7 +122,7 @@ suite('postgres: parts of logs', function () {
     });
   });
 
-  test('the files of a log are listed in their order, those of others are not', async () => {
+  test("the files of a log are listed in order, and other logs' files are not", async () => {
     await onStore(async (store) => {
       const log = logNameOf('T/1.ndjson');
       assert.ok(log !== null);

@@ -46,7 +46,7 @@ async function inProject(body: (folder: string, drover: Drover) => Promise<void>
 suite('postgres: drover migrate', function () {
   this.timeout(120_000);
 
-  test('there and back; the same project is shown', () =>
+  test('a project moves there and back, and looks the same', () =>
     inProject(async (folder, drover) => {
       const { create } = await testDatabases();
       const url = await create();
@@ -68,7 +68,7 @@ suite('postgres: drover migrate', function () {
       assert.equal(drover(['export', '-f', 'jsonl']).stdout, before);
     }));
 
-  test('a database that was left refuses, and changes nothing here', () =>
+  test('a database that was left refuses commands, which change nothing here', () =>
     inProject(async (folder, drover) => {
       const { create } = await testDatabases();
       const url = await create();
@@ -105,7 +105,7 @@ suite('postgres: drover migrate', function () {
       assert.match(drover(['export', '-f', 'jsonl']).stdout, /One/);
     }));
 
-  test("a worker's role moves no plan into a database, and is referred to its owner", () =>
+  test("a worker's role cannot move a plan into a database, and is referred to the owner", () =>
     inProject(async (_folder, drover) => {
       const { create, run } = await testDatabases();
       const url = await create();
@@ -127,7 +127,7 @@ suite('postgres: drover migrate', function () {
       assert.equal(drover(['migrate', '--to'], url).status, 0);
     }));
 
-  test('refused: no database named, no database found, a backend running', () =>
+  test('the move is refused without a database, with a missing database, and while a backend runs', () =>
     inProject(async (folder, drover) => {
       const { create } = await testDatabases();
       const url = await create();

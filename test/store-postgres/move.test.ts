@@ -262,7 +262,7 @@ const unmarked = async (): Promise<void> => {};
 suite('moving a project', function () {
   this.timeout(120_000);
 
-  test('a thousand tasks there and back are the same', () =>
+  test('a thousand tasks that move there and back are identical', () =>
     inFolder(async (folder) => {
       const databases = await testDatabases();
       const sources = testSources();
@@ -292,7 +292,7 @@ suite('moving a project', function () {
       await first.close();
     }));
 
-  test('an empty project too', async () => {
+  test('an empty project moves too', async () => {
     const databases = await testDatabases();
     const first = await openStore(':memory:', testSources());
     await withStore(await databases.createWithTables(), async ({ store }) => {
@@ -303,7 +303,7 @@ suite('moving a project', function () {
     await first.close();
   });
 
-  test('not into a database that holds something', async () => {
+  test('a database that contains something is refused as the target', async () => {
     const databases = await testDatabases();
     const first = await openStore(':memory:', testSources());
     await withStore(await databases.createWithTables(), async ({ store }) => {
@@ -316,7 +316,7 @@ suite('moving a project', function () {
     await first.close();
   });
 
-  test('back into the database that it was moved away from, with all changes', async () => {
+  test('a project moves back into the database that it was moved away from, with all changes', async () => {
     const databases = await testDatabases();
     const sources = testSources();
     const first = await openStore(':memory:', sources);
@@ -335,7 +335,7 @@ suite('moving a project', function () {
     await first.close();
   });
 
-  test('not while it works', async () => {
+  test('a project does not move while work is running', async () => {
     const databases = await testDatabases();
     const first = await openStore(':memory:', testSources());
     await first.store.transaction(async (tx) => {
@@ -352,7 +352,7 @@ suite('moving a project', function () {
     await first.close();
   });
 
-  test('nothing is there when the target fails in the middle', async () => {
+  test('nothing remains if the target fails during the move', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     const first = await openStore(':memory:', testSources());

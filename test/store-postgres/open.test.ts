@@ -14,7 +14,7 @@ import { tablesOf } from '../tables.ts';
 suite('postgres: opening', function () {
   this.timeout(60_000);
 
-  test('makes the tables, once, however many processes open it at the same time', async () => {
+  test('it creates the tables once, however many processes open the database at the same time', async () => {
     const databases = await testDatabases();
     const url = await databases.create();
     await Promise.all(
@@ -28,7 +28,7 @@ suite('postgres: opening', function () {
     assert.deepEqual(rows, [{ version: String(schemaVersion) }]);
   });
 
-  test('has the tables and columns of a SQLite file, besides the numbers of rows', async () => {
+  test('the tables and columns are those of a SQLite file, plus row numbers', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     const sqlite = await openStore(':memory:', testSources());
@@ -54,7 +54,7 @@ suite('postgres: opening', function () {
     });
   });
 
-  test('gives whole numbers as numbers, sums and counts too', async () => {
+  test('integers, sums and counts are returned as numbers', async () => {
     const databases = await testDatabases();
     await withStore(await databases.createWithTables(), async ({ store }) => {
       const { rows } = await sql`
@@ -65,7 +65,7 @@ suite('postgres: opening', function () {
     });
   });
 
-  test('compares texts by their bytes, and takes a zero character', async () => {
+  test('texts are compared by their bytes, and a zero character is accepted', async () => {
     const databases = await testDatabases();
     await withStore(await databases.createWithTables(), async ({ store }) => {
       const names = ['b', 'B', 'a', 'ä', 'A', '_', 'zero\0here'];
@@ -83,7 +83,7 @@ suite('postgres: opening', function () {
     });
   });
 
-  test('refuses a newer schema, and changes nothing', async () => {
+  test('a newer schema is refused, and nothing is changed', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await databases.run(url, `update drover_schema set version = ${schemaVersion + 1}`);
@@ -95,7 +95,7 @@ suite('postgres: opening', function () {
     assert.deepEqual(rows, [{ version: String(schemaVersion + 1) }]);
   });
 
-  test('leaves the tables of another program alone', async () => {
+  test('tables of another program are left alone', async () => {
     const databases = await testDatabases();
     const url = await databases.create();
     await databases.run(url, 'create table tasks (id int)');
@@ -110,7 +110,7 @@ suite('postgres: opening', function () {
     assert.deepEqual(rows, [{ tablename: 'tasks' }]);
   });
 
-  test('a change of the schema that fails leaves nothing behind', async () => {
+  test('a schema change that fails leaves nothing behind', async () => {
     const databases = await testDatabases();
     const url = await databases.create();
     await databases.run(url, 'create table holds (id int)');
@@ -125,7 +125,7 @@ suite('postgres: opening', function () {
     assert.deepEqual(rows, [{ tablename: 'holds' }]);
   });
 
-  test('two projects in two schemas of one database do not meet', async () => {
+  test('two projects in two schemas of one database do not interfere', async () => {
     const databases = await testDatabases();
     const url = await databases.create();
     await databases.run(url, 'create schema one', 'create schema two');
@@ -148,7 +148,7 @@ suite('postgres: opening', function () {
     ['CREATE INDEX a ON b(integer_of)', 'CREATE INDEX a ON b(integer_of)'],
   ];
   for (const [given, expected] of translations) {
-    test(`says it in PostgreSQL's words: ${given}`, () => {
+    test(`a statement is translated for PostgreSQL: ${given}`, () => {
       assert.equal(forPostgres(given), expected);
     });
   }

@@ -44,7 +44,7 @@ suite("postgres: copies of agents' output", function () {
     assert.deepEqual(await closeMachines(), []);
   });
 
-  test('a log of very many small parts is copied at once', async () => {
+  test('a log of very many small chunks is copied in one step', async () => {
     await beginAttempt(one.store, 'T', 'gone');
     const line = `'{"at":1,"type":"text","text":"' || to_char(n, 'FM00000') || E'"}\\n'`;
     await run(
@@ -69,7 +69,7 @@ suite("postgres: copies of agents' output", function () {
     'is another one': (path) => writeFileSync(path, '{"type":"text","text":"no"}\n'),
   };
   for (const [what, doIt] of Object.entries(spoil)) {
-    test(`a copy that ${what} is mended`, async () => {
+    test(`a copy that ${what} is repaired`, async () => {
       await beginAttempt(one.store, 'T', 'one');
       const log = await openLog(one, 'T');
       for (let part = 0; part < 3; part += 1) {
@@ -90,7 +90,7 @@ suite("postgres: copies of agents' output", function () {
     });
   }
 
-  test('two readers and two processes at once copy the same', async () => {
+  test('two readers and two concurrent processes get the same copy', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T');
     const beside = await openMachine(url, 'two', { logs: two.logs, ships: false });
@@ -113,7 +113,7 @@ suite("postgres: copies of agents' output", function () {
     assertSameFiles(one, two, 'T');
   });
 
-  test('a log of that name from an earlier life of the reader is put aside, whole', async () => {
+  test('an earlier log with that name on the reader is moved aside completely', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const old = await openLog(two, 'T', 4_096);
     await say(old, ...Array.from({ length: 100 }, (_, line) => `old ${line} ${'x'.repeat(100)}`));
@@ -135,7 +135,7 @@ suite("postgres: copies of agents' output", function () {
     assert.deepEqual(await two.texts('T'), ['new']);
   });
 
-  test('of attempts that ended long ago nothing is kept, and readers are informed', async () => {
+  test('nothing is kept of attempts that ended long ago, and readers are informed', async () => {
     const now = Date.now();
     const long = now - outputKeptMs - 1;
     const ends = { old: long, half: long, new: now, open: null };
@@ -174,7 +174,7 @@ suite("postgres: copies of agents' output", function () {
     assert.equal(existsSync(join(two.logs, fileOf('old'))), false);
   });
 
-  test('deleted parts are not stored again by the next start', async () => {
+  test('the next start does not store deleted chunks again', async () => {
     const long = Date.now() - outputKeptMs - 1;
     for (const id of ['old', 'new']) {
       await beginAttempt(one.store, id, 'one');

@@ -75,7 +75,7 @@ suite("postgres: agents' output survives", function () {
     );
   }
 
-  test('kill -9 of the process that stores it, three times', async () => {
+  test('it survives three kills of the process that stores it', async () => {
     const reader = await open('reader');
     const tasks = ['a', 'b', 'c', 'd'];
     for (const id of tasks) await beginAttempt(reader.store, id, 'one');
@@ -103,7 +103,7 @@ suite("postgres: agents' output survives", function () {
     assert.deepEqual(next.reports, []);
   });
 
-  test('restarts of the database, while sixteen agents write', async () => {
+  test('it survives restarts of the database while sixteen agents write', async () => {
     const writer = await open('one');
     const reader = await open('two');
     const tasks = Array.from({ length: 16 }, (_, number) => `t${number}`);
@@ -137,7 +137,7 @@ suite("postgres: agents' output survives", function () {
     for (const report of writer.reports) assert.match(report, /^storing agents' output: Postgres/);
   });
 
-  test('connections that are cut while it is stored and read', async () => {
+  test('it survives connections that are cut while it is stored and read', async () => {
     const writer = await open('one');
     const reader = await open('two');
     await beginAttempt(writer.store, 'T', 'one');
@@ -160,7 +160,7 @@ suite("postgres: agents' output survives", function () {
     assertSameFiles(writer, reader, 'T');
   });
 
-  test('sixteen agents of a thousand lines a second lose nothing, and no reader waits for the end', async () => {
+  test('sixteen agents with a thousand lines a second lose nothing, and no reader waits for the end', async () => {
     const writer = await open('one');
     const reader = await open('two');
     const tasks = Array.from({ length: 16 }, (_, number) => `t${number}`);

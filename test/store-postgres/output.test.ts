@@ -45,7 +45,7 @@ suite("postgres: agents' output", function () {
       .orderBy('start')
       .execute();
 
-  test('is read on another machine: forwards, backwards, and the prompt', async () => {
+  test('output is read on another machine: forwards, backwards, and the prompt', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T');
     const path = join(one.logs, fileOf('T'));
@@ -67,7 +67,7 @@ suite("postgres: agents' output", function () {
     await log.close();
   });
 
-  test('is searched on another machine, in head and tail, at the place that readers use', async () => {
+  test('output is searched on another machine, in head and tail, at the offset that readers use', async () => {
     await beginAttempt(one.store, 'T', 'one');
     await beginAttempt(one.store, 'U', 'one');
     const small = await openLog(one, 'U');
@@ -100,7 +100,7 @@ suite("postgres: agents' output", function () {
     assert.deepEqual((await one.search('needle')).hits.length, 1);
   });
 
-  test('whoever waits hears of it, and of the end with everything before it', async () => {
+  test('a waiting reader learns of new output, and of the end after everything before it', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T');
     const heard: unknown[] = [];
@@ -126,7 +126,7 @@ suite("postgres: agents' output", function () {
     );
   });
 
-  test('a command without a backend reads it too, and hears nothing without listening', async () => {
+  test('a command without a backend reads it too, and gets no notification without listening', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T');
     await say(log, 'a');
@@ -143,7 +143,7 @@ suite("postgres: agents' output", function () {
     await log.close();
   });
 
-  test('of a log that has dropped its middle, no more is stored than the log has', async () => {
+  test('no more is stored of a log that has dropped its middle than the log contains', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T', 64 * 1024);
     for (let turn = 0; turn < 100; turn += 1) {
@@ -164,7 +164,7 @@ suite("postgres: agents' output", function () {
     assert.ok(bytes < 70 * 1024, `${bytes}`);
   });
 
-  test('lines that a log has dropped before they could be stored are left out', async () => {
+  test('lines that a log dropped before they could be stored are left out', async () => {
     await beginAttempt(one.store, 'T', 'one');
     let log = await openLog(one, 'T', 16 * 1024);
     const write = async (from: number, count: number): Promise<void> => {
@@ -189,7 +189,7 @@ suite("postgres: agents' output", function () {
     assertSameFiles(one, two, 'T');
   });
 
-  test('the log of a sub-task, beside those of other attempts', async () => {
+  test("the log of a sub-task is stored beside other attempts' logs", async () => {
     await beginAttempt(one.store, 'T', 'one');
     await tablesOf(one.store.db)
       .insertInto('tasks')
@@ -216,7 +216,7 @@ suite("postgres: agents' output", function () {
     assert.deepEqual(files, ['T/1.T.1.ndjson', 'T/1.ndjson']);
   });
 
-  test('long lines go in parts of a bounded size, whole', async () => {
+  test('long lines are stored completely, in chunks of bounded size', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T');
     for (const length of [1, 1_048_576, 300_000, 3_000_000])
@@ -229,7 +229,7 @@ suite("postgres: agents' output", function () {
     for (const part of await partsOf('T')) assert.ok(part.size <= 256 * 1024);
   });
 
-  test('a log whose end was lost is stored as it is now, and readers see that', async () => {
+  test('a log whose end was lost is stored as it is, and readers see that', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T');
     const path = join(one.logs, fileOf('T'));
@@ -257,7 +257,7 @@ suite("postgres: agents' output", function () {
     assertSameFiles(one, two, 'T');
   });
 
-  test('bytes that no database takes keep their places', async () => {
+  test('bytes that no database accepts keep their offsets', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T');
     await say(log, 'a');
@@ -297,7 +297,7 @@ suite("postgres: agents' output", function () {
     }
   });
 
-  test('a machine stores nothing of an attempt that is not its own', async () => {
+  test("a machine stores nothing of another machine's attempt", async () => {
     await beginAttempt(one.store, 'T', 'two');
     const log = await openLog(one, 'T');
     await say(log, 'a');

@@ -22,10 +22,10 @@ function documented(words: string): readonly string[] {
     .filter((statement) => statement !== '');
 }
 
-suite('postgres: rights', function () {
+suite('postgres: privileges', function () {
   this.timeout(60_000);
 
-  test('the role that `drover fleet grant` prepares does its work, and changes no table', async () => {
+  test('the role that `drover fleet grant` prepares works, and cannot change tables', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     const name = new URL(url).pathname.slice(1);
@@ -67,7 +67,7 @@ suite('postgres: rights', function () {
       await assert.rejects(run(asWorker, statement), /must be owner|permission denied/, statement);
   });
 
-  test('it cannot bring the tables to a newer schema, and the message names who can', async () => {
+  test('it cannot upgrade the tables, and the message names who can', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await run(
@@ -83,7 +83,7 @@ suite('postgres: rights', function () {
     );
   });
 
-  test('the documented owner of a database of its own', async () => {
+  test('the documented owner of a separate database works', async () => {
     const databases = await testDatabases();
     const admin = databases.server.url('postgres');
     const statements = documented('CREATE DATABASE drover').map((statement) =>

@@ -60,7 +60,7 @@ async function demandTls(server: PostgresServer, { folder }: Certificates): Prom
 suite('postgres: encryption', function () {
   this.timeout(60_000);
 
-  test('requested, but the server offers none', async () => {
+  test('encryption that the server does not offer is reported', async () => {
     const { createWithTables } = await testDatabases();
     const url = `${await createWithTables()}?sslmode=verify-full`;
     await assert.rejects(
@@ -69,7 +69,7 @@ suite('postgres: encryption', function () {
     );
   });
 
-  test('demanded by the server: by the right name and authority only', async () => {
+  test('encryption that the server requires needs the right name and authority', async () => {
     const certificates = makeCertificates();
     if (certificates === null) return;
     const server = await startPostgres();

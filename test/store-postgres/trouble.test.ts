@@ -49,7 +49,7 @@ function hasEnded(pid: number): boolean {
   }
 }
 
-suite('postgres: trouble', function () {
+suite('postgres: failures', function () {
   this.timeout(60_000);
 
   const badUrls: readonly (readonly [string, string])[] = [
@@ -58,7 +58,7 @@ suite('postgres: trouble', function () {
     [`postgresql://a:${secret}@host/c?sslrootcert=/none/ca.pem`, '/none/ca.pem cannot be read'],
   ];
   for (const [url, words] of badUrls) {
-    test(`a URL that is none: ${words}`, () => {
+    test(`an invalid URL is reported: ${words}`, () => {
       assert.throws(() => parseDatabaseUrl(url), isTrouble('bad_url', words, 'Write it as'));
       assert.throws(
         () => parseDatabaseUrl(url),
@@ -67,7 +67,7 @@ suite('postgres: trouble', function () {
     });
   }
 
-  test('no server answers', async () => {
+  test('a server that does not answer is reported', async () => {
     const port = await closedPort();
     await assert.rejects(
       open(`postgresql://drover:${secret}@127.0.0.1:${port}/x`),
@@ -79,7 +79,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('a server accepts, but never answers', async () => {
+  test('a server that accepts the connection but never answers is reported', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const address = silent.address();
@@ -93,7 +93,7 @@ suite('postgres: trouble', function () {
     silent.close();
   });
 
-  test('the server vanishes silently in mid-run: reported in time, and the store continues', async () => {
+  test('a server that vanishes silently during a run is reported in time, and the store continues', async () => {
     const { server, createWithTables } = await testDatabases();
     const proxy = await stallingProxy(server.port);
     const url = (await createWithTables()).replace(`:${server.port}`, `:${proxy.port}`);
@@ -112,7 +112,7 @@ suite('postgres: trouble', function () {
     proxy.close();
   });
 
-  test('no such database', async () => {
+  test('a missing database is reported', async () => {
     const databases = await testDatabases();
     await assert.rejects(
       open(databases.server.url('nowhere')),
@@ -120,7 +120,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('a wrong password, and none', async () => {
+  test('a wrong password and a missing password are reported', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     const as = await withPasswords(databases, url);
@@ -133,7 +133,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('a role without rights, and one with the least', async () => {
+  test('a role without privileges is reported, and a role with the minimum works', async () => {
     const databases = await testDatabases();
     const url = await databases.create();
     await databases.run(
@@ -152,7 +152,7 @@ suite('postgres: trouble', function () {
     assert.deepEqual(rows, [{ name: 'guest' }]);
   });
 
-  test('a role that may not read our tables', async () => {
+  test("a role that may not read Drover's tables is reported", async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await databases.run(url, 'create role stranger login');
@@ -181,13 +181,13 @@ suite('postgres: trouble', function () {
     [{ schemaVersion: 9_999 }, 'newer_schema', 'Update Drover'],
   ];
   for (const [facts, name, sentence] of unfits) {
-    test(`unfit: ${name}, ${JSON.stringify(facts)}`, () => {
+    test(`an unsuitable server is refused: ${name}, ${JSON.stringify(facts)}`, () => {
       const trouble = unfit({ ...fit, ...facts }, words);
       assert.ok(isTrouble(name, sentence)(trouble));
       assert.equal(trouble?.retryable, false);
     });
   }
-  test('fit', () => assert.equal(unfit(fit, words), null));
+  test('a suitable server is accepted', () => assert.equal(unfit(fit, words), null));
 
   test('other errors are passed on unchanged', () => {
     const error = Object.assign(new Error('duplicate key'), { code: '23505' });
@@ -195,7 +195,7 @@ suite('postgres: trouble', function () {
     assert.equal(postgresError('text', words), 'text');
   });
 
-  test('all connections are in use: told, and over when one is free', async () => {
+  test('a lack of free connections is reported, and ends when one is free', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(
@@ -217,7 +217,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('the database is dropped in mid-run, and restored from a backup', async () => {
+  test('the database is dropped during a run, and restored from a backup', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(url, async ({ store }) => {
@@ -258,7 +258,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('the tables are dropped in mid-run', async () => {
+  test('the tables are dropped during a run', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     await withStore(url, async ({ store }) => {
@@ -267,7 +267,7 @@ suite('postgres: trouble', function () {
     });
   });
 
-  test('the server is killed in mid-transaction: all or nothing, and the same store continues', async () => {
+  test('if the server is killed during a transaction, it is all or nothing, and the same store continues', async () => {
     await withOwnServer(async (server) =>
       withStore(await server.createDatabase('killed'), async ({ store }) => {
         await append(store);
@@ -294,7 +294,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('a full disk: the transaction is undone, and it works again once there is space', async () => {
+  test('a full disk rolls the transaction back, and it works again once there is space', async () => {
     await onSmallDisk((disk) =>
       withOwnServer(async (server) => {
         await run(
@@ -324,7 +324,7 @@ suite('postgres: trouble', function () {
     );
   });
 
-  test('errors that pass by themselves are distinguished from those that need a person', () => {
+  test('temporary errors are distinguished from errors that need a person', () => {
     const retryable = ['unreachable', 'lost', 'starting', 'full', 'connections', 'busy', 'slow'];
     for (const [code, name] of [
       ['53100', 'full'],

@@ -55,7 +55,7 @@ function claim(store: Store, taskId: string, owner: string): Promise<unknown> {
 suite('postgres: taking turns', function () {
   this.timeout(60_000);
 
-  test('of several that claim a task at once, exactly one gets it', () =>
+  test('if several claim a task at once, exactly one gets it', () =>
     onMachines(3, async (machines) => {
       const [first] = machines;
       assert.ok(first !== undefined);
@@ -80,7 +80,7 @@ suite('postgres: taking turns', function () {
       assert.equal(events.length, titles.length);
     }));
 
-  test('a dependent becomes ready when its two blockers are completed at the same moment', () =>
+  test('a dependent becomes ready when its two blockers are completed at the same time', () =>
     onMachines(2, async (machines) => {
       const [one, two] = machines;
       assert.ok(one !== undefined && two !== undefined);
@@ -106,7 +106,7 @@ suite('postgres: taking turns', function () {
       }
     }));
 
-  test('a reader of the feed misses no event, whoever writes and however long', () =>
+  test('a reader of the feed misses no event, whoever writes and for however long', () =>
     onMachines(4, async (machines, url) => {
       const [reader, ...writers] = machines;
       assert.ok(reader !== undefined);
@@ -141,7 +141,7 @@ suite('postgres: taking turns', function () {
       );
     }));
 
-  test('a turn that does not arrive in time is reported, and arrives later', () =>
+  test('a turn that does not come in time is reported, and comes later', () =>
     onMachines(0, async (_, url) => {
       const holder = await openPostgresStore(url, testSources(), {
         idleInTransactionMaxMs: 60_000,
@@ -165,7 +165,7 @@ suite('postgres: taking turns', function () {
       await Promise.all([holder.close(), waiter.close()]);
     }));
 
-  test('a question that fails among others undoes the turn', () =>
+  test('a failing query among others rolls the turn back', () =>
     onMachines(1, async ([machine]) => {
       assert.ok(machine !== undefined);
       const { store } = machine;
@@ -184,7 +184,7 @@ suite('postgres: taking turns', function () {
       );
     }));
 
-  test('a failure that the body has caught undoes the turn all the same, and the commit names the reason', () =>
+  test('a failure that the body catches still rolls the turn back, and the commit names the reason', () =>
     onMachines(1, async ([machine]) => {
       assert.ok(machine !== undefined);
       const { store } = machine;
@@ -209,7 +209,7 @@ suite('postgres: taking turns', function () {
       }
     }));
 
-  test('a write that was not awaited undoes its turn, and the commit names the reason', () =>
+  test('a write that was not awaited rolls its turn back, and the commit names the reason', () =>
     onMachines(1, async ([machine]) => {
       assert.ok(machine !== undefined);
       const { store } = machine;
@@ -226,7 +226,7 @@ suite('postgres: taking turns', function () {
       await appended(store, { type: 'next' });
     }));
 
-  test('a turn sees its own writes, even after it has read before', () =>
+  test('a turn sees its own writes, even after an earlier read', () =>
     onMachines(1, async ([machine]) => {
       assert.ok(machine !== undefined);
       const { store } = machine;
@@ -252,7 +252,7 @@ suite('postgres: taking turns', function () {
       });
     }));
 
-  test('a machine that is gone in the middle of a transaction loses its turn', () =>
+  test('a machine that disappears during a transaction loses its turn', () =>
     onMachines(1, async (machines, url) => {
       const [machine] = machines;
       assert.ok(machine !== undefined);

@@ -8,7 +8,7 @@ import { startSqliteChild } from './child-process.ts';
 import { inFolder, isRefusal } from './folder.ts';
 
 suite('sqlite: the exclusive lock', () => {
-  test('is given once at a time inside one process', () =>
+  test('inside one process, only one holder has it at a time', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'owner.lock');
       const first = acquireExclusive(path);
@@ -23,7 +23,7 @@ suite('sqlite: the exclusive lock', () => {
       assert.deepEqual(readdirSync(folder), ['owner.lock']);
     }));
 
-  test('is refused to another process while it is held', () =>
+  test('it is refused to another process while it is held', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'owner.lock');
       const lock = acquireExclusive(path);
@@ -35,7 +35,7 @@ suite('sqlite: the exclusive lock', () => {
     }));
 
   for (const end of ['lets go', 'is killed'] as const) {
-    test(`is free when its owner ${end}`, () =>
+    test(`it is free when its owner ${end}`, () =>
       inFolder(async (folder) => {
         const path = join(folder, 'owner.lock');
         const child = startSqliteChild({ act: 'lock', path });
@@ -50,7 +50,7 @@ suite('sqlite: the exclusive lock', () => {
       }));
   }
 
-  test('a folder that does not exist is a refusal', () =>
+  test('a missing folder is a refusal', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'none', 'owner.lock');
       assert.throws(() => acquireExclusive(path), isRefusal('database', path));

@@ -9,7 +9,7 @@ import { GroupSync } from '../../server/store/sqlite/group-sync.ts';
 import { createNotes, inFolder, isRefusal, type NotesTables } from './folder.ts';
 
 suite('sqlite: grouped commits', () => {
-  test('many transactions and single statements at once: all are there, in order, after closing', () =>
+  test('many concurrent transactions and single statements are all stored, in order, after closing', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       const opened = openSqlite<NotesTables>(path, { durability: 'grouped' });
@@ -44,7 +44,7 @@ suite('sqlite: grouped commits', () => {
       await again.close();
     }));
 
-  test('a transaction that fails is rolled back while others commit beside it', () =>
+  test('a failing transaction is rolled back while others commit concurrently', () =>
     inFolder(async (folder) => {
       const opened = openSqlite<NotesTables>(join(folder, 'a.db'), { durability: 'grouped' });
       await createNotes(opened, 0);
@@ -66,7 +66,7 @@ suite('sqlite: grouped commits', () => {
       await opened.close();
     }));
 
-  test('a transaction that only reads needs no flush, one of raw statements does', () =>
+  test('a transaction that only reads needs no flush, but one of raw statements does', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       const opened = openSqlite<NotesTables>(path, { durability: 'grouped' });
@@ -82,7 +82,7 @@ suite('sqlite: grouped commits', () => {
       await opened.close();
     }));
 
-  test('a statement that changes no row needs no flush, one that changes rows does', () =>
+  test('a statement that changes no row needs no flush, but one that changes rows does', () =>
     inFolder(async (folder) => {
       const opened = openSqlite<NotesTables>(join(folder, 'a.db'), { durability: 'grouped' });
       await createNotes(opened, 0);
@@ -116,7 +116,7 @@ suite('sqlite: grouped commits', () => {
       await opened.close();
     }));
 
-  test('calls in one turn share a flush, calls while it runs share the one after it', () =>
+  test('calls in one turn share a flush, and calls during it share the next one', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       fs.writeFileSync(`${path}-wal`, 'log');
@@ -134,7 +134,7 @@ suite('sqlite: grouped commits', () => {
       await sync.close();
     }));
 
-  test('a flush that fails is refused with the file named, and the next one may work', () =>
+  test('a failed flush is refused with the name of the file, and the next one may succeed', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       const sync = new GroupSync(path);

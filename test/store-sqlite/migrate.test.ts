@@ -37,14 +37,14 @@ suite('sqlite: migrations', () => {
       assert.deepEqual(readdirSync(folder), ['a.db']);
     }));
 
-  test('a database in memory works as well', async () => {
+  test('an in-memory database works as well', async () => {
     const opened = openSqlite(':memory:');
     assert.deepEqual(await migrate(opened, notesMigrations(1)), { from: 0, to: 1, backup: null });
     assert.deepEqual(await migrate(opened, notesMigrations(3)), { from: 1, to: 3, backup: null });
     await opened.close();
   });
 
-  test('an older file is copied whole, then brought to ours; nothing that refers to it is lost', () =>
+  test('an older file is copied, then upgraded, and no reference to it is lost', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       await migrateFile(path, 1);

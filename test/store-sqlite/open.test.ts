@@ -31,7 +31,7 @@ suite('sqlite: a connection', () => {
     }
   }
 
-  test('answers plain objects with numbers, texts, nulls and bytes', async () => {
+  test('results are plain objects with numbers, texts, nulls and bytes', async () => {
     const opened = openSqlite<NotesTables>(':memory:');
     const { rows } = await sql`
       select 1 as one, 2.5 as half, 'text' as text, null as empty, x'0102' as bytes,
@@ -49,7 +49,7 @@ suite('sqlite: a connection', () => {
     await opened.close();
   });
 
-  test('reports how many rows were changed, and answers RETURNING', async () => {
+  test('it reports how many rows changed, and answers RETURNING', async () => {
     const opened = openSqlite<NotesTables>(':memory:');
     await createNotes(opened, 3);
     const { db } = opened;
@@ -67,7 +67,7 @@ suite('sqlite: a connection', () => {
     await opened.close();
   });
 
-  test('a statement used before sees columns that were added or renamed since', () =>
+  test('an earlier statement sees columns that were added or renamed since', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       await makeNotes(path, 1);
@@ -85,7 +85,7 @@ suite('sqlite: a connection', () => {
       await opened.close();
     }));
 
-  test('keeps many different statements apart', async () => {
+  test('many different statements are kept apart', async () => {
     const opened = openSqlite(':memory:');
     for (const round of [1, 2]) {
       for (let n = 0; n < 600; n += 1) {
@@ -96,7 +96,7 @@ suite('sqlite: a connection', () => {
     await opened.close();
   });
 
-  test('runs transactions one after the other, each whole', async () => {
+  test('transactions run one after the other, each as a whole', async () => {
     const opened = openSqlite<NotesTables>(':memory:');
     await createNotes(opened, 1);
     const { db } = opened;
@@ -125,7 +125,7 @@ suite('sqlite: a connection', () => {
     await opened.close();
   });
 
-  test('gives a violated constraint to the caller as it is', async () => {
+  test('a violated constraint is passed to the caller unchanged', async () => {
     const opened = openSqlite<NotesTables>(':memory:');
     await createNotes(opened, 1);
     await assert.rejects(
@@ -135,7 +135,7 @@ suite('sqlite: a connection', () => {
     await opened.close();
   });
 
-  test('close waits for the transaction under way, and may be called twice', async () => {
+  test('close waits for the running transaction, and may be called twice', async () => {
     const opened = openSqlite<NotesTables>(':memory:');
     await createNotes(opened, 0);
     const writing = opened.db.transaction().execute(async (tx) => {
@@ -149,7 +149,7 @@ suite('sqlite: a connection', () => {
     assert.equal(opened.raw.isOpen, false);
   });
 
-  test('read-only: reads, and refuses to write', () =>
+  test('a read-only connection reads, and refuses to write', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       await makeNotes(path, 3);

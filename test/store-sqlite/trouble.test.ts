@@ -27,8 +27,8 @@ import {
   type NotesTables,
 } from './folder.ts';
 
-suite('sqlite: trouble', () => {
-  test('a file that is not a database', () =>
+suite('sqlite: failures', () => {
+  test('a file that is not a database is reported', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       writeFileSync(path, 'These are notes of a person, not a database at all.\n'.repeat(100));
@@ -55,7 +55,7 @@ suite('sqlite: trouble', () => {
       }));
   }
 
-  test('a damaged file, with the newest backup named', () =>
+  test('a damaged file is reported with the newest backup', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       await makeNotes(path, 2_000);
@@ -80,13 +80,13 @@ suite('sqlite: trouble', () => {
       assert.equal(await countNotes(path), 2);
     }));
 
-  test('a folder that does not exist', () =>
+  test('a missing folder is reported', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'none', 'a.db');
       assert.throws(() => openSqlite(path), isRefusal('database', path, 'folder exists'));
     }));
 
-  test('a file or a folder that may not be written', () =>
+  test('a file or folder without write permission is reported', () =>
     inFolder(async (folder) => {
       if (process.platform === 'win32') return; // Modes of files mean something else there.
       const fixed = join(folder, 'fixed.db');
@@ -109,7 +109,7 @@ suite('sqlite: trouble', () => {
       chmodSync(locked, 0o755);
     }));
 
-  test('a lock of another process that does not end in time', () =>
+  test("another process's lock that does not end in time is reported", () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       await makeNotes(path, 1);
@@ -129,7 +129,7 @@ suite('sqlite: trouble', () => {
       await Promise.all([holder.close(), waiter.close()]);
     }));
 
-  test('a file that is out of WAL mode, and that another program reads', () =>
+  test('a file that is not in WAL mode and that another program reads is handled', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       await makeNotes(path, 1);
@@ -153,7 +153,7 @@ suite('sqlite: trouble', () => {
       await opened.close();
     }));
 
-  test('a limit of pages is a full disk: the transaction is undone, the next one works', () =>
+  test('a page limit counts as a full disk: the transaction is rolled back, and the next one works', () =>
     inFolder(async (folder) => {
       const path = join(folder, 'a.db');
       await makeNotes(path, 10);
@@ -169,7 +169,7 @@ suite('sqlite: trouble', () => {
       assert.equal(await countNotes(path), 11);
     }));
 
-  test('a full disk: the transaction is undone, and it works again once there is space', () =>
+  test('a full disk rolls the transaction back, and it works again once there is space', () =>
     inFolder((folder) =>
       onTinyDisk(join(folder, 'disk'), async (disk) => {
         const path = join(disk, 'a.db');

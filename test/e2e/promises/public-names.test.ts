@@ -54,7 +54,7 @@ suite('promises: public names', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('fields, exit codes, settings and refs stay', async () => {
+  test('fields, exit codes, settings and refs do not change', async () => {
     const here = project({
       agent:
         'cat > /dev/null; echo "work of $id" > "$id.txt"; echo wrote it; [ "$id" != bad ] || exit 1',

@@ -41,7 +41,7 @@ suite('promises: edits of the same size', function () {
     return here;
   };
 
-  test('is shown after a landing in a linked worktree', async () => {
+  test('an edit of the same size is shown after a landing in a linked worktree', async () => {
     const here = begin({ agent: `read -r line < ../../go; ${writesOneFile}` });
     const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, ['t1']);
@@ -57,7 +57,7 @@ suite('promises: edits of the same size', function () {
     isShown(here, cwd);
   });
 
-  test('is in the snapshot of a slot, shown after it, and after a restore', async () => {
+  test("an edit of the same size is in a slot's snapshot, and is shown after it and after a restore", async () => {
     const here = begin({ agent: 'cat > /dev/null; : > "../../here-$attempt"; exec sleep 600' });
     await beginPlan(here, ['t1']);
     const run = here.start(['run', '--json']);

@@ -55,7 +55,7 @@ suite('promises: reported limits', function () {
   this.timeout(180_000);
   const project = useProjects();
 
-  test('a file that a command of the user takes away in the middle of a fast-forward', async () => {
+  test("a user's command removes a file during a fast-forward", async () => {
     const here = project({ agent });
     inTheMove(here, 'rm -f a.txt; : > ../removed');
     await beginPlan(here, ['t1']);
@@ -66,7 +66,7 @@ suite('promises: reported limits', function () {
     await isCuredOrTold(here, follow);
   });
 
-  test('a death of everything in the middle of a fast-forward', async () => {
+  test('all processes die during a fast-forward', async () => {
     const here = project({ agent });
     const once = 'if mkdir ../once 2> /dev/null; then';
     const backend = `$(sed 's/.*"pid": *\\([0-9]*\\).*/\\1/' .drover/backend.json | tr -dc 0-9)`;
@@ -83,7 +83,7 @@ suite('promises: reported limits', function () {
     here.git('fsck', '--strict');
   });
 
-  test('a gc that prunes everything while work is tested', async () => {
+  test('a gc prunes everything while work is tested', async () => {
     const here = project({ agent, settings: '[gate]\ncommand = "sh ../../gate.sh"\n' });
     here.write('gate.sh', `git -C "${here.root}" gc -q --prune=now\n`);
     await beginPlan(here, ['t1']);
@@ -92,7 +92,7 @@ suite('promises: reported limits', function () {
     here.git('fsck', '--strict', '--connectivity-only');
   });
 
-  test('a rebase that started before a landing, and is aborted after it', async () => {
+  test('a rebase that started before a landing is aborted after it', async () => {
     const here = project({ agent: `read -r line < ../../go; ${agent}` });
     const barrier = makeBarrier(here.folder, 'go');
     here.git('commit', '-q', '--allow-empty', '-m', 'mine');

@@ -58,7 +58,7 @@ suite('tokens of agents', () => {
     assert.match(tools.args.at(-1) ?? '', /\/mcp-main\.ts$/);
   });
 
-  test('each part has its own; the same part has the same, also in another life', async () => {
+  test('each part has its own token, and the same part keeps its token across executions', async () => {
     const tokens = tokensOf();
     const first = await open(tokens, log);
     const again = await open(tokens, log);
@@ -71,7 +71,7 @@ suite('tokens of agents', () => {
     assert.equal(nextLife.partOf(first.token)?.scope.epoch, 6);
   });
 
-  test('with the end of the agent token and file are gone', async () => {
+  test('when the agent ends, its token and file are removed', async () => {
     const tokens = tokensOf();
     const { tools, token } = await open(tokens, log);
     assert.equal(tokens.partOf(token)?.scope.part, 'T-1');
@@ -81,7 +81,7 @@ suite('tokens of agents', () => {
     assert.deepEqual([tokens.partOf(token), existsSync(tools.configPath)], [null, false]);
   });
 
-  test('without such settings, there is no token and no file', async () => {
+  test('without such settings, there is neither a token nor a file', async () => {
     const tokens = new AgentToolTokens('/project', null, () => false);
     assert.equal(await tokens.open(scope, log, 'p/T-1/2/T-1'), null);
     await tokens.close(log);
@@ -89,7 +89,7 @@ suite('tokens of agents', () => {
   });
 
   for (const text of ['', '{', '{"mcpServers":{"drover":{"env":{"DROVER_MCP_TOKEN":"short"}}}}']) {
-    test(`a file with ${text === '' ? 'nothing' : text.slice(0, 12)} in it is written anew`, async () => {
+    test(`a file with ${text === '' ? 'nothing' : text.slice(0, 12)} in it is written again`, async () => {
       const tokens = tokensOf();
       const { token, tools } = await open(tokens, log);
       writeFileSync(tools.configPath, text);

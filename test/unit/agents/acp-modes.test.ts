@@ -14,8 +14,8 @@ const usual: ModeChoice = {
 };
 const confined: ModeChoice = { ...usual, isConfined: true };
 
-suite('modes over ACP', () => {
-  test('Codex keeps its own sandbox exactly if Drover has none', () => {
+suite('ACP modes', () => {
+  test('Codex keeps its own sandbox if and only if Drover has none', () => {
     assert.deepEqual(
       [
         modeToSet('codex', usual),
@@ -35,12 +35,12 @@ suite('modes over ACP', () => {
     assert.equal(modeToSet('codex', { ...asks, isConfined: false }), 'read-only');
   });
 
-  test('a version of Codex without that mode keeps the mode it has', () => {
+  test('a version of Codex without that mode keeps its current mode', () => {
     const older = { ...confined, offered: ['read-only', 'auto'] };
     assert.equal(modeToSet('codex', older), null);
   });
 
-  test('others are set to the same mode, confined or not', () => {
+  test('other agents get the same mode, confined or not', () => {
     const gemini = { ...confined, offered: ['default', 'autoEdit', 'plan'] };
     assert.equal(modeToSet('gemini', gemini), 'autoEdit');
     assert.equal(modeToSet('gemini', { ...gemini, isConfined: false }), 'autoEdit');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { withTable } from '../../docs/agents-table.ts';
 
 suite('docs/agents.md', () => {
-  test("equals the drivers' declarations (npm run docs writes it)", () => {
+  test("the page matches the drivers' declarations (npm run docs writes it)", () => {
     const text = readFileSync(new URL('../../../docs/agents.md', import.meta.url), 'utf8');
     assert.equal(withTable(text), text);
   });

@@ -69,7 +69,7 @@ function kindOf(...lines: Json[]): string {
 }
 
 suite('the output of Claude Code', () => {
-  test('the error of a tool is shown without the tag that is meant for the model', () => {
+  test("a tool's error is shown without the tag that is meant for the model", () => {
     const translator = new Translator({
       cwd: '/',
       sessionId: 's',
@@ -95,7 +95,7 @@ suite('the output of Claude Code', () => {
 });
 
 suite('Claude outcome', () => {
-  test('errors of the API by status, then by their name', () => {
+  test('API errors are recognized by status, then by name', () => {
     assert.equal(
       kindOf(apiError('billing_error'), errorResult({ api_error_status: 400 })),
       'agent_billing',
@@ -111,7 +111,7 @@ suite('Claude outcome', () => {
     assert.equal(kindOf(errorResult({ terminal_reason: 'prompt_too_long' })), 'agent_failed');
     assert.equal(kindOf(errorResult({ stop_reason: 'refusal' })), 'agent_failed');
   });
-  test('a subscription limit has its end, in seconds or milliseconds', () => {
+  test('a subscription limit has an end time, in seconds or milliseconds', () => {
     const rejected = (resetsAt: number): Json => ({
       type: 'rate_limit_event',
       rate_limit_info: { status: 'rejected', resetsAt },
@@ -147,7 +147,7 @@ suite('Claude permissions', () => {
     permission_suggestions: suggestions,
     decision_reason: 'unknown command',
   });
-  test('reading a file that the prompt names is allowed without a question, nothing else is', () => {
+  test('reading a file that the prompt names is allowed without a question, and nothing else is', () => {
     const named = '/repo/.drover/attachments/a.png';
     const response = (tool: string, path: string): unknown =>
       readingResponse(readPermissionRequest('1', { tool_name: tool, input: { file_path: path } }), [
@@ -166,7 +166,7 @@ suite('Claude permissions', () => {
       assert.equal(response(tool, path), null, `${tool} ${path}`);
   });
 
-  test('a permission is asked with its command and answered with its input', () => {
+  test('a permission request shows the command and is answered with its input', () => {
     assert.deepEqual(parseQuestions(bash, null), [
       {
         type: 'question',
@@ -190,7 +190,7 @@ suite('Claude permissions', () => {
       message: 'not now',
     });
   });
-  test('several questions of one request are asked one by one', () => {
+  test('several questions in one request are asked one by one', () => {
     const questions = [
       { question: 'A?', options: [{ label: 'x', description: 'first' }, { label: 'y' }] },
       { question: 'B?', options: [] },
@@ -212,7 +212,7 @@ suite('Claude permissions', () => {
       updatedInput: { questions, answers: { 'A?': 'y', 'B?': 'free text' } },
     });
   });
-  test('a plan is shown, though its request is empty', () => {
+  test('a plan is shown even if its request is empty', () => {
     const request = readPermissionRequest('r', { tool_name: 'ExitPlanMode', input: {} });
     assert.match(parseQuestions(request, '1. do it')[0]?.text ?? '', /1\. do it/);
   });
@@ -222,7 +222,7 @@ suite('Claude invocation', () => {
   const options = { sessionId: 'id', resume: false, trusted: false };
   const after = (args: readonly string[], name: string): string | undefined =>
     args[args.indexOf(name) + 1];
-  test('an untrusted repository runs no code of its own', () => {
+  test('an untrusted repository runs none of its own code', () => {
     const args = claudeArguments(settings, options);
     assert.equal(after(args, '--setting-sources'), 'user');
     assert.ok(args.includes('--strict-mcp-config'));
@@ -233,7 +233,7 @@ suite('Claude invocation', () => {
     assert.equal(after(trusted, '--resume'), 'id');
     assert.ok(!trusted.includes('--session-id'));
   });
-  test('our own tools are named by a file, even if no others are wanted', () => {
+  test("Drover's own tools are named by a file, even if no others are wanted", () => {
     const args = claudeArguments(settings, { ...options, toolsConfig: '/logs/1.mcp.json' });
     assert.ok(args.includes('--strict-mcp-config'));
     assert.ok(args.includes('--mcp-config=/logs/1.mcp.json'));
@@ -251,7 +251,7 @@ suite('Claude invocation', () => {
     const usual = claudeArguments({ ...settings, permissionMode: null }, options);
     assert.equal(after(usual, '--permission-mode'), 'acceptEdits');
   });
-  test('model, mode and further arguments come from the settings', () => {
+  test('the model, the mode and extra arguments come from the settings', () => {
     const args = claudeArguments(
       { ...settings, model: 'm', permissionMode: 'plan', args: ['--max-turns', '3'] },
       options,
@@ -261,7 +261,7 @@ suite('Claude invocation', () => {
     assert.equal(after(args, '--max-turns'), '3');
     assert.equal(after(claudeArguments(settings, options), '--permission-mode'), 'acceptEdits');
   });
-  test('variables of an outer session are stripped, those of the settings stay', () => {
+  test('variables of an outer session are removed, and those of the settings stay', () => {
     const env = claudeEnvironment(
       {
         CLAUDECODE: '1',
@@ -287,7 +287,7 @@ suite('Claude invocation', () => {
 });
 
 suite('Claude parts', () => {
-  test('a tool call in one line', () => {
+  test('a tool call is shown in one line', () => {
     assert.equal(toolTitle('Edit', { file_path: '/repo/a/b.ts' }, '/repo'), 'Edit a/b.ts');
     assert.equal(toolTitle('Read', { file_path: '/etc/x' }, '/repo'), 'Read /etc/x');
     assert.equal(toolTitle('Bash', { command: 'a\nb', description: 'd' }, '/'), 'Bash a');
@@ -300,11 +300,11 @@ suite('Claude parts', () => {
       /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
   });
-  test('a value that is not a list of objects is an empty one', () => {
+  test('a value that is not a list of objects becomes an empty list', () => {
     assert.deepEqual(objectsAt({ a: [1, { b: 2 }, null] }, 'a'), [{ b: 2 }]);
     assert.deepEqual(objectsAt({ a: 'x' }, 'a'), []);
   });
-  test('a session has one live holder; a dead one does not count', () => {
+  test('a session has one live holder, and a dead one does not count', () => {
     const folder = mkdtempSync(join(tmpdir(), 'drover-lock-'));
     const path = join(folder, 'sub', 's.lock');
     try {
@@ -335,7 +335,7 @@ suite('the interactive program of Claude Code', () => {
     endOrphansIn: async () => {},
   };
 
-  test('is the same program, and continues the session', () => {
+  test('it is the same program, and continues the session', () => {
     const own = { ...settings, path: process.execPath };
     const driver = createClaudeDriver(own, { processTable, baseDir: '/', trusted: false });
     assert.deepEqual(driver.interactive?.('s1', {}), [process.execPath, '--resume', 's1']);

@@ -65,7 +65,7 @@ function checkDone(name: string, summary: string | RegExp, ...deniedTools: strin
 const typesOf = (name: string): string[] => play(name).events.map((event) => event.type);
 
 suite('recorded Claude Code runs', () => {
-  test('those that ended well', () => {
+  test('successful runs are recognized', () => {
     checkDone('happy', 'Done: hello.txt was written.');
     checkDone('partial-messages', 'Done: hello.txt was written.');
     checkDone('429-retried', 'ok then');
@@ -79,7 +79,7 @@ suite('recorded Claude Code runs', () => {
     checkDone('permission-denied', 'Done: hello.txt was written.', 'Write');
   });
 
-  test('those that failed, whatever their exit code and subtype', () => {
+  test('failed runs are recognized, whatever their exit code and subtype', () => {
     checkFailed('529-exhausted', 1, 'agent_overloaded', /529/);
     checkFailed('401-exhausted', 1, 'agent_auth', /\/login/);
     checkFailed('max-turns', 1, 'agent_limit', /turns/);
@@ -88,7 +88,7 @@ suite('recorded Claude Code runs', () => {
     checkFailed('control-cancelled-permission', 1, 'agent_failed', /interrupted/);
   });
 
-  test('our own ends override the output', () => {
+  test('ends that Drover caused override the output', () => {
     assert.deepEqual(outcome('sigint', 0, { why: 'stopped' }), { kind: 'stopped' });
     const stalled = outcome('sigterm', 143, { why: 'stalled', silentMs: 300_000 });
     assert.equal(stalled.kind === 'failed' && stalled.failure.kind, 'agent_stalled');
@@ -98,14 +98,14 @@ suite('recorded Claude Code runs', () => {
     assert.equal(limited.kind === 'limited' && limited.untilMs, 5_000);
   });
 
-  test('no result: stderr explains why', () => {
+  test('without a result, stderr explains the reason', () => {
     const refused = outcome('sigterm', 1, { stderrTail: 'first\nbad flag\n' });
     assert.ok(refused.kind === 'failed');
     assert.match(refused.failure.message, /exit code 1 without a result: bad flag$/);
     assert.equal(refused.failure.detail, 'first\nbad flag\n');
   });
 
-  test('events of a happy run', () => {
+  test('a successful run gives its events', () => {
     const { events } = play('happy');
     assert.deepEqual(
       events.map((event) => (event.type === 'tool_call' ? event.title : event.type)),
@@ -147,7 +147,7 @@ suite('recorded Claude Code runs', () => {
     assert.deepEqual(typesOf('partial-messages'), typesOf('happy'));
   });
 
-  test('permission requests, questions, withdrawals, hints', () => {
+  test('permission requests, questions, withdrawals and hints are read', () => {
     const kinds = (name: string): string[] =>
       play(name).notices.flatMap((notice) => (notice.kind === 'event' ? [] : [notice.kind]));
     assert.deepEqual(kinds('control-permission'), ['permission', 'permission', 'result']);
@@ -165,13 +165,13 @@ suite('recorded Claude Code runs', () => {
     ]);
   });
 
-  test('usage of several results adds up by increments', () => {
+  test('the usage of several results is added up in increments', () => {
     const { usage } = play('control-interrupt').translator.facts;
     assert.deepEqual([usage.inputTokens, usage.outputTokens], [300, 60]);
     assert.ok(Math.abs((usage.costUsd ?? 0) - 0.0024) < 1e-9);
   });
 
-  test('a killed run leaves its messages unaccounted and its tool open', () => {
+  test('a killed run leaves its messages uncounted and its tool open', () => {
     const { facts } = play('sigterm').translator;
     assert.equal(facts.result, null);
     assert.ok(facts.unaccounted.size > 0);

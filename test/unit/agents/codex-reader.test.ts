@@ -38,7 +38,7 @@ const failedWith = (message: string): AgentOutcome =>
   read([...started, { type: 'turn.failed', error: { message } }], 1).outcome;
 
 suite('lines of codex exec', () => {
-  test('a turn: command, change of files, message and usage', () => {
+  test('a turn has a command, a file change, a message and usage', () => {
     const command = { command: "/bin/bash -lc 'ls'", aggregated_output: '', exit_code: null };
     const { events, outcome } = read([
       ...started,
@@ -87,7 +87,7 @@ suite('lines of codex exec', () => {
     assert.deepEqual(outcome, { kind: 'done', summary: 'Done.', deniedTools: [] });
   });
 
-  test('a refused key ends it at the first retry; limits, overloads and deaths are distinguished', () => {
+  test('a rejected key ends it at the first retry, and limits, overloads and crashes are distinguished', () => {
     const message =
       'Reconnecting... 2/5 (unexpected status 401 Unauthorized: bad key, url: http://x)';
     assert.deepEqual(read([...started, { type: 'error', message }]).ends, ['auth']);
@@ -110,7 +110,7 @@ suite('lines of codex exec', () => {
     assert.equal(read(started, 0).outcome.kind, 'failed');
   });
 
-  test('who plans may only read; the prompt is never an argument', () => {
+  test('a planning agent may only read, and the prompt is never an argument', () => {
     const settings = { kind: 'codex', path: null, args: [], env: {}, model: 'm' } as const;
     const planning = codexArguments({ ...settings, permissionMode: 'bypassPermissions' }, true);
     assert.ok(planning.join(' ').includes('--sandbox read-only --model m -'));

@@ -9,7 +9,7 @@ function check(prompt: string, ...expected: Directive[]): void {
 }
 
 suite('demo directives', () => {
-  test('one per line, anywhere in the text', () => {
+  test('there is one per line, anywhere in the text', () => {
     check(
       'Do it.\n\n- demo: write a/b.txt hello  world\n> demo: nothing\nno demo: nothing here',
       { do: 'write', path: 'a/b.txt', text: 'hello  world' },
@@ -18,7 +18,7 @@ suite('demo directives', () => {
     check('Description: x\r\ndemo: say hi\r\n', { do: 'say', text: 'hi' });
     check('a demo without any');
   });
-  test('each with its arguments', () => {
+  test('each has its arguments', () => {
     check('demo: append f one\\ntwo', { do: 'append', path: 'f', text: 'one\ntwo' });
     check('demo: edit-line f 3 new text', {
       do: 'edit-line',
@@ -41,7 +41,7 @@ suite('demo directives', () => {
     check('demo: leave-running', { do: 'leave-running' });
     check('demo: fly', { do: 'unknown', name: 'fly' });
   });
-  test('who plans has directives of its own', () => {
+  test('planning has its own directives', () => {
     const prompt = 'demo: when-planning write a b\ndemo: say hi\n';
     check(prompt, { do: 'say', text: 'hi' });
     assert.deepEqual(findDirectives(prompt, 'planner'), [{ do: 'write', path: 'a', text: 'b' }]);

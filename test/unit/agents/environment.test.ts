@@ -38,7 +38,7 @@ function check(
 }
 
 suite('agent environment', () => {
-  test('each kind gets its own provider and no other', () => {
+  test('each agent kind gets the variables of its own provider and no other', () => {
     const claude = ['ANTHROPIC_API_KEY', 'CLAUDE_CONFIG_DIR'];
     check('command', []);
     check('demo', []);
@@ -46,7 +46,7 @@ suite('agent environment', () => {
     check('claude', [...claude, 'CLAUDECODE'].slice(0, 2), { base: { CLAUDECODE: '1' } });
     check('codex', ['OPENAI_API_KEY']);
   });
-  test('variables that the settings allow or set are added, and win', () => {
+  test('variables that the settings allow or set are added, and take precedence', () => {
     check('command', ['MY_VAR', 'AWS_SECRET_ACCESS_KEY'], { allow: ['MY_VAR', 'AWS_*', 'ABSENT'] });
     check('command', ['EXTRA'], { extra: { EXTRA: '1' } });
     assert.equal(agentEnvironment(ours, 'command', { TERM: 'x' }, [])['TERM'], 'x');
@@ -76,7 +76,7 @@ suite('agent environment', () => {
     assert.equal(commandEnvironment({ ...ours, CI: 'false' }, [])['CI'], 'false');
     assert.equal(agentEnvironment(ours, 'command', {}, [])['CI'], undefined);
   });
-  test('secret values by the name of their variable', () => {
+  test('secret values are recognized by the names of their variables', () => {
     assert.deepEqual(
       secretValues({
         DBOS_SYSTEM_DATABASE_URL: 'postgresql://me:p%40ss@host:1/db',

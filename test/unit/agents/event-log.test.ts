@@ -44,7 +44,7 @@ suite('event log', () => {
     return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   }
 
-  test('reads back appended events, with their time', async () => {
+  test('appended events are read back with their time', async () => {
     const log = openEventLog(path, { maxBytes: 1e6, now: () => 17 });
     log.append(output('eins'));
     log.append({ type: 'exit', code: 0, signal: null });
@@ -55,7 +55,7 @@ suite('event log', () => {
     ]);
   });
 
-  test('on Linux, one that could not be written reports it, and leaves no file open', async () => {
+  test('on Linux, a log that cannot be written reports it, and leaves no file open', async () => {
     if (process.platform !== 'linux') return;
     symlinkSync('/dev/full', path);
     const isOurs = (fd: string): boolean => {
@@ -68,7 +68,7 @@ suite('event log', () => {
     assert.deepEqual(readdirSync('/proc/self/fd').filter(isOurs), []);
   });
 
-  test('an absent log is an empty one', () => {
+  test('a missing log is an empty one', () => {
     assert.deepEqual(readLog(path, { fromOffset: 0, limit: 10 }), {
       events: [],
       offset: 0,
@@ -109,7 +109,7 @@ suite('event log', () => {
     ['more than a window', 5_000, 2_000, undefined],
   ];
   for (const [name, lines, limit, bytesMax] of backwards) {
-    test(`read backwards it is the same log: ${name}`, async () => {
+    test(`reading backwards gives the same log: ${name}`, async () => {
       const log = openEventLog(path, { maxBytes: 1e7 });
       for (let n = 0; n < lines; n++) log.append(output(`line ${n} ümläut`));
       await log.close();
@@ -125,7 +125,7 @@ suite('event log', () => {
     });
   }
 
-  test('read backwards, a line longer than a page arrives whole, and the note of a gap once', async () => {
+  test('when read backwards, a line longer than a page arrives whole, and the note of a gap arrives once', async () => {
     const log = openEventLog(path, { maxBytes: 20_000 });
     log.append(output('first'));
     log.append(output('x'.repeat(3_000)));
@@ -144,7 +144,7 @@ suite('event log', () => {
     }
   });
 
-  test('a page that ends inside of a line ends before it', async () => {
+  test('a page that ends inside a line ends before it', async () => {
     const log = openEventLog(path, { maxBytes: 1e6 });
     log.append(output('one'));
     log.append(output('two'));
@@ -155,7 +155,7 @@ suite('event log', () => {
     assert.ok(page.nextOffset < size - 1 && !page.atEnd && page.size === size);
   });
 
-  test('pages follow each other without a gap or a repetition', async () => {
+  test('pages follow each other without gaps or repetitions', async () => {
     const log = openEventLog(path, { maxBytes: 1e6 });
     for (let n = 0; n < 100; n++) log.append(output(`line ${n} ümläut`));
     await log.close();
@@ -172,7 +172,7 @@ suite('event log', () => {
     assert.equal(offset, logSize(path));
   });
 
-  test('keeps head and tail within the bound and reports how many bytes are missing', async () => {
+  test('a log keeps its head and tail within the limit and reports how many bytes are missing', async () => {
     const maxBytes = 20_000;
     const log = openEventLog(path, { maxBytes });
     const lines = Array.from({ length: 5_000 }, (_, n) => `line ${String(n).padStart(5, '0')}`);
@@ -217,7 +217,7 @@ suite('event log', () => {
     );
   });
 
-  test('an event longer than a part of the log is cut in its middle', async () => {
+  test('an event longer than a log segment is cut in the middle', async () => {
     const log = openEventLog(path, { maxBytes: 4_096 });
     log.append(output(`begin${'x'.repeat(50_000)}end`));
     log.append({
@@ -234,7 +234,7 @@ suite('event log', () => {
     assert.ok(bytesOnDisk() < 5_000);
   });
 
-  test('after a crash: unmarked lines are cut off, marks of the raw output stay', async () => {
+  test('after a crash, unmarked lines are cut off, and marks of the raw output stay', async () => {
     const dead = openEventLog(path, { maxBytes: 1e6 });
     dead.append(output('one'));
     dead.mark({ stdout: 4 });
@@ -248,7 +248,7 @@ suite('event log', () => {
     await dead.close();
   });
 
-  test('a log whose marks are gone is kept', async () => {
+  test('a log whose marks are missing is kept', async () => {
     const log = openEventLog(path, { maxBytes: 1e6 });
     log.append(output('one'));
     await log.close();
@@ -257,7 +257,7 @@ suite('event log', () => {
     assert.deepEqual(texts(), ['one']);
   });
 
-  test('after a crash in the tail the log continues at its end', async () => {
+  test('after a crash in the tail, the log continues at its end', async () => {
     const maxBytes = 8_000;
     let log = openEventLog(path, { maxBytes });
     for (let n = 0; n < 400; n++) {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { FileFollower, lineBytesMax } from '../../../server/agents/kit/log/follow-file.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
-suite('follow file', () => {
+suite('file follower', () => {
   let folder: string;
   let path: string;
   let follower: FileFollower | null;
@@ -37,7 +37,7 @@ suite('follow file', () => {
     return follower;
   }
 
-  test('lines of many pieces, with characters cut in their middle', async () => {
+  test('it joins lines of many pieces, with characters that are cut in the middle', async () => {
     const text = 'ä€😀 one\r\ntwo\n\nlast';
     const bytes = Buffer.from(text);
     const one = follow();
@@ -51,13 +51,13 @@ suite('follow file', () => {
     assert.deepEqual(offsets, [15, 19, 20, bytes.length]);
   });
 
-  test('starts at an offset', async () => {
+  test('it starts at an offset', async () => {
     appendFileSync(path, 'old\nnew\n');
     await follow(4).finish();
     assert.deepEqual(lines, ['new']);
   });
 
-  test('notices appended data by itself', async () => {
+  test('it notices appended data by itself', async () => {
     const seen = new Promise<void>((resolve) => {
       follower = new FileFollower({ path, fromOffset: 0, onLine: () => resolve() });
     });
@@ -65,7 +65,7 @@ suite('follow file', () => {
     await seen;
   });
 
-  test('continues at the start after the file was emptied', async () => {
+  test('it continues at the start after the file was emptied', async () => {
     const one = follow();
     appendFileSync(path, 'a\nb\nhal');
     await one.drain();
@@ -77,7 +77,7 @@ suite('follow file', () => {
     assert.deepEqual(offsets, [2, 4, 2, 4]);
   });
 
-  test('a line without end is cut and marked', async () => {
+  test('a line without an end is cut and marked', async () => {
     appendFileSync(path, 'x'.repeat(lineBytesMax + 10));
     appendFileSync(path, '\nafter\n');
     await follow().finish();

@@ -36,7 +36,7 @@ suite('inventory of agents', () => {
     return new Map(entries.map((entry) => [entry.kind, entry]));
   };
 
-  test('every kind has an entry, and a missing one names how to get it', async () => {
+  test("every kind has an entry, and a missing agent's entry says how to get it", async () => {
     const found = await look();
     assert.deepEqual([...found.keys()], [...agentKinds]);
     assert.match(found.get('codex')?.remedy ?? '', /npm install -g/u);
@@ -45,7 +45,7 @@ suite('inventory of agents', () => {
     assert.deepEqual(found.get('demo'), { kind: 'demo', ...demo });
   });
 
-  test('version, path and login of found programs', async () => {
+  test('found programs are listed with version, path and login', async () => {
     const codex = program('bin/codex-acp', 'echo "codex-acp 0.9.1"');
     const gemini = program('bin/gemini', 'echo 0.30.0-rc.1');
     program('bin/amp', 'exit 1');
@@ -108,7 +108,7 @@ suite('inventory of agents', () => {
     assert.equal((await look()).get('claude')?.signedIn, true);
   });
 
-  test('programs that the project brings or names are found and not started', async () => {
+  test('programs that the project contains or names are found but not started', async () => {
     const mark = join(folder, 'started');
     const leaves = `touch ${mark}`;
     program('repo/tools/evil', leaves);

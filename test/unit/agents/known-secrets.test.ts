@@ -9,14 +9,14 @@ function values(environment: Readonly<Record<string, string>>): readonly string[
 }
 
 suite('known secrets', () => {
-  test('by a wide list of names, in any case', () => {
+  test('secrets are recognized by a wide list of names, in any case', () => {
     const names = `STRIPE_PAT PGPASS MYSQL_PWD SLACK_WEBHOOK SENTRY_DSN AUTH_COOKIE LDAP_CREDENTIAL SSH_PASSPHRASE
       Db_Passwd proxy_auth APP_CREDS AUTHORIZATION MY_PRIVATE FOO_SESSION apikey`;
     for (const name of names.split(/\s+/))
       assert.deepEqual(values({ [name]: 'v4lue-x' }), ['v4lue-x'], name);
     assert.deepEqual(values({ MYSQL_PWD: 'geheimnis' }), ['geheimnis']);
   });
-  test('not folders, sockets and ordinary words', () => {
+  test('folders, sockets and ordinary words are not secrets', () => {
     const plain = {
       PWD: '/home/me/work',
       OLDPWD: '/home/me',
@@ -30,14 +30,14 @@ suite('known secrets', () => {
     };
     assert.deepEqual(values(plain), []);
   });
-  test('inside URLs and JSON', () => {
+  test('secrets inside URLs and JSON are recognized', () => {
     const dsn = 'https://0123456789abcdef01@o1.ingest.example.io/7';
     assert.deepEqual(values({ ERRORS: dsn }), ['0123456789abcdef01']);
     const json = JSON.stringify({ type: 'service_account', auth: [{ private_key: 'k1-k2-k3' }] });
     assert.deepEqual(values({ ACCOUNT: json }), ['k1-k2-k3']);
     assert.deepEqual(values({ ACCOUNT: '{"private_key": ' }), []);
   });
-  test('are hidden in every form in which they are commonly written', () => {
+  test('secrets are hidden in every form in which they are commonly written', () => {
     const secret = 'pa/ss wörd+?42';
     const mask = createMask([secret]);
     const bytes = Buffer.from(secret);
@@ -63,7 +63,7 @@ suite('known secrets', () => {
     ];
     for (const form of forms) assert.match(mask(`x${form}y`), /^x"?\[hidden\]"?y$/, form);
   });
-  test('keys of a published format are hidden without being known', () => {
+  test('keys in a published format are hidden without being known', () => {
     const mask = createMask([]);
     const letters = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bD0fG3hJ6';
     const keys = [

@@ -31,13 +31,13 @@ function factsOf(...events: readonly AgentEvent[]): LogFacts {
 }
 
 suite('facts of a log', () => {
-  test('a call is open until its result arrives; a refused one is named once', () => {
+  test('a call is open until its result arrives, and a refused call is named once', () => {
     assert.deepEqual([...factsOf(call('a'), call('b'), result('a')).openCalls.keys()], ['b']);
     const refused = factsOf(call('a'), result('a', true), call('a'), result('a', true));
     assert.deepEqual(refused.deniedTools, ['tool a']);
   });
 
-  test('the summary is the text after the last tool', () => {
+  test('the summary is the text after the last tool call', () => {
     const text = (words: string): AgentEvent => ({ type: 'text', text: words });
     assert.equal(
       factsOf(text('first'), call('a'), result('a'), text('la'), text('st')).summary,
@@ -45,7 +45,7 @@ suite('facts of a log', () => {
     );
   });
 
-  test("a process's facts stay after its exit, whatever is recorded then", () => {
+  test('facts about a process stay after its exit, whatever is recorded later', () => {
     const note = { type: 'note', level: 'info', text: 'seen' } as const;
     const facts = factsOf(started, output('stderr', 'boom'), usage(3), exit, note);
     assert.equal(facts.hasExit, true);
@@ -54,7 +54,7 @@ suite('facts of a log', () => {
     assert.deepEqual([facts.usageBefore.outputTokens, facts.usage.outputTokens], [0, 3]);
   });
 
-  test('the next process starts with its total alone, at its first word', () => {
+  test('the next process starts with only its total when it first prints', () => {
     const first = [started, output('stderr', 'boom'), call('a'), usage(3), exit];
     const facts = factsOf(...first, output('stdout', 'hello'));
     assert.deepEqual(facts, { ...forNextProcess(factsOf(...first)), plainTail: 'hello\n' });
@@ -62,7 +62,7 @@ suite('facts of a log', () => {
     assert.equal(facts.hasExit, false);
   });
 
-  test('output before it reported its start is not an error of its work', () => {
+  test('output before it reports its start is not an error of its work', () => {
     const facts = factsOf(output('stderr', 'warming up'), started, usage(1), usage(2));
     assert.equal(facts.plainTail, 'warming up\n');
     assert.equal(facts.stderrTail, '');

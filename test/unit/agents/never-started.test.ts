@@ -30,7 +30,7 @@ suite('agents that never started', () => {
     return outcome.kind === 'failed' ? outcome.failure.kind : outcome.kind;
   }
 
-  test('exit codes 126 and 127 without any output are a missing agent', () => {
+  test('exit codes 126 and 127 without any output mean a missing agent', () => {
     assert.equal(kindAfter(started, exit(126)), 'agent_missing');
     assert.equal(kindAfter(started, stderr('sh: tool: not found'), exit(127)), 'agent_missing');
     assert.equal(kindAfter(exit(127)), 'agent_missing');
@@ -42,7 +42,7 @@ suite('agents that never started', () => {
     assert.equal(kindAfter(started, stderr('no such file'), exit(1)), 'agent_failed');
   });
 
-  test('an agent that had shown any sign of work has failed', () => {
+  test('an agent that showed any sign of work has failed', () => {
     assert.equal(kindAfter(started, stdout, exit(127)), 'agent_failed');
     const call = { type: 'tool_call', id: '1', name: 'sh', input: {} };
     assert.equal(kindAfter(call, exit(127)), 'agent_failed');

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { ownSandboxArguments, setsOwnSandbox } from '../../../server/sandbox/own-switches.ts';
 
-suite('sandboxes of agents themselves', () => {
-  test('Claude Code: it fails if its sandbox does not hold, and has no way round it', () => {
+suite("agents' own sandboxes", () => {
+  test('Claude Code fails if its sandbox does not work, and cannot bypass it', () => {
     const [flag, text = ''] =
       ownSandboxArguments('claude', { network: 'none', write: ['/x'] }) ?? [];
     assert.equal(flag, '--settings');
@@ -20,12 +20,12 @@ suite('sandboxes of agents themselves', () => {
     });
   });
 
-  test('no other kind', () => {
+  test('no other agent kind has one', () => {
     for (const kind of ['codex', 'gemini', 'command', 'demo'])
       assert.equal(ownSandboxArguments(kind, { network: 'open', write: [] }), null);
   });
 
-  test('settings of the person that would replace it are seen', () => {
+  test('settings of the person that would replace it are detected', () => {
     assert.equal(setsOwnSandbox(['-p', '--settings=x']), true);
     assert.equal(setsOwnSandbox(['--settings', 'x']), true);
     assert.equal(setsOwnSandbox(['--setting-sources', 'user']), false);

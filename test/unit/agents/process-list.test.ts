@@ -25,7 +25,7 @@ function check(text: string, expected: object | null): void {
 }
 
 suite('process list', () => {
-  test('numbers below a process are left out while none can have been reused', () => {
+  test('process numbers below a process are skipped while none can have been reused', () => {
     if (process.platform !== 'linux') return;
     // Ids may wrap around between the two reads, but not three times in a row.
     const proved = [1, 2, 3].filter(() => {
@@ -40,17 +40,17 @@ suite('process list', () => {
     const largest = Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
     assert.equal(lowestPidSince({ pid: largest, startTime: '0' }), 0, 'begun anew');
   });
-  test('fields are counted from the last bracket', () => {
+  test('fields are counted from the last parenthesis', () => {
     check(`5 (sh) S ${rest}`, { parentPid: 1, groupId: 77, startTime: '987654', isZombie: false });
     check(`5 (a) b) R 9 (x) T ${rest}`, { isStopped: true, startTime: '987654' });
     check(`5 (sh) Z ${rest}`, { isZombie: true });
     check('5 (sh', null);
   });
-  test('knows only itself', () => {
+  test('a list of the process itself finds only itself', () => {
     assert.notEqual(processStartTime(process.pid), null);
     assert.equal(processStartTime(2 ** 22 + 1), null);
   });
-  test('processes that started later than a process are found with it; its elders may be left out', async () => {
+  test('processes that started later than a process are found with it, and older ones may be left out', async () => {
     if (process.platform === 'win32') return;
     const env = { PATH: process.env['PATH'], [runMarker]: 'list-test' };
     const first = spawn('sh', ['-c', 'read never'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
@@ -81,11 +81,11 @@ suite('process list', () => {
     }
   });
 
-  test('work that passes from one program to the next is found at every time', async () => {
+  test('work that passes from one program to the next is always found', async () => {
     if (process.platform !== 'linux') return;
     await findAtEveryMoment('exec "$0"', 'program-test');
   });
-  test('a process that forks and exits at once is found at every time', async () => {
+  test('a process that forks and exits at once is always found', async () => {
     if (process.platform !== 'linux') return;
     await findAtEveryMoment('"$0" & exit 0', 'birth-test');
   });

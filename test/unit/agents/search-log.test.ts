@@ -11,7 +11,7 @@ import { findInLog, type FoundLine } from '../../../server/agents/kit/log/search
 import type { AgentEvent } from '../../../server/protocol/agent-events.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
-suite('search in a log', () => {
+suite('searching a log', () => {
   let folder: string;
   let path: string;
   setup(() => {
@@ -35,7 +35,7 @@ suite('search in a log', () => {
     return event !== undefined && 'text' in event ? event.text : '';
   };
 
-  test('finds the first line with all words, in any case, and its offset', async () => {
+  test('the search finds the first line with all words, in any case, and its offset', async () => {
     await write([text('The Cart is empty'), text('the total of the CART'), text('cart total')]);
     const found = await find('cart', 'total');
     assert.deepEqual(
@@ -46,7 +46,7 @@ suite('search in a log', () => {
     assert.equal(await find('cart', 'shop'), null);
   });
 
-  test("finds a tool's input and its result", async () => {
+  test("the search finds a tool's input and its result", async () => {
     const input = { file_path: 'src/auth.ts', edits: [{ new_string: 'const limit = "a\\b";' }] };
     await write([
       { type: 'tool_call', id: 'call-1', name: 'Edit', title: 'Edit auth.ts', input },
@@ -57,7 +57,7 @@ suite('search in a log', () => {
     assert.equal((await find('updated'))?.type, 'tool_result');
   });
 
-  test('words are not patterns, and the form of the log is not searched', async () => {
+  test('words are not patterns, and the format of the log is not searched', async () => {
     await write([text('price (net) 3.50 $'), { type: 'exit', code: 0, signal: null }]);
     assert.notEqual(await find('(net)'), null);
     assert.notEqual(await find('3.50'), null);
@@ -67,14 +67,14 @@ suite('search in a log', () => {
     }
   });
 
-  test('letters beyond ASCII have their cases, and their places in bytes', async () => {
+  test('letters beyond ASCII are matched in any case, with offsets in bytes', async () => {
     await write([text('Grüße aus Köln 😀'), text('ÄPFEL und Öl')]);
     const found = await find('äpfel', 'öl');
     assert.equal(read(found?.offset ?? -1), 'ÄPFEL und Öl');
     assert.equal(found?.excerpt, 'ÄPFEL und Öl');
   });
 
-  test('finds in the tail of a log that has lost its middle, at the place that readers use', async () => {
+  test('the search works in the tail of a log that has lost its middle, at the offset that readers use', async () => {
     const lines = Array.from({ length: 2_000 }, (_, index) =>
       text(`line ${index} ${'x'.repeat(80)}`),
     );

@@ -46,7 +46,7 @@ suite('secrets in contents', () => {
     ['secret', `DEPLOY_TOKEN=${random(32)}`],
     ['secret', `  "client_secret": "${random(24)}",`],
   ] as const) {
-    test(`${what}: ${text.slice(0, 20)}…`, async () => {
+    test(`a secret is found, ${what}: ${text.slice(0, 20)}…`, async () => {
       assert.deepEqual((await found(text)).slice(0, 1), [what]);
     });
   }
@@ -64,13 +64,14 @@ suite('secrets in contents', () => {
     'sort-key: 1700000000000-0000000001-a',
     '// secretlint-disable',
   ]) {
-    test(`none: ${text.slice(0, 40)}…`, async () => assert.deepEqual(await found(text), []));
+    test(`no secret is found: ${text.slice(0, 40)}…`, async () =>
+      assert.deepEqual(await found(text), []));
   }
 
-  test('a comment that switches rules off switches nothing off', async () => {
+  test('a comment that disables rules has no effect', async () => {
     assert.deepEqual(await found(`// secretlint-disable\nghp_${random(36)}`), ['GitHub key']);
   });
-  test('lock files are random-looking throughout; keys are found in them too', async () => {
+  test('lock files look random throughout, but keys are still found in them', async () => {
     assert.deepEqual(await found(`token = "${hex(16)}"`, 'sub/yarn.lock'), []);
     assert.deepEqual(await found(`ghp_${random(36)}`, 'yarn.lock'), ['GitHub key']);
   });
@@ -96,7 +97,7 @@ suite('secrets in contents', () => {
     ['gradle.properties', 'mavenPassword=hunter2'],
     ['.mvn/settings.xml', '<server><password>hunter2</password></server>'],
   ] as const) {
-    test(`a credential in ${path}: ${text.slice(0, 30)}`, async () => {
+    test(`${path} contains a credential: ${text.slice(0, 30)}`, async () => {
       assert.notDeepEqual(await found(text, path), []);
     });
   }
@@ -113,7 +114,7 @@ suite('secrets in contents', () => {
     ['gradle.properties', 'org.gradle.parallel=true\nmavenPassword=${env.MAVEN_PASSWORD}\n'],
     ['src/config.ts', 'password = hunter2'],
   ] as const) {
-    test(`no credential in ${path}: ${text.slice(0, 30)}`, async () => {
+    test(`${path} contains no credential: ${text.slice(0, 30)}`, async () => {
       assert.deepEqual(await found(text, path), []);
     });
   }

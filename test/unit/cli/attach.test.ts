@@ -21,7 +21,7 @@ suite('images on the command line', () => {
     return path;
   }
 
-  test('images are kept first, and are at the end of the description', async () => {
+  test('images are stored first, and are at the end of the description', async () => {
     const path = file('the shot.gif', 'GIF89a');
     const image = `![the shot.gif](attachment:${'0'.repeat(64)}.gif)`;
     const added = await drover(['add', 'T', '-d', 'Mend it.', '--attach', path]);

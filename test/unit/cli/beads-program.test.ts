@@ -38,7 +38,7 @@ esac
     return bd;
   }
 
-  test('one that bd refuses is reported, and tried again by the next sync', async () => {
+  test('a removal that bd refuses is reported, and retried by the next sync', async () => {
     const bd = await refusing(['old']);
     const problem = 'bd update t-1 --remove-label old: Error: database is locked';
     assert.equal(await bd.take(), problem);
@@ -46,7 +46,7 @@ esac
     assert.equal(await bd.take(), problem);
   });
 
-  test('one that bd has already made is not a failure', async () => {
+  test('a removal that bd has already made is not a failure', async () => {
     const bd = await refusing([]);
     assert.equal(await bd.take(), null);
     assert.ok(!existsSync(pending()));

@@ -133,7 +133,7 @@ suite('commands', () => {
     asks(['server', 'stop'], 'shutdown', { force: false });
   });
 
-  suite('wrong use: 64', () => {
+  suite('invalid command lines: 64', () => {
     const wrong: readonly (readonly string[])[] = [
       [],
       ['nonsense'],
@@ -171,11 +171,11 @@ suite('commands', () => {
       });
     }
 
-    test('a misspelt command is corrected', async () => {
+    test('a correction is suggested for a misspelled command', async () => {
       assert.match((await drover(['stauts'])).err, /Did you mean status\?/u);
     });
 
-    test('help of a command that does not exist is refused', async () => {
+    test('help for an unknown command is refused', async () => {
       for (const args of [
         ['nonsense', '--help'],
         ['stauts', '-h'],
@@ -219,21 +219,21 @@ suite('commands', () => {
       ['run --test-mode lenient', /--test-mode <mode> belongs to a task/u],
     ];
     for (const [line, expected] of words) {
-      test(`${line}, as the Go original has it`, async () => {
+      test(`${line} works as in the original Go tool`, async () => {
         const { code, err } = await drover(line.split(' '));
         assert.equal(code, 64);
         assert.match(err, expected);
       });
     }
 
-    test('with --json the reason is on standard output', async () => {
+    test('with --json, the reason is on standard output', async () => {
       const { out } = await drover(['run', '-w', 'x', '--json']);
       assert.equal(JSON.parse(out).error.kind, 'usage');
     });
   });
 
   suite('refusals: 3', () => {
-    test('one sentence on standard error; with --json the object on standard output', async () => {
+    test('a refusal is one sentence on standard error, and with --json the object on standard output', async () => {
       const backend = memoryBackend();
       const plain = await drover(['edit', 'task-9', '--title', 'x'], backend);
       assert.deepEqual([plain.code, plain.out], [3, '']);
@@ -245,7 +245,7 @@ suite('commands', () => {
       });
     });
 
-    test('no project', async () => {
+    test('a folder without a project is refused', async () => {
       const backend = memoryBackend({}, { findProject: () => null });
       const { code, err } = await drover(['status'], backend);
       assert.equal(code, 3);
@@ -267,7 +267,7 @@ suite('commands', () => {
       });
     }
 
-    test('another fault is 1', async () => {
+    test('any other failure exits with 1', async () => {
       const backend = memoryBackend({
         why: () => {
           throw new Error('broken');
@@ -279,7 +279,7 @@ suite('commands', () => {
   });
 
   suite('answers', () => {
-    test('init', async () => {
+    test('init prints its answer', async () => {
       const { code, out } = await drover(['init', '--json']);
       assert.equal(code, 0);
       assert.deepEqual(JSON.parse(out), {
@@ -295,7 +295,7 @@ suite('commands', () => {
       assert.match(second.out, /already/u);
     });
 
-    test('add --json has id, status and warnings, and nothing else', async () => {
+    test('add --json prints id, status and warnings, and nothing else', async () => {
       const { out, err } = await drover(['add', 'abc', '--json']);
       assert.deepEqual(JSON.parse(out), {
         id: 'task-1',
@@ -328,7 +328,7 @@ suite('commands', () => {
       }
     });
 
-    test('looking needs no engine, steering does', async () => {
+    test('read commands need no engine, and steering does', async () => {
       const needs: Record<string, string> = {};
       for (const args of [['status'], ['add', 'x'], ['events'], ['reset']]) {
         const backend = memoryBackend({ reset: () => ({ reset: [], refused: [] }) });
@@ -357,7 +357,7 @@ suite('commands', () => {
       assert.match(late.err, /still in_progress after 15 s/u);
     });
 
-    test('reset: a refused task decides the code', async () => {
+    test('reset: a refused task determines the exit code', async () => {
       const refused = [{ id: 'task-1', reason: 'Its owner is alive.' }];
       for (const [result, code] of [
         [{ reset: [], refused: [] }, 0],
@@ -370,7 +370,7 @@ suite('commands', () => {
       }
     });
 
-    test('reset of one task answers with the task', async () => {
+    test('reset of one task prints the task', async () => {
       const backend = memoryBackend({ reset: () => ({ reset: ['task-1'], refused: [] }) });
       backend.setTask({ id: 'task-1' });
       const { out } = await drover(['reset', 'task-1', '--json'], backend);
@@ -378,12 +378,12 @@ suite('commands', () => {
       assert.deepEqual([answer.id, answer.status, answer.reset], ['task-1', 'ready', ['task-1']]);
     });
 
-    test('server stop without a backend', async () => {
+    test('server stop works without a backend', async () => {
       const backend = memoryBackend({}, { openClient: async () => null });
       assert.equal((await drover(['server', 'stop'], backend)).code, 0);
     });
 
-    test('text of agents cannot forge the screen', async () => {
+    test("agents' text cannot forge the screen", async () => {
       const backend = memoryBackend({ why: () => ({ id: 'x', reasons: ['a\u001b[2J\nb\rc'] }) });
       assert.equal((await drover(['why', 'x'], backend)).out, 'a bc\n');
     });

@@ -37,7 +37,7 @@ suite('completion', () => {
     });
   }
 
-  test('the others name the commands too', async () => {
+  test('the other shells name the commands too', async () => {
     assert.match(await scriptFor('zsh'), /^#compdef drover/u);
     assert.match(await scriptFor('fish'), /-a 'status' -d 'Show the state of all tasks'/u);
   });

@@ -34,7 +34,7 @@ suite('exchange and logs', () => {
 
     const one = { ...nothing, imported: { epics: 0, tasks: 1 } };
 
-    test('a file from which nothing is imported is a failure, and nothing runs after it', async () => {
+    test('a file from which nothing is imported is a failure, and nothing runs afterwards', async () => {
       const path = file('plan.jsonl', '');
       const backend = memoryBackend({ import: () => nothing });
       const { code, out, err } = await drover(['import', path, '--continue', '--json'], backend);
@@ -61,7 +61,7 @@ suite('exchange and logs', () => {
       });
     });
 
-    test('a bad file is refused with every line; nothing runs after it', async () => {
+    test('a bad file is refused with every invalid line, and nothing runs afterwards', async () => {
       const path = file('plan.jsonl', '{');
       const error = { line: 1, code: 'json', kind: 'json', id: null, message: 'This is no JSON.' };
       const backend = memoryBackend({ import: () => ({ ...nothing, errors: [error] }) });
@@ -77,7 +77,7 @@ suite('exchange and logs', () => {
       );
     });
 
-    test('no file, a folder: refused without a word to the backend', async () => {
+    test('a missing file or a folder is refused without a request to the backend', async () => {
       for (const path of [join(folder, 'none.jsonl'), folder]) {
         const { code, backend } = await drover(['import', path]);
         assert.equal(code, 3);
@@ -85,7 +85,7 @@ suite('exchange and logs', () => {
       }
     });
 
-    test('--continue runs and is judged by the run', async () => {
+    test('--continue starts a run, which determines the exit code', async () => {
       const path = file('plan.jsonl', '{}');
       const backend = memoryBackend({ import: () => one });
       backend.setTask({ id: 'task-1', status: 'failed' });
@@ -106,7 +106,7 @@ suite('exchange and logs', () => {
   suite('export', () => {
     const text = '{"version":"1.0"}';
 
-    test('to standard output and to a file', async () => {
+    test('export writes to standard output and to a file', async () => {
       const backend = memoryBackend({ export: () => ({ text }) });
       assert.equal((await drover(['export'], backend)).out, `${text}\n`);
       const path = join(folder, 'out.drover');
@@ -152,7 +152,7 @@ suite('exchange and logs', () => {
   });
 
   suite('events and log', () => {
-    test('events: from a number, of a type, of a task, at most so many', async () => {
+    test('events can be filtered by number, type, task and limit', async () => {
       const backend = memoryBackend();
       for (let count = 1; count <= 2500; count += 1) {
         const type = count % 2 === 0 ? 'task.completed' : 'task.started';
@@ -171,7 +171,7 @@ suite('exchange and logs', () => {
       assert.deepEqual(await seqs('--limit', '0'), []);
     });
 
-    test('events --follow ends when the wanted number is reached', async () => {
+    test('events --follow ends when the requested number is reached', async () => {
       const backend = memoryBackend();
       backend.feed.append({}, {});
       void backend.feed.listened.then(() => backend.feed.append({}, {}));
@@ -188,7 +188,7 @@ suite('exchange and logs', () => {
       assert.deepEqual([code, err], [0, '']);
     });
 
-    test('events --follow and Ctrl-C: 130', async () => {
+    test('events --follow exits with 130 on Ctrl-C', async () => {
       const backend = memoryBackend();
       const { code } = await drover(['events', '--follow'], backend, (terminal) => {
         void backend.feed.listened.then(() => terminal.interrupt());
@@ -231,7 +231,7 @@ suite('exchange and logs', () => {
       assert.equal(follow.out.match(/at 20/gu)?.length, 1);
     });
 
-    test('the log of a parent has its sub-tasks too, in the order in which they started', async () => {
+    test('the log of a parent includes its sub-tasks, in the order in which they started', async () => {
       const begun = new Map([
         ['task-1.1', 20],
         ['task-1.1.1', 10],
@@ -276,7 +276,7 @@ suite('exchange and logs', () => {
       assert.doesNotMatch(own.out, /task-1\.2/u);
     });
 
-    test('a task without an attempt: prints nothing, and reports that', async () => {
+    test('a task without an attempt prints nothing, and the command says so', async () => {
       const backend = memoryBackend({
         'log.read': ({ id }) => ({
           task_id: id,
@@ -293,7 +293,7 @@ suite('exchange and logs', () => {
       assert.match(err, /task-1 has no attempts yet/u);
     });
 
-    test('log --prompt', async () => {
+    test('log --prompt prints the prompt', async () => {
       const backend = memoryBackend({
         'log.prompt': ({ id, attempt = 1 }) => ({ task_id: id, attempt, prompt: 'Do\u001b[0m it' }),
       });

@@ -43,7 +43,7 @@ suite('flags and requests', () => {
   });
   suiteTeardown(() => removeFolder(folder));
 
-  test('every command makes a request, or it is known why not', () => {
+  test('every command sends a request, or is listed as an exception', () => {
     const known = [...Object.keys(commandRequests), ...Object.keys(otherCommands)];
     assert.deepEqual([...commands.keys()].toSorted(), known.toSorted());
   });
@@ -77,7 +77,7 @@ suite('flags and requests', () => {
     });
   }
 
-  test('if a flag and its field are a choice, the words are the same', () => {
+  test('if a flag and its field are a choice, the values are the same', () => {
     const compared: string[] = [];
     for (const [command, { request, others = {} }] of Object.entries(commandRequests)) {
       for (const option of ownFlags(command)) {

@@ -16,7 +16,7 @@ const docs = join(import.meta.dirname, '../../../docs');
 const read = (name: string): string => readFileSync(join(docs, name), 'utf8');
 
 suite('the documentation of fleets', () => {
-  test('names every setting with its flag, its variable and its default', () => {
+  test('it names every setting with its flag, its variable and its default', () => {
     const rows = read('fleet.md').split('\n');
     for (const key of fleetSettingKeys) {
       const { env, flag, fallback }: SettingDefinition = fleetSettingTable[key];
@@ -29,13 +29,13 @@ suite('the documentation of fleets', () => {
     }
   });
 
-  test('leads to files that are there', () => {
+  test('its links lead to existing files', () => {
     const links = [...read('fleet.md').matchAll(/\]\(([\w./-]+)(#[\w-]+)?\)/gu)];
     assert.ok(links.length > 4);
     for (const [, path = ''] of links) assert.ok(existsSync(join(docs, path)), path);
   });
 
-  test('compose: the command is understood, and the container may drain for as long as it takes', async () => {
+  test('compose: the command is valid, and the container may drain as long as it needs', async () => {
     const compose = read('fleet/compose.yaml');
     const listed = /^ {4}command: (\['--.*\])$/mu.exec(compose)?.[1] ?? '';
     const args = JSON.parse(listed.replaceAll("'", '"')) as readonly string[];
@@ -53,7 +53,7 @@ suite('the documentation of fleets', () => {
     assert.doesNotMatch(compose, /\t/u);
   });
 
-  test('compose: its keys are out of reach of agents, which do not start without a sandbox', () => {
+  test('compose: agents cannot reach its keys, and do not start without a sandbox', () => {
     const compose = read('fleet/compose.yaml');
     assert.match(compose, /^ {6}DROVER_SANDBOX: bwrap$/mu);
     for (const option of ['seccomp:unconfined', 'apparmor:unconfined', 'systempaths=unconfined'])
@@ -61,7 +61,7 @@ suite('the documentation of fleets', () => {
     assert.match(read('fleet/Dockerfile'), /install .*\bbubblewrap\b/u);
   });
 
-  test('the start script is one for any shell', () => {
+  test('the start script works in any shell', () => {
     const { status, stderr } = spawnSync('/bin/sh', ['-n', join(docs, 'fleet/worker.sh')]);
     assert.equal(status, 0, stderr.toString());
   });

@@ -30,7 +30,7 @@ suite('a fleet on the command line', () => {
     }),
   ];
 
-  test('machines, as a table and as JSON', async () => {
+  test('machines are printed as a table and as JSON', async () => {
     const backend = memoryBackend({ 'machines.list': () => fleet });
     const { code, out } = await drover(['machines'], backend);
     assert.equal(code, 0);
@@ -39,7 +39,7 @@ suite('a fleet on the command line', () => {
     assert.deepEqual(JSON.parse(json.out), fleet);
   });
 
-  test('no machine: prints the remedy', async () => {
+  test('without a machine, the remedy is printed', async () => {
     const backend = memoryBackend({ 'machines.list': () => [] });
     assert.match((await drover(['machines'], backend)).out, /one machine.*"drover worker"/u);
     assert.equal((await drover(['machines', '--json'], backend)).out, '[]\n');
@@ -100,7 +100,7 @@ suite('a fleet on the command line', () => {
     return memoryBackend({}, { runWorker });
   }
 
-  test('worker: a line for each note, and NDJSON', async () => {
+  test('worker prints a line for each note, and NDJSON', async () => {
     const { code, out, err } = await drover(['worker'], told(notes));
     assert.equal(code, 0);
     assert.deepEqual(
@@ -116,7 +116,7 @@ suite('a fleet on the command line', () => {
     );
   });
 
-  test('worker: values of the command line are settings', async () => {
+  test('worker treats values of the command line as settings', async () => {
     const wishes: WorkerOptions[] = [];
     await drover(['worker'], told([], wishes));
     const given = ['--agents', '0', '--label', 'gpu', '--label', 'os=linux', '--name', 'atlas'];
@@ -130,7 +130,7 @@ suite('a fleet on the command line', () => {
     );
   });
 
-  test('worker: exit codes', async () => {
+  test('worker has its exit codes', async () => {
     const back: WorkerNote = { type: 'over', at_ms: atMs, given_back: ['task-a'] };
     assert.equal((await drover(['worker'], told([back]))).code, 2);
     assert.equal((await drover(['worker', '--agents', 'x'], told([]))).code, 64);

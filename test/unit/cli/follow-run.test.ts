@@ -39,7 +39,7 @@ function stoppable(): MemoryBackend {
 }
 
 suite('run', () => {
-  test('sends the given options, and the environment of the caller', async () => {
+  test("it sends the given options and the caller's environment", async () => {
     const backend = memoryBackend();
     const terminal = memoryTerminal(backend.backends);
     const flags = [
@@ -67,7 +67,7 @@ suite('run', () => {
     });
   });
 
-  test('prints its own events from its beginning to run.finished, and ends there', async () => {
+  test('it prints its own events from its start to run.finished, and ends there', async () => {
     const backend = memoryBackend();
     backend.setTask({ id: 'task-1', status: 'completed' });
     backend.feed.append({ type: 'task.created' });
@@ -90,7 +90,7 @@ suite('run', () => {
     assert.deepEqual(backend.opened[0]?.settingsFlags, { max_workers: 2 });
   });
 
-  test('an agent is named with its model, and wins over the settings', async () => {
+  test('the output names an agent with its model, which takes precedence over the settings', async () => {
     const backend = memoryBackend();
     const terminal = memoryTerminal(backend.backends);
     await terminal.run('run', '--agent', 'opencode:acme/large:2', '--detach');
@@ -131,7 +131,7 @@ suite('run', () => {
     { status: 'conflict', code: 2 },
   ] as const;
   for (const { status, code } of judged) {
-    test(`with a task ${status} the code is ${code}`, async () => {
+    test(`with a task ${status}, the exit code is ${code}`, async () => {
       const backend = memoryBackend();
       backend.setTask({ id: 'task-1', status });
       void backend.answered('run.start').then(() => backend.feed.append(finished));
@@ -139,7 +139,7 @@ suite('run', () => {
     });
   }
 
-  test('only the scope counts: tasks of other epics do not', async () => {
+  test('only tasks in the scope count, not tasks of other epics', async () => {
     const backend = memoryBackend();
     backend.setTask({ id: 'task-1', status: 'completed', epic_id: 'epic-1' });
     backend.setTask({ id: 'task-2', status: 'failed' });
@@ -149,7 +149,7 @@ suite('run', () => {
   });
 
   for (const exitCode of [2, undefined]) {
-    test(`an epic that has not landed is left (the run says ${exitCode ?? 'nothing'})`, async () => {
+    test(`an epic that has not landed counts as unfinished (the run says ${exitCode ?? 'nothing'})`, async () => {
       const backend = memoryBackend();
       backend.setTask({ id: 'task-1', status: 'completed', epic_id: 'epic-1' });
       const data = exitCode === undefined ? {} : { exit_code: exitCode };
@@ -166,7 +166,7 @@ suite('run', () => {
     assert.equal(eventsOf(terminal.stdout.text).length, 1);
   });
 
-  test('Ctrl-C stops the run, shows the released tasks and how to continue: 130', async () => {
+  test('Ctrl-C stops the run, shows the released tasks and how to continue, and exits with 130', async () => {
     const backend = stoppable();
     const terminal = memoryTerminal(backend.backends);
     const ended = terminal.run('run', '--json');
@@ -187,7 +187,7 @@ suite('run', () => {
     assert.deepEqual(terminal.exits, []);
   });
 
-  test('Ctrl-C twice within 250 ms is one; a later second one leaves at once', async () => {
+  test('two Ctrl-C within 250 ms count as one, and a later second one exits at once', async () => {
     const backend = memoryBackend({ 'run.stop': () => new Promise(() => {}) });
     const terminal = memoryTerminal(backend.backends);
     void terminal.run('run');
@@ -206,7 +206,7 @@ suite('run', () => {
     ['the disk is full', new Refusal('database', 'No space is left. Free some space.')],
     ['it ends its backend each time', new BackendGone('gone')],
   ] as const)
-    test(`Ctrl-C on a run that cannot be stopped because ${how}: 130, and it says so`, async () => {
+    test(`Ctrl-C on a run that cannot be stopped because ${how} exits with 130 and says so`, async () => {
       const backend = memoryBackend({ 'run.stop': () => Promise.reject(refusal) });
       const terminal = memoryTerminal(backend.backends);
       const ended = terminal.run('run');
@@ -238,7 +238,7 @@ suite('run', () => {
     assert.doesNotMatch(terminal.stderr.text, /Lost the connection/u);
   });
 
-  test('Ctrl-C while the run is being started stops it as soon as it has', async () => {
+  test('Ctrl-C while the run is starting stops it as soon as it has started', async () => {
     const backend = stoppable();
     const terminal = memoryTerminal(backend.backends);
     const start = backend.handlers['run.start'];
@@ -250,7 +250,7 @@ suite('run', () => {
     assert.ok(backend.calls.some((call) => call.name === 'run.stop'));
   });
 
-  test('stopped from elsewhere: the run is over, and tasks are left', async () => {
+  test('if the run is stopped elsewhere, it is over, and tasks are left', async () => {
     const backend = memoryBackend();
     backend.setTask({ id: 'task-1', status: 'ready' });
     const terminal = memoryTerminal(backend.backends);
@@ -263,7 +263,7 @@ suite('run', () => {
     assert.deepEqual(typesOf(terminal.stdout.text).slice(-2), ['task.returned', 'run.finished']);
   });
 
-  test('when the backend dies it is started again, and no event is missed or doubled', async () => {
+  test('when the backend dies, it is started again, and no event is missed or duplicated', async () => {
     let die: (reason: string) => void = () => {};
     let opened = 0;
     const backend = memoryBackend(
@@ -304,7 +304,7 @@ suite('run', () => {
     assert.equal(opened, 4);
   });
 
-  test('a backend that never returns: 1, and how to continue', async () => {
+  test('a backend that never returns gives exit code 1 and says how to continue', async () => {
     let opened = 0;
     const backend = memoryBackend(
       {},
@@ -323,7 +323,7 @@ suite('run', () => {
     assert.ok(opened > 2 && opened < 20);
   });
 
-  test('resume with nothing to resume: 0, and a message', async () => {
+  test('resume without a run to resume exits with 0 and a message', async () => {
     const message = 'There is nothing to resume.';
     const backend = memoryBackend({ 'run.resume': () => ({ run: null, message }) });
     const terminal = memoryTerminal(backend.backends);
@@ -331,7 +331,7 @@ suite('run', () => {
     assert.equal(terminal.stdout.text, `${message}\n`);
   });
 
-  test('resume follows with the scope of the run', async () => {
+  test("resume follows the run with the run's scope", async () => {
     const backend = memoryBackend({
       'run.resume': () => ({
         run: runView({ epic_id: 'epic-1', land: 'task' }),

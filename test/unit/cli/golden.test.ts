@@ -204,7 +204,7 @@ suite('output for people', () => {
     checkGolden('live', text);
   });
 
-  test('live view of many tasks: the active ones first, the rest counted, never too high', () => {
+  test('the live view of many tasks shows the active ones first, counts the rest, and is never too high', () => {
     const many = Array.from({ length: 500 }, (_, at) =>
       taskView({
         id: `task-${String(at).padStart(4, '0')}`,
@@ -226,7 +226,7 @@ suite('output for people', () => {
     checkGolden('live-many', text);
   });
 
-  test('whatever the width and the height, nothing is wider or higher', () => {
+  test('output never exceeds the width and height of the terminal', () => {
     for (const width of [20, 31, 40, 79, 120]) {
       for (const tree of [true, false]) {
         const narrow = statusText(busy, { ...view, width, tree });
@@ -238,7 +238,7 @@ suite('output for people', () => {
     }
   });
 
-  test('colour changes nothing but the colour', () => {
+  test('colors change nothing but the color', () => {
     const colored = statusText(busy, { ...view, color: true });
     assert.ok(colored.includes('\u001b['));
     assert.equal(stripVTControlCharacters(colored), statusText(busy, view));
@@ -255,7 +255,7 @@ suite('output for people', () => {
     checkGolden('why', terminal.stdout.text);
   });
 
-  test('help of every command: its effect, and examples', () => {
+  test('the help of every command shows its effect and examples', () => {
     const columns = process.stdout.columns;
     process.stdout.columns = 80;
     try {
@@ -277,8 +277,8 @@ suite('output for people', () => {
   });
 });
 
-suite('durations learnt from the feed', () => {
-  test('from the last start to the completion', () => {
+suite('durations learned from the feed', () => {
+  test('a duration lasts from the last start to the completion', () => {
     const book = new DurationBook();
     const at = (seq: number, type: string, task: string, atMs: number) =>
       eventView({ seq, type, task_id: task, at_ms: atMs });

@@ -50,7 +50,7 @@ suite('init in a terminal', () => {
     return made;
   };
 
-  test('Enter takes the found agent and the found gate, and advises to commit the file', async () => {
+  test('Enter accepts the found agent and the found gate, and init recommends committing the file', async () => {
     const here = terminal(everything, ['', '']);
     assert.equal(await here.run('init'), 0);
     assert.match(
@@ -62,19 +62,19 @@ suite('init in a terminal', () => {
     assert.doesNotMatch(here.stderr.text, /Amp|Gemini|Demo/);
   });
 
-  test('another agent, another command', async () => {
+  test('another agent and another command can be entered', async () => {
     const here = terminal(everything, ['7', 'claude', 'make check']);
     await here.run('init');
     assert.match(settings(), /kind = "claude"\n\n\[gate\]\ncommand = "make check"/);
   });
 
-  test('no gate', async () => {
+  test('a project can have no gate', async () => {
     const here = terminal({ ...everything, asks: ['gate'] }, ['none']);
     await here.run('init');
     assert.equal(settings(), '# A comment.\n');
   });
 
-  test('the end of the input keeps the defaults, and reports that', async () => {
+  test('the end of the input keeps the defaults, and init reports that', async () => {
     const here = terminal(everything, ['']);
     assert.equal(await here.run('init'), 0);
     assert.equal(settings(), '# A comment.\n');

@@ -74,7 +74,7 @@ suite('event lines', () => {
   check({ type: 'epic.landed', epic_id: 'epic-1' }, 'epic.landed        epic-1');
   check({ type: 'x\u001b]0;t\u0007y', data: { message: 5 } }, 'xy');
 
-  test('a long one is cut', () => {
+  test('a long event line is cut', () => {
     const line = eventLine(eventView({ seq: 1, data: { message: 'word '.repeat(100) } }));
     assert.ok(line.length < 220);
   });
@@ -147,7 +147,7 @@ suite('fitting', () => {
     ['', 0, ''],
   ];
   for (const [text, width, expected] of cases) {
-    test(`${text} in ${width}`, () => {
+    test(`${text} fits into ${width} columns`, () => {
       assert.equal(fit(text, width), expected);
       assert.ok(displayWidth(fit(text, width)) <= width);
       assert.equal(displayWidth(fill(text, width)), width);
@@ -155,19 +155,19 @@ suite('fitting', () => {
     });
   }
 
-  test('wrapping', () => {
+  test('text is wrapped', () => {
     assert.equal(wrap('  a: one two three', 10, '    '), '  a: one\n    two\n    three');
     assert.equal(wrap('averyveryverylongword x', 10), 'averyvery…\nx');
   });
 
-  test('what is measured by itself is as wide as it is everywhere else', () => {
+  test('text that is measured separately has the same width everywhere', () => {
     for (let code = 0x20; code < 0x3000; code += 1) {
       const text = `a${String.fromCodePoint(code)}b`;
       assert.equal(displayWidth(text), stringWidth(text), code.toString(16));
     }
   });
 
-  test('durations', () => {
+  test('durations are formatted', () => {
     const texts = [-5, 0, 59.9, 60, 3599, 3600, 86_399, 86_400, 200_000].map(durationText);
     const expected = [
       '0s',
@@ -183,7 +183,7 @@ suite('fitting', () => {
     assert.deepEqual(texts, expected);
   });
 
-  test('bars', () => {
+  test('bars are drawn', () => {
     const bars = [-1, 0, 50, 99, 100, 200].map((percent) => progressBar(percent, 4));
     assert.deepEqual(bars, ['░░░░', '░░░░', '██░░', '███░', '████', '████']);
   });

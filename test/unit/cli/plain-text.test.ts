@@ -32,7 +32,7 @@ suite('text for a terminal', () => {
     assert.equal(plainLine('  a\n\tb  \r\n c '), 'a b c');
   });
 
-  test('JSON stays the same data and has no raw control characters', () => {
+  test('JSON keeps the same data and has no raw control characters', () => {
     const value = { text: 'a\u009b31m\u007f\u2028\u001b\u202e\u2066\u{e0041} 🐑' };
     const line = jsonLine(value);
     assert.deepEqual(JSON.parse(line), value);

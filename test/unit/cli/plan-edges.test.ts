@@ -57,19 +57,19 @@ suite('spec: tasks that name the same files', () => {
     return { text: terminal.stdout.text, asked: terminal.stderr.text, written };
   }
 
-  test('are named with a dependency that "o" adds', async () => {
+  test('they are listed with a dependency that "o" adds', async () => {
     const { text, asked, written } = await run([], ['o']);
     assert.match(text, /may\nconflict:\n {2}2 could wait for 1: src\/cart\.ts\n/);
     assert.match(asked, /o = yes, with these dependencies/);
     assert.equal(written, '{"id":"a"}\n{"id":"b","blocked_by":["a"]}\n');
   });
 
-  test('stay side by side with a plain yes', async () => {
+  test('they stay independent after a plain yes', async () => {
     assert.equal((await run([], ['y'])).written, plan.jsonl);
     assert.equal((await run(['--yes'], null)).written, plan.jsonl);
   });
 
-  test('wait for each other with --order, and nothing is left to warn of', async () => {
+  test('with --order, they wait for each other, and no warning remains', async () => {
     const { text, written } = await run(['--yes', '--order'], null);
     assert.match(text, /Empty the cart \(feature\)\n +after 1\n/);
     assert.doesNotMatch(text, /name the same files/);

@@ -38,14 +38,14 @@ function start(
 }
 
 suite('the process', () => {
-  test('the version is that of the package', async () => {
+  test("the version is the package's version", async () => {
     const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
     assert.equal((JSON.parse(manifest) as { version: string }).version, droverVersion);
     const { code, out } = await start(['--version']);
     assert.deepEqual([code, out], [0, `${droverVersion}\n`]);
   });
 
-  test('a reader that goes away ends a stream quietly', async () => {
+  test('a reader that disconnects ends a stream quietly', async () => {
     const { code, err } = await start(['events', '--follow', '--json'], (child) => {
       child.stdout?.destroy();
     });
@@ -63,7 +63,7 @@ suite('the process', () => {
     assert.equal(status, 1);
   });
 
-  test('SIGINT twice at once (terminal and launcher) stops the run cleanly: 130', async () => {
+  test('two SIGINTs at once (terminal and launcher) stop the run cleanly and exit with 130', async () => {
     const { code, out, err } = await start(['run', '--json'], (child) => {
       child.kill('SIGINT');
       setImmediate(() => child.kill('SIGINT'));
@@ -83,7 +83,7 @@ suite('the process', () => {
     assert.match(err, /drover resume/u);
   });
 
-  test('a big answer arrives whole', async () => {
+  test('a large answer arrives completely', async () => {
     const { code, out } = await start(['events', '--follow', '--limit', '500', '--json']);
     assert.equal(code, 0);
     assert.equal(out.trim().split('\n').length, 500);

@@ -5,7 +5,7 @@ import { drover } from '../../doubles/drover.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
 
 suite('drover search', () => {
-  test('asks until all attempts are searched, and prints each place', async () => {
+  test('it asks until all attempts are searched, and prints each match', async () => {
     const hit = { task_id: 'task-1', title: 'Cart', run_id: null, agent: null, at_ms: 1 };
     const found = { ...hit, offset: 0, type: 'text', text: 'the\u001b[31m cart' };
     const answers = {

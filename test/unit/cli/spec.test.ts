@@ -94,7 +94,7 @@ suite('spec', () => {
     return { code, terminal };
   }
 
-  test('a person sees the plan, agrees, and it is written once', async () => {
+  test('a person sees the plan and agrees, and it is written once', async () => {
     const world = backend();
     const { code, terminal } = await run(world, ['design.md'], ['y']);
     assert.equal(code, 0);
@@ -107,7 +107,7 @@ suite('spec', () => {
   });
 
   for (const line of ['n', '', 'yesterday', null]) {
-    test(`anything but yes writes nothing: ${JSON.stringify(line)}`, async () => {
+    test(`any answer but yes writes nothing: ${JSON.stringify(line)}`, async () => {
       const world = backend();
       const { code, terminal } = await run(world, ['design.md'], line === null ? [] : [line]);
       assert.equal(code, 3);
@@ -116,7 +116,7 @@ suite('spec', () => {
     });
   }
 
-  test('a plan can be kept for editing instead, and never over another one', async () => {
+  test('a plan can be saved for editing instead, but never over another one', async () => {
     for (const name of ['plan.jsonl', 'plan-2.jsonl']) {
       const world = backend();
       const { code, terminal } = await run(world, ['design.md'], ['s']);
@@ -127,7 +127,7 @@ suite('spec', () => {
     }
   });
 
-  test('with --json only JSON is on standard output, also when a person is asked', async () => {
+  test('with --json, only JSON is on standard output, even when a person is asked', async () => {
     const world = backend();
     const { code, terminal } = await run(
       world,
@@ -143,7 +143,7 @@ suite('spec', () => {
     assert.equal(asked[0]?.model, 'other');
   });
 
-  test('a folder means its text files by name; standard input has a name of its own', async () => {
+  test('a folder stands for its text files by name, and standard input has its own name', async () => {
     mkdirSync(join(folder, 'docs'));
     for (const name of ['b.md', 'a.txt', 'c.png']) writeFileSync(join(folder, 'docs', name), name);
     const { code } = await run(backend(), ['docs', '-', '--dry-run'], null);
@@ -169,7 +169,7 @@ suite('spec', () => {
     ['no file', ['--yes'], 64, /missing required argument/],
   ];
   for (const [what, args, code, sentence] of refused) {
-    test(`refused before a model is asked: ${what}`, async () => {
+    test(`it refuses before it asks a model: ${what}`, async () => {
       mkdirSync(join(folder, 'empty'));
       const done = await run(backend(), args, null);
       assert.equal(done.code, code);
@@ -194,7 +194,7 @@ suite('spec', () => {
     assert.deepEqual(dryRuns(world), [true]);
   });
 
-  test('a provider that fails is a failure of the command, and the new file is gone', async () => {
+  test('a provider that fails is a failure of the command, and the new file is removed', async () => {
     const world = memoryBackend(
       {},
       { planFromSpec: async () => err(failure('agent_auth', 'The key is wrong.')) },
@@ -211,7 +211,7 @@ suite('spec', () => {
     assert.ok(!existsSync(join(folder, 'plan.jsonl')));
   });
 
-  test('Ctrl-C while the model thinks ends the asking', async () => {
+  test('Ctrl-C cancels the request to the model', async () => {
     const held: { interrupt: () => void } = { interrupt: () => undefined };
     const world = memoryBackend(
       {},
@@ -229,7 +229,7 @@ suite('spec', () => {
     assert.deepEqual(dryRuns(world), []);
   });
 
-  test('the preview fits 80 columns and refers backwards by number', () => {
+  test('the preview fits into 80 columns and refers backward by number', () => {
     const text = planText(plan, { width: 80, paint: (_tone, line) => line });
     const lines = text.split('\n');
     assert.deepEqual(

@@ -37,7 +37,7 @@ suite('command undo', () => {
     });
   };
 
-  test('lists the dependents, then waits for the end of a long gate', async () => {
+  test('it lists the dependents, then waits for the end of a long gate', async () => {
     const backend = ending('landing.undone');
     const { code, out } = await drover(['undo', 'task-1'], backend);
     assert.equal(code, 0);
@@ -50,7 +50,7 @@ suite('command undo', () => {
     );
   });
 
-  test('in the shell of an agent it names the agent', async () => {
+  test("in an agent's shell, it names the agent", async () => {
     const backend = memoryBackend({ undo: () => ({ ...view, state: 'undone' as const }) });
     await drover(['undo', 'task-1'], backend, ({ env }) => {
       env['DROVER_TASK_ID'] = 'task-9';
@@ -58,13 +58,13 @@ suite('command undo', () => {
     assert.deepEqual(backend.calls.at(-1)?.params, { id: 'task-1', by: 'agent of task-9' });
   });
 
-  test('is refused when the gate is red in the end', async () => {
+  test('it is refused when the gate ends red', async () => {
     const { code, err } = await drover(['undo', 'task-1'], ending('landing.undo_failed'));
     assert.equal(code, 3);
     assert.match(err, /without task-1, the gate is red/u);
   });
 
-  test('a dry run asks once', async () => {
+  test('a dry run asks the backend once', async () => {
     const backend = ending('landing.undone');
     const { out } = await drover(['undo', 'task-1', '--dry-run', '--json'], backend);
     assert.deepEqual(JSON.parse(out), view);

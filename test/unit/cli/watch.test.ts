@@ -36,7 +36,7 @@ function mortalBackend(): { backend: MemoryBackend; die: () => void; opened: () 
 }
 
 suite('watching', () => {
-  test('status --watch shows it again when something happens, until Ctrl-C', async () => {
+  test('status --watch updates on each change until Ctrl-C', async () => {
     const backend = memoryBackend();
     backend.setTask({ id: 'task-1' });
     const terminal = memoryTerminal(backend.backends);
@@ -50,7 +50,7 @@ suite('watching', () => {
     assert.equal(terminal.stdout.text.trim().split('\n').length, 2);
   });
 
-  test('status --watch --json writes one object a line', async () => {
+  test('status --watch --json writes one object per line', async () => {
     const backend = memoryBackend();
     const terminal = memoryTerminal(backend.backends);
     const ended = terminal.run('status', '--watch', '--json');
@@ -66,7 +66,7 @@ suite('watching', () => {
     );
   });
 
-  test('events --follow continues with the next backend: nothing missing, nothing twice', async () => {
+  test('events --follow continues with the next backend, without missing or duplicate events', async () => {
     const { backend, die, opened } = mortalBackend();
     backend.feed.append({}, {});
     const terminal = memoryTerminal(backend.backends);
@@ -94,7 +94,7 @@ suite('watching', () => {
     assert.equal(await ended, 130);
   });
 
-  test('no backend answers again: 1', async () => {
+  test('if no backend answers again, it exits with 1', async () => {
     let opened = 0;
     const backend = memoryBackend(
       {},

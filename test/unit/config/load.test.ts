@@ -36,7 +36,7 @@ suite('loading settings', () => {
     });
   }
 
-  test('nothing written: defaults, no problem', async () => {
+  test('without settings, all values are defaults and no problem is reported', async () => {
     const loaded = await load({});
     assert.deepEqual(loaded.problems, []);
     assert.deepEqual(loaded.warnings, []);
@@ -47,7 +47,7 @@ suite('loading settings', () => {
     assert.deepEqual(shownSettings(loaded)['agent'], { value: 'claude', source: 'default' });
   });
 
-  test('each layer wins over the one below it', async () => {
+  test('each layer takes precedence over the one below it', async () => {
     const files = {
       project: 'max_workers = 5\nmax_attempts = 2\n',
       user: 'max_workers = 4\nmax_attempts = 9\ntask_context_count = 1\n',
@@ -66,7 +66,7 @@ suite('loading settings', () => {
     assert.deepEqual(shownSettings(withoutFlag)['max_workers'], { value: 6, source: 'env' });
   });
 
-  test("single agents: one file's settings are merged with another's", async () => {
+  test("single agents: settings of one file are merged with another file's", async () => {
     const files = {
       project:
         '[agent]\nfallback = ["claude:opus", { agent = "codex" }]\nfallback_wait = "0"\n' +
@@ -94,7 +94,7 @@ suite('loading settings', () => {
     ]);
   });
 
-  test('single agents: a wrong value is a problem, an unknown name a warning with its line', async () => {
+  test('single agents: an invalid value is a problem, and an unknown name is a warning with its line', async () => {
     for (const project of [
       'agents = 5',
       '[agents.codex]\npath = 5',
@@ -111,7 +111,7 @@ suite('loading settings', () => {
     }
   });
 
-  test('XDG_CONFIG_HOME moves the user file; a relative one is ignored', async () => {
+  test('XDG_CONFIG_HOME moves the user file, and a relative path is ignored', async () => {
     await mkdir(join(root, 'xdg/drover'), { recursive: true });
     await writeFile(join(root, 'xdg/drover/config.toml'), 'max_workers = 8');
     const moved = await load({}, { env: { XDG_CONFIG_HOME: join(root, 'xdg') } });
@@ -120,7 +120,7 @@ suite('loading settings', () => {
     assert.equal(relative.settings.maxWorkers, 9);
   });
 
-  test('an unreadable part is a problem with its place', async () => {
+  test('an unreadable part is a problem that names its place', async () => {
     const latin = Buffer.concat([
       Buffer.from('a = 1\n# gr'),
       Buffer.from([0xfc]),
@@ -162,7 +162,7 @@ suite('loading settings', () => {
     'drover ü/',
     '',
   ]) {
-    test(`no beginning of Drover's branches: ${JSON.stringify(prefix)}`, async () => {
+    test(`an invalid prefix of Drover's branches: ${JSON.stringify(prefix)}`, async () => {
       const { problems } = await load({ project: `[fleet]\nbranch_prefix = "${prefix}"\n` });
       assert.match(
         problems[0]?.message ?? '',
@@ -171,7 +171,7 @@ suite('loading settings', () => {
     });
   }
 
-  test('a machine of a fleet: its own name and labels, and by default the host and max_workers', async () => {
+  test('a machine of a fleet has its own name and labels, by default the host and max_workers', async () => {
     const plain = await load({ project: 'max_workers = 5\n' });
     const { name, ...rest } = plain.settings.fleet;
     assert.deepEqual(rest, {
@@ -205,7 +205,7 @@ suite('loading settings', () => {
     );
   });
 
-  test('a policy that requires the sandbox is above every file, variable and flag', async () => {
+  test('a policy that requires the sandbox overrides every file, variable and flag', async () => {
     const off = '[sandbox]\nrequired = false\n';
     const flags = { 'sandbox.required': 'false' };
     const { settings, values } = await load(
@@ -216,7 +216,7 @@ suite('loading settings', () => {
     assert.equal(values['sandbox.required'].source, 'policy');
   });
 
-  test('worktree_root is made absolute from the project or the home', async () => {
+  test('worktree_root is resolved against the project or the home', async () => {
     const at = async (text: string) =>
       (await load({ project: `worktree_root = "${text}"` })).settings.worktreeRoot;
     assert.equal(await at('../trees'), join(root, '../trees'));
@@ -224,20 +224,20 @@ suite('loading settings', () => {
     assert.equal(await at('/trees'), '/trees');
   });
 
-  test('the gate keeps cargo’s folder, or the named ones', async () => {
+  test("the gate keeps cargo's folder, or the listed ones", async () => {
     const keepOf = async (project: string) => (await load({ project })).settings.gate.keep;
     assert.deepEqual(await keepOf(''), ['target']);
     assert.deepEqual(await keepOf('[gate]\nkeep = []'), []);
     assert.deepEqual(await keepOf('[gate]\nkeep = [".next/cache"]'), ['.next/cache']);
   });
 
-  test('the labels that the gate requires of machines', async () => {
+  test("the gate's required machine labels are read", async () => {
     const needsOf = async (project: string) => (await load({ project })).settings.gate.needs;
     assert.deepEqual(await needsOf(''), []);
     assert.deepEqual(await needsOf('[gate]\nneeds = ["gpu", "os=linux"]'), ['gpu', 'os=linux']);
   });
 
-  test('S5: worktree_root in the user’s own file is a folder for each project', async () => {
+  test("S5: worktree_root in the user's own file gives each project its own folder", async () => {
     const at = async (folder: string) => {
       const user = 'worktree_root = "/trees"';
       return (await load({ user }, { root: join(root, folder) })).settings.worktreeRoot ?? '';
@@ -339,7 +339,7 @@ suite('.drover.toml', () => {
     for (const [text, problems, warnings] of cases) check(text, problems, warnings ?? []);
   });
 
-  test('agent as a text and as a table, in every spelling', () => {
+  test('agent is read as a string and as a table, in every spelling', () => {
     assert.equal(resolve('agent = "codex"').settings.agent.kind, 'codex');
     const spellings = [
       '[agent]\nkind = "command"\nargs = ["-x"]\nenv = { A = "1", B = "2" }',
@@ -365,11 +365,11 @@ suite('.drover.toml', () => {
     assert.equal(loaded.settings.agent.env['MY_API_KEY'], 's3cret');
   });
 
-  test('an empty text takes a command back', () => {
+  test('an empty string removes a command', () => {
     assert.equal(resolve('[gate]\ncommand = ""').settings.gate.command, null);
   });
 
-  test('the sample has no effect as it is, and no fault when its keys are switched on', () => {
+  test('the sample has no effect, and no error when its keys are enabled', () => {
     const sample = sampleToml();
     assert.deepEqual(parseSettingsText(sample, 'x'), { entries: [], problems: [] });
     for (const line of sample.split('\n')) assert.ok(line === '' || line.startsWith('#'), line);

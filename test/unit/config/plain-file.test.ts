@@ -25,15 +25,15 @@ suite('plain files', () => {
     assert.deepEqual(told, expected);
   }
 
-  test('a file of some chunks', () =>
+  test('a file of several chunks is read', () =>
     check((path) => writeFileSync(path, 'x'.repeat(100_000)), 100_000));
-  test('an empty file', () => check((path) => writeFileSync(path, ''), 0));
-  test('one byte too many', () =>
+  test('an empty file is read', () => check((path) => writeFileSync(path, ''), 0));
+  test('a file with one byte too many is refused', () =>
     check((path) => writeFileSync(path, 'x'.repeat(100_001)), {
       kind: 'too_long',
       bytes: 100_001,
     }));
-  test('a huge file without content', () =>
+  test('a huge sparse file is refused', () =>
     check(
       (path) => {
         writeFileSync(path, '');
@@ -41,11 +41,12 @@ suite('plain files', () => {
       },
       { kind: 'too_long', bytes: 1024 ** 3 },
     ));
-  test('a link', () => check((path) => symlinkSync('/dev/zero', path), { kind: 'link' }));
-  test('a pipe without a writer', () =>
+  test('a link is refused', () =>
+    check((path) => symlinkSync('/dev/zero', path), { kind: 'link' }));
+  test('a pipe without a writer is refused', () =>
     check((path) => execFileSync('mkfifo', [path]), { kind: 'special' }));
-  test('a folder', () => check((path) => mkdirSync(path), { kind: 'folder' }));
-  test('a socket', async () => {
+  test('a folder is refused', () => check((path) => mkdirSync(path), { kind: 'folder' }));
+  test('a socket is refused', async () => {
     const server = createServer();
     await check((path) => new Promise<void>((resolve) => server.listen(path, resolve)), {
       kind: 'special',
@@ -53,7 +54,7 @@ suite('plain files', () => {
     server.close();
   });
 
-  test('a link is followed if requested, to plain files alone', async () => {
+  test('a link is followed if requested, but only to plain files', async () => {
     const limits = { bytesMax: 10, links: 'follow' } as const;
     writeFileSync(join(folder, 'real'), 'text');
     symlinkSync('real', join(folder, 'link'));
@@ -64,7 +65,7 @@ suite('plain files', () => {
     assert.deepEqual(zero, { kind: 'refused', reason: { kind: 'special' } });
   });
 
-  test('settings report the kind of the file’s replacement; a person’s own file may be a link', async () => {
+  test("settings report what replaced their file, and a person's own file may be a link", async () => {
     const home = join(folder, 'home');
     mkdirSync(join(home, '.config', 'drover'), { recursive: true });
     writeFileSync(join(folder, 'mine.toml'), 'max_workers = 7\n');

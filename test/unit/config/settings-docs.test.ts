@@ -16,7 +16,7 @@ import { withSettings } from '../../docs/settings-table.ts';
 suite('the document of settings', () => {
   const text = readFileSync('docs/settings.md', 'utf8');
 
-  test('names every environment variable that is read (npm run docs writes it)', () => {
+  test('it names every environment variable that is read (npm run docs writes it)', () => {
     const missing = settingKeys
       .map((key) => (settingTable[key] as SettingDefinition).env)
       .filter((name) => name !== undefined && !text.includes(`\`${name}\``));
@@ -25,7 +25,7 @@ suite('the document of settings', () => {
     for (const name of ofGo) assert.ok(text.includes(`\`DROVER_${name}\``), name);
   });
 
-  test('names the variables of every agent, setup and gate', () => {
+  test('it names the variables of every agent, setup and gate', () => {
     const sources = ['server/workflows/attempt/worktree-step.ts', 'docs/agents.md'];
     const [code = '', page = ''] = sources.map((path) => readFileSync(path, 'utf8'));
     const names = code.match(/\bDROVER_[A-Z_]+(?=:)/gu) ?? [];
@@ -33,7 +33,7 @@ suite('the document of settings', () => {
     for (const name of names) assert.ok(page.includes(`\`${name}\``), name);
   });
 
-  test('is made of the settings', () => {
+  test('it is generated from the settings', () => {
     const made = withSettings('<!-- table: begin --> stale words <!-- table: end -->');
     assert.match(made, /\| `max_workers` \| `DROVER_WORKERS` \| `--workers` \|/);
     assert.doesNotMatch(made, /stale words/);
@@ -44,17 +44,17 @@ suite('the schema of .drover.toml', () => {
   const schema = z.fromJSONSchema(settingsSchema() as never);
   const tree = (toml: string): unknown => getStaticTOMLValue(parseTOML(toml));
 
-  test('is the one that is shipped (npm run docs writes it)', () => {
+  test('it is the shipped schema (npm run docs writes it)', () => {
     assert.equal(readFileSync('media/drover.schema.json', 'utf8'), settingsSchemaText());
   });
 
-  test('takes the sample with every key that it explains', () => {
+  test('it accepts the sample with every key that the sample explains', () => {
     const toml = sampleToml().replaceAll(/^# (?=(\[[\w.]+\]|\w+ = ))/gm, '');
     const found = schema.safeParse(tree(toml));
     assert.ok(found.success, JSON.stringify(found.error?.issues));
   });
 
-  test('refuses the same values as Drover', () => {
+  test('it refuses the same values as Drover', () => {
     for (const toml of [
       'max_workers = 0',
       'agent = "nobody"',

@@ -18,7 +18,7 @@ const entriesOf = (text: string): readonly SettingEntry[] =>
 const powers = (text: string): Powers => listPowers(entriesOf(text));
 
 suite('accepted settings', () => {
-  test('settings that give power, entry by entry', () => {
+  test('settings that give power are listed entry by entry', () => {
     const text = `
 max_workers = 3
 guidelines = "be kind"
@@ -43,7 +43,7 @@ events = "1d"
     });
   });
 
-  test('an entry of any table is restored as an entry of that table', () => {
+  test('an entry of any table is restored in that table', () => {
     const text = `[webhooks.endpoints.chat]
 url = "https://chat.example/x"
 [agents.codex]
@@ -65,7 +65,7 @@ path = "/bin/codex"
     );
   });
 
-  test('changes name new, different and removed entries', () => {
+  test('changes list new, different and removed entries', () => {
     const changes = changedPowers(
       powers('[gate]\ncommand = "a"\n[setup]\ncommand = "b"\n'),
       powers('[gate]\ncommand = "c"\n[agent.env]\nX = "1"\n'),
@@ -81,7 +81,7 @@ path = "/bin/codex"
     assert.deepEqual(changedPowers({ a: { x: 1, y: [2] } }, { a: { y: [2], x: 1 } }), []);
   });
 
-  test('a held value is replaced by the accepted one, also one that is not there any more', () => {
+  test('a held value is replaced with the accepted one, even if it was removed', () => {
     const accepted = powers('[gate]\ncommand = "good"\n[agent.env]\nA = "1"\n');
     const entries = entriesOf(
       'max_workers = 9\n[agent.env]\nA = "2"\nB = "3"\n[setup]\ncommand = "evil"\n',

@@ -11,18 +11,18 @@ const name = `${'0a'.repeat(32)}.png`;
 const other = `${'1b'.repeat(32)}.webp`;
 
 suite('attachments of a description', () => {
-  test('each is named once, in the order of the text', () => {
+  test('each image is named once, in the order of the text', () => {
     const text = `![a](attachment:${other}) and ![b](attachment:${name}), again attachment:${other}.`;
     assert.deepEqual(attachmentsIn(text), [other, name]);
     assert.deepEqual(attachmentsIn(text, 1), [other]);
   });
 
-  test('the words of an image cannot end its Markdown', () => {
+  test("an image's alt text cannot end its Markdown", () => {
     assert.equal(attachmentText(name, 'a](x) [b\n`.png'), `![a x b .png](attachment:${name})`);
     assert.equal(attachmentText(name, ']('), `![image](attachment:${name})`);
   });
 
-  test('the first bytes decide, not the name of a file', () => {
+  test("the first bytes determine the format, not the file's name", () => {
     const typeOf = (text: string): string | null => detectImageType(Buffer.from(text, 'latin1'));
     assert.equal(typeOf('\x89PNG\r\n\x1a\nrest'), 'png');
     assert.equal(typeOf('\xff\xd8\xff\xe0'), 'jpg');

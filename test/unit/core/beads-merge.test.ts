@@ -15,7 +15,7 @@ suite('beads merge', () => {
   };
   const closed = { status: 'closed', closed_at: '2026-01-02T00:00:00Z', close_reason: 'done' };
 
-  test('changes of neighbouring issues, and issues that either side has added', () => {
+  test('changes to neighboring issues and issues that either side added are merged', () => {
     const base = file(issue('a'), issue('b'));
     const ours = file(issue('a', closed), issue('aa'), issue('b'));
     const theirs = file(issue('a'), issue('ab'), issue('b', { priority: 1 }));
@@ -26,7 +26,7 @@ suite('beads merge', () => {
     assert.equal(merge(base, both, theirs), both);
   });
 
-  test('a file without an order keeps it, and new issues are last', () => {
+  test('a file without an order keeps its order, and new issues come last', () => {
     const base = file(issue('b'), issue('a'));
     assert.equal(
       merge(
@@ -38,7 +38,7 @@ suite('beads merge', () => {
     );
   });
 
-  test('issues that one side has deleted stay deleted; a tombstone stays one', () => {
+  test('issues that one side deleted stay deleted, and a tombstone stays one', () => {
     const base = file(issue('a'), issue('b'));
     assert.equal(merge(base, file(issue('b')), base), file(issue('b')));
     assert.equal(
@@ -50,7 +50,7 @@ suite('beads merge', () => {
     assert.deepEqual([status, closedAt], ['tombstone', undefined]);
   });
 
-  test('both changed one issue: the state is taken whole, closed before open', () => {
+  test('if both sides changed an issue, the state is taken as a whole, closed before open', () => {
     const claimed = { status: 'in_progress', updated_at: '2026-01-03T00:00:00Z' };
     for (const [ours, theirs] of [
       [closed, claimed],
@@ -63,7 +63,7 @@ suite('beads merge', () => {
     assert.deepEqual(reopened, { id: 'a', title: 'a', status: 'open', priority: 0 });
   });
 
-  test('both changed one field: the later word counts', () => {
+  test('if both sides changed a field, the later value counts', () => {
     const merged = one(
       { title: 'a' },
       { title: 'ours', updated_at: '2026-01-01T12:00:00+02:00', notes: 'n' },
@@ -75,7 +75,7 @@ suite('beads merge', () => {
     );
   });
 
-  test('labels, dependencies and comments are brought together one by one', () => {
+  test('labels, dependencies and comments are merged one by one', () => {
     const edge = (to: string): object => ({ issue_id: 'a', depends_on_id: to, type: 'blocks' });
     const merged = one(
       { labels: ['x', 'y'], dependencies: [edge('b')], comments: [{ id: 1, text: 'one' }] },
@@ -91,7 +91,7 @@ suite('beads merge', () => {
     assert.deepEqual(merged['comments'], [{ id: 1, text: 'ONE' }, { id: 2 }]);
   });
 
-  test('one id for two new issues: theirs gets another one, in its dependencies too', () => {
+  test('if two new issues have the same id, theirs gets another one, in its dependencies too', () => {
     const base = file(issue('bd-1'));
     const found = (title: string, second: number): string =>
       JSON.stringify({
@@ -117,7 +117,7 @@ suite('beads merge', () => {
     assert.equal(merge(base, merged, theirs), merged);
   });
 
-  test('an issue that a landing has renamed is not a second one for the side with its old id', () => {
+  test('an issue that a landing renamed is not duplicated for the side with its old id', () => {
     const found = (id: string, title: string): string =>
       JSON.stringify({ id, title, status: 'open', created_at: `2026-01-01T00:00:00.${title}Z` });
     const edge = { issue_id: 'bd-4', depends_on_id: 'bd-2', type: 'blocks' };
@@ -143,7 +143,7 @@ suite('beads merge', () => {
     assert.deepEqual(titles.sort(), ['16', '17', 'bd-1', 'bd-4']);
   });
 
-  test('memories and other lines without an id are lines like others', () => {
+  test('memories and other lines without an id are merged as lines', () => {
     const memory = (value: string): string => JSON.stringify({ _type: 'memory', key: 'k', value });
     assert.equal(merge(file(memory('1')), file(memory('1')), file(memory('2'))), file(memory('2')));
     assert.equal(merge('', file('{"n":1}'), file('{"n":2}')), file('{"n":1}', '{"n":2}'));
@@ -157,7 +157,7 @@ suite('beads merge', () => {
     }
   });
 
-  test('which files are Beads', () => {
+  test('files of Beads are recognized', () => {
     const yes = ['.beads/issues.jsonl', 'sub/.beads/interactions.jsonl'];
     const no = ['.beads/config.yaml', 'x.beads/issues.jsonl', '.beads/a/b.jsonl', 'issues.jsonl'];
     assert.deepEqual([...yes, ...no].filter(isBeadsFile), yes);

@@ -70,7 +70,7 @@ function merge(text: string, tasks: readonly Task[], shape: BeadsInput['shape'] 
 }
 
 suite('beads import', () => {
-  test('both shapes in one file', () => {
+  test('both formats can be mixed in one file', () => {
     const plan = read([
       '{"type":"epic","id":"E","timestamp":"x","data":{"title":"E","status":"open"}}',
       bead('A', { epic_id: 'E', labels: ['x', 'drover:failed'] }),
@@ -106,7 +106,7 @@ suite('beads import', () => {
     assert.equal(plan.tasks[1]?.type, 'bug');
   });
 
-  test('states of bd', () => {
+  test('the states of bd are read', () => {
     const cases: readonly [object, string | null][] = [
       [{ status: 'open' }, 'ready'],
       [{ status: 'in_progress' }, 'ready'],
@@ -126,7 +126,7 @@ suite('beads import', () => {
     assert.equal(read([bd('A', { status: 'blocked' })]).states.get('A')?.blockedReason, 'beads');
   });
 
-  test('dependencies of bd', () => {
+  test('the dependencies of bd are read', () => {
     const on = (id: string, type: string) => ({ issue_id: 'T', depends_on_id: id, type });
     const plan = read([
       bd('E', { issue_type: 'epic' }),
@@ -162,7 +162,7 @@ suite('beads import', () => {
     );
   });
 
-  test('refused lines', () => {
+  test('invalid lines are refused', () => {
     const cases: readonly [readonly string[], readonly string[]][] = [
       [['{'], ['1 - json']],
       [[bd('../x')], ['1 ../x id-unsafe']],
@@ -181,7 +181,7 @@ suite('beads import', () => {
     }
   });
 
-  test('criteria as one text and as a list', () => {
+  test('criteria can be one text or a list', () => {
     const cases: readonly [string, readonly string[]][] = [
       ['', []],
       ['one', ['one']],
@@ -206,7 +206,7 @@ suite('beads export', () => {
     '',
   ].join('\n');
 
-  test('nothing changed: the file is the same, byte for byte', () => {
+  test('if nothing changed, the file is identical byte for byte', () => {
     const readable = file.replace('not json\n', '');
     const plan = read(readable.split('\n'));
     assert.deepEqual(plan.problems, []);
@@ -215,7 +215,7 @@ suite('beads export', () => {
     assert.equal(merge(withoutEnd, tasksOf(plan)).text, withoutEnd);
   });
 
-  test("the older shape's lines stay too, whatever they omit, until their task changes", () => {
+  test('lines in the older format also stay until their task changes, whatever they omit', () => {
     const lines = [
       '{"type":"epic","id":"E","data":{"title":"E","status":"open"}}',
       '{"type":"bead","id":"A","data":{"title":"A","status":"active","epic_id":"E"}}',
@@ -244,7 +244,7 @@ suite('beads export', () => {
     ]);
   });
 
-  test('only changed records are written; unknown keys and lines stay', () => {
+  test('only changed records are written, and unknown keys and lines stay', () => {
     const tasks = tasksOf(
       read(file.replace('not json\n', '').split('\n')),
       Date.parse('2026-06-01'),
@@ -271,7 +271,7 @@ suite('beads export', () => {
     );
   });
 
-  test('new records go to the end, in the shape of the file', () => {
+  test("new records are appended in the file's format", () => {
     const tasks = tasksOf(read([bead('A'), bead('B', { status: 'open' }), link('B', 'A')]));
     const fresh = merge('', tasks);
     assert.equal(fresh.text.split('\n').length, 3);
@@ -291,7 +291,7 @@ suite('beads export', () => {
     assert.match(merge(text, dropped).text, /relates_to/);
   });
 
-  test('our states survive a round trip through either shape', () => {
+  test("Drover's states survive a round trip through either format", () => {
     const states = [
       'ready',
       'paused',
@@ -315,7 +315,7 @@ suite('beads export', () => {
 });
 
 suite('YAML', () => {
-  test('block style with quoted texts', () => {
+  test('it is written in block style with quoted strings', () => {
     const value = { a: 1, 'b c': [], list: [{ x: 'y: z', deep: ['1', null] }, [true]], no: {} };
     assert.equal(
       toYaml(value),

@@ -27,7 +27,7 @@ function candidates(text: string): Candidate[] {
   });
 }
 
-suite('choosing among candidates', () => {
+suite('choosing a candidate', () => {
   const cases: readonly (readonly [ChooseRule, string, string])[] = [
     ['first-green', 'a:in_progress b:green:9 c:ready', 'choose b'],
     ['first-green', 'a:in_progress b:failed', 'wait'],
@@ -87,7 +87,7 @@ suite('choosing among candidates', () => {
     assert.deepEqual(new Set(stands), new Set(['open', 'ended']));
   });
 
-  test('the size of a change is its added and removed lines', () => {
+  test('the size of a change is the number of added and removed lines', () => {
     const diff = [
       'diff --git a/x b/x',
       '--- a/x',

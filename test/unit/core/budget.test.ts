@@ -38,7 +38,7 @@ suite('budget', () => {
     test(name, () => assert.equal(judgeBudget('task', given, used, 0.8).kind, wanted));
   }
 
-  test('stops exactly when one kind is used up, asks at most before that, and never goes back', () => {
+  test('a budget stops exactly when one kind is used up, asks only before that, and never goes back', () => {
     const askAt = fc.double({ min: 0.01, max: 1, noNaN: true });
     const order = ['ok', 'ask', 'stop'];
     fc.assert(
@@ -53,7 +53,7 @@ suite('budget', () => {
     );
   });
 
-  test('the words name the exhausted budget and the remedy', () => {
+  test('the message names the exhausted budget and the remedy', () => {
     const found = { scope: 'task', kind: 'tokens', used: 81_234, limit: 100_000 } as const;
     assert.equal(
       budgetQuestion(found, 't1'),
@@ -84,7 +84,7 @@ suite("counting an agent's usage", () => {
     costUsd,
   });
 
-  test('differences of running totals add up to the totals, in any order', () => {
+  test('differences of running totals add up to the totals in any order', () => {
     const steps = fc.array(fc.tuple(fc.nat(1_000), fc.nat(1_000), fc.boolean()), { minLength: 1 });
     fc.assert(
       fc.property(steps, (list) => {
@@ -107,14 +107,14 @@ suite("counting an agent's usage", () => {
     );
   });
 
-  test('a session that continues counts from its base, whatever is stored', () => {
+  test('a continued session counts from its base, whatever is stored', () => {
     const counter = new SpendingCounter({ ...nothingSpent, tokens: 500 });
     counter.goesOnFrom(totals(200, 100));
     counter.usage(totals(250, 100));
     assert.equal(counter.takeUnstored().tokens, 50);
   });
 
-  test('an agent that does not report its base: totals that include the stored usage, or restart', () => {
+  test('an agent that does not report its base has totals that include the stored usage, or restarts', () => {
     const goesOn = new SpendingCounter({ ...nothingSpent, tokens: 500 });
     goesOn.usage(totals(600, 0));
     assert.equal(goesOn.takeUnstored().tokens, 100);
@@ -123,7 +123,7 @@ suite("counting an agent's usage", () => {
     assert.equal(anew.takeUnstored().tokens, 60);
   });
 
-  test('something is left to store after anything was counted, until it is taken', () => {
+  test('after anything was counted, something is left to store until it is taken', () => {
     const counter = new SpendingCounter(nothingSpent);
     assert.equal(counter.hasUnstored, false);
     for (const count of [
@@ -139,7 +139,7 @@ suite("counting an agent's usage", () => {
     }
   });
 
-  test('turns, time, and money by the list while no cost is reported', () => {
+  test('turns, time and money are counted by the price list while no cost is reported', () => {
     const counter = new SpendingCounter(nothingSpent);
     counter.model('claude-opus-4');
     counter.turn();

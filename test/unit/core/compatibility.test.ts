@@ -10,7 +10,7 @@ suite('compatibility', () => {
     isDraining,
   });
 
-  test('the newest release that takes work leads; a desk or a draining machine does not', () => {
+  test('the newest release that takes tasks leads, but a clone without agents or a draining machine does not', () => {
     assert.equal(leadingNumber([machine(1), machine(1)]), 1);
     assert.equal(leadingNumber([machine(1), machine(2), machine(1)]), 2);
     assert.equal(leadingNumber([machine(1), machine(2, 0)]), 1);

@@ -11,8 +11,8 @@ import {
 } from '../../../server/core/work/concurrency.ts';
 import { hostHold } from '../../../server/core/work/host-limits.ts';
 
-suite('pace of an account', () => {
-  test('half at each overload, one more after each quiet period', () => {
+suite('the pace of an account', () => {
+  test('it is halved at each overload, and grows by one after each quiet period', () => {
     const first = slowerPace(null, 0, { workers: 8, busy: 8 });
     assert.deepEqual(first, { agents: 4, atMs: 0 });
     assert.equal(slowerPace(first, paceCooldownMs - 1, { workers: 8, busy: 8 }), null);
@@ -25,7 +25,7 @@ suite('pace of an account', () => {
     assert.equal(nextPaceMs(second, paceCooldownMs + 6 * paceStepMs, 8), null);
   });
 
-  test('never below one, never above the workers, and more only with time', () => {
+  test('it never falls below one or exceeds the workers, and grows only with time', () => {
     const signs = fc.array(fc.tuple(fc.nat(60_000), fc.nat(64)), { maxLength: 50 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 64 }), signs, (workers, list) => {
@@ -88,6 +88,6 @@ suite("the machine's free resources", () => {
     });
   }
 
-  test('a disk of unknown size holds nothing', () =>
+  test('a disk of unknown size prevents nothing', () =>
     assert.equal(hostHold({ ...facts, freeDiskBytes: null }, limits, 1), null));
 });

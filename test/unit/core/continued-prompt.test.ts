@@ -22,14 +22,14 @@ suite('prompt of a follow-up', () => {
     assert.doesNotMatch(text, /Added hello/);
   });
 
-  test('an agent without it reads the earlier request and report, and that the conversation is missing', () => {
+  test('an agent without it reads the earlier request and report, and learns that the conversation is missing', () => {
     const text = continuedSection({ ...work, landedSha: null }, false);
     assert.match(text, /The conversation about it is not available to you/);
     assert.match(text, /It has not landed/);
     assert.match(text, /hello\(name\) greets\.[^]*Added hello\(name\)\./);
   });
 
-  test('a task that continues no other has no such section', () => {
+  test('a task that continues no other task has no such section', () => {
     assert.equal(continuedSection(null, true), '');
   });
 });

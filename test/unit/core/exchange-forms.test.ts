@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { detectShape } from '../../../server/core/exchange/beads-format.ts';
 import { toYaml } from '../../../server/core/exchange/export-yaml.ts';
 
-suite('forms of exchanged data', () => {
-  test('keys that YAML reads as another value than a text are quoted', () => {
+suite('formats of exchanged data', () => {
+  test('keys that YAML would not read as strings are quoted', () => {
     for (const key of ['true', 'False', 'null', 'y', 'NO', 'on', 'off', 'yes', '1st', 'a-b', '']) {
       assert.equal(toYaml({ [key]: 1 }), `${JSON.stringify(key)}: 1\n`);
     }
@@ -14,7 +14,7 @@ suite('forms of exchanged data', () => {
     }
   });
 
-  test('a line is Drover’s by its type and its data, and bd’s by title and status', () => {
+  test("a line is Drover's by its type and data, and bd's by title and status", () => {
     const bd = { title: 'A', status: 'open' };
     assert.equal(detectShape({ type: 'epic', data: {} }), 'drover');
     assert.equal(detectShape({ type: 'epic', ...bd }), 'bd');

@@ -132,7 +132,7 @@ function tasksOf(plan: SessionPlan): SessionTask[] {
 }
 
 suite('session export', () => {
-  test('export, import into an empty project and export again give the same', () => {
+  test('export, import into an empty project and another export give the same result', () => {
     fc.assert(
       fc.property(project, (tasks) => {
         const first = exportSession({ ...about, tasks, epics: [epic] });
@@ -163,7 +163,7 @@ suite('session export', () => {
     assert.equal(written?.['last_error'], 'conflict: in a.ts');
   });
 
-  test('accepted and refused lines', () => {
+  test('valid lines are accepted and invalid lines are refused', () => {
     const file = (more: object, tasks: object[] | null = []) =>
       JSON.stringify({ version: '1.0', tasks, epics: null, dependencies: null, ...more });
     const task = (id: string, more: object = {}) => ({ id, title: id, status: 'ready', ...more });
@@ -239,7 +239,7 @@ suite('JSONL export', () => {
     epics: new Map([[epic.id, epic]]),
   });
 
-  test('is read again as unchanged', () => {
+  test('its output is imported as unchanged', () => {
     fc.assert(
       fc.property(project, (tasks) => {
         const clean = tasks.map((task) => {
@@ -254,7 +254,7 @@ suite('JSONL export', () => {
     );
   });
 
-  test('the samples survive it', () => {
+  test('the samples survive a round trip', () => {
     for (const name of ['small-epic', 'medium-project']) {
       const url = new URL(`../../fixtures/import/${name}.jsonl`, import.meta.url);
       const first = parseImport(readFileSync(url, 'utf8'), emptyProject);

@@ -95,9 +95,9 @@ const told: { readonly [output: string]: readonly string[] } = {
   ],
 };
 
-suite('telling lines', () => {
+suite('relevant lines of output', () => {
   for (const [output, expected] of Object.entries(told)) {
-    test(`of ${output}`, () => {
+    test(`the relevant lines of ${output} are found`, () => {
       const text = readFileSync(new URL(`${output}.txt`, folder), 'utf8');
       assert.deepEqual(failureLines(text), expected);
       const inPieces = new FailureLines();
@@ -109,7 +109,7 @@ suite('telling lines', () => {
   const check = (output: string, expected: readonly string[]): void =>
     assert.deepEqual(failureLines(output), expected);
 
-  test('output that no rule knows: the lines that sound like failures, else the last ones', () => {
+  test('for unknown output, lines that sound like failures are taken, or else the last ones', () => {
     check('start\nconnection refused by db:5432\nshutting down\n', [
       'connection refused by db:5432',
     ]);
@@ -128,14 +128,14 @@ suite('telling lines', () => {
     assert.equal(failureLines(many).length, 8);
   });
 
-  test('the end of an output keeps lines that it no longer holds', () => {
+  test('the end of the output keeps lines that are no longer in its buffer', () => {
     assert.equal(failureEvidence(['✖ a', 'b'], 'b\nthe end'), '✖ a\n[…]\nb\nthe end');
     assert.equal(failureEvidence(['b'], 'b\nthe end'), 'b\nthe end');
   });
 });
 
-suite('telling lines of a flood', () => {
-  test('the first lines and the end are read, nothing between', () => {
+suite('relevant lines of a flood', () => {
+  test('only the first lines and the end are read', () => {
     const telling = new FailureLines();
     telling.add('AssertionError: at the start\n');
     telling.add('y\n'.repeat(60_000));

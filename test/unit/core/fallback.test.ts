@@ -14,7 +14,7 @@ import { stepText } from '../../../server/core/format.ts';
 import { buildPrompt, type PromptInput } from '../../../server/core/prompt/prompt.ts';
 import { noFallback } from '../../doubles/neutral-settings.ts';
 
-suite('who takes over from an agent', () => {
+suite('fallback agents', () => {
   const readable: readonly (readonly [unknown, readonly string[]])[] = [
     ['codex', ['codex']],
     ['amp', ['amp']],
@@ -58,7 +58,7 @@ suite('who takes over from an agent', () => {
     });
   }
 
-  test("a task's own list precedes its agent's, and that precedes the general one", () => {
+  test("a task's own list takes precedence over its agent's list, which takes precedence over the general one", () => {
     const choices = agentChoices(
       {
         kind: 'claude',
@@ -92,7 +92,7 @@ suite('who takes over from an agent', () => {
     assert.deepEqual(chain('codex', null, 'opus'), ['codex', 'claude:sonnet']);
   });
 
-  test('the settings of single agents are read whole or not at all', () => {
+  test('the settings of single agents are read completely or not at all', () => {
     assert.deepEqual(readAgentSettings({ 'codex.path': 'a b', 'codex.fallback': 'claude' }), {
       codex: { path: 'a b', fallback: [{ agent: 'claude', model: null }] },
     });
@@ -108,7 +108,7 @@ suite('who takes over from an agent', () => {
     }
   });
 
-  test('every kind of failure is decided', () => {
+  test('every kind of failure has a decision', () => {
     const passing = failureKinds.filter((kind) => failuresBeforeNext(kind, 1) !== null);
     assert.deepEqual(
       failureKinds.filter((kind) => !passing.includes(kind)),
@@ -172,7 +172,7 @@ suite('who takes over from an agent', () => {
     );
   });
 
-  test('the prompt explains why the agent before did not finish', () => {
+  test('the prompt explains why the previous agent did not finish', () => {
     const input: PromptInput = {
       guidelines: '',
       blockers: [],

@@ -28,7 +28,7 @@ const tells: ForecastFacts = {
 };
 const orders: ForecastFacts = { ...tells, policy: 'order' };
 
-suite('a forecast of a conflict', () => {
+suite('the forecast of a conflict', () => {
   const cases: readonly [string, ForecastFacts, ReturnType<typeof decideForecast>][] = [
     [
       'a file that both change is stored without a hint',
@@ -75,7 +75,7 @@ suite('a forecast of a conflict', () => {
     test(title, () => assert.deepEqual(decideForecast(facts), expected));
   }
 
-  test('compares works that share a path and reach the same branch, the later one second', () => {
+  test('it compares work that shares a path and reaches the same branch, the later work second', () => {
     const work = (taskId: string, startedMs: number, more: Partial<ForecastWork> = {}) => ({
       taskId,
       startedMs,
@@ -104,7 +104,7 @@ suite('a forecast of a conflict', () => {
     ]);
   });
 
-  test('is right if one of the two met a conflict, and complete if each one that met one is in it', () => {
+  test('it is right if one of the two had a conflict, and complete if it contains each task that had one', () => {
     const pairs = [
       { taskId: 'b', otherId: 'a' },
       { taskId: 'd', otherId: 'c' },
@@ -119,7 +119,7 @@ suite('a forecast of a conflict', () => {
     });
   });
 
-  test('is told with the other change as data that cannot end its fence', () => {
+  test('it includes the other change as data that cannot end its fence', () => {
     const text = forecastHint({
       other: { id: 't2', title: 'Rename\nit' },
       files: ['src/a.ts'],

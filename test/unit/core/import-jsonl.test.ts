@@ -41,7 +41,7 @@ suite('import of single lines', () => {
   const task = (id: string, more: object = {}): string =>
     JSON.stringify({ id, type: 'task', title: id, ...more });
 
-  test('values', () => {
+  test('values are read', () => {
     const cases: readonly [string, string | null][] = [
       [`${head}}`, null],
       [`  ${head}}\t`, null],
@@ -92,7 +92,7 @@ suite('import of single lines', () => {
     }
   });
 
-  test('ids', () => {
+  test('ids are checked', () => {
     const cases: readonly [string, boolean][] = [
       ['task-abc.1.2', true],
       ['x'.repeat(64), true],
@@ -113,7 +113,7 @@ suite('import of single lines', () => {
     for (const [id, good] of cases) check([story(id)], good ? [] : [`1 ${id} id-unsafe`]);
   });
 
-  test('the shape of the file', () => {
+  test('the format of the file is checked', () => {
     assert.equal(parseImport(`\uFEFF# x\r\n\r\n  ${head}}\r\n`, emptyProject).tasks.length, 1);
     assert.equal(parseImport('', emptyProject).tasks.length, 0);
     const wide = story('A', { description: 'x\u2028y\u0085'.replace('\u0085', '') });
@@ -124,7 +124,7 @@ suite('import of single lines', () => {
     check([story('A'), story('B'), '# x'], ['2 - json'], { badUtf8Lines: [2, 3] });
   });
 
-  test('a refused record makes those that refer to it refused', () => {
+  test('a refused record causes the refusal of records that refer to it', () => {
     check(
       [
         story('A', { blocked_by: ['B'] }),
@@ -152,7 +152,7 @@ suite('import of single lines', () => {
     );
   });
 
-  test('loops', () => {
+  test('loops are refused', () => {
     check([task('A', { parent_id: 'B' }), task('B', { parent_id: 'A' })], ['1 A loop', '2 B loop']);
     check([task('A', { parent_id: 'A' })], ['1 A loop']);
     // A sub-task waits for the one before it.
@@ -187,7 +187,7 @@ suite('import of single lines', () => {
     assert.match(plan.problems[0]?.message ?? '', /^P → Q → P \(a task runs as a whole/);
   });
 
-  test("loops through the project's own tasks", () => {
+  test("loops through the project's own tasks are refused", () => {
     const first = parseImportLines([story('X'), story('Y', { blocked_by: ['X'] })], emptyProject);
     check([task('X1', { parent_id: 'X', blocked_by: ['Y'] })], ['1 X1 loop'], {}, projectOf(first));
     check(
@@ -198,7 +198,7 @@ suite('import of single lines', () => {
     );
   });
 
-  test('places of sub-tasks continue after those of the project', () => {
+  test('positions of sub-tasks continue after those of the project', () => {
     const first = parseImportLines([story('P'), task('a', { story_id: 'P' })], emptyProject);
     const second = parseImportLines(
       [task('b', { story_id: 'P' }), task('a', { story_id: 'P' }), task('c', { story_id: 'P' })],
@@ -213,7 +213,7 @@ suite('import of single lines', () => {
     );
   });
 
-  test('an id that exists with other content', () => {
+  test('an id that exists with other content is refused', () => {
     const first = projectOf(
       parseImportLines(
         [story('A'), story('B', { blocked_by: ['A'] }), '{"id":"E","type":"epic","title":"E"}'],
@@ -244,7 +244,7 @@ suite('import of single lines', () => {
     check([story('E')], ['1 E differs'], { onDiffers: 'update' }, first);
   });
 
-  test('epics of sub-tasks, criteria, and warnings', () => {
+  test('epics of sub-tasks, criteria and warnings are read', () => {
     const plan = check(
       [
         '{"id":"E","type":"epic","title":"E","blocked_by":[]}',
@@ -276,13 +276,13 @@ suite('import of single lines', () => {
     );
   });
 
-  test('S20: of a file that is not a plan, little is read', () => {
+  test('S20: little is read of a file that is not a plan', () => {
     const lines = Array.from({ length: 300_000 }, () => 'no record');
     assert.equal(parseImportLines(lines, emptyProject).problems.length, importProblemsMax + 1);
     assert.equal(parseBeads(lines, emptyProject).problems.length, importProblemsMax + 1);
   });
 
-  test('S20: a line of brackets is refused before it is read', () => {
+  test('S20: a line of brackets is refused before it is parsed', () => {
     const deep = `{"a":${'['.repeat(3_000_000)}${']'.repeat(3_000_000)}}`;
     const [problem] = parseImportLines([deep], emptyProject).problems;
     assert.match(problem?.message ?? '', /too many levels of brackets/);
@@ -290,7 +290,7 @@ suite('import of single lines', () => {
     assert.deepEqual(parseImportLines([wide], emptyProject).problems, []);
   });
 
-  test('the page about plan files has an example without a fault, and names every key', () => {
+  test('the page about plan files has a valid example, and names every key', () => {
     const path = join(import.meta.dirname, '..', '..', '..', 'docs', 'plan-files.md');
     const page = readFileSync(path, 'utf8');
     const [, example = ''] = /```jsonl\n([^]*?)```/u.exec(page) ?? [];
@@ -301,7 +301,7 @@ suite('import of single lines', () => {
       if (key !== 'test_command') assert.ok(page.includes(`\`${key}\``), key);
   });
 
-  test('twenty thousand records in one chain', () => {
+  test('twenty thousand records in one chain are imported', () => {
     const lines = Array.from({ length: 20_000 }, (_, index) =>
       story(`T${index}`, index === 0 ? {} : { blocked_by: [`T${index - 1}`] }),
     );

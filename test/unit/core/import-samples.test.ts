@@ -27,7 +27,7 @@ function countBy<T>(items: readonly T[], key: (item: T) => string | number): obj
 }
 
 suite('import of the sample files', () => {
-  test('small-epic: a diamond', () => {
+  test('small-epic: a diamond is imported', () => {
     const plan = parseImport(fixture('small-epic'), emptyProject);
     assert.deepEqual([plan.problems, plan.warnings], [[], []]);
     assert.deepEqual(
@@ -65,7 +65,7 @@ suite('import of the sample files', () => {
     assert.deepEqual([sixth?.type, sixth?.testMode, sixth?.labels], ['docs', 'disabled', ['docs']]);
   });
 
-  test('medium-project: everything that is allowed', () => {
+  test('medium-project: everything that is allowed is imported', () => {
     const plan = parseImport(fixture('medium-project'), emptyProject);
     assert.deepEqual(plan.problems, []);
     assert.equal(plan.warnings.length, 1);
@@ -129,7 +129,7 @@ suite('import of the sample files', () => {
     return depths;
   }
 
-  test('bad: one problem per bad line, in line order', () => {
+  test('bad: each invalid line has one problem, in line order', () => {
     const plan = parseImport(fixture('bad'), emptyProject);
     const expected: readonly [number, string | null, string, RegExp][] = [
       [4, null, 'json', /line ends inside a string/],

@@ -9,7 +9,7 @@ import {
 
 const plain: Lander = { labels: [], lands: null, agentsMax: 2, isUnable: false, isLow: false };
 
-suite('which machine lands', () => {
+suite('the choice of the machine that lands', () => {
   const cases: readonly [string, Partial<Lander>, readonly string[], LandingRank][] = [
     ['one with agents', {}, [], 'lands'],
     ['one without agents, as long as no other does', { agentsMax: 0 }, [], 'last'],
@@ -27,7 +27,7 @@ suite('which machine lands', () => {
   }
 });
 
-suite('why no machine lands', () => {
+suite('the reason that no machine lands', () => {
   const machine = (name: string, more: Partial<LanderFacts> = {}): LanderFacts => ({
     name,
     labels: [],
@@ -73,7 +73,7 @@ suite('why no machine lands', () => {
     test(what, () => assert.equal(whyNoLander(needed, machines), said));
   }
 
-  test('of many machines the first are named', () => {
+  test('if there are many machines, the first ones are named', () => {
     const many = Array.from({ length: 7 }, (_, at) => machine(`m${at}`));
     assert.match(whyNoLander(['x'], many) ?? '', /m4 has no labels; 2 more\. Start/u);
   });

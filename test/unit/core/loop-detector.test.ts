@@ -13,7 +13,7 @@ function foundAfter(detector: LoopDetector, inputs: readonly unknown[]): number 
 }
 
 suite('loop detector', () => {
-  test('the same call again and again', () => {
+  test('identical repeated calls are a loop', () => {
     const inputs = Array.from({ length: 20 }, () => ({ command: 'ls' }));
     assert.equal(foundAfter(new LoopDetector(8), inputs), 8);
     assert.equal(foundAfter(new LoopDetector(0), inputs), null);
@@ -27,7 +27,7 @@ suite('loop detector', () => {
       assert.equal(detector.take(name, {}), null);
   });
 
-  test('any round of up to four calls is found as soon as it has repeated often enough, and not before', () => {
+  test('a cycle of up to four calls is found as soon as it has repeated often enough, and not before', () => {
     const round = fc.uniqueArray(fc.string(), { minLength: 1, maxLength: loopPeriodMax });
     const repeats = fc.integer({ min: 2, max: 12 });
     const before = fc.array(
@@ -52,7 +52,7 @@ suite('loop detector', () => {
     );
   });
 
-  test('a person allows it to continue: twice as many rounds until the next question', () => {
+  test('if a person allows it to continue, the next question comes after twice as many rounds', () => {
     const detector = new LoopDetector(4);
     const inputs = Array.from({ length: 30 }, () => 'x');
     assert.equal(foundAfter(detector, inputs), 4);

@@ -7,7 +7,7 @@ import {
   whyNoMachine,
 } from '../../../server/core/work/machines.ts';
 
-suite('which machine can do a task', () => {
+suite('the choice of a machine for a task', () => {
   test("a task's labels name its requirements", () => {
     const cases: readonly [readonly string[], readonly string[]][] = [
       [[], []],

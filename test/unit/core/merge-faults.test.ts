@@ -13,7 +13,7 @@ const oneLine = { base: 'nobody\n', landed: 'first\n', task: 'second\n' };
 const undecided = { kind: 'undecided', undecided: 1, conflicts: 1 };
 
 suite('merge faults', () => {
-  test('only whole conflicts count as marked', () => {
+  test('only complete conflicts count as marked', () => {
     const marked = '<<<<<<< a\none\n=======\ntwo\n>>>>>>> b\n';
     assert.equal(countMarked(`x\n${marked}y\n${marked}`), 2);
     assert.equal(countMarked(marked.replaceAll('\n', '\r\n')), 1);
@@ -22,18 +22,18 @@ suite('merge faults', () => {
     assert.equal(countMarked('<<<<<<< a\n'.repeat(200_000)), 0);
   });
 
-  test('a result that equals the base decides nothing', () => {
+  test('a result that equals the base resolves nothing', () => {
     assert.deepEqual(mergeFault(oneLine, 'nobody\n'), undecided);
     assert.deepEqual(mergeFault(oneLine, 'nobody'), undecided);
     assert.deepEqual(mergeFault(oneLine, 'nobody\r\n'), undecided);
   });
 
-  test('either side, both of them, and other words decide a conflict', () => {
+  test('either side, both of them, and other text resolve a conflict', () => {
     for (const result of ['first\n', 'second\n', 'first\nsecond\n', 'third\n', ''])
       assert.equal(mergeFault(oneLine, result), null, result);
   });
 
-  test('each conflict counts by itself; changes of one side alone are not conflicts', () => {
+  test('each conflict counts separately, and changes of only one side are not conflicts', () => {
     const sides = {
       base: 'a\nb\nc\nd\ne\nf\ng\n',
       landed: 'A1\nb\nc\nD\ne\nf\nG1\n',
@@ -53,20 +53,20 @@ suite('merge faults', () => {
     assert.equal(mergeFault(sides, 'A1\nb\nc\nd\ne\nf\nG1\n'), null, 'd is not in conflict');
   });
 
-  test('lines that both sides add at one place are a conflict of their own', () => {
+  test('lines that both sides add at the same place are a separate conflict', () => {
     const sides = { base: 'a\nz\n', landed: 'a\none\nz\n', task: 'a\ntwo\nz\n' };
     assert.deepEqual(mergeFault(sides, 'a\nz\n'), undecided);
     assert.deepEqual(mergeFault(sides, 'a\nz\nmore\n'), undecided);
     assert.equal(mergeFault(sides, 'a\none\ntwo\nz\n'), null);
   });
 
-  test('conflict marks are never a result, unless a side has them', () => {
+  test('conflict markers are never a result, unless a side has them', () => {
     const marked = '<<<<<<< HEAD\nfirst\n=======\nsecond\n>>>>>>> task\n';
     assert.deepEqual(mergeFault(oneLine, marked), { kind: 'marks' });
     assert.equal(mergeFault({ ...oneLine, landed: marked }, marked), null);
   });
 
-  test('a file that one side removed, and a file that both added', () => {
+  test('a file that one side removed and a file that both sides added are handled', () => {
     const removed = { base: 'old\n', landed: null, task: 'new\n' };
     assert.deepEqual(mergeFault(removed, 'old\n'), undecided);
     assert.equal(mergeFault(removed, null), null);
@@ -77,7 +77,7 @@ suite('merge faults', () => {
     assert.equal(mergeFault(added, 'one\ntwo\n'), null);
   });
 
-  test('the sides themselves are decisions, and the base is not, whatever the lines are', () => {
+  test('each side resolves a conflict and the base does not, whatever the lines are', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', '}'), { maxLength: 9 });
     const joined = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
     fc.assert(
@@ -93,7 +93,7 @@ suite('merge faults', () => {
     );
   });
 
-  test('changed lines rebuild the new text from the old one, and never touch each other', () => {
+  test('changed lines turn the old text into the new one, and never touch each other', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 });
     fc.assert(
       fc.property(text, text, (old, now) => {

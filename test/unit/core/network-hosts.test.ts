@@ -11,7 +11,7 @@ const allows = (rule: string, host: string, port: number): boolean => {
   return findRule([parsed], host, port) !== null;
 };
 
-suite('hosts of the network', () => {
+suite('network hosts', () => {
   for (const [rule, host, port] of [
     ['registry.npmjs.org', 'registry.npmjs.org', 443],
     ['registry.npmjs.org', 'REGISTRY.npmjs.org.', 80],
@@ -48,21 +48,21 @@ suite('hosts of the network', () => {
     'a:0',
     'a:65536',
   ])
-    test(`"${text}" is no rule`, () => assert.equal(parseHostRule(text), null));
+    test(`"${text}" is not a rule`, () => assert.equal(parseHostRule(text), null));
 
-  test('a URL of a person is one host and port', () => {
+  test("a person's URL is one host and port", () => {
     assert.equal(ruleOfUrl('http://127.0.0.1:8080/v1'), '127.0.0.1:8080');
     assert.equal(ruleOfUrl('https://api.corp/v1'), 'api.corp:443');
     assert.equal(ruleOfUrl('api.corp'), null);
     assert.equal(ruleOfUrl('file:///etc/passwd'), null);
   });
 
-  test('ports of this machine', () => {
+  test('ports of this machine are allowed', () => {
     assert.deepEqual(ownPorts(['a.com:81', 'localhost:5432', '127.0.0.1:80']), [5432, 80]);
   });
 });
 
-suite('addresses that a host may lead to', () => {
+suite('addresses that a host may resolve to', () => {
   const may = (rule: string, address: string): boolean => {
     const parsed = parseHostRule(rule);
     assert.ok(parsed !== null);
@@ -78,14 +78,14 @@ suite('addresses that a host may lead to', () => {
     'fe80::1',
     'fd00:ec2::254',
   ])
-    test(`no name leads to ${address}`, () => {
+    test(`no name may resolve to ${address}`, () => {
       assert.equal(may('api.corp', address), false);
       assert.equal(may('*.corp', address), false);
     });
   for (const address of ['10.0.0.1', '192.168.1.1', '172.16.0.1', 'fd12::1'])
-    test(`a whole name leads to ${address}, a domain does not`, () => {
+    test(`a full name may resolve to ${address}, but a wildcard may not`, () => {
       assert.equal(may('api.corp', address), true);
       assert.equal(may('*.corp', address), false);
     });
-  test('public addresses', () => assert.ok(may('*.example.com', '93.184.216.34')));
+  test('public addresses are allowed', () => assert.ok(may('*.example.com', '93.184.216.34')));
 });

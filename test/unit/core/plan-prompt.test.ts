@@ -29,7 +29,7 @@ const plain: PromptInput = {
 };
 
 suite('prompts of plans', () => {
-  test('a planner gets the task, and the rule to write nothing', () => {
+  test('a planning agent gets the task, and the rule to write nothing', () => {
     const text = buildPrompt({ ...plain, plan: { kind: 'make', sentBack: null } });
     for (const words of ['GUIDE', 'WHAT', 'HINT', 'Plan how this task is to be done', 'T-1.1'])
       assert.ok(text.includes(words), words);
@@ -51,7 +51,7 @@ suite('prompts of plans', () => {
     assert.doesNotMatch(next, /WHAT/);
   });
 
-  test('a builder gets the approved plan, fenced, and the usual rules', () => {
+  test('an implementing agent gets the approved plan, fenced, and the usual rules', () => {
     const text = buildPrompt({ ...plain, plan: { kind: 'approved', text: '# Do\n\n1. THIS' } });
     assert.match(text, /## The Approved Plan[^]*```text\n# Do\n\n1\. THIS\n```/);
     assert.match(text, /Implement this task completely/);

@@ -8,7 +8,7 @@ import {
   whyNotAllowed,
 } from '../../../server/core/settings/policy.ts';
 
-suite('policy of a machine', () => {
+suite("a machine's policy", () => {
   const file = '/etc/drover/policy.toml';
   const given = (rules: object): PolicyFile => {
     const policy = readPolicy(file, { policy: rules });
@@ -81,7 +81,7 @@ suite('policy of a machine', () => {
     );
   });
 
-  test('agents and sandbox, and a file that cannot be used allows neither', () => {
+  test('agents and sandbox are decided, and an unusable file allows neither', () => {
     const files = [given({ agents: ['claude'], sandbox_required: true })];
     assert.equal(whyNoAgent(files, 'claude'), null);
     assert.match(
@@ -97,7 +97,7 @@ suite('policy of a machine', () => {
     ]);
   });
 
-  test('doctor tells every rule', () => {
+  test('doctor lists every rule', () => {
     const all = given({ approve: ['ada'], land: [], agents: ['claude'], sandbox_required: true });
     assert.equal(
       policyText(all),

@@ -29,14 +29,14 @@ suite('portable names', () => {
     }
   }
 
-  test('ordinary and odd names that every system takes are free', () => {
+  test('ordinary and odd names that every system accepts are allowed', () => {
     const free =
       "README.md .gitignore .github/x git .gitx git~2 null console.ts auxiliary.c com10 lpt com a.con ..a Grüße/漢字 -f it's #x %41 a~1 x.nul";
     for (const name of [...free.split(' '), 'a b', ' lead', 'Grüße 🐑.txt'])
       assert.equal(whyNotPortable(name), null, name);
   });
 
-  test('names that git itself leaves out are distinguished', () => {
+  test('names that git itself rejects are distinguished', () => {
     for (const name of ['.GIT/config', 'a/git~1', '.g\u200cit']) assert.ok(isLeftOutByGit(name));
     for (const name of ['nul', 'a:b', '.gitmodules', 'end.']) assert.ok(!isLeftOutByGit(name));
   });
@@ -54,7 +54,7 @@ suite('portable names', () => {
     clash(['\u00e9.txt'], ['e\u0301.txt'], { 'e\u0301.txt': '\u00e9.txt' });
     clash([], ['A.ts', 'a.ts'], { 'a.ts': 'A.ts' });
   });
-  test('an existing pair, and a renamed file, do not clash', () => {
+  test('an existing pair and a renamed file do not clash', () => {
     clash(['Chat.ts', 'chat.ts'], ['new.ts'], {});
     clash(['Src/a.ts', 'src/b.ts'], ['src/c.ts'], {});
     clash(['other.ts'], ['chat.ts'], {});

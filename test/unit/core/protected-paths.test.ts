@@ -7,7 +7,7 @@ suite('protected paths', () => {
     assert.deepEqual(found, expected === '' ? [] : expected.split(' '));
   }
 
-  test('by default, in any folder and in any case', () => {
+  test('the defaults apply in any folder and in any case', () => {
     const guarded =
       '.drover.toml .drover/x .claude/settings.json pkg/.claude/hooks/a.sh .mcp.json a/.vscode/tasks.json .github/workflows/ci.yml .husky/pre-commit .gitattributes a/b/.gitattributes .gitmodules .lfsconfig CLAUDE.md docs/AGENTS.md Agents.md .envrc';
     check(guarded, protectedByDefault, guarded);
@@ -18,7 +18,7 @@ suite('protected paths', () => {
     );
   });
 
-  test('a list of one’s own: names, folders, stars', () => {
+  test('a custom list has names, folders and stars', () => {
     check('deploy/a x/deploy/b deployment/c', ['deploy/'], 'deploy/a x/deploy/b');
     check('a.lock b/c.lock c.locks', ['*.lock'], 'a.lock b/c.lock');
     check('infra/prod/a.tf infra/dev/a.tf', ['infra/prod'], 'infra/prod/a.tf');

@@ -9,7 +9,7 @@ import { withRefusals } from '../../docs/refusals-table.ts';
 const page = readFileSync(join(import.meta.dirname, '../../../docs/refusals.md'), 'utf8');
 
 suite('kinds of refusals', () => {
-  test('the page has each of them, and no other', () => {
+  test('the page lists each of them, and no other', () => {
     assert.equal(withRefusals(page), page, 'run npm run docs');
     const rows = page.matchAll(/^`([^`]+)` \|/gm);
     const [, last = ''] = page.split('kind of failed attempts:');
@@ -18,7 +18,7 @@ suite('kinds of refusals', () => {
     assert.deepEqual([...new Set(named)].toSorted(), [...refusalKinds].toSorted());
   });
 
-  test('a kind that this version does not know is a refusal all the same', () => {
+  test('a kind that this version does not know is still a refusal', () => {
     assert.equal(toRefusalKind('unknown_id'), 'unknown_id');
     for (const word of ['constructor', 'of tomorrow', 7, null, undefined]) {
       assert.equal(toRefusalKind(word), 'refused');

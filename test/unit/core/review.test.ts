@@ -79,7 +79,7 @@ const wanted: readonly (readonly [boolean, object, readonly string[], number])[]
 
 suite('reviews by agents', () => {
   for (const [when, facts, step] of decisions) {
-    test(`where ${when}: ${step.kind}`, () => {
+    test(`if ${when}: ${step.kind}`, () => {
       assert.deepEqual(decideReview({ ...clean, ...facts }), step);
     });
   }
@@ -91,7 +91,7 @@ suite('reviews by agents', () => {
     });
   }
 
-  test('a criterion that is not met blocks, and hidden characters are gone', () => {
+  test('a criterion that is not met blocks, and hidden characters are removed', () => {
     const given: GivenReview = {
       verdict: 'block',
       findings: [{ at: 'a.ts:1', severity: 'minor', text: 'A\n\u001b[31mname.' }],
@@ -109,7 +109,7 @@ suite('reviews by agents', () => {
     );
   });
 
-  test('what a person overruled is neither told nor does it block', () => {
+  test('a finding that a person overruled is not passed on and does not block', () => {
     const one: Finding = {
       path: 'a.ts',
       line: 1,
@@ -120,7 +120,7 @@ suite('reviews by agents', () => {
     assert.equal(findingLines([one]), '');
   });
 
-  test('a pull request ticks what is met, and names what did not block', () => {
+  test('a pull request ticks the met criteria, and lists findings that did not block', () => {
     const minor: Finding = {
       path: 'a.ts',
       line: 1,

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { placeOfTask } from '../../../server/core/work/run-place.ts';
 
-suite('place of a task', () => {
+suite('where a task runs', () => {
   const rules = { runsOn: 'local', remoteLabels: ['gpu'] } as const;
   const plain = { runsOn: null, labels: ['ui'], epicRunsOn: null };
 
-  test('the task precedes its labels, these precede its epic, this precedes the project', () => {
+  test('the task takes precedence over its labels, its epic and the project, in this order', () => {
     const cases = [
       [
         { ...plain, runsOn: 'local', labels: ['gpu'], epicRunsOn: 'remote' },

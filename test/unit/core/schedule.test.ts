@@ -14,7 +14,7 @@ suite('schedule', () => {
     position: fc.nat(2),
   });
 
-  test('priority, then chain, then position, then age', () => {
+  test('the order is priority, then chain, then position, then age', () => {
     const make = (text: string) => {
       const [id = '', priority, chain, createdAt, position] = text.split(' ');
       return {
@@ -53,14 +53,14 @@ suite('schedule', () => {
     );
   });
 
-  test('median', () => {
+  test('the median is computed', () => {
     assert.equal(medianMs([]), null);
     assert.equal(medianMs([3]), 3);
     assert.equal(medianMs([9, 1, 5]), 5);
     assert.equal(medianMs([4, 1, 9, 2]), 3);
   });
 
-  test('the estimate is bound by the chain and by the workers', () => {
+  test('the estimate is bounded by the chain and by the workers', () => {
     const chain = (...ids: string[]): GraphNode[] =>
       ids.map((id, index) => {
         const before = ids[index - 1];
@@ -90,7 +90,7 @@ suite('schedule', () => {
 });
 
 suite('retry', () => {
-  test('doubles, with a fifth of chance, at most five minutes', () => {
+  test('the delay doubles, with a random fifth, up to five minutes', () => {
     const cases: readonly [number, number, number][] = [
       [1, 0.5, 1_000],
       [1, 0, 800],
@@ -107,7 +107,7 @@ suite('retry', () => {
       assert.equal(retryDelayMs(failed, chance), wanted);
   });
 
-  test('always within its bounds, and never shorter for more failures by more than chance', () => {
+  test('the delay stays within its bounds, and more failures shorten it at most by chance', () => {
     const chance = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), chance, chance, (failed, one, other) => {

@@ -66,7 +66,7 @@ const rows: readonly {
 
 suite('tasks that name the same files', () => {
   for (const { when, tasks, edges } of rows) {
-    test(`where ${when}: ${edges.length}`, () => {
+    test(`if ${when}: ${edges.length}`, () => {
       const words = (edge: ProposedEdge): string =>
         `${edge.task} waits for ${edge.waitsFor}: ${sharedFileNames(edge)}`;
       assert.deepEqual(proposeEdges(tasks).map(words), edges);

@@ -47,8 +47,8 @@ const twoEpics: Answer = {
   ],
 };
 
-suite('the plan of a design', () => {
-  test('a good answer is a plan in an order in which it can be done, epics kept together', () => {
+suite('the plan from a design', () => {
+  test('a good answer is a plan in a feasible order, with epics kept together', () => {
     const plan = planned(twoEpics);
     assert.deepEqual(
       plan.tasks.map(({ key }) => key),
@@ -56,7 +56,7 @@ suite('the plan of a design', () => {
     );
   });
 
-  test('it goes through the import without a problem, with new ids in place of keys', () => {
+  test('it passes the import without a problem, with new ids in place of keys', () => {
     const plan = planned(twoEpics);
     let next = 0;
     const ids = planIds(plan, (bytes) => new Uint8Array(bytes).fill((next += 7)));
@@ -73,14 +73,14 @@ suite('the plan of a design', () => {
     for (const { id } of read.tasks) assert.match(id, /^task-[a-z2-7]{8}$/);
   });
 
-  test('the same chance twice makes no id twice', () => {
+  test('identical random values do not produce the same id twice', () => {
     const plan = planned(twoEpics);
     const chances = [1, 1, 2, 3, 3, 4, 5, 6].map((value) => new Uint8Array(5).fill(value));
     const ids = planIds(plan, () => chances.shift() ?? new Uint8Array(5));
     assert.equal(new Set(ids.values()).size, 6);
   });
 
-  test('an absent type, priority, epic and list of blockers are taken as the ordinary ones', () => {
+  test('a missing type, priority, epic and list of blockers get their defaults', () => {
     const plan = planned({
       epics: [],
       tasks: [{ key: 'a', title: ' A ', description: 'x', acceptance_criteria: ['y'] }],
@@ -167,14 +167,14 @@ suite('the plan of a design', () => {
     ],
   ];
   for (const [what, answer, sentence] of refused) {
-    test(`refused: ${what}`, () => {
+    test(`an answer is refused: ${what}`, () => {
       const checked = checkPlan(answer, { oneEpic: false });
       assert.ok(!checked.ok);
       assert.match(checked.error, sentence);
     });
   }
 
-  test('one epic: more of them, or a task outside, is refused', () => {
+  test('for one epic, several epics or a task outside are refused', () => {
     const inOne = { epics: [epic('e')], tasks: [task('a', { epic: 'e' })] };
     assert.ok(checkPlan(inOne, { oneEpic: true }).ok);
     const two = checkPlan(twoEpics, { oneEpic: true });
@@ -200,7 +200,7 @@ suite('the plan of a design', () => {
     ['{"a":', '{"a":'],
   ];
   for (const [text, found] of texts) {
-    test(`JSON in a text: ${text.replaceAll('\n', ' ')}`, () => {
+    test(`JSON is found in a text: ${text.replaceAll('\n', ' ')}`, () => {
       assert.deepEqual(jsonInText(text), found);
     });
   }

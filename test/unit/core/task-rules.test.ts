@@ -83,14 +83,14 @@ suite('rules of a task', () => {
     assert.deepEqual(strange, { ...usual, maxAttempts: 10 });
   });
 
-  test('a view names every field but the number of tries', () => {
+  test('a view names every field except the number of tries', () => {
     const keys = Object.keys(writtenTaskRules(said)).filter((key) => key !== 'max_attempts');
     assert.deepEqual(Object.keys(viewOfColumns(unsaidColumns)), keys);
     const { fallback, plan } = viewOfColumns(columnsOfTaskRules(said));
     assert.deepEqual([fallback, plan], [[], false]);
   });
 
-  test('a request accepts every field, and its columns have the values that its file would have', () => {
+  test('a request accepts every field, and its columns have the values that its file would give', () => {
     const firstKeys = taskRuleKeys.filter((key) => key !== 'test_command');
     assert.deepEqual(
       Object.keys(taskFields).filter((key) => firstKeys.includes(key)),
@@ -116,7 +116,7 @@ suite('rules of a task', () => {
     assert.deepEqual(givenColumns({ model: '' }, checks), { model: null });
   });
 
-  test('a candidate is done as its task, but plans and chooses nothing', () => {
+  test('a candidate runs like its task, but does not plan or choose', () => {
     const columns = columnsOfTaskRules(said);
     const own = { best_of: 1, choose: null, plan: 0 };
     assert.deepEqual(columnsOfCandidate(columns), { ...columns, ...own });
@@ -149,7 +149,7 @@ suite('rules of a task', () => {
     });
   });
 
-  test('of several faults each has its sentence, in the order of the table', () => {
+  test('each of several errors has its sentence, in the order of the table', () => {
     const { faults } = read({ agent: 'x', best_of: 99, test_scope: 7, max_attempts: 0, plan: 1 });
     assert.equal(faults.length, 5);
     assert.match(faults[0] ?? '', /^`agent` is `x`; use one of claude, /u);

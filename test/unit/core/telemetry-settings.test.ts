@@ -12,7 +12,7 @@ import { hexOf } from '../../../server/store/rows/hex-of.ts';
 import { otlpHeaders } from '../../../server/telemetry/exporter.ts';
 
 suite('telemetry settings', () => {
-  test('a collector is a URL or a host; of gRPC’s port, that of HTTP is used', () => {
+  test("a collector is a URL or a host, and gRPC's port is replaced with HTTP's", () => {
     const traces = (text: string): string | undefined => parseOtlpEndpoint(text)?.traces;
     assert.equal(traces('localhost:4317'), 'http://localhost:4318/v1/traces');
     assert.match(parseOtlpEndpoint('localhost:4317')?.note ?? '', /OTLP over HTTP/);
@@ -25,7 +25,7 @@ suite('telemetry settings', () => {
       assert.equal(parseOtlpEndpoint(wrong), null, wrong);
   });
 
-  test('agents get the parent of their spans, and more if that is set', () => {
+  test('agents get the parent of their spans, and more if that is enabled', () => {
     const of = { runId: 'run-1', taskId: 'task-1', attempt: 2 };
     const variables = (enabled: boolean, agents: boolean, kind = 'claude') => {
       const otel = { enabled, agents, endpoint: 'http://127.0.0.1:4318', sampling: null };
@@ -49,7 +49,7 @@ suite('telemetry settings', () => {
     assert.equal(agentTelemetry('copilot', endpoint)['COPILOT_OTEL_ENABLED'], 'true');
   });
 
-  test('a run is sampled as a whole, by its id; production sends a tenth', () => {
+  test('a run is sampled as a whole, by its id, and production sends a tenth', () => {
     const ids = Array.from({ length: 2_000 }, (_, at) => hexOf(`${at}`, 32));
     const share = (sampling: number | null, deployment: string): number =>
       ids.filter((id) => isSampled(id, sampling, deployment)).length / ids.length;
@@ -67,7 +67,7 @@ suite('telemetry settings', () => {
     assert.equal(readDeployment({}), 'development');
   });
 
-  test('headers are read as OpenTelemetry writes them', () => {
+  test("headers are read in OpenTelemetry's format", () => {
     assert.deepEqual(otlpHeaders('authorization=Bearer%20x, b=1,bad name=2,,=3'), {
       authorization: 'Bearer x',
       b: '1',

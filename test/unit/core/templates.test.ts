@@ -47,7 +47,7 @@ suite('task templates', () => {
     assert.deepEqual(listPlaceholders(templates['bug'] ?? {}), ['title', 'area', 'who']);
   });
 
-  test('a title of its own, a given one, or a refusal', () => {
+  test("the title is the template's own, a given one, or the template is refused", () => {
     const title = (name: string, given: string): string =>
       fillTemplate(templates, name, { title: given, values: {} }).title;
     assert.equal(title('chore', ''), 'Update the dependencies');
@@ -80,7 +80,7 @@ suite('task templates', () => {
     ['a value without a place', 'bare', 'T', { area: 'x' }, /no placeholder `area`; it has none/],
   ];
   for (const [what, name, title, values, expected] of refused) {
-    test(`${what} is refused with what is known`, () => {
+    test(`${what} is refused with the known values`, () => {
       assert.match(
         refusal(() => fillTemplate(templates, name, { title, values })),
         expected,

@@ -23,7 +23,7 @@ function check<T>(read: (text: string) => T, cases: readonly (readonly [string, 
 }
 
 suite('ids', () => {
-  test('our own', () => {
+  test("Drover's own ids are valid", () => {
     assert.equal(newId('task', new Uint8Array(5)), 'task-aaaaaaaa');
     assert.equal(newId('epic', new Uint8Array([255, 255, 255, 255, 255])), 'epic-77777777');
     assert.equal(newId('question', new Uint8Array([0, 68, 50, 20, 199])), 'q-abcdefgh');
@@ -38,7 +38,7 @@ suite('ids', () => {
     );
   });
 
-  test('an allowed id is valid in a branch name and a file name everywhere', () => {
+  test('a valid id can be used in a branch name and a file name everywhere', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 70 }), fc.string(), (text, more) => {
         for (const id of [text, `a${more}`, `a.${more}`]) {
@@ -50,7 +50,7 @@ suite('ids', () => {
     );
   });
 
-  test('a sub-task in a title', () => {
+  test("a sub-task's id is read from its title", () => {
     check(subTaskIdInTitle, [
       ['task-x.5 Do it', { parent: 'task-x', n: 5, title: 'Do it' }],
       ['task-123.4.1 Do it', { parent: 'task-123.4', n: 1, title: 'Do it' }],
@@ -64,7 +64,7 @@ suite('ids', () => {
 });
 
 suite('formats', () => {
-  test('durations that are read', () => {
+  test('durations are read', () => {
     check(parseDuration, [
       ['90s', 90_000],
       ['60m', 3_600_000],
@@ -83,7 +83,7 @@ suite('formats', () => {
     ]);
   });
 
-  test('sizes that are read', () => {
+  test('sizes are read', () => {
     check(parseSize, [
       ['10MB', 10_485_760],
       ['512KB', 524_288],
@@ -98,7 +98,7 @@ suite('formats', () => {
     ]);
   });
 
-  test('database addresses', () => {
+  test('database addresses are read', () => {
     check(parseSqliteUrl, [
       ['sqlite:///a/b.db', '/a/b.db'],
       ['sqlite:///C:/a/b.db', 'C:/a/b.db'],
@@ -111,7 +111,7 @@ suite('formats', () => {
     ]);
   });
 
-  test('texts for people', () => {
+  test('texts for people are formatted', () => {
     const durations: readonly [number, string][] = [
       [0, '0 s'],
       [-5, '0 s'],
@@ -145,7 +145,7 @@ suite('formats', () => {
     assert.equal(formatCount(2, 'entry', 'entries'), '2 entries');
   });
 
-  test('counts and progress', () => {
+  test('counts and progress are computed', () => {
     const of = (counts: Partial<OutcomeCounts>): OutcomeCounts => ({ ...noTasks, ...counts });
     const line = (...statuses: readonly TaskStatus[]): string =>
       countsLine(statuses.map((status, at) => taskView({ id: `t${at}`, status })));
@@ -160,7 +160,7 @@ suite('formats', () => {
     assert.equal(outcomePercent(of({ total: 2, landed: 1, done: 1 })), 99);
   });
 
-  test('criteria go into the description and out of it again', () => {
+  test('criteria are added to the description and extracted again', () => {
     const line = fc
       .string({ minLength: 1 })
       .filter((text) => /^\S.*$/.test(text.trim()) && text === text.trim());

@@ -6,7 +6,7 @@ import { parseSettingsText } from '../../../server/config/toml-file.ts';
 import { withTable, withTopValue } from '../../../server/core/settings/toml-text.ts';
 
 suite('text of .drover.toml', () => {
-  test('values take the place of their samples, and only they have an effect', () => {
+  test('values replace their samples, and only they have an effect', () => {
     const sample = sampleToml();
     const top = withTopValue(sample, 'max_workers', 4);
     const text = withTable(withTable(top, 'gate', { command: 'npm test' }) ?? '', 'agent', {
@@ -26,7 +26,7 @@ suite('text of .drover.toml', () => {
     assert.doesNotMatch(again, /^max_workers = 4$/m);
   });
 
-  test('a file without samples has tables at its end and top values at its start', () => {
+  test('in a file without samples, tables are added at the end and top-level values at the start', () => {
     const text = withTable(withTopValue('[agent]\nkind = "amp"\n', 'plan', 1), 'gate', {
       needs: 2,
     });

@@ -31,7 +31,7 @@ suite('verdict', () => {
     check({ held: ['.env'], changed: false, task: research }, 'unknown', 'needs_review held_files');
   });
 
-  test('a change of protected files waits for a person; held files are listed first', () => {
+  test('a change to protected files waits for a person, and held files are listed first', () => {
     const guarded = ['.drover.toml', 'a/.claude/settings.json'];
     check({ protected: guarded }, 'unknown', 'needs_review protected');
     check({ protected: guarded, held: ['.env'] }, 'unknown', 'needs_review held_files');
@@ -39,7 +39,7 @@ suite('verdict', () => {
     assert.equal(reason, 'changes protected files: .drover.toml, a/.claude/settings.json');
   });
 
-  test('each cause of a held file has its own sentence and remedy', () => {
+  test('each reason for a held file has its own sentence and remedy', () => {
     const held = ['frontend/', 'lib', 'big.bin', '.env'];
     const heldCauses = {
       'frontend/': 'repository',
@@ -59,7 +59,7 @@ suite('verdict', () => {
     assert.match(causesOf('.env'), /\.env \(its name looks like a secret\)$/u);
   });
 
-  test('ignored files are named, whatever follows', () => {
+  test('ignored files are listed, whatever the verdict', () => {
     const ignored = { files: ['dist/report.pdf', 'a.csv'], unkept: null };
     const said = '2 ignored files were not committed: dist/report.pdf, a.csv';
     check({ changed: false, ignored }, 'unknown', 'needs_review no_changes');
@@ -82,7 +82,7 @@ suite('verdict', () => {
     );
   });
 
-  test('work that leaves a conflict undecided waits for a person', () => {
+  test('work that leaves a conflict unresolved waits for a person', () => {
     const undecided = { marked: ['a.ts'], asBase: ['b.ts', 'c.ts'] };
     check({ undecided }, 'unknown', 'needs_review unmerged');
     check({ undecided, held: ['.env'] }, 'unknown', 'needs_review held_files');
@@ -93,7 +93,7 @@ suite('verdict', () => {
     );
   });
 
-  test('words in the text decide nothing', () => {
+  test('words in the text determine nothing', () => {
     for (const summary of [
       'blocked by the missing key',
       'FAILED with an exception',
@@ -114,7 +114,7 @@ suite('verdict', () => {
     assert.equal(firstLine(''), '');
   });
 
-  test('which tasks expect a commit, and which have a gate', () => {
+  test('tasks that expect a commit and tasks that have a gate are determined', () => {
     assert.equal(expectsCommit({ type: 'research' }), false);
     assert.equal(expectsCommit({ type: 'docs' }), true);
     const gate = (

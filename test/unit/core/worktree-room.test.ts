@@ -8,7 +8,7 @@ import {
   type WorktreeFacts,
 } from '../../../server/core/work/worktree-room.ts';
 
-suite('which worktrees may go', () => {
+suite('worktrees that may be removed', () => {
   const free: WorktreeFacts = { holder: 'nobody', dirty: false, unmergedCommits: 0 };
   const cases: readonly [string, Partial<WorktreeFacts>, string | null][] = [
     ['nobody uses it', {}, null],
@@ -37,14 +37,14 @@ suite('which worktrees may go', () => {
     test(name, () => assert.equal(whyKept({ ...free, ...change }), wanted));
   }
 
-  test('slots in use are not removed even by force; those that merely hold work are', () => {
+  test('slots in use are never removed, and slots that contain work only by force', () => {
     assert.deepEqual(
       (['gate', 'upkeep', 'in_progress', 'nobody', 'failed', 'ready'] as const).map(isInUse),
       [true, true, true, false, false, false],
     );
   });
 
-  test('why one may go', () => {
+  test('the reason why one may be removed is given', () => {
     assert.match(whyFree('nobody'), /^no task uses it, and all its work/);
     assert.match(whyFree('cancelled'), /^its task is cancelled, and all its work/);
   });
@@ -55,7 +55,7 @@ suite('which worktrees may go', () => {
     assert.match(whyBeside('mine'), /not a worktree of this project/);
   });
 
-  test('the limit holds at its value, and names it and the command', () => {
+  test('the limit applies at its value, and the message names it and the command', () => {
     const gb = 1024 ** 3;
     assert.equal(worktreesHold(20 * gb - 1, 20 * gb), null);
     const hold = worktreesHold(20.5 * gb, 20 * gb) ?? '';

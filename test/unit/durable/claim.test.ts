@@ -33,7 +33,7 @@ suite('durable: claiming from queues', () => {
     return claimed.map(({ row }: ClaimedWork) => row.id);
   };
 
-  test('a full queue starts no transaction, and delays nothing that waits in another', async () => {
+  test('a full queue starts no transaction, and delays nothing that waits in another queue', async () => {
     await add('first', 'line');
     await add('second', 'line');
     assert.deepEqual(await claim(), ['first']);

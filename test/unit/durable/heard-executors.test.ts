@@ -17,8 +17,8 @@ function look(
     heard.look([{ id: 'other', expired: false, beat: beatAt(ms) }], ms);
 }
 
-suite('executors that are heard', () => {
-  test('one that is killed is dead when its heartbeat runs out', () => {
+suite('executors that send heartbeats', () => {
+  test('a killed process is dead when its heartbeat expires', () => {
     const heard = new HeardExecutors(lifetimeMs, tickMs);
     look(heard, 0, 20_000, (ms) => String(Math.floor(ms / 3_000)));
     assert.equal(heard.isSilent('other'), false);
@@ -35,7 +35,7 @@ suite('executors that are heard', () => {
     assert.equal(heard.isSilent('other'), true);
   });
 
-  test('after the database was unreachable the others have a lifetime to return', () => {
+  test('after the database was unreachable, the others have a heartbeat lifetime to return', () => {
     const heard = new HeardExecutors(lifetimeMs, tickMs);
     look(heard, 0, 10_000, () => 'before');
     heard.wasAway();
@@ -57,7 +57,7 @@ suite('executors that are heard', () => {
     assert.equal(heard.isSilent('other'), true);
   });
 
-  test('one that is new is heard first', () => {
+  test('a new process is listened to first', () => {
     const heard = new HeardExecutors(lifetimeMs, tickMs);
     heard.look([], 0);
     assert.equal(heard.isSilent('other'), false);

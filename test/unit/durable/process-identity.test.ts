@@ -27,11 +27,11 @@ suite('process identity', () => {
     check(`${2 ** 22 + 1}:${start}:${nonce}`, false, 'a pid beyond all pids');
   }
 
-  test('is another one at every call', () => {
+  test('it is different at every call', () => {
     assert.notEqual(processIdentity(), own);
   });
 
-  test('a process that was killed is dead', async () => {
+  test('a killed process is dead', async () => {
     const program = new URL(
       '../../../server/durable/embedded/process-identity.ts',
       import.meta.url,

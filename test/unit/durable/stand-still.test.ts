@@ -28,8 +28,8 @@ function still(stands: boolean) {
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-suite('a run that is paused', () => {
-  test('continues in place, and only once it is paused', async () => {
+suite('a suspended run', () => {
+  test('it continues in place, and only once it is suspended', async () => {
     const run = newRun();
     const { body, told, begun } = still(true);
     const over = Promise.withResolvers<string>();
@@ -48,7 +48,7 @@ suite('a run that is paused', () => {
     assert.deepEqual([run.cause, run.signal.aborted, told.length], [null, false, 3]);
   });
 
-  test('ends without moving again, before its signal is heard', async () => {
+  test('it ends without continuing, before its signal is received', async () => {
     const run = newRun();
     const { body, told, begun } = still(true);
     const result = run.standingStill(
@@ -71,7 +71,7 @@ suite('a run that is paused', () => {
     assert.equal(run.cause, 'lost');
   });
 
-  test('is lost if it cannot be paused, or has nothing that could', async () => {
+  test('it is lost if it cannot be suspended, or supports no suspension', async () => {
     const bare = newRun();
     bare.standStill();
     assert.deepEqual([bare.cause, bare.signal.aborted], ['lost', true]);
@@ -87,7 +87,7 @@ suite('a run that is paused', () => {
     assert.deepEqual(told, ['begin', 'stands']);
   });
 
-  test('that was resumed before pausing failed is not lost', async () => {
+  test('a run that was resumed before suspending it failed is not lost', async () => {
     const run = newRun();
     const { body, begun } = still(false);
     void run.standingStill(body, () => new Promise(() => {}));

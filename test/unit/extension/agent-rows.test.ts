@@ -20,7 +20,7 @@ const doctor = JSON.stringify({
 });
 
 suite('agents to choose from', () => {
-  test('are sorted by name, with their state; ready ones first', () => {
+  test('they are sorted by name, with their state, and ready ones come first', () => {
     const rows = agentRows(doctor, 'claude');
     assert.equal(rows.length, agentKinds.length);
     const [first] = rows;
@@ -41,14 +41,14 @@ suite('agents to choose from', () => {
     );
   });
 
-  test('one that does not report its version is not ready, and shows its output', () => {
+  test('an agent that does not report its version is not ready, and its output is shown', () => {
     const remedy = '/bin/amp does not report its version: it ended with exit code 1.';
     const amp = { kind: 'amp', found: true, version: null, signed_in: true, remedy, broken: true };
     const row = agentRows(JSON.stringify({ agents: [amp] }), '').find(({ kind }) => kind === 'amp');
     assert.deepEqual([row?.group, row?.detail, row?.install], ['Not working', remedy, null]);
   });
 
-  test('are all offered if nothing is known of the machine', () => {
+  test('all agents are offered if nothing is known about the machine', () => {
     for (const said of ['', 'not JSON', '{}', '{"agents":7}', '{"agents":[null]}']) {
       const rows = agentRows(said, '');
       assert.deepEqual(

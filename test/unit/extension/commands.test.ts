@@ -49,19 +49,19 @@ suite('commands', () => {
     connection = { kind: 'connecting' };
   });
 
-  test('one that needs no project runs without any', async () => {
+  test('a command that needs no project runs without one', async () => {
     await run('drover.showTree', [], at(null, 'task-1'));
     assert.deepEqual(called, ['free 0 task-1 alone']);
   });
 
-  test('one that needs a project waits for it, and applies to the item that it was called on', async () => {
+  test('a command that needs a project waits for it, and applies to the item that it was called on', async () => {
     await run('drover.runEpic', [{ epic: 'epic-1' }], at(projectThat(connected), 'task-1'));
     await run('drover.runEpic', [{}], at(projectThat(connected), 'task-1'));
     assert.deepEqual(called, ['run epic-1 explicit', 'run task-1 selected']);
     assert.deepEqual(told, []);
   });
 
-  test('without a connected project it names the reason, and does nothing', async () => {
+  test('without a connected project, a command gives the reason and does nothing', async () => {
     await run('drover.runEpic', [], at(projectThat(stopped)));
     await run('drover.runEpic', [], at(projectThat({ kind: 'connecting' })));
     connection = stopped;
@@ -71,7 +71,7 @@ suite('commands', () => {
     assert.deepEqual(told, [why, 'Drover is still connecting.', why]);
   });
 
-  test('an error of a handler reaches the caller', async () => {
+  test("a handler's error reaches the caller", async () => {
     const broken = new Commands(
       { 'drover.stopRun': withProject(() => Promise.reject(new Error('no'))) } as never,
       context,

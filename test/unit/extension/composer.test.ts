@@ -6,7 +6,7 @@ import { rankPaths } from '../../../extension/project/rank-paths.ts';
 import { typedPath, withPath } from '../../../webview/stream/header/path-completion.ts';
 
 suite('composer', () => {
-  test('files whose name starts with the text are first, and never more than twenty', () => {
+  test('files whose name starts with the text come first, and at most twenty are shown', () => {
     const paths = ['docs/print.md', 'src/blueprint.ts', 'src/print.ts', 'print/readme.md', 'a.ts'];
     assert.deepEqual(rankPaths(paths, 'Print'), [
       'src/print.ts',
@@ -20,7 +20,7 @@ suite('composer', () => {
     assert.equal(rankPaths(many, 'f').length, 20);
   });
 
-  test('an @ that starts a word asks for a path, one inside an address does not', () => {
+  test('an @ that starts a word asks for a path, but one inside an address does not', () => {
     assert.deepEqual(typedPath('See @src/pr', 11), { start: 4, typed: 'src/pr' });
     assert.deepEqual(typedPath('@', 1), { start: 0, typed: '' });
     for (const text of ['a@b', 'See @src now', 'none']) {
@@ -37,7 +37,7 @@ suite('composer', () => {
     assert.equal(withPath('See @pr first', typed, 'a.ts').text, 'See a.ts first');
   });
 
-  test('the first line of a message is the title of the task that follows', () => {
+  test('the first line of a message becomes the title of the follow-up task', () => {
     assert.deepEqual(followUpFields(' Add a test. '), { title: 'Add a test.' });
     const two = 'Add a test.\n\nFor empty names.';
     assert.deepEqual(followUpFields(two), { title: 'Add a test.', description: two });

@@ -19,13 +19,13 @@ const large = {
 };
 const ids = (tasks: readonly { readonly id: string }[] = []) => tasks.map(({ id }) => id);
 
-suite('first board of a page', () => {
-  test('is the whole board while that is small', () => {
+suite('the first board of a page', () => {
+  test('it is the whole board while the board is small', () => {
     const small = snapshotOf(around);
     assert.equal(firstBoard(small, null), small);
   });
 
-  test("of a large board has the content of a task's page, in its order", () => {
+  test("for a large board, it contains the content of a task's page, in its order", () => {
     const first = firstBoard(large, 'part');
     assert.deepEqual(ids(first?.tasks), ['other-1', 'whole', 'part', 'piece', 'later']);
     assert.deepEqual(ids(first?.questions), ['q-part']);
@@ -34,7 +34,7 @@ suite('first board of a page', () => {
     assert.deepEqual([first?.seq, first?.counts], [large.seq, large.counts]);
   });
 
-  test('stays small if a task has a large neighborhood', () => {
+  test('it stays small if a task has many neighbors', () => {
     const hub = taskView({ id: 'hub', epic_id: 'e-7', blocked_by: ids(others) });
     const epics = others.map((_, index) => epicView({ id: `e-${index}` }));
     const first = firstBoard(snapshotOf([...others, hub], { epics }), 'hub');
@@ -42,7 +42,7 @@ suite('first board of a page', () => {
     assert.deepEqual(ids(first?.epics), ['e-7']);
   });
 
-  test('is null for a large board of other panels, or for a task that is gone', () => {
+  test('it is null for a large board on other panels, or for a missing task', () => {
     assert.equal(firstBoard(large, null), null);
     assert.equal(firstBoard(large, 'gone'), null);
   });

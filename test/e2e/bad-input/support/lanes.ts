@@ -29,7 +29,7 @@ export function table<Row extends NamedRow>(
   check: (row: Row) => Promise<void>,
   { lanes = lanesDefault, end }: TableOptions = {},
 ): void {
-  suite(`Bad input: ${title}`, () => {
+  suite(`invalid input: ${title}`, () => {
     const started = new Map<Row, Promise<unknown>>();
     const begin = (row: Row): Promise<unknown> => {
       const known = started.get(row);

@@ -75,7 +75,7 @@ suite('lines of Amp', () => {
     test(title, () => assert.deepEqual(translate(line), [news]));
   }
 
-  test('the usage of one message counts once, however many lines tell it', () => {
+  test('the usage of one message counts once, however many lines report it', () => {
     const totals = translate(
       assistant([], { id: 'm1', usage }),
       assistant([], { id: 'm1', usage }),

@@ -42,7 +42,7 @@ suite('Drover Code bridge: frames', () => {
     assert.deepEqual(bodies(events), expected);
   });
 
-  test('B03 other headers and bare line feeds are read', () => {
+  test('B03 other headers and bare line feeds are accepted', () => {
     const variants = [
       'Content-Length: 2\n\n{}',
       'Content-Type: x\r\nContent-Length: 2\r\n\r\n{}',
@@ -53,7 +53,7 @@ suite('Drover Code bridge: frames', () => {
     }
   });
 
-  test('B04 stray text is reported and skipped; too much of it is a clear failure', () => {
+  test('B04 stray text is reported and skipped, and too much of it is a clear failure', () => {
     for (const stray of ['panic: x\n', 'no end of line', 'A: 1\n\n', 'Content-Length: -5\r\n']) {
       const bytes = Buffer.concat([Buffer.from(stray), frame({ id: 1 })]);
       const events = new FrameReader().push(bytes);
@@ -67,7 +67,7 @@ suite('Drover Code bridge: frames', () => {
     assert.ok(failed?.kind === 'failed' && failed.why === 'incompatible');
   });
 
-  test('B05 a frame over 32 MiB is refused before a byte of it is kept, in both directions', () => {
+  test('B05 a frame over 32 MiB is refused in both directions before any byte of it is stored', () => {
     const reader = new FrameReader();
     const [failed] = reader.push(Buffer.from(`Content-Length: ${frameBytesMax + 1}\r\n\r\n`));
     assert.ok(failed?.kind === 'failed' && failed.why === 'frame-too-large');
@@ -120,7 +120,7 @@ function connect(options: Partial<BridgeClientOptions> = {}) {
 }
 
 suite('Drover Code bridge: conversation', () => {
-  test('B06 numbers are positive integers, each its own, and never a batch', async () => {
+  test('B06 request numbers are unique positive integers, and batches are never used', async () => {
     const { client, sent, sentSo } = connect();
     const all = [client.ping(), client.ping(), client.execute('x')];
     await sentSo(3);
@@ -131,7 +131,7 @@ suite('Drover Code bridge: conversation', () => {
     assert.equal(new Set(ids).size, 3);
   });
 
-  test('B07 without the ability to execute it is incompatible', async () => {
+  test('B07 a bridge that cannot execute is incompatible', async () => {
     for (const result of [{}, null, { capabilities: { execute: 'true' } }]) {
       const { client, reply, broken, sentSo } = connect();
       const greeting = client.initialize();
@@ -142,7 +142,7 @@ suite('Drover Code bridge: conversation', () => {
     }
   });
 
-  test('B09 text is taken during an execution, and ignored outside one', async () => {
+  test('B09 text is accepted during an execution, and ignored outside one', async () => {
     const { client, reply, texts, sentSo } = connect();
     const delta = (text: string) => reply({ method: 'drover/textDelta', params: { text } });
     delta('before');
@@ -156,7 +156,7 @@ suite('Drover Code bridge: conversation', () => {
     assert.equal(answer.ok && answer.value, 'during and more');
   });
 
-  test('B10 unknown notifications are ignored, unknown requests refused, a ping answered', async () => {
+  test('B10 unknown notifications are ignored, unknown requests are refused, and a ping is answered', async () => {
     const { reply, sent, sentSo } = connect();
     reply({ method: 'drover/whatever', params: [1] });
     reply({ id: 7, method: 'drover/ask' });
@@ -194,7 +194,7 @@ suite('Drover Code bridge: conversation', () => {
     assert.deepEqual(sent, []);
   });
 
-  test('B13 an error is reported in its words, and the next prompt is sent', async () => {
+  test('B13 an error is reported verbatim, and the next prompt is sent', async () => {
     const { client, reply, sentSo } = connect();
     const [first, second] = [client.execute('one'), client.execute('two')];
     reply({ id: (await sentSo(1)).id, error: { code: -32_603, message: 'api error 400' } });
@@ -205,7 +205,7 @@ suite('Drover Code bridge: conversation', () => {
     assert.equal((await second).ok, true);
   });
 
-  test('B14 a ping that is answered first settles only itself', async () => {
+  test('B14 a ping that is answered early settles only itself', async () => {
     const { client, reply, sentSo } = connect();
     const running = client.execute('x');
     const ping = client.ping();
@@ -220,7 +220,7 @@ suite('Drover Code bridge: conversation', () => {
     assert.equal(answer.ok && answer.value, 'o');
   });
 
-  test('B15 an answer to nothing is logged and dropped', () => {
+  test('B15 an answer without a request is logged and dropped', () => {
     const { reply, logged } = connect();
     reply({ id: 99, error: { code: -32_601, message: 'method not found: ' } });
     reply({ id: null, result: 1 });
@@ -237,7 +237,7 @@ suite('Drover Code bridge: conversation', () => {
     }
   });
 
-  test('B23 two pings without an answer: it hangs', async () => {
+  test('B23 a bridge that leaves two pings unanswered counts as hanging', async () => {
     const timing = { pingEveryMs: 1, pingMs: 1 };
     const { client, reply, broken, sent, sentSo } = connect({ timing });
     const greeting = client.initialize();
@@ -247,7 +247,7 @@ suite('Drover Code bridge: conversation', () => {
     assert.equal(sent.filter((one) => one.method === 'ping').length, 2);
   });
 
-  test('B24 after a full pipe the next frame waits until it has drained', async () => {
+  test('B24 when the pipe is full, the next frame waits until it has drained', async () => {
     const written: Buffer[] = [];
     const drain = Promise.withResolvers<void>();
     const waits = Promise.withResolvers<void>();

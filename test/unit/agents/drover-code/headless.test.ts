@@ -57,7 +57,7 @@ suite('Drover Code headless: pure parts', () => {
     assert.equal(outcome.kind === 'failed' && outcome.failure.kind, 'agent_failed');
   });
 
-  test('H04 unknown fields are ignored, missing ones tolerated, another version is unknown', () => {
+  test('H04 unknown fields are ignored, missing ones are tolerated, and another version gives an unknown outcome', () => {
     assert.equal(judge(0, { schema_version: 1, ok: true, from_the_future: {} }).kind, 'done');
     for (const result of [
       { schema_version: 2, ok: true },
@@ -71,7 +71,7 @@ suite('Drover Code headless: pure parts', () => {
     assert.equal(parseResult('{"schema_ver').kind, 'unreadable');
   });
 
-  test('H09 the summary is the text after the last tool', () => {
+  test('H09 the summary is the text after the last tool call', () => {
     const facts = factsOf([
       { type: 'text_delta', text: 'I look. ' },
       { type: 'tool_start', id: '1', name: 'bash' },
@@ -84,7 +84,7 @@ suite('Drover Code headless: pure parts', () => {
     assert.equal(facts.turns, 1);
   });
 
-  test('H10 an event is read whatever digits its time has', () => {
+  test('H10 an event is read whatever the precision of its time', () => {
     for (let digits = 0; digits <= 9; digits++) {
       const ts = `2026-01-02T03:04:05${digits === 0 ? '' : `.${'123456789'.slice(0, digits)}`}Z`;
       assert.equal(factsOf([{ type: 'text_delta', text: ts, ts }]).summary, ts);
@@ -96,7 +96,7 @@ suite('Drover Code headless: pure parts', () => {
     for (const text of ['/quit', ' \n\t/x']) assert.doesNotMatch(promptText(text), /^\s*\//);
   });
 
-  test("B22 a person's configuration stays; settings that would change the answers never do", () => {
+  test("B22 a person's configuration is kept, but settings that would change the answers never apply", () => {
     const env = { DROVER_CODE_HEADLESS: 'no', DROVER_CODE_HEADLESS_PLAIN: '1' };
     const request = { env, timeoutMs: 90_500 } as unknown as AgentRequest;
     const settings = settingsOf('drover-code', { env, model: 'm', permissionMode: 'unikernel' });
@@ -109,7 +109,7 @@ suite('Drover Code headless: pure parts', () => {
     });
   });
 
-  test('a refused key, a crash, and the documented exit code 3', () => {
+  test('a rejected key, a crash and the documented exit code 3 are recognized', () => {
     const refused = judge(1, { schema_version: 1, ok: false, error: 'api error 401: no' });
     assert.equal(refused.kind === 'failed' && refused.failure.kind, 'agent_auth');
     const killed = judge(null, { schema_version: 1, ok: true });
@@ -118,7 +118,7 @@ suite('Drover Code headless: pure parts', () => {
     assert.equal(denied.kind === 'failed' && denied.failure.retryable, false);
   });
 
-  test('the output may be anything at all', () => {
+  test('arbitrary output is accepted', () => {
     const translator = new HeadlessTranslator(noFacts.usage);
     const lines = [
       'null',

@@ -47,7 +47,7 @@ suite('sqlforge apply', () => {
   const planned = (name: string): string => `${join(folder, 'project')} plan ${name}`;
   const applied = (name: string): string => `${join(folder, 'project')} apply ${name}`;
 
-  test('S03 the plan first, then the change, once its environment was typed', async () => {
+  test("S03 the plan is shown first, then applied once the environment's name was typed", async () => {
     const { code, terminal } = await run([], ['dev']);
     assert.equal(code, 0, terminal.stderr.text);
     assert.match(terminal.stderr.text, /Type "dev" to apply the plan above/);
@@ -63,7 +63,7 @@ suite('sqlforge apply', () => {
     });
   }
 
-  test('S03 without a terminal the environment is confirmed in the command', async () => {
+  test('S03 without a terminal, an option of the command confirms the environment', async () => {
     const silent = await run(['prod'], null);
     assert.equal(silent.code, 3);
     assert.match(silent.terminal.stderr.text, /--confirm prod/);
@@ -84,7 +84,7 @@ suite('sqlforge apply', () => {
   });
 
   for (const name of ['dev; rm -rf /', '--help', '../prod', '']) {
-    test(`S02 is no environment: ${JSON.stringify(name)}`, async () => {
+    test(`S02 this is not an environment: ${JSON.stringify(name)}`, async () => {
       const { code, terminal } = await run(['--', name], ['dev']);
       assert.equal(code, 3, terminal.stderr.text);
       assert.match(terminal.stderr.text, /not the name of an environment/);
@@ -100,7 +100,7 @@ suite('sqlforge apply', () => {
     assert.deepEqual(calls(), []);
   });
 
-  test('names the missing parts', async () => {
+  test('the missing parts are listed', async () => {
     rmSync(join(folder, 'bin', 'sqlforge'));
     assert.match((await run([], ['dev'])).terminal.stderr.text, /sqlforge was not found/);
     rmSync(join(folder, 'project', 'sqlforge.yml'));

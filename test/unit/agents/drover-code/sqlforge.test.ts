@@ -25,7 +25,7 @@ suite('SQLForge', () => {
   });
   teardown(() => removeFolder(outside));
 
-  test('S01 found at the root and on the way to it, not above; links and folders do not count', () => {
+  test('S01 a project is found at the root and on the way to it, not above; links and folders do not count', () => {
     const write = (folder: string): string => {
       const path = join(folder, 'sqlforge.yml');
       writeFileSync(path, 'default_environment: dev\n');

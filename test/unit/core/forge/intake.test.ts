@@ -29,11 +29,11 @@ suite('claims on issues', () => {
     });
   }
 
-  test('work that is in the plan stays, whoever asks for it later', () => {
+  test('work that is in the plan stays, whoever requests it later', () => {
     assert.equal(claimOn({ labels: [other, own.label], assignees: [] }, own, true), 'ours');
   });
 
-  test('in any order of steps, at most one project has an issue, and one gets it in the end', () => {
+  test('in any order of steps, at most one project has an issue, and one project gets it in the end', () => {
     const order = fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(order, (steps) => {

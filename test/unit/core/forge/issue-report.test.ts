@@ -87,7 +87,7 @@ suite('reports to issues', () => {
     });
   }
 
-  test('every status has words once an attempt was made, and only landed work is over', () => {
+  test('every status has a text once an attempt was made, and only landed work is over', () => {
     for (const status of taskStatuses) {
       assert.equal(reportOf({ ...task, status })?.isOver, false, status);
     }

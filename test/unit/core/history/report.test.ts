@@ -149,7 +149,7 @@ suite('report', () => {
     assert.equal(report.time.queued, 11_000);
   });
 
-  test('gates side by side are one time in which a gate ran, and unneeded ones are summed', () => {
+  test('concurrent gates count as one period in which a gate ran, and unneeded gates are summed', () => {
     const named = { command: 'make', exit_code: 0, flaky: false, task_ids: ['a'] };
     const a = lands('a', [101_000, 102_000, 103_000, 120_000]);
     const report = reportOf([
@@ -168,7 +168,7 @@ suite('report', () => {
     assert.equal(report.landing.gate_share, 8_000 / report.duration_ms);
   });
 
-  test('an early gate of other tasks is not counted as one of a task that lands after it', () => {
+  test('an early gate of other tasks does not count for a task that lands after it', () => {
     const named = { command: 'make', exit_code: 0, flaky: false, duration_ms: 500 };
     const a = lands('a', [101_000, 102_000, 110_000, 112_000]);
     const report = reportOf([
@@ -183,7 +183,7 @@ suite('report', () => {
     assert.deepEqual([report.gate.runs, report.gate.failed], [1, 0]);
   });
 
-  test('gates are counted, and a gate of a feed that names no tasks belongs to who lands after it', () => {
+  test('gates are counted, and a gate whose events name no tasks belongs to the task that lands after it', () => {
     const gate = { duration_ms: 500, command: 'make', exit_code: 0, flaky: true };
     const a = lands('a', [101_000, 102_000, 110_000, 112_000]);
     const report = reportOf([
@@ -205,7 +205,7 @@ suite('report', () => {
     assert.equal(landing.average_ms, landing.longest_ms);
   });
 
-  test('people are waited for: reviews, questions and pauses', () => {
+  test('waits for people are counted: reviews, questions and pauses', () => {
     const report = reportOf([
       added(0, 'a'),
       start,

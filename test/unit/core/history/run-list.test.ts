@@ -27,7 +27,7 @@ suite('history of runs', () => {
     assert.equal(run?.ended_at_ms, 132_000);
   });
 
-  test('a run of single tasks has the number that it was started for', () => {
+  test('a run of single tasks shows how many tasks it was started for', () => {
     assert.equal(runsOf(lines).runs[0]?.tasks, null);
     const chosen = lines.map((line): Line => {
       return line[1] === 'run.started'
@@ -50,7 +50,7 @@ suite('history of runs', () => {
     assert.equal(runsOf(lines, 'title nowhere').found, 0);
   });
 
-  test('more runs than the limit are counted, not listed', () => {
+  test('runs beyond the limit are counted, but not listed', () => {
     const { runs, found } = runsOf(lines, '', 0);
     assert.equal(runs.length, 0);
     assert.equal(found, 1);
@@ -83,7 +83,7 @@ suite('attempts of a report', () => {
     );
   });
 
-  test('no attempt reaches outside of the run', () => {
+  test('no attempt extends beyond the run', () => {
     const report = smallRun();
     const [window] = report.windows;
     assert.ok(window !== undefined && report.attempts.length === 4);
@@ -92,7 +92,7 @@ suite('attempts of a report', () => {
     }
   });
 
-  test('a thousand attempts are all there', () => {
+  test('a thousand attempts are all listed', () => {
     assert.equal(largeRun(1_000).attempts.length, 1_000);
   });
 });

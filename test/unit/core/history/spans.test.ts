@@ -83,7 +83,7 @@ function namedIn(list: readonly TraceSpan[], name: string, task: string): readon
 }
 
 suite('spans', () => {
-  test('a run holds its tasks, a task its agents and its waits, with the times of the feed', () => {
+  test('a run contains its tasks, and a task its agents and waits, with the times of the feed', () => {
     const all = spans(chain);
     const [root] = all.filter((span) => span.name === 'drover.workflow.run');
     assert.deepEqual([root?.startMs, root?.endMs, root?.parentId], [100_000, 132_000, null]);
@@ -107,7 +107,7 @@ suite('spans', () => {
     assert.equal(agent?.attributes['gen_ai.usage.input_tokens'], 100);
   });
 
-  test('each has an id of its own, the same whenever it is made, and a parent that exists', () => {
+  test('each span has an id that never changes, and an existing parent', () => {
     const all = spans(chain);
     assert.deepEqual(all, spans(chain));
     const ids = new Set(all.map((span) => span.spanId));
@@ -116,7 +116,7 @@ suite('spans', () => {
       if (span.parentId !== null) assert.ok(ids.has(span.parentId), span.name);
   });
 
-  test('only a task that failed has an error', () => {
+  test('only a failed task has an error', () => {
     const lost: readonly Line[] = [
       added(0, 'a'),
       start,
@@ -130,7 +130,7 @@ suite('spans', () => {
     assert.match(errorOf(lost, 'a') ?? '', /./);
   });
 
-  test('gates are those of its tasks, or of none, that ended during the run', () => {
+  test('the gates are those of its tasks, or of no task, that ended during the run', () => {
     const gate = (atMs: number, tasks: readonly string[]): Line => [
       atMs,
       'gate.passed',
@@ -150,7 +150,7 @@ suite('spans', () => {
     assert.deepEqual(endsOf(new Set(['a'])), []);
   });
 
-  test('running parts are left out until they have ended', () => {
+  test('running parts are left out until they end', () => {
     const half = chain.slice(0, 10);
     const names = spans(half).map((span) => span.name);
     assert.ok(!names.includes('drover.workflow.run'), names.join(' '));
@@ -159,7 +159,7 @@ suite('spans', () => {
   });
 
   for (const [name, lines] of Object.entries({ chain, left, parked })) {
-    test(`${name}: what is told at an earlier event is told for ever`, () => {
+    test(`${name}: a span that was sent at an earlier event never changes`, () => {
       const known = new Map(spans(lines).map((span) => [span.spanId, span]));
       assert.equal(known.size, spans(lines).length);
       for (let length = 1; length < lines.length; length += 1) {
@@ -170,7 +170,7 @@ suite('spans', () => {
     });
   }
 
-  test('parts that wait when their run ends have waited until then', () => {
+  test('waits that are open when their run ends have lasted until then', () => {
     const all = spans(left);
     const [b] = namedIn(all, 'drover.task.execute', 'b');
     const [wait] = namedIn(all, 'drover.wait.person', 'b');
@@ -185,7 +185,7 @@ suite('spans', () => {
     assert.equal(namedIn(spans(parked), 'drover.wait.quota', 'a').length, 1);
   });
 
-  test('OTLP keeps nanoseconds and whole numbers as text', () => {
+  test('OTLP has nanoseconds and integers as text', () => {
     const trace = JSON.parse(JSON.stringify(otlpTrace(spans(chain), '1.2.3')));
     const [first] = trace.resourceSpans[0].scopeSpans[0].spans;
     assert.equal(first.startTimeUnixNano, '100000000000');
@@ -224,7 +224,7 @@ suite('metrics', () => {
     for (const line of lines) assert.ok(text.split('\n').includes(line), `${line}\n${text}`);
   }
 
-  test('counters agree with the feed', () => {
+  test('counters match the feed', () => {
     assertLines([
       'drover_tasks_completed_total{project="shop"} 2',
       'drover_tasks_claimed_total{project="shop",agent_type="claude"} 3',
@@ -240,7 +240,7 @@ suite('metrics', () => {
     ]);
   });
 
-  test('gauges report the waits, and the state of the machines', () => {
+  test('gauges report the waits and the state of the machines', () => {
     assertLines([
       'drover_tasks_waiting{project="shop",state="failed"} 1',
       'drover_tasks_waiting{project="shop",state="needs_review"} 2',
@@ -272,7 +272,7 @@ suite('metrics', () => {
     }
   });
 
-  test('every line is of the table or a value of one that is', () => {
+  test('every line is from the table or a value of a metric in it', () => {
     const names = new Set<string>(metricKinds.map((metric) => metric.name));
     for (const line of text.trim().split('\n')) {
       const name = /^(?:# (?:HELP|TYPE) )?([a-z_]+)/u.exec(line)?.[1] ?? '';

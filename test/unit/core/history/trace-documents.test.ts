@@ -29,13 +29,13 @@ function check(value: unknown, wanted: Schema | undefined, place: string): void 
 }
 
 suite('documents on traces', () => {
-  test('are as "npm run docs" writes them', () => {
+  test('they match the output of "npm run docs"', () => {
     assert.equal(written('clickhouse.sql'), clickhouseTableText());
     assert.equal(written('grafana-clickhouse.json'), traceDashboardText());
     assert.equal(written('collector.yaml'), collectorText());
   });
 
-  test('each query names spans, attributes and columns that exist', () => {
+  test('each query names existing spans, attributes and columns', () => {
     const { panels } = JSON.parse(traceDashboardText()) as {
       panels: { targets: { rawSql: string }[] }[];
     };

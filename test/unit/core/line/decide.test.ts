@@ -218,12 +218,12 @@ suite('line: all facts together', () => {
     assert.deepEqual(found.toSorted(), ['adopt', 'hold', 'replay']);
   });
 
-  test('no landing that waits is left out', () => {
+  test('no waiting landing is left out', () => {
     const left = every.filter(({ waiting }) => waiting > 0).map(decide);
     assert.ok(left.every((step) => step.kind !== 'adopt' || step.leaves === null));
   });
 
-  test('a tip of another hand only holds', () => {
+  test('a tip that someone else wrote only holds the line', () => {
     assert.deepEqual(
       kinds(({ isOurs }) => !isOurs),
       ['hold'],

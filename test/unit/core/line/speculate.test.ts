@@ -87,12 +87,12 @@ const cases: readonly (readonly [string, SpeculationFacts, string])[] = [
   ['it is before the cut', factsOf('.r.r.', { without: '.~~~.', window: 3 }), 'x-3 x-4 1'],
 ];
 
-suite('which candidates of a line are gated', () => {
+suite('the choice of merge candidates to gate', () => {
   for (const [name, facts, expected] of cases) {
     test(name, () => assert.equal(textOf(decide(facts)), expected));
   }
 
-  test('the culprit of 27 tasks stands alone after three rounds with two cut points', () => {
+  test('the culprit of 27 tasks is found after three rounds with two cut points', () => {
     for (let culprit = 1; culprit <= 27; culprit += 1) {
       let [from, to] = [0, 27];
       let rounds = 0;
@@ -109,19 +109,19 @@ suite('which candidates of a line are gated', () => {
     }
   });
 
-  test('the window grows with landings up to the places, and is halved by a red one', () => {
+  test('the window grows with landings up to the number of gate folders, and is halved by a red gate', () => {
     assert.deepEqual([windowAtStart(1), windowAtStart(2), windowAtStart(8)], [1, 2, 4]);
     assert.deepEqual([windowAfter('landed', 3, 4), windowAfter('landed', 4, 4)], [4, 4]);
     assert.deepEqual([windowAfter('red', 5, 8), windowAfter('red', 1, 8)], [2, 1]);
   });
 
-  test('the odds come from what the same agent did in the same epic', () => {
+  test('the odds come from the results of the same agent in the same epic', () => {
     assert.equal(oddsOf({ runs: 0, passes: 0 }), 0.5);
     assert.equal(oddsOf({ runs: 1, passes: 0 }), 1 / 3);
     assert.equal(oddsOf({ runs: 8, passes: 8 }), 0.9);
   });
 
-  test('half of the cores, at most three', () => {
+  test('the default is half of the cores, at most three', () => {
     const cores = [null, 1, 2, 4, 6, 64];
     assert.deepEqual(cores.map(parallelGates), [1, 1, 1, 2, 3, 3]);
   });

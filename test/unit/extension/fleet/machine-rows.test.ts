@@ -20,7 +20,7 @@ const running = taskView({
 const facts = ({ label, description, icon }: TreeRow) => [label, description, icon];
 
 suite('rows of machines', () => {
-  test('name the branch on which a machine is landing, and for how long', () => {
+  test('they name the branch on which a machine is landing, and for how long', () => {
     const landing = [{ branch: 'main', since: 1, since_ago_ms: 130_000 }];
     const rows = machineRows([machineView({ landing })], [], nowMs);
     assert.equal(rows[0]?.description, '0/3 agents · landing on main for 2 min 10 s');
