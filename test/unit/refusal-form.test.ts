@@ -19,14 +19,14 @@ function badForms(code: string): readonly string[] {
 }
 
 suite('refusals', () => {
-  test('are sentences', () => {
+  test('they are sentences', () => {
     const found = readSources(['server']).flatMap(({ path, text }) =>
       badForms(text).map((bad) => `${path}: ${bad}`),
     );
     assert.deepEqual(found, []);
   });
 
-  test('a bad form would be found', () => {
+  test('an invalid form is detected', () => {
     const code = "throw new Refusal('bad_state', `task ${id} is gone; try again`);";
     assert.deepEqual(badForms(code), ['task ${id} is gone; try again']);
     assert.deepEqual(badForms("new Refusal(\n 'bad_state',\n 'It is gone',\n)"), ['It is gone']);

@@ -101,7 +101,7 @@ suite('graph', () => {
     }
   });
 
-  test('a loop is found before it is made', () => {
+  test('a loop is found before it is created', () => {
     const cases: readonly [string, string, string, string | null][] = [
       ['A B', 'A', 'B', null],
       ['A B<A', 'A', 'B', 'A → B → A'],
@@ -119,7 +119,7 @@ suite('graph', () => {
     }
   });
 
-  test('a graph without a loop can be finished, one with a loop cannot', () => {
+  test('a graph without a loop can be completed, and one with a loop cannot', () => {
     fc.assert(
       fc.property(randomGraph, (nodes) => {
         assert.equal(findCycle(nodes) === null, canFinish(nodes));
@@ -128,7 +128,7 @@ suite('graph', () => {
     );
   });
 
-  test('adding an edge closes a loop exactly if the graph with it has one', () => {
+  test('adding an edge closes a loop if and only if the resulting graph has one', () => {
     fc.assert(
       fc.property(randomGraph, fc.nat(11), fc.nat(11), (nodes, from, to) => {
         fc.pre(findCycle(nodes) === null);
@@ -145,7 +145,7 @@ suite('graph', () => {
     );
   });
 
-  test('chains and execution order', () => {
+  test('chains and the execution order are computed', () => {
     const diamond = graph('A B<A C<A D<B,C E<D F');
     assert.deepEqual(Object.fromEntries(criticalPathLengths(diamond)), {
       A: 4,
@@ -167,7 +167,7 @@ suite('graph', () => {
     assert.deepEqual(executionOrder('B', tree), ['B']);
   });
 
-  test('the heaviest chain', () => {
+  test('the heaviest chain is found', () => {
     const weights: Record<string, number> = { A: 1, B: 5, C: 2, D: 1, 'C.1': 4 };
     const weight = (id: string): number => weights[id] ?? 0;
     const cases: readonly [string, number, string][] = [
@@ -186,7 +186,7 @@ suite('graph', () => {
     }
   });
 
-  test('each chain is one longer than the longest of its dependents', () => {
+  test('each chain is one longer than the longest chain of its dependents', () => {
     fc.assert(
       fc.property(randomGraph, (nodes) => {
         fc.pre(findCycle(nodes) === null);
@@ -207,7 +207,7 @@ suite('graph', () => {
     );
   });
 
-  test('a hundred thousand tasks in one chain, and in one loop', () => {
+  test('a hundred thousand tasks in one chain and in one loop are handled', () => {
     const count = 100_000;
     const chain = Array.from({ length: count }, (_, index): GraphNode => {
       const blockedBy = index === 0 ? [] : [`T${index - 1}`];

@@ -6,8 +6,8 @@ import { forgeReport } from '../../../extension/project/forge-report.ts';
 const check = (name: string, message: string, ok = true) => ({ name, ok, message });
 const answer = (...checks: readonly object[]): string => JSON.stringify({ checks });
 
-suite('what pull requests need, as a list', () => {
-  test('problems come first, and only what is about pull requests', () => {
+suite('the list of requirements for pull requests', () => {
+  test('problems come first, and only requirements of pull requests are listed', () => {
     const { title, rows } = forgeReport(
       answer(
         check('git', '2.50'),
@@ -22,13 +22,13 @@ suite('what pull requests need, as a list', () => {
     ]);
   });
 
-  test('what refuses them is in the title', () => {
+  test('the title says what prevents them', () => {
     const { title, rows } = forgeReport(answer(check('forge push', 'Git cannot push.', false)));
     assert.equal(title, 'Pull Requests Cannot Land');
     assert.deepEqual(rows, [{ label: '$(error) Push', detail: 'Git cannot push.' }]);
   });
 
-  test('a project without a forge has one row, and text of the forge brings no icons', () => {
+  test('a project without a forge has one row, and text from the forge adds no icons', () => {
     const { rows } = forgeReport(answer(check('forge', 'No remote $(check).', false)));
     assert.deepEqual(rows, [{ label: '$(error) Repository', detail: 'No remote $ (check).' }]);
   });

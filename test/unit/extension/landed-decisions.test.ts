@@ -17,7 +17,7 @@ function landed(id: string, landed_on = 'main'): TaskView {
 }
 
 suite('the effects of a decision', () => {
-  test("an approved task's landing is reported with its branch and commit", () => {
+  test('the landing of an approved task is reported with its branch and commit', () => {
     const decisions = new LandedDecisions();
     assert.deepEqual(decisions.fresh(snapshotOf([review('a')])), []);
     const lands = { ...review('a'), phase: 'land' };
@@ -27,7 +27,7 @@ suite('the effects of a decision', () => {
     assert.deepEqual(decisions.fresh(done), []);
   });
 
-  test('several at once are one sentence', () => {
+  test('several landings at once are one sentence', () => {
     const decisions = new LandedDecisions();
     decisions.fresh(snapshotOf([review('a'), { ...review('b'), status: 'conflict' }]));
     assert.deepEqual(decisions.fresh(snapshotOf([landed('a'), landed('b')], { target })), [

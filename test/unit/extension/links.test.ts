@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { linkTo, readLink } from '../../../extension/links/links.ts';
 
 suite('links', () => {
-  test('lead to a task, an epic, a run and the inbox', () => {
+  test('they open a task, an epic, a run and the inbox', () => {
     assert.deepEqual(readLink('/task/task-abc.1'), { kind: 'task', id: 'task-abc.1' });
     assert.deepEqual(readLink('/epic/epic-abc/'), { kind: 'epic', id: 'epic-abc' });
     assert.deepEqual(readLink('/run/run-abc'), { kind: 'run', id: 'run-abc' });
     assert.deepEqual(readLink('/inbox'), { kind: 'inbox' });
   });
 
-  test('that lead nowhere, or out of the board, do not count', () => {
+  test('links that lead nowhere or outside the board are ignored', () => {
     const none = [
       '',
       '/',
@@ -27,7 +27,7 @@ suite('links', () => {
     }
   });
 
-  test('that are copied lead back', () => {
+  test('copied links lead back', () => {
     const link = linkTo('vscode', 'task', 'task-abc.1');
     assert.equal(link, 'vscode://drover.drover/task/task-abc.1');
     assert.deepEqual(readLink(new URL(link).pathname), { kind: 'task', id: 'task-abc.1' });

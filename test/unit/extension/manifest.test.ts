@@ -91,12 +91,12 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 const { contributes } = manifest;
 
 suite('extension manifest', () => {
-  test('names every command of the code, and no other', () => {
+  test('it lists every command of the code, and no other', () => {
     const declared = contributes.commands.map(({ command }) => command).sort();
     assert.deepEqual(declared, [...commandIds].sort());
   });
 
-  test('names only known commands in menus, keys and the walkthrough', () => {
+  test('menus, keys and the walkthrough name only known commands', () => {
     const known = new Set<string>(commandIds);
     const named = [...Object.values(contributes.menus).flat(), ...contributes.keybindings].map(
       ({ command }) => command,
@@ -111,7 +111,7 @@ suite('extension manifest', () => {
     );
   });
 
-  test('has the settings of the code with their types, defaults, scopes and choices', () => {
+  test('it has the settings of the code with their types, defaults, scopes and choices', () => {
     const declared = Object.entries(contributes.configuration.properties).map(
       ([name, { type, default: fallback, scope, enum: choices }]) => [
         name,
@@ -125,7 +125,7 @@ suite('extension manifest', () => {
     assert.deepEqual(Object.fromEntries(declared), Object.fromEntries(wanted));
   });
 
-  test('writes each setting to a target that its scope allows', () => {
+  test('each setting is written to a target that its scope allows', () => {
     const writes = globSync('extension/**/*.ts', { cwd: root }).flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8');
       return [...text.matchAll(/\.update\(\s*(\w+|'\w+'),[^;]*?ConfigurationTarget\.(\w+)/g)].map(
@@ -145,7 +145,7 @@ suite('extension manifest', () => {
     );
   });
 
-  test('has the views and panels of the code', () => {
+  test('it has the views and panels of the code', () => {
     const views = contributes.views['drover']?.map(({ id, type }) => ({ id, type }));
     assert.deepEqual(views, [
       ...sideViews.map((name) => ({ id: webviewIds[name], type: 'webview' })),
@@ -161,7 +161,7 @@ suite('extension manifest', () => {
     }
   });
 
-  test('asks in its conditions for no context key that the code does not set', () => {
+  test('its conditions use only context keys that the code sets', () => {
     const conditions = [...Object.values(contributes.menus).flat(), ...contributes.keybindings].map(
       ({ when }) => when ?? '',
     );
@@ -180,7 +180,7 @@ suite('extension manifest', () => {
     assert.deepEqual(unknown, []);
   });
 
-  test('has the language model tools of the code, word for word', () => {
+  test('it has the language model tools of the code, word for word', () => {
     const declared = contributes.languageModelTools.map((tool) => [
       tool.name,
       tool.displayName,
@@ -201,7 +201,7 @@ suite('extension manifest', () => {
     assert.equal(new Set(names).size, personToolNames.length);
   });
 
-  test('teaches assistants to plan with tools that exist', () => {
+  test('it teaches assistants to plan with existing tools', () => {
     const [skill] = contributes.chatSkills;
     const text = readFileSync(join(root, skill?.path ?? ''), 'utf8');
     const [, name] = /^name: (.+)$/mu.exec(text) ?? [];
@@ -215,7 +215,7 @@ suite('extension manifest', () => {
     );
   });
 
-  test('lets editors check .drover.toml, and opens links', () => {
+  test('it lets editors check .drover.toml, and opens links', () => {
     const [schema] = contributes.tomlValidation;
     assert.equal(schema?.fileMatch, '.drover.toml');
     assert.ok(existsSync(join(root, schema?.url ?? '')));
@@ -226,7 +226,7 @@ suite('extension manifest', () => {
     );
   });
 
-  test('declares the keys that the tree leaves to VS Code, and none that a webview acts on', () => {
+  test('it declares the keys that the tree leaves to VS Code, and no key that a webview handles', () => {
     const declared = keybindingsOf('tree');
     assert.ok(declared.length > 8);
     for (const { command, key, args } of declared) {
@@ -252,7 +252,7 @@ suite('extension manifest', () => {
     }
   });
 
-  test('offers a task in the menus of a failed test and of its message', () => {
+  test('it offers a task in the menus of a failed test and of its message', () => {
     const failed = 'drover.hasProject && testResultState =~ /^(failed|errored)$/';
     for (const [menu, when] of [
       ['testing/item/context', failed],
@@ -264,7 +264,7 @@ suite('extension manifest', () => {
     }
   });
 
-  test('offers the run of one task by the same states as the handler', () => {
+  test('it offers to run one task in the same states as the handler', () => {
     const items = contributes.menus['webview/context'] ?? [];
     const when = items.find(({ command }) => command === 'drover.runTask')?.when ?? '';
     const pattern = /status =~ \/(\^[^/]+\$)\//u.exec(when)?.[1] ?? 'none';
@@ -272,7 +272,7 @@ suite('extension manifest', () => {
     assert.deepEqual(offered.toSorted(), runnableStatuses.toSorted());
   });
 
-  test('offers to undo a landed epic and a landed task, and no other epic', () => {
+  test('it offers to undo a landed epic and a landed task, but no other epic', () => {
     const items = contributes.menus['webview/context'] ?? [];
     const undo = items.filter(({ command }) => command === 'drover.undoLanding');
     const whens = undo.map(({ when = '' }) => when.replace('webviewId =~ /^drover\\./ && ', ''));
@@ -282,7 +282,7 @@ suite('extension manifest', () => {
     ]);
   });
 
-  test('offers to land a candidate that can be chosen, in place of its approval', () => {
+  test('it offers to land a candidate that can be chosen, instead of its approval', () => {
     const items = contributes.menus['webview/context'] ?? [];
     const whens = ['approve', 'landCandidate'].map((name) => {
       const ofTask = items.find(
@@ -298,7 +298,7 @@ suite('extension manifest', () => {
     assert.equal(title, 'Land This One');
   });
 
-  test('completes a step of the walkthrough by its outcome, not by opening a dialog', () => {
+  test('a step of the walkthrough is completed by its outcome, not by opening a dialog', () => {
     const events = contributes.walkthroughs.flatMap(({ steps }) =>
       steps.flatMap(({ completionEvents = [] }) => completionEvents),
     );
@@ -306,7 +306,7 @@ suite('extension manifest', () => {
     for (const event of events) assert.match(event, /^(onContext|onSettingChanged):drover\./u);
   });
 
-  test('no setting that starts programs can be set by an untrusted workspace', () => {
+  test('an untrusted workspace can set no setting that starts programs', () => {
     const { restrictedConfigurations, supported } = manifest.capabilities.untrustedWorkspaces;
     assert.equal(supported, 'limited');
     for (const name of ['agent', 'agentPath', 'gate', 'apiKeyVariable']) {
@@ -314,7 +314,7 @@ suite('extension manifest', () => {
     }
   });
 
-  test('no workspace can set the agents, the landing, the place of the key, or the questions before a run', () => {
+  test('no workspace can set the agents, the landing, the location of the key, or the questions before a run', () => {
     const { properties } = contributes.configuration;
     for (const name of ['agent', 'agentPath', 'gate', 'land', 'apiKeyVariable']) {
       assert.equal(properties[`drover.${name}`]?.scope, 'machine', name);
@@ -331,19 +331,19 @@ suite('extension manifest', () => {
     ]);
   });
 
-  test('runs in the place of the workspace, and declares that it cannot work in the browser', () => {
+  test('it runs where the workspace is, and declares that it does not work in the browser', () => {
     assert.deepEqual(manifest.extensionKind, ['workspace']);
     assert.equal(manifest.capabilities.virtualWorkspaces.supported, false);
     assert.match(manifest.capabilities.virtualWorkspaces.description, /browser/);
     assert.equal(manifest.main, './dist/extension.cjs');
   });
 
-  test('asks for the VS Code whose types it is written against', () => {
+  test('it requires the VS Code whose types it is written against', () => {
     assert.equal(manifest.engines.vscode, `^${manifest.devDependencies['@types/vscode']}`);
     assert.equal(manifest.version, droverVersion);
   });
 
-  test('names only files that are there', () => {
+  test('it names only existing files', () => {
     const [container] = contributes.viewsContainers.activitybar;
     const walkthrough = contributes.walkthroughs.find(({ id }) => id === walkthroughId);
     const files = [

@@ -43,11 +43,11 @@ const calm = [
 ];
 
 suite('extension notices', () => {
-  test('report nothing that continues by itself', () => {
+  test('events that continue by themselves are not reported', () => {
     assert.deepEqual(openNotices(snapshotOf(calm)), []);
   });
 
-  test('approved work that is about to land waits for no one', () => {
+  test('approved work that is about to land is not waiting for a person', () => {
     const approved = taskView({ id: 'a', status: 'needs_review', phase: 'land' });
     assert.deepEqual(openNotices(snapshotOf([approved])), []);
   });
@@ -66,7 +66,7 @@ suite('extension notices', () => {
     ],
   ];
   for (const [task, text, buttons] of cases) {
-    test(`tell of ${task.status}`, () => {
+    test(`${task.status} is reported`, () => {
       const [notice] = openNotices(snapshotOf([taskView({ id: 't', ...task })]));
       assert.equal(notice?.text, text);
       assert.deepEqual(
@@ -76,7 +76,7 @@ suite('extension notices', () => {
     });
   }
 
-  test('report an epic that waits for a review, and one that cannot land', () => {
+  test('an epic that waits for a review and an epic that cannot land are reported', () => {
     const epic = epicView({ id: 'e', landing_state: 'needs_review' });
     const [review] = openNotices(snapshotOf(calm, { epics: [epic] }));
     assert.equal(review?.text, 'The epic Title of e is done and waits for your review.');
@@ -87,12 +87,12 @@ suite('extension notices', () => {
     assert.equal(refused?.isBlocking, true);
   });
 
-  test('count one file as one', () => {
+  test('a single file is counted in the singular', () => {
     const task = taskView({ id: 't', status: 'conflict', conflict_files: ['a'] });
     assert.match(openNotices(snapshotOf([task]))[0]?.text ?? '', /\(1 file\)/u);
   });
 
-  test('offer the answers of a question that has few of them', () => {
+  test('a question with few answers offers them', () => {
     const few = snapshotOf(calm, { questions: [question('q', 'a', ['Allow', 'Deny'])] });
     const many = snapshotOf(calm, { questions: [question('q', 'a', ['1', '2', '3'])] });
     const titles = (board: typeof few): readonly string[] =>
@@ -101,7 +101,7 @@ suite('extension notices', () => {
     assert.deepEqual(titles(many), ['Open Inbox']);
   });
 
-  test('appear once, and not for items from before the window opened', () => {
+  test('a notice appears once, and not for items from before the window opened', () => {
     const memory = new NoticeMemory();
     const review = snapshotOf([taskView({ id: 'a', status: 'needs_review' })]);
     const both = snapshotOf([
@@ -118,7 +118,7 @@ suite('extension notices', () => {
     assert.equal(memory.fresh(both).length, 2);
   });
 
-  test('know when their subject was settled elsewhere', () => {
+  test('notices know when their subject was resolved elsewhere', () => {
     const asks = snapshotOf(calm, { questions: [question('q', 'a', ['Yes'])] });
     const [notice] = openNotices(asks);
     assert.ok(notice !== undefined);
@@ -126,7 +126,7 @@ suite('extension notices', () => {
     assert.equal(isStillOpen(notice, snapshotOf(calm)), false);
   });
 
-  test('become one if there are many, and follow the setting', () => {
+  test('many notices become one, and notices follow the setting', () => {
     const tasks = ['a', 'b', 'c'].map((id) => taskView({ id, status: 'failed' }));
     const failed = openNotices(snapshotOf(tasks));
     const review = openNotices(snapshotOf([taskView({ id: 'r', status: 'needs_review' })]));
@@ -141,7 +141,7 @@ suite('extension notices', () => {
 });
 
 suite('extension summary', () => {
-  test('counts agents, tasks that wait for their turn, and items that wait for a person', () => {
+  test('it counts agents, tasks that wait for their turn, and items that wait for a person', () => {
     const tasks = [
       taskView({ id: 'a', status: 'in_progress' }),
       taskView({ id: 'b', status: 'waiting' }),
@@ -152,7 +152,7 @@ suite('extension summary', () => {
     assert.deepEqual(summarise(board), { running: 1, waiting: 1, needYou: 2 });
   });
 
-  test('counts a task that asks once, and adds up repositories', () => {
+  test('it counts a task that asks once, and adds up repositories', () => {
     const board = snapshotOf([taskView({ id: 'a', status: 'needs_review' })], {
       questions: [question('q', 'a', [])],
     });
@@ -161,7 +161,7 @@ suite('extension summary', () => {
     assert.equal(addUp([one, one]).needYou, 2);
   });
 
-  test("counts the inbox's items: epics and tasks blocked from outside as well", () => {
+  test("it counts the inbox's items, including epics and externally blocked tasks", () => {
     const board = snapshotOf(
       [taskView({ id: 'a', status: 'blocked', blocked_reason: 'the key' })],
       {
@@ -173,7 +173,7 @@ suite('extension summary', () => {
     assert.equal(summarise(board).needYou, 3);
   });
 
-  test('counts as waiting only tasks of the active run', () => {
+  test('it counts only tasks of the active run as waiting', () => {
     const tasks = [
       taskView({ id: 'a', epic_id: 'one' }),
       taskView({ id: 'b', epic_id: 'one', status: 'blocked' }),
@@ -185,7 +185,7 @@ suite('extension summary', () => {
     assert.equal(summarise({ ...board, run: runView({ epic_id: null }) }).waiting, 3);
   });
 
-  test('puts it into words', () => {
+  test('it is formatted as text', () => {
     const summary = { running: 3, waiting: 2, needYou: 1 };
     assert.equal(statusBarText(summary), '$(sync~spin) 3  $(clock) 2  $(bell-dot) 1');
     assert.equal(statusBarHover(summary), 'Drover: 3 agents running, 2 queued, 1 waiting for you');
@@ -199,7 +199,7 @@ suite('extension summary', () => {
   });
 });
 
-suite('costs in the hover of the status bar', () => {
+suite("costs in the status bar's hover", () => {
   const tasks = [
     taskView({ id: 'a', epic_id: 'one', cost: 0.4 }),
     taskView({ id: 'b', epic_id: 'one', cost: 0.2 }),
@@ -212,7 +212,7 @@ suite('costs in the hover of the status bar', () => {
       Object.entries(values).map(([key, value]) => [key, { value, source: 'project' } as const]),
     );
 
-  test('today and each epic, with the rest of a budget', () => {
+  test('today and each epic are shown, with the rest of a budget', () => {
     const board = snapshotOf(tasks, { epics });
     assert.deepEqual(costLines(board, 1.2), ['Today: $1.20', 'Checkout: $0.60']);
     const config = limits({ 'budget.day_usd': 5, 'budget.epic_usd': 0.5 });
@@ -223,7 +223,7 @@ suite('costs in the hover of the status bar', () => {
     assert.deepEqual(costLines(board, null), ['Checkout: $0.60']);
   });
 
-  test('an epic that has landed is not named', () => {
+  test('a landed epic is not shown', () => {
     const landed = epicView({ id: 'one', title: 'Checkout', landing_state: 'landed' });
     assert.deepEqual(costLines(snapshotOf(tasks, { epics: [landed] }), 0), ['Today: $0.00']);
   });
@@ -238,12 +238,12 @@ suite('extension plain text', () => {
     ['what cannot be seen', 'a\u200bb\u2066c', 'a b c'],
   ];
   for (const [name, given, wanted] of cases) {
-    test(`takes out ${name}`, () => {
+    test(`${name} is removed`, () => {
       assert.equal(plainText(given), wanted);
     });
   }
 
-  test('is never longer than it may be', () => {
+  test('it never exceeds its limit', () => {
     assert.equal(plainText('x'.repeat(1_000_000), 10), 'xxxxxxxxx…');
     assert.equal(plainText('😀'.repeat(20), 3), '😀😀…');
   });

@@ -6,10 +6,10 @@ import { darwin } from '../../../server/platform/darwin.ts';
 import { linux } from '../../../server/platform/linux.ts';
 import { windows } from '../../../server/platform/windows.ts';
 
-suite('notification of the operating system', () => {
+suite('notifications of the operating system', () => {
   const away = { platform: linux, isRemote: false, isFocused: false, isWanted: true };
 
-  test('appears while the window is not in front, on the machine of the window, if it is wanted', () => {
+  test("a notification appears if enabled while the window is not in front, on the window's machine", () => {
     assert.notEqual(notificationCommand(away, 'shop', 'a'), null);
     for (const change of [{ isFocused: true }, { isRemote: true }, { isWanted: false }]) {
       assert.equal(notificationCommand({ ...away, ...change }, 'shop', 'a'), null);
@@ -17,7 +17,7 @@ suite('notification of the operating system', () => {
     assert.equal(notificationCommand({ ...away, platform: windows }, 'shop', 'a'), null);
   });
 
-  test('takes words of agents as words, on Linux', () => {
+  test("agents' text is passed as text on Linux", () => {
     const command = notificationCommand(away, '-t 1', '--help <b>x</b> & "y"');
     assert.equal(command?.program, 'notify-send');
     const at = command?.args.indexOf('--') ?? -1;
@@ -28,7 +28,7 @@ suite('notification of the operating system', () => {
     ]);
   });
 
-  test('takes words of agents as words, on macOS', () => {
+  test("agents' text is passed as text on macOS", () => {
     const text = '" & (do shell script "x") & "';
     const command = notificationCommand({ ...away, platform: darwin }, 'shop', text);
     assert.deepEqual(command?.args.slice(-2), ['shop', text]);

@@ -19,13 +19,13 @@ suite('tasks whose page can be opened', () => {
     assert.equal(pageSubject('/shop', 'a', 2).attempt, 2);
   });
 
-  test('the only task is offered before its first attempt too', () => {
+  test('the only task is offered even before its first attempt', () => {
     assert.equal(idsOf(task('a')), 'a');
     assert.equal(idsOf(task('a', { status: 'blocked' })), 'a');
     assert.equal(idsOf(), '');
   });
 
-  test('those with a stream are first', () => {
+  test('tasks with a stream come first', () => {
     const works = task('c', { status: 'in_progress', branch: 'drover/c' });
     const failed = task('d', { attempts: 2 });
     assert.equal(idsOf(task('a'), task('b', { status: 'blocked' }), works, failed), 'c,d,a,b');

@@ -25,7 +25,7 @@ function tries(answers: (string | null)[], edits: (string | null)[] | null) {
 }
 
 suite('plan again', () => {
-  test('a failed plan offers to try the prompt again, or to edit it', async () => {
+  test('after a failed plan, retrying and editing the prompt are offered', async () => {
     const parts = tries(['Try Again', 'Edit Prompt'], ['good']);
     assert.equal(await planAgain(parts, 'bad'), null);
     assert.deepEqual(parts.planned, ['bad', 'bad', 'good']);
@@ -35,13 +35,13 @@ suite('plan again', () => {
     );
   });
 
-  test('a prompt without a plan is returned, to be kept: dismissed, not edited, or stopped', async () => {
+  test('a prompt without a plan is returned and kept, whether it was dismissed, not edited, or stopped', async () => {
     assert.equal(await planAgain(tries([null], []), 'bad'), 'bad');
     assert.equal(await planAgain(tries(['Edit Prompt'], [null]), 'bad'), 'bad');
     assert.equal(await planAgain(tries([], []), 'stop'), 'stop');
   });
 
-  test('a plan of files has no prompt to edit', async () => {
+  test('a plan from files has no prompt to edit', async () => {
     const parts = tries([null], null);
     await planAgain(parts, '');
     assert.deepEqual(parts.offered, ['No plan was made: the provider is overloaded. [Try Again]']);

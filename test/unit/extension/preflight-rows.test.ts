@@ -42,7 +42,7 @@ function view(change: Partial<PreflightView> = {}): PreflightView {
 const plain = { failed: [], chosen: {}, isUnfolded: false };
 
 suite('decision before a run', () => {
-  test('the first row starts it and names the target of the work', () => {
+  test('the first row starts the run and names the target of the work', () => {
     const [run] = preflightRows(view(), plain);
     assert.deepEqual(run?.action, { kind: 'run' });
     assert.equal(run?.description, '7 tasks, up to 3 at once');
@@ -68,7 +68,7 @@ suite('decision before a run', () => {
     assert.equal(gate?.fixes[0]?.action.kind, 'accept');
   });
 
-  test('a setting of VS Code is named as the source, and so is a choice for this run', () => {
+  test('a VS Code setting is named as the source, and so is a choice for this run', () => {
     const source = { source: 'flag', recommended: null } as const;
     const decisions = view().decisions.map((each) => ({ ...each, ...source }));
     const sources = (chosen: RunChoices): readonly (string | undefined)[] =>
@@ -86,7 +86,7 @@ suite('decision before a run', () => {
     ]);
   });
 
-  test('a gate that nothing is known of is run by Enter on its row', () => {
+  test('Enter on the row of a gate with an unknown verdict runs the gate', () => {
     const message = 'It is not known yet whether `npm test` passes on main.';
     const checks: readonly PreflightCheck[] = [
       { name: 'gate', outcome: 'note', message, remedy: null, can_test: true },
@@ -96,7 +96,7 @@ suite('decision before a run', () => {
     assert.deepEqual([row?.detail, row?.fixes.length], ['Enter: Run It Now', 1]);
   });
 
-  test('a problem is above the decisions, with its remedy on the row', () => {
+  test('a problem is above the decisions, with its remedy in its row', () => {
     const checks: readonly PreflightCheck[] = [
       ok,
       { name: 'checkout', outcome: 'note', message: 'Not committed.', remedy: null },
@@ -114,7 +114,7 @@ suite('decision before a run', () => {
     assert.deepEqual(checkout?.action, { kind: 'command', id: 'workbench.view.scm' });
   });
 
-  test('a missing agent has its install command behind Enter, and the row shows it in one line', () => {
+  test("Enter runs a missing agent's install command, and the row shows it in one line", () => {
     const missing: PreflightCheck = {
       name: 'agent',
       outcome: 'error',
@@ -169,7 +169,7 @@ suite('decision before a run', () => {
     assert.equal(JSON.stringify(rows).split('at once').length, 2);
   });
 
-  test('Enter on an agent without a login signs in; a key and another agent are beside it', () => {
+  test('Enter on an agent without a login signs in, and a key and another agent are offered beside it', () => {
     const signedOut = (kind: string): PreflightCheck => ({
       name: 'agent',
       outcome: 'error',
@@ -191,7 +191,7 @@ suite('decision before a run', () => {
     assert.deepEqual(rowOf('drover-code')?.action, { kind: 'command', id: 'drover.setApiKey' });
   });
 
-  test('fine checks are one row until it is unfolded', () => {
+  test('passed checks are one row until it is expanded', () => {
     const folded = preflightRows(view(), plain).at(-1);
     assert.equal(folded?.label, '$(pass) 2 checks are fine');
     assert.deepEqual(folded?.action, { kind: 'unfold' });
@@ -208,7 +208,7 @@ suite('decision before a run', () => {
     assert.match(none?.label ?? '', /Nothing is left to run/);
   });
 
-  test('an epic whose tasks are done is landed by Enter', () => {
+  test('Enter lands an epic whose tasks are done', () => {
     const [land] = preflightRows(view({ tasks: 0 }), { ...plain, canLand: true });
     assert.deepEqual([land?.label, land?.action], ['$(git-merge) Land the Epic', { kind: 'run' }]);
   });
@@ -222,7 +222,7 @@ suite('decision before a run', () => {
     assert.match(both?.label ?? '', /Retry 1 failed task, 2 blocked tasks and run/);
   });
 
-  test('words of others make no link and no icon', () => {
+  test('external text adds no links and no icons', () => {
     const checks: readonly PreflightCheck[] = [
       { name: 'target', outcome: 'warning', message: '[a](command:b) $(x)', remedy: null },
     ];
@@ -234,7 +234,7 @@ suite('decision before a run', () => {
 suite('choices for a run', () => {
   const settings = { agent: '', gate: 'make', workers: 0, land: '' } as never;
 
-  test('override the settings of VS Code; empty settings have no effect', () => {
+  test("they override VS Code's settings, and empty settings have no effect", () => {
     assert.deepEqual(withSettings(settings, {}), { gate: 'make' });
     assert.deepEqual(withSettings(settings, { gate: 'npm test', workers: 4 }), {
       gate: 'npm test',
@@ -242,7 +242,7 @@ suite('choices for a run', () => {
     });
   });
 
-  test('that were kept by another version are read field by field', () => {
+  test('choices that another version stored are read field by field', () => {
     assert.deepEqual(readChoices(null), {});
     assert.deepEqual(
       readChoices({ agent: 7, workers: 3, land: 'never', plan: 'yes', budget_usd: 2.5, x: 1 }),
@@ -250,7 +250,7 @@ suite('choices for a run', () => {
     );
   });
 
-  test('a repository without a commit offers to make one', () => {
+  test('a repository without a commit offers to create one', () => {
     const commit: PreflightCheck = {
       name: 'commit',
       outcome: 'error',

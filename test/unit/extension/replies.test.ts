@@ -4,17 +4,17 @@ import assert from 'node:assert/strict';
 import { answerTogether, replyTo } from '../../../extension/webviews/replies.ts';
 import type { Reply } from '../../../webview/messages/messages.ts';
 
-suite('replies to asks of one batch', () => {
+suite('replies to the requests of one batch', () => {
   const reply = (ask: number): Reply => ({ ask, ok: true, result: {} });
 
-  test('one is answered by itself', async () => {
+  test('a single request is answered separately', async () => {
     const replies = await new Promise<readonly Reply[]>((post) => {
       answerTogether([Promise.resolve(reply(1))], post);
     });
     assert.deepEqual(replies, [reply(1)]);
   });
 
-  test('those that are ready are sent together, a late one by itself, and no ask is answered twice', async () => {
+  test('ready replies are sent together, a late one separately, and no request is answered twice', async () => {
     const late = Promise.withResolvers<Reply>();
     const posted: (readonly Reply[])[] = [];
     const { promise: first, resolve: isFirst } = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ suite('replies to asks of one batch', () => {
     assert.deepEqual(posted[1], [reply(2)]);
   });
 
-  test('if no ask waits, nothing is posted', async () => {
+  test('if no request waits, nothing is posted', async () => {
     const posted: (readonly Reply[])[] = [];
     const nobody = Promise.resolve(null);
     answerTogether([nobody], (replies) => posted.push(replies));
@@ -39,7 +39,7 @@ suite('replies to asks of one batch', () => {
     assert.deepEqual(posted, []);
   });
 
-  test('only a long list of objects is packed', () => {
+  test('only a long list of objects is compressed', () => {
     const result = { text: 'a'.repeat(100_000) };
     assert.deepEqual(replyTo({ ask: 1, name: 'log.read' }, result), { ask: 1, ok: true, result });
     assert.deepEqual(replyTo({ ask: 1, name: 'report' }, {}), { ask: 1, ok: true, result: {} });

@@ -28,7 +28,7 @@ suite('titles of reviews', () => {
     );
   });
 
-  test('found by the label, whatever VS Code puts behind it', () => {
+  test('a title is found by its label, whatever VS Code appends to it', () => {
     const titles = { Pay: review('t1'), 'Pay (to review)': review('t2') };
     const found = (label: string): string | undefined => titled(titles, label)?.id;
     assert.equal(found('Pay (to review) (3 files)'), 't2');
@@ -36,7 +36,7 @@ suite('titles of reviews', () => {
     assert.equal(found('Payment'), undefined);
   });
 
-  test('only work that waits for a decision, in the state that is shown, is under review', () => {
+  test('only work that waits for a decision, in the displayed state, is under review', () => {
     const head = 'a'.repeat(40);
     const isOpen = (task: Parameters<typeof taskView>[0], id = 't1'): boolean =>
       isUnderReview(snapshotOf([taskView(task)]), review(id, head));
@@ -52,7 +52,7 @@ suite('titles of reviews', () => {
     assert.ok(!isUnderReview(snapshotOf([], { epics: landed }), review('e1')));
   });
 
-  test('titles stored by another version are left out', () => {
+  test('titles stored by another version are ignored', () => {
     assert.deepEqual(readTitles(null), {});
     assert.deepEqual(readTitles({ a: { root: '/r', id: 't' }, b: review('t') }), {
       b: review('t'),

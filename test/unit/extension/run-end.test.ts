@@ -28,7 +28,7 @@ function onEpic(): Report {
 }
 
 suite('end of a run', () => {
-  test('lists the landings and their branch, the time and the cost', () => {
+  test('it lists the landings and their branch, the time and the cost', () => {
     const notice = runEndNotice(green(), board(), run);
     assert.equal(notice?.text, 'A language: 2 landed on main (sha-prin) · 23 min · $2.00');
     assert.equal(notice?.level, 'info');
@@ -38,7 +38,7 @@ suite('end of a run', () => {
     );
   });
 
-  test('lists the failures, and offers to retry them', () => {
+  test('it lists the failures, and offers to retry them', () => {
     const notice = runEndNotice(smallRun(), board(), run);
     assert.match(
       notice?.text ?? '',
@@ -49,7 +49,7 @@ suite('end of a run', () => {
     assert.deepEqual(retry?.action, { kind: 'retryFailed', ids: ['check'] });
   });
 
-  test('after a retry, describes the whole epic, and the part of it that this run had', () => {
+  test('after a retry, it describes the whole epic and the part that this run had', () => {
     const tasks = ['parse', 'check'].map((id) =>
       taskView({ id, epic_id: 'syntax', status: 'completed', landed_on: 'main' }),
     );
@@ -69,7 +69,7 @@ suite('end of a run', () => {
     assert.deepEqual(retry?.action, { kind: 'retryFailed', ids: ['print'] });
   });
 
-  test('tasks behind a failing branch are its one fault', () => {
+  test('tasks behind a failing branch count as one failure', () => {
     const tasks = ['a', 'b'].map((id) =>
       taskView({
         id,
@@ -88,7 +88,7 @@ suite('end of a run', () => {
     assert.ok(notice?.buttons.some(({ title }) => title === 'Open Inbox'));
   });
 
-  test('names the agent that could not start, and that no attempt was used', () => {
+  test('it names the agent that could not start, and says that no attempt was used', () => {
     const report = smallRun();
     const [task] = report.left;
     assert.ok(task !== undefined);
@@ -110,7 +110,7 @@ suite('end of a run', () => {
     assert.ok(notice?.buttons.some(({ title }) => title === 'Open Inbox'));
   });
 
-  test('an epic that has landed names its own commit', () => {
+  test('a landed epic is named with its own commit', () => {
     const byEpic = { ...run, land: 'epic' } as const;
     const epics = [
       epicView({ id: 'syntax', landing_state: 'landed', landed_sha: 'abcdef0123456789' }),
@@ -128,7 +128,7 @@ suite('end of a run', () => {
     assert.match(two?.text ?? '', /^2 chosen tasks: .* · 1 failed · /);
   });
 
-  test('a run that was stopped is not told', () => {
+  test('a stopped run is not reported', () => {
     assert.equal(runEndNotice({ ...green(), state: 'stopped' }, board(), run), null);
   });
 

@@ -10,7 +10,7 @@ function answer(...stopped: readonly boolean[]): string {
 }
 
 suite('the check of the sandbox', () => {
-  test('all stopped', () => {
+  test('it reports that all attempts were stopped', () => {
     assert.deepEqual(sandboxReport(answer(true, true)), {
       level: 'info',
       sentence: 'The sandbox stopped all 2 attempts to get out.',
@@ -18,14 +18,14 @@ suite('the check of the sandbox', () => {
     });
   });
 
-  test('some get out', () => {
+  test('it reports that some attempts got out', () => {
     const { level, sentence, table } = sandboxReport(answer(true, false, false));
     assert.equal(level, 'warning');
     assert.equal(sentence, '2 of 3 attempts got out of the sandbox. Agents can do the same.');
     assert.match(table, /^probess {2}GETS OUT$/m);
   });
 
-  test('nothing was tried if there is no project', () => {
+  test('it tries nothing without a project', () => {
     const { level, sentence } = sandboxReport(JSON.stringify({ checks: [] }));
     assert.equal(level, 'warning');
     assert.match(sentence, /not tested/);

@@ -23,7 +23,7 @@ function storage(): SecretStorage {
 }
 
 suite('extension secrets', () => {
-  test('are given to a run under the name of their variable', async () => {
+  test('they are passed to a run under the names of their variables', async () => {
     const secrets = storage();
     assert.deepEqual(await secretVariables(secrets, 'ANTHROPIC_API_KEY'), {});
     await storeKey(secrets, 'ANTHROPIC_API_KEY', 'key');
@@ -35,7 +35,7 @@ suite('extension secrets', () => {
     assert.deepEqual(await secretVariables(secrets, 'ANTHROPIC_API_KEY'), {});
   });
 
-  test('keep the database of each project, until it is emptied', async () => {
+  test("they keep each project's database until it is emptied", async () => {
     const secrets = storage();
     const url = 'postgresql://drover:p@db/x';
     await storeFleetDatabase(secrets, '/a', url);
@@ -52,7 +52,7 @@ suite('extension secrets', () => {
   });
 
   for (const name of ['', 'path', 'PATH', 'A_KEY B', '__proto__', 'PATH=x', 'A'.repeat(80)]) {
-    test(`know that ${JSON.stringify(name)} is no variable for a key`, async () => {
+    test(`${JSON.stringify(name)} is not a variable for a key`, async () => {
       assert.equal(isVariableName(name), false);
       assert.deepEqual(await secretVariables(storage(), name), {});
     });

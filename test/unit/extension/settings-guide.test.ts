@@ -15,7 +15,7 @@ const read = (path: string): string => readFileSync(join(top, path), 'utf8');
 const schema = JSON.parse(read('media/drover.schema.json')) as SettingSchema;
 
 suite('settings from VS Code', () => {
-  test('the pages of the guide link to nothing that is not brought along', () => {
+  test('the pages of the guide link only to bundled pages', () => {
     for (const name of guidePages) {
       const links = [...guidePage(read(`docs/${name}`)).matchAll(/\]\(([^)]+)\)/gu)];
       for (const [, target = ''] of links) {
@@ -27,7 +27,7 @@ suite('settings from VS Code', () => {
     assert.equal(guidePage('[a](b.md#c) [w](webhooks.md)'), 'a [w](webhooks.md)');
   });
 
-  test('the first page leads to webhooks, telemetry and retention', () => {
+  test('the first page links to webhooks, telemetry and retention', () => {
     const page = guidePage(read('docs/settings.md'));
     for (const name of ['webhooks.md', 'telemetry.md', 'retention.md']) {
       assert.ok(page.includes(`](${name}`), name);
@@ -40,7 +40,7 @@ suite('settings from VS Code', () => {
     return listOffers(schema, lines, last, lines[last]?.length ?? 0).map(({ text: each }) => each);
   };
 
-  test('a line of its own offers settings and tables, a table its keys with their defaults', () => {
+  test('an empty line offers settings and tables, and a table offers its keys with their defaults', () => {
     const first = offered('');
     for (const each of ['[webhooks]', '[telemetry]', '[retention]', 'max_workers = 3']) {
       assert.ok(first.includes(each), each);
@@ -51,7 +51,7 @@ suite('settings from VS Code', () => {
     assert.deepEqual(offered('# a comment '), []);
   });
 
-  test('a value offers its choices, in quotes once', () => {
+  test('a value offers its choices, quoted once', () => {
     assert.deepEqual(offered('[telemetry]\nenabled = '), ['true', 'false']);
     assert.ok(offered('[agent]\nkind = ').includes('"claude"'));
     assert.ok(offered('[agent]\nkind = "').includes('claude'));

@@ -8,8 +8,8 @@ const report = (...checks: readonly (readonly [string, boolean, string])[]) =>
     JSON.stringify({ checks: checks.map(([name, ok, message]) => ({ name, ok, message })) }),
   );
 
-suite('report of the setup', () => {
-  test('reports that all is well, or names the first problem', () => {
+suite('the report of the setup', () => {
+  test('it reports success, or names the first problem', () => {
     const well = report(['git', true, '2.43.0'], ['node', true, '24']);
     assert.deepEqual([well.level, well.sentence], ['info', 'Drover is ready: 2 checks passed.']);
     const ill = report(

@@ -43,12 +43,12 @@ suite('extension targets', () => {
     ['junk', [{ taskId: 3, ids: [4] }], [], { ids: [], attempt: null, isExplicit: false }],
   ];
   for (const [name, args, selection, wanted] of cases) {
-    test(`are read from ${name}`, () => {
+    test(`targets are read from ${name}`, () => {
       assert.deepEqual(readTarget(args, selection), wanted);
     });
   }
 
-  test('an undo applies to an epic that has landed as a whole, from its menu and by selection', () => {
+  test('undo applies to an epic that landed as a whole, from its menu and by selection', () => {
     const epics = [
       epicView({ id: 'open' }),
       epicView({ id: 'landed', landing_state: 'landed' }),
@@ -63,7 +63,7 @@ suite('extension targets', () => {
 });
 
 suite('extension settings', () => {
-  test('fall back if a person has written nonsense', () => {
+  test('settings fall back to defaults for invalid values', () => {
     assert.equal(settingValue('agent', 'rm -rf'), '');
     assert.equal(settingValue('agent', 'claude'), 'claude');
     assert.equal(settingValue('workers', -1), 0);
@@ -72,7 +72,7 @@ suite('extension settings', () => {
     assert.equal(settingValue('gate', 7), '');
   });
 
-  test('reach a run as variables, and have no effect if they are empty', () => {
+  test('settings reach a run as variables, and have no effect if they are empty', () => {
     const fallbacks = Object.fromEntries(
       settingNames.map((name) => [name, settingTable[name].fallback]),
     ) as unknown as ExtensionSettings;
@@ -107,7 +107,7 @@ suite('extension failures', () => {
     });
   }
 
-  test('lead to a state with a way on', () => {
+  test('a failure leads to a state with a next step', () => {
     assert.equal(reasonOfRefusal('protocol'), 'backend_version');
     assert.equal(reasonOfRefusal('greeting'), 'backend_version');
     assert.equal(reasonOfRefusal('socket'), 'backend_failed');
@@ -118,7 +118,7 @@ suite('extension failures', () => {
 });
 
 suite('extension reconnecting', () => {
-  test('tries at once, then ever more slowly, and not for ever', () => {
+  test('it retries at once, then at growing intervals, and stops eventually', () => {
     let nowMs = 0;
     const reconnecting = new Reconnecting(() => nowMs);
     const delays = Array.from({ length: 13 }, () => reconnecting.nextDelayMs());
@@ -129,7 +129,7 @@ suite('extension reconnecting', () => {
     assert.equal(reconnecting.nextDelayMs(), 0);
   });
 
-  test('does not restart for a connection that breaks at once', () => {
+  test('it does not restart for a connection that breaks at once', () => {
     const reconnecting = new Reconnecting(() => 0);
     assert.equal(reconnecting.nextDelayMs(), 0);
     reconnecting.connected();
@@ -139,7 +139,7 @@ suite('extension reconnecting', () => {
   });
 });
 
-suite('extension files of others', () => {
+suite('extension: files of others', () => {
   let folder = '';
   suiteSetup(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-inside-')));
@@ -185,7 +185,7 @@ suite('extension host restarts', () => {
   });
 });
 
-suite('places that outputs name', () => {
+suite('places that output names', () => {
   const cases: readonly (readonly [string, string, readonly string[]])[] = [
     ['a stack of Node', '    at f (/w/src/a.ts:3:7)', ['/w/src/a.ts 3']],
     ['a compiler', 'src/b.ts(4,2): error TS2345: no', ['src/b.ts 4']],

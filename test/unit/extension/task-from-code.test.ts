@@ -14,7 +14,7 @@ const place: CodePlace = {
 };
 
 suite('task from code', () => {
-  test('a TODO is found in the comments of many languages, and nothing else is one', () => {
+  test('a TODO is found in the comments of many languages, and nothing else is', () => {
     assert.equal(findTodo('// TODO: round the total'), 'round the total');
     assert.equal(findTodo('  # FIXME(ana) round it'), 'round it');
     assert.equal(findTodo('/* TODO round it */'), 'round it');
@@ -24,7 +24,7 @@ suite('task from code', () => {
     assert.equal(findTodo('// TODO'), '');
   });
 
-  test('a problem gives the title, and every one of them is in the description', () => {
+  test('a problem gives the title, and all problems are in the description', () => {
     const problems = [
       { message: "Cannot find name 'sum'.\nDid you mean", source: 'ts 2304', line: 3 },
       { message: 'Unused.', source: '', line: 3 },
@@ -37,7 +37,7 @@ suite('task from code', () => {
     assert.match(description, /```typescript\nconst total = sum\(items\)\n```$/);
   });
 
-  test('a title is made of the text of Markdown, without its marks', () => {
+  test('a title contains the text of Markdown without its markup', () => {
     const titles = {
       '# Shop': 'Shop',
       '## Pay by card ##': 'Pay by card',
@@ -52,7 +52,7 @@ suite('task from code', () => {
     assert.equal(proposeTask({ ...place, text: '# a comment' }, []).title, '# a comment');
   });
 
-  test('epics that have landed are last among the places of a new task', () => {
+  test('landed epics come last among the places for a new task', () => {
     const epics = [
       epicView({ id: 'landed', landing_state: 'landed' }),
       epicView({ id: 'closed', status: 'closed' }),
@@ -61,7 +61,7 @@ suite('task from code', () => {
     assert.deepEqual(taskPlaces(epics), { open: [epics[2]], landed: [epics[0]] });
   });
 
-  test('a TODO gives the title, a selection its first line', () => {
+  test('a TODO gives the title, and so does the first line of a selection', () => {
     const todo = proposeTask({ ...place, text: '// TODO: round the total' }, []);
     assert.equal(todo.title, 'round the total');
     const empty = proposeTask({ ...place, text: '// TODO' }, []);
@@ -71,7 +71,7 @@ suite('task from code', () => {
     assert.match(selected.description, /^It is about `src\/cart\.ts`, lines 3 to 5\./);
   });
 
-  test('text with fences of its own stays inside, and long text is cut', () => {
+  test('text with its own fences stays inside, and long text is cut', () => {
     const { description } = proposeTask({ ...place, text: 'a\n````\nb' }, []);
     assert.match(description, /\n`{5}typescript\na\n````\nb\n`{5}$/);
     const long = proposeTask({ ...place, text: 'x'.repeat(50_000) }, []);

@@ -25,7 +25,7 @@ const message = {
 };
 
 suite('task from a test', () => {
-  test('a message names the test with its suites, and the place of the failure', () => {
+  test('a message names the test with its suites, and the location of the failure', () => {
     const { uri, test: chosen } = testChosen([{ test: item, message }]) ?? assert.fail('no test');
     assert.equal(uri?.path, '/r/test/cart.test.ts');
     assert.deepEqual(chosen, {
@@ -58,7 +58,7 @@ suite('task from a test', () => {
     );
   });
 
-  test('nothing else is one', () => {
+  test('nothing else is accepted', () => {
     for (const other of [undefined, null, 'id', { taskId: 'x' }, { test: null }, { path: '/r' }]) {
       assert.equal(testChosen([other]), null);
     }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { KeysOnTheirWay, pushOfKey } from '../../../extension/commands/tree-keys.ts';
 
 suite('keys of the tree', () => {
-  test('the answer follows a command that VS Code sends late, and one that is slow', async () => {
+  test('the answer follows a command that VS Code sends late, and a slow command', async () => {
     const done: string[] = [];
     const slow = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
@@ -23,14 +23,14 @@ suite('keys of the tree', () => {
     assert.deepEqual(done, ['command', 'answer']);
   });
 
-  test('a command that fails is an end, too', async () => {
+  test('a failing command also counts as finished', async () => {
     const keys = new KeysOnTheirWay(() => Promise.resolve());
     const failing = keys.follow(Promise.reject(new Error('no tree')));
     await keys.done();
     await assert.rejects(failing, /no tree/u);
   });
 
-  test('opens and runs in the tree what the same commands of a menu open and run', () => {
+  test('keys in the tree open and run the same things as the menu commands', () => {
     assert.equal(pushOfKey('drover.openStream')?.action, 'open');
     assert.equal(pushOfKey('drover.runEpic')?.action, 'run');
     assert.equal(pushOfKey('drover.rename')?.action, 'rename');

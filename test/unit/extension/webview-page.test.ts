@@ -21,14 +21,14 @@ const options = {
 };
 
 suite('extension webview page', () => {
-  test('allows scripts by nonce alone, and nothing inline', () => {
+  test('it allows scripts only by nonce, and nothing inline', () => {
     const text = policy('https://host', 'abc');
     assert.match(text, /^default-src 'none'; script-src 'nonce-abc'; style-src /);
     assert.doesNotMatch(text, /unsafe|\*|data:|http:/);
   });
 
   for (const place of ['subject', 'first'] as const) {
-    test(`shows hostile text in a ${place} as data`, () => {
+    test(`it shows hostile text in a ${place} as data`, () => {
       const words = { id: '</script><script>alert(1)</script>\u2028' };
       const html = page({ ...options, subject: null, [place]: words });
       assert.equal(html.match(/<script/g)?.length, 2);
@@ -37,7 +37,7 @@ suite('extension webview page', () => {
     });
   }
 
-  test('names the icon font itself: scripts would wait for a style sheet', () => {
+  test('it names the icon font itself, because scripts would wait for a style sheet', () => {
     const html = page({ ...options, subject: null });
     assert.match(html, /src: url\("https:\/\/host\/codicon\.ttf"\) format\("truetype"\)/);
     assert.doesNotMatch(html, /<link/);
@@ -45,7 +45,7 @@ suite('extension webview page', () => {
     assert.doesNotMatch(hostile, /<b>|x"/);
   });
 
-  test('escapes text in attributes', () => {
+  test('it escapes text in attributes', () => {
     const html = page({
       ...options,
       title: '<b>"',
@@ -55,7 +55,7 @@ suite('extension webview page', () => {
     assert.doesNotMatch(html, /<img|<b>/);
   });
 
-  test('finds a subject in the state that VS Code returns, and takes no other', () => {
+  test('it finds a subject in the state that VS Code returns, and accepts no other', () => {
     const state = { subject: { root: '/r', id: 'task-1', attempt: 2 }, component: { top: 3 } };
     assert.deepEqual(readSubject(parseSubject(state)), { root: '/r', id: 'task-1', attempt: 2 });
     const nothing = { root: null, id: null, attempt: null };
@@ -71,7 +71,7 @@ suite('extension webview page', () => {
     }
   });
 
-  test('gives each attempt a panel of its own', () => {
+  test('it gives each attempt its own panel', () => {
     const first = { root: '/r', id: 'task-1', attempt: 1 };
     assert.notEqual(subjectKey('stream', first), subjectKey('stream', { ...first, attempt: 2 }));
     assert.equal(subjectKey('stream', first), subjectKey('stream', { ...first }));
@@ -87,7 +87,7 @@ suite('extension webview page', () => {
     ['a selection without end', { type: 'selection', ids: Array(10_001).fill('x') }],
   ];
   for (const [name, message] of refused) {
-    test(`refuses ${name}`, () => {
+    test(`it refuses ${name}`, () => {
       assert.equal(readMessage(message), null);
     });
   }
@@ -100,12 +100,12 @@ suite('extension webview page', () => {
     ['no number', { ...ask('host', 'hello'), ask: 'x' }],
   ];
   for (const [name, message] of refusedAsks) {
-    test(`refuses to be asked: ${name}`, () => {
+    test(`it refuses a request: ${name}`, () => {
       assert.equal(readAsk(message), null);
     });
   }
 
-  test('accepts listed messages, with parameters as an object', () => {
+  test('it accepts listed messages whose parameters are an object', () => {
     const add = ask('backend', 'task.add');
     assert.deepEqual(readAsk({ ...add, params: 'x' }), { ...add, params: {} });
     assert.deepEqual(readAsk(ask('host', 'openGrid')), ask('host', 'openGrid'));
@@ -117,7 +117,7 @@ suite('extension webview page', () => {
     });
   });
 
-  test('distinguishes messages that change something from those that only read', () => {
+  test('it distinguishes messages that change something from messages that only read', () => {
     const isOne = (to: 'backend' | 'host', name: string): boolean => {
       const read = readAsk(ask(to, name));
       return read !== null && isChange(read);
@@ -128,12 +128,12 @@ suite('extension webview page', () => {
     for (const name of ['hello', 'readPlace', 'measured', 'copy']) assert.ok(!isOne('host', name));
   });
 
-  test('of several asks in a message each is checked by itself', () => {
+  test('it checks each of several requests in a message separately', () => {
     const message = { type: 'asks', asks: [ask('backend', 'status'), null] };
     assert.deepEqual(readMessage(message), message);
   });
 
-  test('still answers an ask that it refuses', () => {
+  test('it still answers a request that it refuses', () => {
     assert.equal(refusedAsk(ask('backend', 'run.start')), 1);
     assert.equal(refusedAsk('x'), null);
   });

@@ -14,7 +14,7 @@ import { removeFolder } from '../../remove-folder.ts';
 
 const mb = 1024 * 1024;
 
-suite('the space that goes with a folder', () => {
+suite('the space that deleting a folder frees', () => {
   let root = '';
   let slot = '';
   setup(() => {
@@ -31,7 +31,7 @@ suite('the space that goes with a folder', () => {
   /** Excludes the folders and the file system's additions. */
   const inMb = async (): Promise<number> => Math.round((await folderUse(slot)) / mb);
 
-  test('files at any depth, and nothing if the folder does not exist', async () => {
+  test('files at any depth count, and a missing folder counts nothing', async () => {
     write('slot/a');
     write('slot/deep/er/b');
     assert.equal(await inMb(), 2);
@@ -45,13 +45,13 @@ suite('the space that goes with a folder', () => {
     assert.equal(await inMb(), 0);
   });
 
-  test('a file with two names in it counts once', async () => {
+  test('a file with two names in the folder counts once', async () => {
     write('slot/a');
     linkSync(join(slot, 'a'), join(slot, 'deep', 'a'));
     assert.equal(await inMb(), 1);
   });
 
-  test('a file that another folder has as well does not go with it', async () => {
+  test('a file that another folder also contains does not count', async () => {
     write('other/shared');
     linkSync(join(root, 'other', 'shared'), join(slot, 'a'));
     assert.equal(await inMb(), 0);

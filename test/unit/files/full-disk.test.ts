@@ -14,12 +14,12 @@ suite('a full disk', () => {
   });
   teardown(() => removeFolder(folder));
 
-  test('is null with space, and the try leaves nothing', async () => {
+  test('a disk with space is not reported, and the check leaves nothing behind', async () => {
     assert.equal(await fullDiskAmong([folder, join(folder, 'none'), folder]), null);
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test('is null if no file can be written for another reason', async () => {
+  test('no full disk is reported if a file cannot be written for another reason', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     assert.equal(await fullDiskAmong([file, '/proc/self']), null);

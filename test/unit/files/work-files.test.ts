@@ -33,7 +33,7 @@ suite('copies of ignored files', () => {
   const copy = (...paths: string[]): Promise<readonly string[]> =>
     workFiles.copyIgnored(root, slot, paths);
 
-  test('a file, also over an older copy and into new folders', async () => {
+  test('a file is copied, even over an older copy and into new folders', async () => {
     writeFileSync(join(slot, '.env.test'), 'old\n');
     assert.deepEqual(await copy('.env.test', 'config/local.json'), [
       '.env.test',
@@ -43,7 +43,7 @@ suite('copies of ignored files', () => {
     assert.equal(readFileSync(join(slot, 'config', 'local.json'), 'utf8'), '{}\n');
   });
 
-  test('a link that an attempt has left is replaced; its target stays', async () => {
+  test('a link that an attempt left is replaced, and its target stays', async () => {
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'precious\n');
     symlinkSync(precious, join(slot, '.env.test'));
@@ -52,7 +52,7 @@ suite('copies of ignored files', () => {
     assert.equal(lstatSync(join(slot, '.env.test')).isSymbolicLink(), false);
   });
 
-  test('a folder that is a link is not entered, and none is made behind it', async () => {
+  test('a folder that is a link is not entered, and no folder is created behind it', async () => {
     const outside = join(folder, 'outside');
     mkdirSync(outside);
     mkdirSync(join(root, 'a', 'b'), { recursive: true });
@@ -62,7 +62,7 @@ suite('copies of ignored files', () => {
     assert.equal(existsSync(join(outside, 'b')), false);
   });
 
-  test('a link to a new file elsewhere makes no file there', async () => {
+  test('a link to a new file elsewhere creates no file there', async () => {
     symlinkSync(join(folder, 'new'), join(slot, '.env.test'));
     await copy('.env.test');
     assert.equal(existsSync(join(folder, 'new')), false);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { tellTroubles } from '../../../server/fleet/worker-troubles.ts';
 import type { WorkerNote } from '../../../server/protocol/worker-notes.ts';
 
-suite('troubles of a worker', () => {
+suite('problems of a worker', () => {
   let nowMs = 0;
   let logged: string[] = [];
   let told: WorkerNote[] = [];
@@ -20,7 +20,7 @@ suite('troubles of a worker', () => {
     );
   });
 
-  test('are reported as one line without secrets, the same one once in a minute', () => {
+  test('each is reported as one line without secrets, at most once a minute', () => {
     for (const atMs of [1_000, 2_000, 60_999, 61_000]) {
       nowMs = atMs;
       report(new Error('No answer\n  of s3cret'), 'beating');
@@ -41,7 +41,7 @@ suite('troubles of a worker', () => {
     );
   });
 
-  test('a flood of different ones ends in the log alone', () => {
+  test('a flood of different problems appears only in the log', () => {
     for (let at = 0; at < 1_000; at += 1) report(new Error(`number ${at}`), 'work');
     assert.deepEqual([logged.length, told.length], [1_000, 100]);
     nowMs += 60_000;

@@ -28,26 +28,26 @@ suite('signing in to a forge', () => {
   };
   const PATH = process.env['PATH'];
 
-  test('a file has it, and a renewed one is found', async () => {
+  test('the token is read from a file, and a renewed one is found', async () => {
     const env = { GH_TOKEN_FILE: fileWith('first\n') };
     assert.equal(await findToken('github.com', env), 'first');
     fileWith('second\n');
     assert.equal(await findToken('github.com', env), 'second');
   });
 
-  test('a token in a variable comes before a file', async () => {
+  test('a token in a variable takes precedence over a file', async () => {
     const env = { GH_TOKEN: 'here', GH_TOKEN_FILE: fileWith('there') };
     assert.equal(await findToken('github.com', env), 'here');
   });
 
-  test("the file of an own server's token is not for github.com, nor for another server", async () => {
+  test('the token file for a private server is not used for github.com or another server', async () => {
     const env = { GH_ENTERPRISE_TOKEN_FILE: fileWith('own'), GH_HOST: 'git.example', PATH: folder };
     assert.equal(await findToken('git.example', env), 'own');
     assert.equal(await findToken('github.com', env), null);
     assert.equal(await findToken('evil.example', env), null);
   });
 
-  test('a program is told the host, and prints its token', async () => {
+  test('a program gets the host, and prints its token', async () => {
     const env = { PATH, GH_TOKEN_PROGRAM: programThat('echo "token-of-$1"') };
     assert.equal(await findToken('git.example', env), 'token-of-git.example');
   });

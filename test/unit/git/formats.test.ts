@@ -29,18 +29,18 @@ suite('git formats: status', () => {
   const ids = `100644 100644 100644 ${sha} ${sha}`;
 
   test('clean', () => check(head, [sha, 'drover/t/1']));
-  test('folders that git could not read are in its warnings only', () => {
+  test("unreadable folders appear only in git's warnings", () => {
     const warnings = "warning: could not open directory 'a/b c/': Permission denied\n";
     const all = `${warnings}${warnings}warning: something else\nwarning: could not open directory 'it's/': x\n`;
     assert.deepEqual(parseStatus(Buffer.from(''), all).unreadable, ['a/b c/', "it's/"]);
     assert.deepEqual(parseStatus(Buffer.from('')).unreadable, []);
   });
-  test('empty output', () => check([], [null, null]));
-  test('no commit yet, detached', () => {
+  test('empty output is handled', () => check([], [null, null]));
+  test('a detached HEAD without a commit is read', () => {
     check(['# branch.oid (initial)', '# branch.head main'], [null, 'main']);
     check([`# branch.oid ${sha}`, '# branch.head (detached)', '# stash 2'], [sha, null]);
   });
-  test('changed, staged, untracked, ignored', () =>
+  test('changed, staged, untracked and ignored files are read', () =>
     check(
       [
         ...head,
@@ -60,7 +60,7 @@ suite('git formats: status', () => {
         ['untracked', 'inner/', '.?', 'nested'],
       ],
     ));
-  test('unmerged, submodule, renamed', () =>
+  test('unmerged, submodule and renamed entries are read', () =>
     check(
       [
         ...head,
@@ -79,7 +79,7 @@ suite('git formats: status', () => {
         ['untracked', 'after', '.?'],
       ],
     ));
-  test('names with line ends, and broken records', () =>
+  test('names with line breaks and broken records are handled', () =>
     check(
       [...head, '? a\nb', '1 short', 'x what'],
       [sha, 'drover/t/1', ['untracked', 'a\nb', '.?']],
@@ -91,7 +91,7 @@ suite('git formats: merge-tree', () => {
     assert.deepEqual(parseMergeTree(code, Buffer.from(text)), expected);
   const [x, y, z] = ['1', '2', '3'].map((digit) => digit.repeat(40));
   test('clean', () => check(0, `${sha}\0`, { tree: sha, conflicts: [] }));
-  test('conflict', () =>
+  test('a conflict is read', () =>
     check(
       1,
       [
@@ -118,7 +118,7 @@ suite('git formats: merge-tree', () => {
 });
 
 suite('git formats: the rest', () => {
-  test('worktree list', () =>
+  test('the worktree list is read', () =>
     assert.deepEqual(
       parseWorktreeList(
         Buffer.from(
@@ -148,7 +148,7 @@ suite('git formats: the rest', () => {
         { path: '/e', head: null, branch: null, prunable: false, bare: true, locked: false },
       ],
     ));
-  test('configuration', () => {
+  test('configuration is read', () => {
     const item = (...parts: readonly string[]): string => parts.map((part) => `${part}\0`).join('');
     const listed = parseListed(
       Buffer.from(
@@ -166,7 +166,7 @@ suite('git formats: the rest', () => {
     assert.deepEqual(listed.values.get('core.bare'), ['true']);
     assert.deepEqual(listed.included, ['/r/.gitconfig', '/h/more']);
   });
-  test('commit objects', () => {
+  test('commit objects are read', () => {
     const text = `tree ${sha}\nparent ${sha}\nparent ${'b'.repeat(40)}\nauthor x\n\nparent ${'c'.repeat(40)}\n`;
     assert.deepEqual(parseCommit(text), { tree: sha, parents: [sha, 'b'.repeat(40)] });
     assert.deepEqual(parseCommit(`tree ${sha}\nauthor x\n\n`), {
@@ -175,7 +175,7 @@ suite('git formats: the rest', () => {
     });
     assert.equal(parseCommit('abc'), null);
   });
-  test('versions', () => {
+  test('versions are read', () => {
     const check = (text: string, version: string | null, enough: boolean): void => {
       assert.equal(parseVersion(text), version);
       assert.equal(isNewEnough(version ?? '0'), enough);

@@ -14,7 +14,7 @@ import { rescueRefName } from '../../../server/git/remote/kept-refs.ts';
 import { KeyedMutex, Semaphore } from '../../../server/core/work/semaphore.ts';
 
 suite('git rules', () => {
-  test('held names', () => {
+  test('held names are recognized', () => {
     const held =
       '.env a/.env .env.local x.pem x.PEM deep/er/x.key x.p12 id_rsa id_rsa.pub id_ed25519_work credentials credentials.json a/credentials-prod .ENV .Env.Local a/.netrc .git-credentials id_dsa ID_ECDSA id_ecdsa.pub x.pfx x.P12 a.jks a.keystore terraform.tfstate terraform.tfstate.backup kubeconfig kubeconfig.yaml service-account.json service-account-prod.json service_account.json secrets.json secrets.yaml Secrets.toml secrets.env secrets.ts src/secrets.py Credentials.json .htpasswd';
     const free =
@@ -23,14 +23,14 @@ suite('git rules', () => {
     for (const name of free.split(' ')) assert.equal(isHeldFileName(name), false, name);
   });
 
-  test('S22: names that act on a terminal are held', () => {
+  test('S22: names with terminal control characters are held', () => {
     for (const name of ['a\u001b]0;title\u0007', 'folder\u009b31m/x.ts', 'b\u007f', 'c\b'])
       assert.equal(isHeldFileName(name), true, JSON.stringify(name));
     for (const name of ['Icon\r', 'ü b.ts', 'tab\there'])
       assert.equal(isHeldFileName(name), false, JSON.stringify(name));
   });
 
-  test('ignored files that tools make again', () => {
+  test('ignored files that tools regenerate are recognized', () => {
     for (const path of [
       'node_modules/a',
       'x/__pycache__/y',
@@ -46,7 +46,7 @@ suite('git rules', () => {
     }
   });
 
-  test('full refs', () => {
+  test('full refs are checked', () => {
     for (const ref of ['refs/heads/main', 'refs/drover/land/feature/x', 'refs/heads/ü']) {
       assert.equal(isFullRef(ref), true, ref);
     }
@@ -92,7 +92,7 @@ suite('git rules', () => {
     }
   });
 
-  test('lock files', () => {
+  test('lock files are recognized', () => {
     const check = (stderr: string, lock: string | null): void =>
       assert.equal(parseLockFile(stderr), lock);
     check(
@@ -113,7 +113,7 @@ suite('git rules', () => {
     assert.equal(isPassingRace('fatal: bad revision'), false);
   });
 
-  test('failures', () => {
+  test('failures are classified', () => {
     const check = (stderr: string, kind: string, retryable: boolean, words: RegExp): void => {
       const output = { code: 128, stdout: Buffer.alloc(0), stderr, problem: null };
       const failure = failureOf(output, 'do it');
@@ -140,7 +140,7 @@ suite('git rules', () => {
     assert.equal(failureOf(slow, 'do it').retryable, true);
   });
 
-  test('why a checkout did not move', () => {
+  test('the reason why a checkout did not move is found', () => {
     const check = (stderr: string, words: RegExp): void =>
       assert.match(refusalReason(stderr, '/w'), words);
     check(
@@ -194,7 +194,7 @@ suite('git rules', () => {
     assert.deepEqual([environment['LC_ALL'], environment['GIT_OPTIONAL_LOCKS']], ['C', '0']);
   });
 
-  test('a chosen ssh gets the options of a connection that ends', () => {
+  test('a custom ssh gets the options that end a dead connection', () => {
     const alive = '-o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3';
     const check = (
       source: Readonly<Record<string, string>>,
@@ -216,7 +216,7 @@ suite('git rules', () => {
     check({ GIT_SSH: '/usr/bin/ssh' }, 'own-ssh', undefined);
   });
 
-  test('identities', () => {
+  test('identities are read', () => {
     const full = new Map([
       ['user.name', 'U'],
       ['user.email', 'u@x'],
@@ -239,7 +239,7 @@ suite('git rules', () => {
     });
   });
 
-  test('messages', () => {
+  test('messages are formatted', () => {
     const check = (subject: string, trailers: readonly string[], expected: string): void =>
       assert.equal(commitMessage(subject, trailers), expected);
     check(
@@ -258,7 +258,7 @@ suite('git rules', () => {
   });
 });
 
-suite('git turns', () => {
+suite('git locks', () => {
   const gate = (): { readonly opened: Promise<void>; readonly open: () => void } => {
     let open = (): void => undefined;
     const opened = new Promise<void>((resolve) => {
@@ -297,7 +297,7 @@ suite('git turns', () => {
     );
   });
 
-  test('a mutex holds back its own key only', async () => {
+  test('a mutex blocks only its own key', async () => {
     const mutex = new KeyedMutex();
     const { opened, open } = gate();
     const log: string[] = [];

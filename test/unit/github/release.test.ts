@@ -33,7 +33,7 @@ suite('a release', () => {
     publishingFrom: 'a/b',
   };
 
-  test('of a tagged commit with dated notes is not stopped', () => {
+  test('a tagged commit with dated notes is released', () => {
     assert.deepEqual(problemsOf(facts), []);
     assert.deepEqual(problemsOf({ ...facts, publishingFrom: null }), []);
   });
@@ -46,25 +46,25 @@ suite('a release', () => {
     [/names the repository .*a\/b\.git, but this is c\/d\.$/u, { publishingFrom: 'c/d' }],
   ];
   for (const [problem, change] of stops) {
-    test(`is stopped: ${problem.source}`, () => {
+    test(`a release is stopped: ${problem.source}`, () => {
       const problems = problemsOf({ ...facts, ...change });
       assert.equal(problems.length, 1);
       assert.match(problems[0] ?? '', problem);
     });
   }
 
-  test('has the notes of its own version alone', () => {
+  test('a release has only the notes of its own version', () => {
     assert.equal(notesOf(changelog, '0.2.0'), '* Adds one.');
     assert.equal(notesOf(changelog, '0.1.0'), 'The first release.\n\n### Engine\n\n* Runs.');
     assert.equal(notesOf(changelog, '0.1'), null);
   });
 });
 
-suite('the page of support', () => {
+suite('the support page', () => {
   const read = (name: string): string => readFileSync(join(root, name), 'utf8');
   const page = read('SUPPORT.md');
 
-  test('names the versions of agents that the tests drive', () => {
+  test('it names the versions of agents that the tests drive', () => {
     const { dependencies, optionalDependencies } = JSON.parse(
       read('test/agents-under-test/package.json'),
     );
@@ -75,14 +75,14 @@ suite('the page of support', () => {
     );
   });
 
-  test('names the oldest VS Code and Node of package.json', () => {
+  test('it names the oldest VS Code and Node of package.json', () => {
     const { engines } = JSON.parse(read('package.json'));
     assert.ok(page.includes(`| ${engines.vscode.replace(/^\^|\.0$/gu, '')} or newer`));
     assert.ok(page.includes(`| ${engines.node.slice(2)}, 22, 24 |`));
   });
 });
 
-suite('the issue of a red night', () => {
+suite('the issue about a red night', () => {
   const red = [
     'Under way.',
     'ok build',
@@ -93,7 +93,7 @@ suite('the issue of a red night', () => {
     '\n3 passed, 1 failed\n',
   ].join('\n');
 
-  test('names each part that failed, and the commands that repeat it', () => {
+  test('it names each part that failed, and the commands that reproduce the failures', () => {
     const logs = [
       { name: 'soak-simulation.log', text: red },
       { name: 'soak-crash.log', text: 'The end.\n\n9 passed, 0 failed\n' },
@@ -106,7 +106,7 @@ suite('the issue of a red night', () => {
     assert.ok(!text.includes('## crash'));
   });
 
-  test('is not written for green logs', () => {
+  test('it is not written for green logs', () => {
     assert.equal(issueText([{ name: 'soak-crash.log', text: 'The end.' }], 'here'), null);
   });
 });

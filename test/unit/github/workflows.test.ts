@@ -13,7 +13,7 @@ import { allJobs } from '../../runner/suites.ts';
 const root = join(import.meta.dirname, '../../..');
 const folder = join(root, '.github/workflows');
 
-suite('workflows of GitHub', () => {
+suite('GitHub workflows', () => {
   const workflows = readdirSync(folder).map((name) => ({
     name,
     text: readFileSync(join(folder, name), 'utf8'),
@@ -53,7 +53,7 @@ suite('workflows of GitHub', () => {
     }
   });
 
-  test('a workflow may only read, and a job names its other rights', () => {
+  test('a workflow has only read permission, and a job names its other permissions', () => {
     for (const { name, text } of workflows) {
       assert.match(text, /^permissions:\n {2}contents: read\n\n/mu, name);
       assert.doesNotMatch(text, /write-all|pull_request_target/u, name);

@@ -11,8 +11,8 @@ const outputOf = (imports: Metafile['outputs'][string]['imports']): Metafile['ou
   return { imports, bytes: 1, inputs: {}, exports: [] };
 };
 
-suite('omissions of the bundles', () => {
-  test('packages that are needed, but no module of Node, also of a later one than builds', () => {
+suite('packages that the bundles omit', () => {
+  test("packages that are required are bundled, but Node's own modules are not, even of a later Node than the build's", () => {
     const imports = ['pg', 'node:fs', 'fs', 'node:made-in-a-later-node'].map((path) => {
       return { path, kind: 'import-statement', external: true } as const;
     });
@@ -28,7 +28,7 @@ suite('parts of the bundles', () => {
     ...(entryPoint !== null && { entryPoint }),
   });
 
-  test('chunks that the same programs load share a file, those of the version are alone', () => {
+  test('chunks that the same programs load share a file, and those of the version are separate', () => {
     const parts = partsOf({
       'dist/cli-main.cjs': output('server/cli/main.ts', 'dist/chunk-VERSION.cjs'),
       'dist/backend.cjs': output('server/main/backend-main.ts', 'dist/chunk-A.cjs'),
@@ -59,7 +59,7 @@ suite('parts of the bundles', () => {
     );
   });
 
-  test('a part holds one byte a character and runs each chunk once, when it is asked for', () => {
+  test('a part has one byte per character and runs each chunk once, on demand', () => {
     const chunk = (name: string, code: string) => ({ name, code, map: '' });
     const { code } = partOf([
       chunk(

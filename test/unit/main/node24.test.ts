@@ -32,7 +32,7 @@ const anyNode = new Set([
 ]);
 
 suite('the Node of the project', () => {
-  test('every script that needs it asks for it', () => {
+  test('every script that needs it requests it', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
@@ -47,7 +47,7 @@ suite('the Node of the project', () => {
     }
   });
 
-  test('is found among the packages, gets the words, is "node" for its children, and its end is the end', () => {
+  test('it is found among the packages, gets the arguments, is "node" for its children, and its exit ends the launcher', () => {
     const folder = mkdtempSync(join(tmpdir(), 'drover-node24-'));
     try {
       const platform = process.platform === 'win32' ? 'win' : process.platform;
@@ -73,7 +73,7 @@ suite('the Node of the project', () => {
     }
   });
 
-  test('runs the program itself in its folder, with its own words', () => {
+  test('it runs the program itself in its folder, with the original arguments', () => {
     const program = join('test', 'runner', 'main.ts');
     const done = spawnSync(process.execPath, [launcher, program, 'no-such-suite'], {
       cwd: root,

@@ -31,7 +31,7 @@ suite('requests before their handlers', () => {
     seen.length = 0;
   });
 
-  test('words of a person are masked, commands arrive as they are', async () => {
+  test("a person's text is masked, and commands arrive unchanged", async () => {
     await served['task.hint']({ id: 'task-1', text: 'use hunter2' });
     await served['run.start']({ gate: 'check hunter2' });
     assert.deepEqual(seen, [
@@ -41,7 +41,7 @@ suite('requests before their handlers', () => {
     ]);
   });
 
-  test('settings are read before requests that depend on them, once, and for nothing else', async () => {
+  test('settings are read once before requests that depend on them, and for nothing else', async () => {
     await served['task.add']({ title: 'of hunter2' });
     await served['runs.list']({});
     assert.deepEqual(seen, ['settings', ['task.add', { title: 'of ***' }], ['runs.list', {}]]);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mayAnswer } from '../../../server/main/start-backend.ts';
 
 suite('a backend that starts', () => {
-  test('is waited for while it lives: a busy machine takes longer than one that has failed', () => {
+  test('a client waits for it while it lives, because a busy machine takes longer than a failed start', () => {
     assert.deepEqual([mayAnswer(19_000, true), mayAnswer(21_000, true)], [true, false]);
     assert.deepEqual([mayAnswer(60_000, false), mayAnswer(91_000, false)], [true, false]);
   });

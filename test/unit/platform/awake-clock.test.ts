@@ -26,31 +26,31 @@ suite('the clock of a machine that sleeps', () => {
     return clock.nowMs() - beforeMs;
   }
 
-  test('counts the time that passes', () => {
+  test('it counts time that passes', () => {
     assert.equal(pass(1_000, 1_000), 1_000);
     assert.equal(pass(59_000, 59_000), 59_000);
     assert.deepEqual(slept, []);
     assert.equal(clock.wokeAtMs(), 0);
   });
 
-  test('does not count a sleep in which the monotonic clock stands still', () => {
+  test('it does not count a sleep in which the monotonic clock stops', () => {
     assert.equal(pass(7 * hourMs + 1_000, 1_000), 1_000);
     assert.deepEqual(slept, [7 * hourMs]);
     assert.equal(clock.wokeAtMs(), 6_000);
   });
 
-  test('does not count one in which it continues', () => {
+  test('it does not count a sleep in which the monotonic clock continues', () => {
     assert.equal(pass(7 * hourMs, 7 * hourMs), 1_000);
     assert.deepEqual(slept, [7 * hourMs - 1_000]);
   });
 
-  test('a clock that is set back or forward a little is no sleep', () => {
+  test('a clock that is set back or forward a little is not a sleep', () => {
     assert.equal(pass(-hourMs, 1_000), 1_000);
     assert.equal(pass(30_000, 1_000), 1_000);
     assert.deepEqual(slept, []);
   });
 
-  test('reports each sleep once', () => {
+  test('it reports each sleep once', () => {
     pass(hourMs, 10);
     clock.nowMs();
     pass(2 * hourMs, 10);

@@ -13,8 +13,8 @@ const request = {
   home: '/home/ada',
 };
 
-suite('services of a user', () => {
-  test('a unit of systemd quotes words, specifiers and variables', () => {
+suite('user services', () => {
+  test('a systemd unit quotes arguments, specifiers and variables', () => {
     const { file, text } = systemdService(request, 'ada');
     assert.equal(file, '/home/ada/.config/systemd/user/drover-0123456789ab.service');
     const lines = text.split('\n');
@@ -27,12 +27,12 @@ suite('services of a user', () => {
     assert.ok(lines.includes('KillMode=process'), text);
   });
 
-  test('it lies in XDG_CONFIG_HOME, if that is set', () => {
+  test('the unit is in XDG_CONFIG_HOME if that is set', () => {
     const { file } = systemdService({ ...request, env: { XDG_CONFIG_HOME: '/conf' } }, 'ada');
     assert.equal(file, '/conf/systemd/user/drover-0123456789ab.service');
   });
 
-  test('an agent of launchd escapes what XML reads as marks', () => {
+  test('a launchd agent escapes XML markup', () => {
     const { file, text, linger, enable } = launchdService(request, 501);
     assert.equal(file, '/home/ada/Library/LaunchAgents/dev.drover.0123456789ab.plist');
     assert.ok(text.includes('<string>/home/ada/100% &lt;"mine"&gt; &amp; $HOME</string>'), text);
@@ -42,5 +42,5 @@ suite('services of a user', () => {
     assert.equal(linger, null);
   });
 
-  test('Windows has none', () => assert.equal(windows.userService(request), null));
+  test('Windows has no services', () => assert.equal(windows.userService(request), null));
 });

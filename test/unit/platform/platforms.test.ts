@@ -16,13 +16,13 @@ const place = {
 };
 
 suite('platforms', () => {
-  test('are chosen by their name; other systems with ps are like macOS', () => {
+  test('they are chosen by name, and other systems with ps are like macOS', () => {
     const names = ['linux', 'win32', 'darwin', 'freebsd'] as const;
     assert.deepEqual(names.map(platformNamed), [linux, windows, darwin, darwin]);
     assert.equal(thisPlatform, platformNamed(process.platform));
   });
 
-  test('have these abilities', () => {
+  test('they have these capabilities', () => {
     const abilities = (platform: Platform): readonly string[] =>
       Object.entries(platform).flatMap(([name, value]) => (value === true ? [name] : []));
     const ofPosix = ['hasProcessGroups', 'hasShell', 'hasFileModes', 'hasCheapStartTimes'];
@@ -33,7 +33,7 @@ suite('platforms', () => {
 
   for (const platform of [linux, darwin]) {
     suite(platform.name, () => {
-      test('keeps sockets in a folder of the user, short enough for the system', () => {
+      test('sockets are in a folder of the user, with paths short enough for the system', () => {
         const check = (change: object, expected: string): void =>
           assert.equal(platform.socketPath({ ...place, ...change }), expected);
         check({}, '/var/tmp/drover-1000/0123456789abcdef.sock');
@@ -43,12 +43,12 @@ suite('platforms', () => {
         check(deep, '/tmp/drover-1000/0123456789abcdef.sock');
       });
 
-      test('gives agents a socket that is alone in its folder', () => {
+      test('agents get a socket that is alone in its folder', () => {
         const path = '/var/tmp/drover-1000/a-0123456789abcdef/s';
         assert.equal(platform.agentSocketPath(place), path);
       });
 
-      test('starts command lines in the shell of POSIX, and programs without an ending', () => {
+      test('command lines start in the POSIX shell, and programs without a suffix', () => {
         const start = { program: '/bin/sh', args: ['-c', 'echo "$A"'] };
         assert.deepEqual(platform.shellStart('echo "$A"'), start);
         assert.deepEqual(platform.programEndings({ PATHEXT: '.EXE' }), ['']);
@@ -57,12 +57,12 @@ suite('platforms', () => {
   }
 
   suite('win32', () => {
-    test('has a named pipe for each user and repository, and none for agents', () => {
+    test('it has a named pipe for each user and repository, and none for agents', () => {
       assert.equal(windows.socketPath(place), '\\\\.\\pipe\\drover-ada-0123456789abcdef');
       assert.equal(windows.agentSocketPath(place), null);
     });
 
-    test('starts command lines in cmd.exe, and finds programs by PATHEXT', () => {
+    test('command lines start in cmd.exe, and programs are found by PATHEXT', () => {
       const { program, args } = windows.shellStart('echo %A%');
       assert.deepEqual([program, ...args], ['cmd.exe', '/d', '/s', '/c', 'echo %A%']);
       assert.deepEqual(windows.programEndings({}), ['.EXE', '.CMD']);
@@ -71,7 +71,7 @@ suite('platforms', () => {
     });
   });
 
-  test('the facts of ps become a time that names a process', () => {
+  test('the facts from ps become a start time that identifies a process', () => {
     const line = 'Ss   Sat Nov 28 21:38:35 2026\n';
     assert.deepEqual(parsePsFacts(line), { startTime: '1795901915', isZombie: false });
     assert.equal(parsePsFacts('Z+ Sat Nov 28 21:38:35 2026')?.isZombie, true);
@@ -80,7 +80,7 @@ suite('platforms', () => {
     }
   });
 
-  test('a running process has facts, and one that never existed has none', () => {
+  test('a running process has facts, and a process that never existed has none', () => {
     assert.equal(thisPlatform.processFacts(process.pid)?.isZombie, false);
     assert.equal(thisPlatform.processFacts(2 ** 22 + 1), null);
   });

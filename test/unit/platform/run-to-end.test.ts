@@ -109,7 +109,7 @@ suite('run a program to its end', () => {
   });
 
   for (const hang of hangs) {
-    test(`a program that ${hang.name} ends within its bound`, async () => {
+    test(`a program that ${hang.name} ends within its time limit`, async () => {
       const startedMs = performance.now();
       const end = await runToEnd(request(hang.script));
       const tookMs = performance.now() - startedMs;
@@ -122,26 +122,26 @@ suite('run a program to its end', () => {
     });
   }
 
-  test('all output of a program that ends by itself is returned', async () => {
+  test('all output of a program that exits by itself is returned', async () => {
     const end = await runToEnd(request('seq 1 20000; exit 3', { timeoutMs: 60_000 }));
     assert.equal(end.code, 3);
     assert.equal(end.problem, null);
     assert.ok(end.stdout.toString().endsWith('19999\n20000\n'));
   });
 
-  test('output over the bound ends the program', async () => {
+  test('output beyond the limit ends the program', async () => {
     const end = await runToEnd(request('yes', { maxOutputBytes: 1_000, timeoutMs: 60_000 }));
     assert.equal(end.problem, 'too_much_output');
     assert.equal(end.stdout.length, 1_000);
   });
 
-  test('a program that does not exist is reported as missing', async () => {
+  test('a missing program is reported as missing', async () => {
     const end = await runToEnd(request('', { program: join(folder, 'none') }));
     assert.equal(end.problem, 'missing');
     assert.equal(end.code, null);
   });
 
-  test('an aborted program is ended with its children', async () => {
+  test('an aborted program is killed with its children', async () => {
     const controller = new AbortController();
     const script = 'sleep 60 & echo $! > "$1/child"; echo ready; wait';
     const running = runToEnd(request(script, { signal: controller.signal, timeoutMs: 60_000 }));

@@ -32,7 +32,7 @@ suite('kept attachments', () => {
   });
   teardown(() => removeFolder(folder));
 
-  test('an image is kept once, for its owner alone', async () => {
+  test('an image is stored once, readable only by its owner', async () => {
     assert.equal(await keepAttachment({ attachments }, image), nameOf(image));
     assert.equal(await keepAttachment({ attachments }, image), nameOf(image));
     assert.deepEqual(readdirSync(attachments), [nameOf(image)]);
@@ -69,7 +69,7 @@ suite('kept attachments', () => {
     assert.deepEqual(await keptAttachments({ attachments }), []);
   });
 
-  test('a link that has the name of an image is replaced; its target stays', async () => {
+  test('a link with the name of an image is replaced, and its target stays', async () => {
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'precious');
     mkdirSync(attachments);
@@ -83,7 +83,7 @@ suite('kept attachments', () => {
     );
   });
 
-  test('no more files than the folder may have', async () => {
+  test('no more files are stored than the folder may contain', async () => {
     mkdirSync(attachments);
     for (let at = 0; at < 2_000; at += 1)
       writeFileSync(join(attachments, `${String(at).padStart(64, '0')}.gif`), '');
@@ -91,7 +91,7 @@ suite('kept attachments', () => {
     assert.equal(readdirSync(attachments).length, 2_000);
   });
 
-  test('a process of a run may not keep one', () => {
+  test('a process of a run may not attach one', () => {
     assert.equal(isPersonsDecision('attachment.add', { content: '' }), true);
   });
 });

@@ -7,17 +7,17 @@ suite('environment of a client', () => {
   const path = (client: string | undefined, backend: string): string | undefined =>
     withBackendPath(client === undefined ? {} : { PATH: client }, { PATH: backend })['PATH'];
 
-  test('has its own folders first, then those of the backend, each once', () => {
+  test("its own folders come first, then the backend's, each once", () => {
     assert.equal(path('/new:/bin', '/bin:/old'), '/new:/bin:/old');
     assert.equal(path('/bin', ''), '/bin');
     assert.equal(path(undefined, '/bin'), '/bin');
   });
 
-  test('has no relative folders: they would be those of an agent', () => {
+  test("it has no relative folders, because they would be an agent's", () => {
     assert.equal(path('node_modules/.bin:.::/bin', './old'), '/bin');
   });
 
-  test('keeps its other variables, and the spelling of Path', () => {
+  test('it keeps its other variables, and the spelling of Path', () => {
     assert.deepEqual(withBackendPath({ Path: '/a', HOME: '/h' }, { PATH: '/b' }), {
       Path: '/a:/b',
       HOME: '/h',

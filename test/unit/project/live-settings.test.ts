@@ -24,7 +24,7 @@ suite('live settings', () => {
     refreshBounds: (live: LiveSettings) => live.refreshBounds(),
   };
   for (const [name, read] of Object.entries(readings)) {
-    test(`the gate of a run that starts during "${name}" stays in force`, async () => {
+    test(`the gate of a run that starts during "${name}" stays in effect`, async () => {
       const environment = { HOME: root };
       const live = await LiveSettings.load(root, environment, {}, 'accepted');
       assert.equal(live.settings.gate.command, null);
@@ -39,7 +39,7 @@ suite('live settings', () => {
     });
   }
 
-  test('offered settings are not in force', async () => {
+  test('offered settings have no effect yet', async () => {
     const environment = { HOME: root };
     const live = await LiveSettings.load(root, environment, {}, 'accepted');
     assert.equal((await live.offer(environment, {})).settings.gate.command, 'check');

@@ -16,14 +16,14 @@ suite('places of a project', () => {
   });
   teardown(() => removeFolder(folder));
 
-  test('the nearest folder upwards', () => {
+  test('the nearest folder upward is used', () => {
     assert.equal(findProject(join(folder, 'a', 'b')), folder);
   });
-  test('S14: not one that another user has put there', () => {
+  test('S14: a folder that another user created is not used', () => {
     const somebodyElse = (process.getuid?.() ?? 0) + 1;
     assert.notEqual(findProject(join(folder, 'a', 'b'), somebodyElse), folder);
   });
-  test('nor a plan that a git folder of another user keeps', () => {
+  test("S14: a plan in another user's git folder is not used", () => {
     removeFolder(join(folder, '.drover'));
     for (const name of ['objects', 'drover/fence'])
       mkdirSync(join(folder, '.git', name), { recursive: true });

@@ -27,7 +27,7 @@ suite('policy files', () => {
     return file;
   };
 
-  test('no file is no policy', async () => {
+  test('without a file there is no policy', async () => {
     assert.deepEqual(await readPolicies('', nowhere()), []);
   });
 
@@ -49,20 +49,20 @@ suite('policy files', () => {
     ['is too long', () => put('a.toml', `#${'x'.repeat(70_000)}\n`), /bytes/],
   ];
   for (const [name, path, sentence] of unusable) {
-    test(`a second file that ${name} refuses instead of being ignored`, async () => {
+    test(`a second file that ${name} forbids everything instead of being ignored`, async () => {
       const file = await only(path());
       assert.equal(file.kind, 'unusable');
       assert.match(policyText(file), sentence);
     });
   }
 
-  test('a file of the system that others can write is not trusted', async () => {
+  test('a system file that others can write is not trusted', async () => {
     const system = put('policy.toml', '[policy]\n');
     chmodSync(system, 0o666);
     assert.match(policyText(await only('', system)), /can be changed by others than root/);
   });
 
-  test('a link in the place of the file of the system is not followed', async () => {
+  test('a link in place of the system file is not followed', async () => {
     const link = join(folder, 'link.toml');
     symlinkSync(put('policy.toml', '[policy]\n'), link);
     assert.match(policyText(await only('', link)), /symbolic link/);

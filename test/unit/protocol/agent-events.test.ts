@@ -27,9 +27,9 @@ const written: readonly AgentEvent[] = [
   { type: 'exit', code: null, signal: 'SIGKILL' },
 ];
 
-suite('lines of an agent’s log', () => {
+suite("lines of an agent's log", () => {
   for (const event of written) {
-    test(`${event.type} is passed on to the letter`, () => {
+    test(`${event.type} is passed on unchanged`, () => {
       const stored = JSON.stringify({ at, ...event, of_a_later_version: [1] });
       const line = checkedLine(JSON.parse(stored) as object);
       assert.equal(JSON.stringify(line), stored);
@@ -71,13 +71,13 @@ suite('lines of an agent’s log', () => {
     ],
   ];
   for (const [stored, expected] of broken) {
-    test(`${JSON.stringify(stored)} is mended`, () => {
+    test(`${JSON.stringify(stored)} is repaired`, () => {
       const line: unknown = JSON.parse(JSON.stringify(checkedLine({ at, ...stored })));
       assert.deepEqual(line, { at, ...expected });
     });
   }
 
-  test('one of an unknown type stays as it is stored, and is read as a note', () => {
+  test('an event of an unknown type stays as stored, and is read as a note', () => {
     const stored = { at, type: 'from_the_future', text: 'hello', more: true };
     const line = checkedLine(stored);
     assert.equal(line, stored);
@@ -90,7 +90,7 @@ suite('lines of an agent’s log', () => {
     assert.equal(eventOfLine(checkedLine({ type: 'toString', at })).type, 'note');
   });
 
-  test('times are milliseconds, also of logs that hold seconds', () => {
+  test('times are milliseconds, even in logs that contain seconds', () => {
     assert.equal(atMsOf({ at }), at);
     assert.equal(atMsOf({ at: at / 1000 }), at);
     assert.equal(atMsOf({ at: Number.NaN }), 0);

@@ -58,7 +58,7 @@ async function settle(): Promise<void> {
 }
 
 suite('extension board store', () => {
-  test('follows the feed with one question for each frame', async () => {
+  test('it follows the feed with one request for each frame', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     recorder.answers = [changes(5, 7, 'two'), changes(7, 20, 'three')];
@@ -74,7 +74,7 @@ suite('extension board store', () => {
     assert.deepEqual(recorder.heard, ['board 5', 'changes 7 two', 'changes 20 three']);
   });
 
-  test('asks for nothing that it has already', async () => {
+  test('it does not request rows that it already has', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     await recorder.store.begin(recorder.source);
@@ -83,7 +83,7 @@ suite('extension board store', () => {
     assert.deepEqual(recorder.asked, ['snapshot']);
   });
 
-  test('reads everything again if changes leave a gap', async () => {
+  test('it reads everything again if changes leave a gap', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5), board(30, 'all new')];
     recorder.answers = [changes(20, 30, 'too late')];
@@ -94,7 +94,7 @@ suite('extension board store', () => {
     assert.equal(recorder.store.board?.tasks[0]?.title, 'all new');
   });
 
-  test('does not ask without end when the board is behind its feed', async () => {
+  test('it does not request endlessly when the board is behind its feed', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     recorder.answers = [changes(5, 5, 'same')];
@@ -105,7 +105,7 @@ suite('extension board store', () => {
     assert.deepEqual(recorder.asked, ['snapshot', 'changes 5']);
   });
 
-  test('requests nothing if changes arrive with the events', async () => {
+  test('it requests nothing if changes arrive with the events', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     await recorder.store.begin(recorder.source);
@@ -118,7 +118,7 @@ suite('extension board store', () => {
     assert.deepEqual(recorder.heard, ['board 5', 'changes 7 two', 'changes 8 three']);
   });
 
-  test('requests the board if arriving changes leave a gap, or a request is pending', async () => {
+  test('it requests the board if arriving changes leave a gap, or a request is pending', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     recorder.answers = [changes(5, 9, 'two'), changes(9, 12, 'three')];
@@ -131,7 +131,7 @@ suite('extension board store', () => {
     assert.deepEqual(recorder.heard, ['board 5', 'changes 9 two', 'changes 12 three']);
   });
 
-  test('a push counts also while a question is under way, fails, or is never answered', async () => {
+  test('a push counts even while a request is pending, fails, or is never answered', async () => {
     for (const answer of ['fails', 'never comes'] as const) {
       const recorder = new Recorder();
       recorder.snapshots = [board(5)];
@@ -150,7 +150,7 @@ suite('extension board store', () => {
     }
   });
 
-  test('a question that failed is asked again by itself', async () => {
+  test('a failed request is repeated automatically', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     await recorder.store.begin(recorder.source);
@@ -161,7 +161,7 @@ suite('extension board store', () => {
     assert.equal(recorder.store.board?.seq, 7);
   });
 
-  test('a new connection asks for itself, whatever the one before still waits for', async () => {
+  test('a new connection sends its own request, whatever the previous one still waits for', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5), board(6)];
     await recorder.store.begin({ ...recorder.source, changes: () => new Promise(() => {}) });
@@ -174,7 +174,7 @@ suite('extension board store', () => {
     assert.equal(recorder.store.board?.seq, 9);
   });
 
-  test('pushes in the pause after a question are not asked for', async () => {
+  test('pushes in the pause after a request cause no request', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     recorder.answers = [changes(5, 6, 'asked')];
@@ -187,7 +187,7 @@ suite('extension board store', () => {
     assert.equal(recorder.store.board?.seq, 49);
   });
 
-  test('drops answers of a connection that has ended, and keeps the last board in sight', async () => {
+  test('it drops answers of a closed connection, and keeps showing the last board', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     recorder.answers = [changes(5, 6, 'late')];
@@ -199,7 +199,7 @@ suite('extension board store', () => {
     assert.equal(recorder.store.board?.seq, 5);
   });
 
-  test('reports a failure once and continues at the next event', async () => {
+  test('it reports a failure once and continues at the next event', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];
     await recorder.store.begin(recorder.source);

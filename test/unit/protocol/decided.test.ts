@@ -61,7 +61,7 @@ suite('the run after a decision', () => {
     ],
   ];
   for (const [what, id, before] of starts) {
-    test(`${what} goes on in a run like the last one`, () => {
+    test(`${what} continues in a run like the last one`, () => {
       assert.deepEqual(runAfterDecision(before, id), about);
     });
   }

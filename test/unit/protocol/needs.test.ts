@@ -65,7 +65,7 @@ suite('items that wait for a person', () => {
     });
   }
 
-  test('all tasks behind one failing branch are one thing, in the badge, the inbox and each epic', () => {
+  test('all tasks behind one failing branch count as one item, in the badge, the inbox and each epic', () => {
     const behind = (id: string, epic_id: string, on: string): TaskView =>
       taskView({
         id,
@@ -94,7 +94,7 @@ suite('items that wait for a person', () => {
     assert.equal(countsByEpic(board).get('e')?.waits, 0);
   });
 
-  test('worktrees that take all their space are one thing; a hold that ends by itself is none', () => {
+  test('worktrees that use all their space count as one item, and a hold that ends by itself counts as none', () => {
     const hold = (scope: string): HoldView => {
       return { scope, line: null, reason: `Held: ${scope}.`, since: 5, until: null };
     };
@@ -106,7 +106,7 @@ suite('items that wait for a person', () => {
     assert.equal(summarise(board).needYou, 1);
   });
 
-  test('approved work that is about to land is nothing to wait for, in any view', () => {
+  test('approved work that is about to land is not waiting, in any view', () => {
     const lands = taskView({ id: 'a', epic_id: 'e', status: 'needs_review', phase: 'land' });
     const landing = { id: 'e', progress: 50, landing_state: 'landing' };
     const board = snapshotOf([lands], { epics: [epicView(landing, [lands])], run: ended });

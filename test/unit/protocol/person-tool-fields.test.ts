@@ -80,7 +80,7 @@ function compare(where: string, schema: JsonSchema, wanted: Ways): void {
 
 suite('tools for a language model', () => {
   for (const name of personToolNames) {
-    test(`${name} takes what its request takes`, () => {
+    test(`${name} accepts what its request accepts`, () => {
       compare(name, personTools[name].inputSchema as JsonSchema, ways[name]);
     });
   }

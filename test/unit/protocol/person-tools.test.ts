@@ -67,14 +67,14 @@ async function call(
 }
 
 suite('tools of a language model', () => {
-  test('the board is read in one text, unfinished tasks first, with open questions', async () => {
+  test('the board is returned as one text, unfinished tasks first, with open questions', async () => {
     const { text } = await call('drover_read_board', {});
     assert.match(text, /epic-shop "A shop": 1 of 2 tasks done/);
     assert.ok(text.indexOf('task-open') < text.indexOf('task-done [completed]'));
     assert.match(text, /q-1 \(.*Choices: Allow \| Deny/);
   });
 
-  test('an epic that is not there, and two of one title, are refused with the way on', async () => {
+  test('a missing epic and two epics with the same title are refused with the remedy', async () => {
     await assert.rejects(
       call('drover_read_board', { epic: 'Nowhere' }),
       /Epic "Nowhere" does not exist\. Call drover_read_board/,
@@ -86,7 +86,7 @@ suite('tools of a language model', () => {
     );
   });
 
-  test('three tasks with dependencies are added as one import that the importer takes', async () => {
+  test('three tasks with dependencies are added as one import that the importer accepts', async () => {
     const input = {
       epic: 'A new epic',
       tasks: [
@@ -105,7 +105,7 @@ suite('tools of a language model', () => {
     assert.match(text, /Nothing runs yet\.$/);
   });
 
-  test('an existing epic is used by its title, and no second one is made', () => {
+  test('an existing epic is found by its title, and no second one is created', () => {
     const { epic, jsonl } = newTasks(
       { epic: 'A shop', tasks: [{ title: 'x', description: 'y' }] },
       board,
@@ -143,7 +143,7 @@ suite('tools of a language model', () => {
     );
   });
 
-  test('an import that is refused has added nothing, and names the reason', async () => {
+  test('a refused import has added nothing, and names the reason', async () => {
     const errors = [{ line: 1, code: 'x', kind: 'x', id: null, message: 'the title is too long' }];
     const refusing = { import: { errors, warnings: [], imported: {}, differs: [] } };
     await assert.rejects(
@@ -152,7 +152,7 @@ suite('tools of a language model', () => {
     );
   });
 
-  test('a run that cannot start is not started, and its remedies are named', async () => {
+  test('a run that cannot start is not started, and the remedies are named', async () => {
     const fault = { name: 'agent', outcome: 'error', message: 'No agent.', remedy: 'Install one.' };
     const preflight = { can_run: false, checks: [fault], tasks: 1, width: 1 };
     await assert.rejects(
@@ -164,7 +164,7 @@ suite('tools of a language model', () => {
     assert.deepEqual(calls.at(-1), { name: 'start', params: { epic: 'epic-shop' } });
   });
 
-  test('a question is answered by one of its choices only', async () => {
+  test('a question is answered only by one of its choices', async () => {
     await assert.rejects(
       call('drover_answer_question', { id: 'q-1', answer: 'Perhaps' }),
       /must be one of: Allow \| Deny/,
@@ -177,7 +177,7 @@ suite('tools of a language model', () => {
     assert.deepEqual(calls.at(-1), { name: 'answer', params: { id: 'q-1', choice: 'Deny' } });
   });
 
-  test('a person is asked with the exact rows before something changes, never before reading', () => {
+  test('a person confirms the exact rows before something changes, and never before reading', () => {
     const asked = confirmation(
       'drover_add_tasks',
       {

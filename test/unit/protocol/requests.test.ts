@@ -23,12 +23,12 @@ function errorOf(read: Read): string {
 }
 
 suite('parameters of requests', () => {
-  test('keys that no schema names are dropped, and ids lose the space around them', () => {
+  test('keys that no schema names are dropped, and ids lose surrounding space', () => {
     const read = readParams('task.show', { id: ' task-1 ', more: true });
     assert.deepEqual(read, { ok: true, value: { id: 'task-1' } });
   });
 
-  test('nothing is taken for no parameters', () => {
+  test('missing parameters count as none', () => {
     for (const raw of [undefined, null, {}]) {
       assert.deepEqual(readParams('epic.list', raw), { ok: true, value: {} });
     }
@@ -53,7 +53,7 @@ suite('parameters of requests', () => {
     test(`refused: ${sentence.source}`, () => assert.match(errorOf(read()), sentence));
   }
 
-  test('the page of requests agrees with the schemas', () => {
+  test('the page of requests matches the schemas', () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/requests.md'), 'utf8');
     assert.equal(page, requestsPage(), 'run npm run docs');
     for (const name of Object.keys(requestShapes)) assert.ok(page.includes(`\`${name}\``), name);

@@ -17,7 +17,7 @@ const event = (type: string, data: Readonly<Record<string, unknown>>): EventView
 });
 
 suite('end of an undo', () => {
-  test('is that of its own workflow, with its commit or its reason', () => {
+  test('it is the end of its own workflow, with its commit or its reason', () => {
     const others = [
       event('landing.undone', { workflow: 'other', sha: 'x' }),
       event('gate.passed', {}),

@@ -12,7 +12,7 @@ const file = (path: string, bytes: number): UploadPlan['entries'][number] => ({
 });
 
 suite('preview of an upload as a tree', () => {
-  test('each folder with its own files', () => {
+  test('each folder is shown with its own files', () => {
     const entries = [
       file('b/c/x', 3),
       file('a.txt', 1),
@@ -27,7 +27,7 @@ suite('preview of an upload as a tree', () => {
     ]);
   });
 
-  test('more rows than a person reads are only counted', () => {
+  test('rows beyond what a person reads are only counted', () => {
     const names = Array.from({ length: 2_003 }, (_, n) => String(n));
     const tree = previewTree({
       entries: names.map((name) => file(`${name}/x`, 1)),

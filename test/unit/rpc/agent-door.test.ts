@@ -15,7 +15,7 @@ import { removeFolder } from '../../remove-folder.ts';
 const ownersToken = 'a'.repeat(64);
 const agentsToken = 'b'.repeat(64);
 
-suite('the door for agents', () => {
+suite("the agents' connection", () => {
   let folder = '';
   let path = '';
   let served: ServedSocket;
@@ -86,23 +86,23 @@ suite('the door for agents', () => {
     ['agent.add', [], /must be an object/],
   ];
   for (const [name, params, sentence] of forbidden) {
-    test(`refused: ${name} with ${JSON.stringify(params).slice(0, 40)}`, async () => {
+    test(`an agent's request is refused: ${name} with ${JSON.stringify(params).slice(0, 40)}`, async () => {
       await assert.rejects(send(name, params), sentence);
       assert.deepEqual(asked, []);
     });
   }
 
   for (const token of ['', 'b', 'c'.repeat(64), `${agentsToken} `]) {
-    test(`a token that nobody has is refused: "${token.slice(0, 4)}" of ${token.length}`, () =>
+    test(`an unknown token is refused: "${token.slice(0, 4)}" of ${token.length}`, () =>
       assert.rejects(
         connectAgentSocket({ socket: path }, token),
         (error) => error instanceof ConnectFailure && error.kind === 'refused',
       ));
   }
 
-  test("an agent's newer version makes no backend leave", () => assert.equal(hasLeft, false));
+  test("an agent's newer version does not make a backend exit", () => assert.equal(hasLeft, false));
 
-  test('with the token of the owner, requests of agents do not exist', async () => {
+  test("with the owner's token, agents' requests do not exist", async () => {
     const address = { pid: 1, start_time: '', socket: path, token: ownersToken };
     const owner = await connectSocket(
       { ...address, version: '0.0.1', protocol: 1 },

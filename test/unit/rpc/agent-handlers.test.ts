@@ -100,7 +100,7 @@ suite('requests of agents', () => {
     assert.deepEqual(await everything(), before);
   }
 
-  test('a sub-task is below the task, ready, while its attempt continues', async () => {
+  test("a sub-task is below the task, ready, while the task's attempt continues", async () => {
     const added = await here.handlers()['agent.add']({
       kind: 'sub_task',
       title: 'Part with hunter2',
@@ -118,7 +118,7 @@ suite('requests of agents', () => {
     );
   });
 
-  test('a follow-up waits for the task and for the named ones', async () => {
+  test('a follow-up waits for the task and for the named tasks', async () => {
     const added = await here.handlers()['agent.add']({
       kind: 'follow_up',
       title: 'Afterwards',
@@ -184,7 +184,7 @@ suite('requests of agents', () => {
     );
   });
 
-  test('a blocker is an edge, and requests that the attempt is released', async () => {
+  test('a blocker is an edge, and requests the release of the attempt', async () => {
     await here.handlers()['agent.block']({ by: here.other, reason: 'No library.' });
     const row = await tablesOf(here.project.store.db)
       .selectFrom('tasks')
@@ -210,7 +210,7 @@ suite('requests of agents', () => {
     assert.equal(row.stop_requested, 'cancel');
   });
 
-  test('refused: a blocker that closes a loop, is the task itself, or has no effect', async () => {
+  test('a blocker that closes a loop, is the task itself, or has no effect is refused', async () => {
     const { own, later, other, project } = here;
     const sub = await here.handlers()['agent.add']({ kind: 'sub_task', title: 'A part' });
     const block = (by: string): Promise<unknown> => here.handlers()['agent.block']({ by });
@@ -231,7 +231,7 @@ suite('requests of agents', () => {
     await refuses(block(other), /is cancelled and will not be done/);
   });
 
-  test('an agent sees its task and its neighborhood, and nothing else in full', async () => {
+  test('an agent sees its task and its neighborhood, but nothing else in full', async () => {
     const { own, other, later } = here;
     await here.handlers()['agent.add']({ kind: 'sub_task', title: 'A part' });
     const task = await here.handlers()['agent.task']({});
@@ -268,7 +268,7 @@ suite('requests of agents', () => {
     assert.deepEqual(await waiting, { question: first.question, state: 'answered', answer: 'b' });
   });
 
-  test('refused: the twenty-first question, and one that is too long', async () => {
+  test('the twenty-first question and a question that is too long are refused', async () => {
     for (let index = 0; index < 20; index += 1) {
       await here.handlers()['agent.ask']({ text: `Question ${index}`, wait_ms: 0 });
     }
@@ -280,7 +280,7 @@ suite('requests of agents', () => {
     );
   });
 
-  test('notes go to whoever follows the attempt, masked and counted', async () => {
+  test('notes reach the followers of the attempt, masked and counted', async () => {
     const heard: string[] = [];
     await refuses(here.handlers()['agent.progress']({ text: 'Alone' }), /is no longer followed/);
     here.switchboard.onNote(here.own, (text) => heard.push(text));
@@ -313,7 +313,7 @@ suite('requests of agents', () => {
       ],
     ];
   for (const [name, change, scope] of overs) {
-    test(`refused: whatever comes from an attempt ${name}`, async () => {
+    test(`requests from an attempt ${name} are refused`, async () => {
       await change(here);
       const handlers = here.handlers(scope);
       for (const request of [

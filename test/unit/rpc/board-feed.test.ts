@@ -16,7 +16,7 @@ suite('changes along with the feed', () => {
   };
   setup(() => (sent = []));
 
-  test('each batch has the changes since the one before, however slowly it is read', async () => {
+  test('each batch has the changes since the previous one, however slowly it is read', async () => {
     const asked: number[] = [];
     const gates: (() => void)[] = [];
     const ends = [6, 9];

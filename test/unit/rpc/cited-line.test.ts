@@ -18,7 +18,7 @@ suite('the text and the place of a note', () => {
   });
 
   for (const text of ['src/cart.ts:12', './src/cart.ts:12', '/slot/3/src/cart.ts:12']) {
-    test(`${text} is a place in the project`, () => {
+    test(`${text} is a location in the project`, () => {
       assert.deepEqual(citedPlace(text, '/slot/3'), { path: 'src/cart.ts', line: 12 });
     });
   }
@@ -36,12 +36,12 @@ suite('the text and the place of a note', () => {
     'src//a.ts:1',
     'a\0.ts:1',
   ]) {
-    test(`${JSON.stringify(text)} is no place`, () => {
+    test(`${JSON.stringify(text)} is not a location`, () => {
       assert.throws(() => citedPlace(text, '/slot/3'), refusal(/file:line/));
     });
   }
 
-  test('a line is read without its indentation; a blank or missing one is none', async () => {
+  test('a line is read without its indentation, and a blank or missing line is none', async () => {
     const bytes = new TextEncoder().encode('one\n\n  three\n');
     const git = {
       fileAt: async (_commit: string, path: string) =>

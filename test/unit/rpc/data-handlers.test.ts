@@ -111,7 +111,7 @@ suite('data requests', () => {
       unwrapOrRefuse(readParams(name, params)),
     );
 
-  test('are all there', () => {
+  test('every data request has a handler', () => {
     assert.deepEqual(Object.keys(handlers).toSorted(), [...dataRequests].toSorted());
   });
 
@@ -150,7 +150,7 @@ suite('data requests', () => {
     ['export', { format: 'xml' }, /"format" must be one of session/],
   ];
   for (const [name, params, message] of wrong) {
-    test(`refuse ${name} ${JSON.stringify(params).slice(0, 50)}`, async () => {
+    test(`data requests refuse ${name} ${JSON.stringify(params).slice(0, 50)}`, async () => {
       const refusal = await refusalOf(call(name, params));
       assert.equal(refusal.kind, 'bad_request');
       assert.match(refusal.message, message);
@@ -158,17 +158,17 @@ suite('data requests', () => {
     });
   }
 
-  test('keep an image, and answer with its name', async () => {
+  test('an image is stored, and the answer is its name', async () => {
     assert.deepEqual(await call('attachment.add', { content: 'R0lGODlh' }), { name: 'kept 6' });
   });
 
-  test('a template with a title of its own needs none', async () => {
+  test('a template with its own title needs none', async () => {
     const task = await handlers['task.add']({ title: '', template: 'weekly' });
     assert.equal(task.title, 'Update the dependencies');
     await refusalOf(call('task.add', { title: '' }));
   });
 
-  test('add with the settings of the project', async () => {
+  test("a task is added with the project's settings", async () => {
     const task = await handlers['task.add']({ title: 'Write it', labels: ['mine'] });
     assert.deepEqual([task.labels, task.max_attempts, task.status], [['team', 'mine'], 2, 'ready']);
     assert.equal(task.warnings.length, 2);
@@ -182,14 +182,14 @@ suite('data requests', () => {
     assert.equal((numbered as { id: string }).id, `${task.id}.3`);
   });
 
-  test('warn that a running agent has the old text', async () => {
+  test('an edit warns that a running agent has the old text', async () => {
     const task = await handlers['task.add']({ title: 'Write it' });
     await moveTask(project, task.id, ['claimed', 'in_progress']);
     const edited = await handlers['task.edit']({ id: task.id, title: 'Write it well' });
     assert.match(edited.warnings.at(-1) ?? '', /is running, and its agent has the earlier text/);
   });
 
-  test('show epics with their counts', async () => {
+  test('epics are shown with their counts', async () => {
     const epic = await handlers['epic.add']({ title: 'Money', description: 'All.' });
     assert.deepEqual(Object.keys(epic), [
       'id',
@@ -216,7 +216,7 @@ suite('data requests', () => {
     assert.equal(snapshot.config['max_workers']?.value, 3);
   });
 
-  test("add up today's spending, and no other day's", async () => {
+  test("only today's spending is added up", async () => {
     const { id } = await handlers['task.add']({ title: 'A' });
     const spent = { tokens: 10, usd: 0.25, turns: 1, workedMs: 5 };
     const { day } = await handlers.spending({});
@@ -228,7 +228,7 @@ suite('data requests', () => {
     assert.deepEqual(await handlers.spending({}), { day, usd: 0.25 });
   });
 
-  test('read the feed in pages', async () => {
+  test('the feed is read in pages', async () => {
     for (const title of ['A', 'B', 'C']) await handlers['task.add']({ title });
     const page = await handlers['events.read']({ after: 1, limit: 1 });
     assert.deepEqual([page.events.map((event) => event.seq), page.seq], [[2], 3]);
@@ -240,7 +240,7 @@ suite('data requests', () => {
     await addAttempt(project, id, { number, epoch: number, state });
   }
 
-  test('read the log of the last attempt or a given one', async () => {
+  test('the log of the last attempt or a given one is read', async () => {
     const { id } = await handlers['task.add']({ title: 'A' });
     const sub = await handlers['task.add']({ title: 'S', parent: id });
     const empty = await handlers['log.read']({ id });
@@ -266,7 +266,7 @@ suite('data requests', () => {
     assert.match(refusal.message, /has no attempt 3; it has attempts 1 to 2/);
   });
 
-  test('read prompt', async () => {
+  test('the prompt is read', async () => {
     const { id } = await handlers['task.add']({ title: 'A' });
     assert.equal((await refusalOf(handlers['log.prompt']({ id }))).kind, 'no_prompt');
     await attempt(id, 1, 'running');
@@ -277,7 +277,7 @@ suite('data requests', () => {
     assert.deepEqual(told, { task_id: id, attempt: 1, prompt: 'Do it.\n' });
   });
 
-  test('show the change of a task and of an epic', async () => {
+  test('the changes of a task and of an epic are shown', async () => {
     const epic = await handlers['epic.add']({ title: 'E' });
     const { id } = await handlers['task.add']({ title: 'A', epic: epic.id });
     assert.equal((await refusalOf(handlers.diff({ id }))).kind, 'no_change');
@@ -304,7 +304,7 @@ suite('data requests', () => {
     assert.equal((await handlers.diff({ id: epic.id })).head, sha('d'));
   });
 
-  test('import and export', async () => {
+  test('plans are imported and exported', async () => {
     const text = '{"id":"A","type":"story","title":"One"}\n{"id":"B","type":"story"}\n';
     const params = { text, bad_utf8_lines: [], file: 'plan.jsonl', format: 'auto' as const };
     const refused = await handlers.import(params);
@@ -317,7 +317,7 @@ suite('data requests', () => {
     assert.deepEqual([session.version, session.repository], ['1.0', '/repo']);
   });
 
-  test('explain why', async () => {
+  test('why explains the reasons', async () => {
     const { id } = await handlers['task.add']({ title: 'A' });
     assert.match((await handlers.why({ id })).reasons.join(' '), /"drover run" starts it/);
     assert.deepEqual(await handlers.questions({}), []);

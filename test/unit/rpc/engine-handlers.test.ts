@@ -87,12 +87,12 @@ suite('run.start joins a run', () => {
     await check({ state: 'active', events: ['run.started', 'task.claimed'] }, { after: 0 });
   });
 
-  test('one that continues after a stop does not get that stop as its end', async () => {
+  test('a run that continues after a stop does not report that stop as its end', async () => {
     const events = ['run.started', 'run.stopped', 'run.resumed', 'task.claimed'];
     await check({ state: 'active', events }, { after: 2 });
   });
 
-  test('flags that can not be used are named; the same ones are not', async () => {
+  test('options that do not apply to the active run are named, and identical ones are not', async () => {
     const here = await host();
     const flags = { 'gate.command': 'make test', max_workers: 2 };
     await addRun(here, { state: 'active', flags, events: ['run.started'] });
@@ -120,12 +120,12 @@ suite('run.resume', () => {
     await here.project.close();
   }
 
-  test('answers once with a run that came to its end before the question', async () => {
+  test('it answers once with a run that ended before the request', async () => {
     const startedMs = testStartMs - 1_000;
     await check({ state: 'finished', startedMs, endedMs: testStartMs, events }, ['run-1', null]);
   });
 
-  test('reports nothing of a run that had ended before, or that started here', async () => {
+  test('it reports nothing about a run that had ended before, or that started here', async () => {
     const startedMs = testStartMs - 1_000;
     await check({ state: 'finished', startedMs, endedMs: testStartMs - 1, events }, [null, null]);
     await check({ state: 'finished', endedMs: testStartMs, events }, [null, null]);
@@ -144,14 +144,14 @@ suite('gateOfRun', () => {
     assert.equal(gateOfRun(engine, run), expected);
   }
 
-  test('the gate given with the command counts, whatever is set now', () => {
+  test('the gate given with the command counts, whatever the settings say now', () => {
     check({ 'gate.command': 'make test' }, 'make test');
     check({ 'gate.command': ' ' }, 'make check');
     check({ max_workers: 2 }, 'make check');
     check(undefined, 'make check');
   });
 
-  test('so does the one that the run was started with', () => {
+  test('the gate that the run was started with counts, too', () => {
     check({}, 'make first', JSON.stringify({ gateCommand: 'make first' }));
   });
 });

@@ -45,7 +45,7 @@ suite('feed pump', () => {
     assert.deepEqual(seen, [2, 3, 4, 5]);
   });
 
-  test('a reader that takes nothing stops the reading; when it continues, nothing is missing', async () => {
+  test('a reader that accepts nothing stops the reading, and nothing is missing when it continues', async () => {
     const feed = memoryFeed();
     const reader = slowReader();
     const limits = { feed, after: 0, frameMs: 1, outstandingMax: 3, batch: 10 };
@@ -68,7 +68,7 @@ suite('feed pump', () => {
     );
   });
 
-  test('many appends in one frame are one batch', async () => {
+  test('many events in one frame are one batch', async () => {
     const feed = memoryFeed();
     const frames: number[] = [];
     const pump = new FeedPump({
@@ -84,7 +84,7 @@ suite('feed pump', () => {
     assert.deepEqual(frames, [40]);
   });
 
-  test('a feed that fails ends the pump and reports it', async () => {
+  test('a failing feed ends the pump, which reports it', async () => {
     const feed = { ...memoryFeed(), read: () => Promise.reject(new Error('disk')) };
     const failed = await new Promise<unknown>((resolve) => {
       new FeedPump({ feed, after: 0, frameMs: 1, deliver: async () => {}, onFailure: resolve });

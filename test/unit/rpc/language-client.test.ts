@@ -103,7 +103,7 @@ suite('a language client', () => {
     return made;
   }
 
-  test('greets with initialize and finds the answer of hello in it', async () => {
+  test('it sends initialize and finds the answer of hello in the result', async () => {
     const { connection } = await peer();
     const answer = await connection.sendRequest<Initialized>('initialize', initializeParams);
     const expected: Answer<'hello'> = {
@@ -119,7 +119,7 @@ suite('a language client', () => {
     assert.deepEqual(counts, [1]);
   });
 
-  test('asks, follows the feed, and is not disturbed by unknown messages', async () => {
+  test('it sends requests, follows the feed, and ignores unknown messages', async () => {
     const { connection } = await initialized();
     await connection.sendNotification('$/setTrace', { value: 'messages' });
     await connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
@@ -140,7 +140,7 @@ suite('a language client', () => {
     );
   });
 
-  test('shutdown and exit end its connection and nothing else', async () => {
+  test('shutdown and exit end only its connection', async () => {
     const first = await initialized();
     const second = await initialized();
     // The client's own request: no parameters at all.
@@ -156,7 +156,7 @@ suite('a language client', () => {
     assert.deepEqual(counts, [1, 2, 1]);
   });
 
-  test('shutdown still is a request of ours for whoever greeted with hello', async () => {
+  test("shutdown is still Drover's own request for clients that sent hello", async () => {
     const { connection, closed, socket } = await peer();
     await connection.sendRequest('hello', hello);
     const answer = await connection.sendRequest<{ leaving: boolean }>('shutdown', {});

@@ -74,7 +74,7 @@ suite('pages of a log', () => {
     while (clock.waiting === 0) await turn();
   }
 
-  test('opened at the end and read backwards', async () => {
+  test('a log is opened at the end and read backward', async () => {
     await begin();
     await say('one', 'two', 'three', 'four');
     const end = await read({ before: Number.MAX_SAFE_INTEGER, limit: 2 });
@@ -87,7 +87,7 @@ suite('pages of a log', () => {
     assert.deepEqual([none.events, none.offset, none.size], [[], 0, end.size]);
   });
 
-  test('existing lines are answered at once, whatever wait was allowed', async () => {
+  test('existing lines are returned at once, whatever wait was allowed', async () => {
     await begin();
     await say('one');
     const page = await read({ offset: 0, wait_ms: 30_000 });
@@ -95,7 +95,7 @@ suite('pages of a log', () => {
     assert.equal(clock.waiting, 0);
   });
 
-  test('new lines are answered as soon as they are written', async () => {
+  test('new lines are returned as soon as they are written', async () => {
     await begin();
     await say('one');
     const { next_offset: offset } = await read({});
@@ -107,7 +107,7 @@ suite('pages of a log', () => {
     assert.equal(clock.waiting, 0, 'no timer is left behind');
   });
 
-  test('of much that is new only the newest, when asked so; nothing twice', async () => {
+  test('of many new lines, only the newest are returned if requested, and nothing twice', async () => {
     await begin();
     await say('one', 'two', 'three', 'four');
     const page = await read({ offset: 0, limit: 2, newest: true, wait_ms: 30_000 });
@@ -142,7 +142,7 @@ suite('pages of a log', () => {
     assert.deepEqual([page.attempt, textsOf(page)], [1, ['one']]);
   });
 
-  test('after the wait an empty page is the answer', async () => {
+  test('after the wait, the answer is an empty page', async () => {
     await begin();
     const waiting = read({ offset: 0, wait_ms: 2_500 });
     for (let seconds = 0; seconds < 3; seconds += 1) {

@@ -29,7 +29,7 @@ suite('size guard', () => {
       framed('x'.repeat(1000)),
   );
   for (const size of [1, 2, 3, 7, 20, 64, 4096]) {
-    test(`good messages in pieces of ${size}`, async () => {
+    test(`valid messages are read in pieces of ${size}`, async () => {
       const { out, error } = await pass(good, size);
       assert.equal(error, '');
       assert.ok(out.equals(good));
@@ -50,7 +50,7 @@ suite('size guard', () => {
   ];
   for (const [text, reason] of bad) {
     for (const size of [1, 4096]) {
-      test(`${JSON.stringify(text.slice(0, 40))} in pieces of ${size}`, async () => {
+      test(`${JSON.stringify(text.slice(0, 40))} is refused in pieces of ${size}`, async () => {
         assert.match((await pass(Buffer.from(text), size)).error, reason);
       });
     }

@@ -18,7 +18,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 }
 
 suite('standard input and output', () => {
-  test('no token is asked for; when the client goes, the server hears of it', async () => {
+  test('no token is required, and the server notices when the client disconnects', async () => {
     const backend = memoryBackend();
     const there = new PassThrough();
     const back = new PassThrough();
@@ -76,7 +76,7 @@ suite('local client', () => {
     return { client, backend, closed: () => closed };
   }
 
-  test('calls the handlers, and refuses when closed', async () => {
+  test('it calls the handlers, and refuses when closed', async () => {
     const { client, closed } = open();
     assert.equal((await client.call('task.add', { title: 'Here' })).title, 'Here');
     client.close();
@@ -85,7 +85,7 @@ suite('local client', () => {
     await assert.rejects(client.call('status', {}), /closed/u);
   });
 
-  test('follows, even if another process appends silently', async () => {
+  test('it follows changes even if another process appends silently', async () => {
     const { client, backend } = open();
     const seen: number[] = [];
     const stop = await client.follow(
@@ -103,7 +103,7 @@ suite('local client', () => {
     client.close();
   });
 
-  test('subscribe answers as the backend does', async () => {
+  test('subscribe answers like the backend', async () => {
     const { client, backend } = open();
     backend.feed.append({}, {});
     assert.equal((await client.call('subscribe', { after: 1 })).kind, 'replay');

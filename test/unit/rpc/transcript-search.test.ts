@@ -71,7 +71,7 @@ suite('search in transcripts', () => {
     return searchHandlers(deps as unknown as DataHandlerDeps)['transcripts.search'](params);
   };
 
-  test('names the task, the attempt and the place, the newest first, and parts of a task', async () => {
+  test('a search names the task, the attempt and the place, newest first, and parts of a task', async () => {
     await attempt('Old', 1, 1_000);
     await attempt('Old', 2, 3_000);
     await attempt('New', 1, 2_000);
@@ -124,7 +124,7 @@ suite('search in transcripts', () => {
     assert.ok(rounds > 1, `${rounds} rounds`);
   });
 
-  test('finds no more than was asked for, and continues behind the last one', async () => {
+  test('a search returns no more matches than requested, and continues after the last one', async () => {
     for (let number = 1; number <= 3; number += 1) {
       // If the times are equal, the number decides.
       await attempt('Old', number, 1_000);

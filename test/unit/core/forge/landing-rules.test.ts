@@ -139,7 +139,7 @@ const cases: readonly [LandingTopic, string, Partial<LandingFacts>, RegExp | nul
   ],
 ];
 
-suite('what landing on a forge will need', () => {
+suite('the requirements of landing on a forge', () => {
   for (const [topic, outcome, given, wanted] of cases) {
     const name = wanted === null ? 'says nothing' : `${outcome}, ${wanted.source}`;
     test(`${topic}: ${name}`, () => {
@@ -149,7 +149,7 @@ suite('what landing on a forge will need', () => {
     });
   }
 
-  test('only an archived repository and a push that is refused are errors before a run', () => {
+  test('only an archived repository and a refused push are errors before a run', () => {
     for (const [, , { tried: _, ...given }] of cases) {
       const errors = landingRows(facts(given)).filter(({ outcome }) => outcome === 'error');
       for (const { topic } of errors) assert.match(topic, /^(?:repository|push)$/);
@@ -165,13 +165,13 @@ suite('what landing on a forge will need', () => {
     ['name: nothing starts it\n', false, false],
   ];
   for (const [yaml, isForPulls, isForQueue] of workflows) {
-    test(`triggers of ${JSON.stringify(yaml.slice(0, 40))}`, () => {
+    test(`the triggers of ${JSON.stringify(yaml.slice(0, 40))} are read`, () => {
       assert.deepEqual(workflowOf('ci.yml', yaml), { path: 'ci.yml', isForPulls, isForQueue });
     });
   }
 });
 
-suite('how a pull request is merged without a person', () => {
+suite('merging a pull request without a person', () => {
   const methods: readonly [string, Partial<BranchRules>, string][] = [
     ['as usual', {}, 'REBASE'],
     ['by squash into a linear history', { needsLinearHistory: true }, 'SQUASH'],

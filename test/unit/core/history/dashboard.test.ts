@@ -9,14 +9,14 @@ import { dashboardText, withTelemetry } from '../../../docs/telemetry.ts';
 const docs = join(import.meta.dirname, '..', '..', '..', '..', 'docs');
 
 suite('telemetry documents', () => {
-  test('are as "npm run docs" writes them', () => {
+  test('they match the output of "npm run docs"', () => {
     const page = readFileSync(join(docs, 'telemetry.md'), 'utf8');
     assert.equal(page, withTelemetry(page));
     const file = join(docs, 'telemetry', 'grafana-prometheus.json');
     assert.equal(readFileSync(file, 'utf8'), dashboardText());
   });
 
-  test('each query names metrics and labels that exist', () => {
+  test('each query names existing metrics and labels', () => {
     const { panels } = JSON.parse(dashboardText()) as {
       panels: { targets: { expr: string; legendFormat: string }[] }[];
     };
@@ -35,7 +35,7 @@ suite('telemetry documents', () => {
     }
   });
 
-  test('the alerts name metrics, labels and commands that exist', () => {
+  test('the alerts name existing metrics, labels and commands', () => {
     const rules = readFileSync(join(docs, 'telemetry', 'alerts.yml'), 'utf8');
     assert.equal([...rules.matchAll(/^ +- alert: /gmu)].length, 8);
     const commands = readFileSync(join(docs, '..', 'test', 'golden', 'help.txt'), 'utf8');

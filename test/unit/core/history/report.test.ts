@@ -91,7 +91,7 @@ suite('report', () => {
     assert.deepEqual(report.critical_path[1]?.after, { kind: 'slot', task_id: 'a' });
   });
 
-  test('a claim at once is not a wait for a slot, however long ago the task was added', () => {
+  test('an immediate claim is not a wait for a slot, however long ago the task was added', () => {
     const report = reportOf([
       added(0, 'a'),
       added(0, 'b'),

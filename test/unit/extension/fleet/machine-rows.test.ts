@@ -26,7 +26,7 @@ suite('rows of machines', () => {
     assert.equal(rows[0]?.description, '0/3 agents · landing on main for 2 min 10 s');
   });
 
-  test('show the state of each, whether it lands, and its running tasks', () => {
+  test('they show the state of each machine, whether it lands, and its running tasks', () => {
     const machines = [
       machineView({ name: 'atlas', agents: 1, agents_max: 2, room: 2, labels: ['gpu'] }),
       machineView({ id: 'd', name: 'desk', agents_max: 0, room: 0, lands: false }),
@@ -46,7 +46,7 @@ suite('rows of machines', () => {
     assert.deepEqual(facts(hera), ['hera', 'draining · 0/1 agent', 'vm-pending']);
   });
 
-  test('show the problem with git below the machine, whole', () => {
+  test('they show a problem with git below the machine, in full', () => {
     const note = 'The git remote origin has not answered for 12 s; nothing new starts here.';
     const [atlas] = machineRows([machineView({ name: 'atlas', note, lands: false })], [], nowMs);
     assert.equal(atlas?.icon, 'warning');
@@ -57,7 +57,7 @@ suite('rows of machines', () => {
     assert.ok(atlas?.tooltip.includes(note) && !atlas.tooltip.includes('It reaches'));
   });
 
-  test('show for a stopped machine how long ago it was heard', () => {
+  test('they show how long ago a stopped machine sent its last heartbeat', () => {
     const gone = { lands: false, note: 'Low on memory.', heard_ago_ms: 20_000 };
     const [dead, left] = machineRows(
       [
@@ -79,7 +79,7 @@ suite('rows of machines', () => {
     assert.doesNotMatch(left.tooltip, /memory/);
   });
 
-  test('list only tasks that run there, and not their parts', () => {
+  test('they list only tasks that run on the machine, and not their parts', () => {
     const tasks = [
       { ...running, id: 'gate', phase: 'gate' },
       { ...running, id: 'done', status: 'completed' as const },

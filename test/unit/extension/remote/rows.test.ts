@@ -27,7 +27,7 @@ const rowsOf = (...workers: readonly WorkerView[]): readonly TreeRow[] =>
   });
 
 suite('rows of remote workers', () => {
-  test('show the task, the attempt, the age and the cost so far', () => {
+  test('they show the task, the attempt, the age and the cost so far', () => {
     const [row, problem] = rowsOf(worker());
     assert.equal(row?.label, 'Far away');
     assert.equal(row?.description, '12 min · $0.25 · attempt 2');
@@ -46,7 +46,7 @@ suite('rows of remote workers', () => {
     assert.deepEqual([problem?.label, problem?.worker], ['No list.', null]);
   });
 
-  test('name orphans, whether a lease knows them or nothing does', () => {
+  test('they name orphans, with or without a lease', () => {
     const [left, unknown, test] = rowsOf(
       worker({ state: 'left' }),
       worker({ name: 'drv-1', run: null, state: 'unknown', created_at: null }),
@@ -61,13 +61,13 @@ suite('rows of remote workers', () => {
     assert.match(test?.description ?? '', /^connection test · 12 min/);
   });
 
-  test('are replaced by the possible actions in VS Code if settings are not accepted', () => {
+  test('if settings are not accepted, the possible actions in VS Code replace them', () => {
     const message = 'remote.host is not accepted yet. Review and accept it with "drover trust".';
     assert.match(wordsOfFailure({ kind: 'unaccepted', message }), /Test Connection shows them/);
     assert.equal(wordsOfFailure({ kind: 'git_failed', message: 'No git.' }), 'No git.');
   });
 
-  test('are out of date if the board and the leases differ', () => {
+  test('they are out of date if the board and the leases differ', () => {
     const list = (...workers: readonly WorkerView[]) => ({
       provisioner: 'ssh',
       workers,
@@ -116,7 +116,7 @@ function told(rows: readonly TreeRow[], depth = 0): readonly string[] {
 }
 
 suite('rows of an upload', () => {
-  test('are a tree of folders, the largest files, and the files that stay here with the reason', () => {
+  test('they show a tree of folders, the largest files, and the omitted files with the reason', () => {
     assert.deepEqual(told(uploadRows(preview)), [
       'Uploaded 4 files, 4 KB',
       '  b 3 files, 4 KB',
@@ -136,7 +136,7 @@ suite('rows of an upload', () => {
     ]);
   });
 
-  test('have ids of their own, and explain why nothing would be uploaded', () => {
+  test('they have their own ids, and explain why nothing would be uploaded', () => {
     const ids = (rows: readonly TreeRow[]): readonly string[] =>
       rows.flatMap(({ id, children }) => [id, ...ids(children)]);
     const all = ids(uploadRows(preview));

@@ -15,7 +15,7 @@ function storage(): SecretStorage & { readonly kept: ReadonlyMap<string, string>
 }
 
 suite('keys of remote workers', () => {
-  test('belong to their project, one beside the other, until they are emptied', async () => {
+  test('they belong to their project, and stay until they are emptied', async () => {
     const secrets = storage();
     await storeRemoteKey(secrets, '/a', { variable: 'UKC_TOKEN', key: 'one' });
     await storeRemoteKey(secrets, '/a', { variable: 'DROVER_REMOTE_TOKEN', key: 'two' });
@@ -28,7 +28,7 @@ suite('keys of remote workers', () => {
     assert.equal(secrets.kept.size, 0);
   });
 
-  test('are not variables that could change which program runs', async () => {
+  test('a key is not a variable that could change which program runs', async () => {
     const secrets = storage();
     await storeRemoteKey(secrets, '/a', { variable: 'PATH', key: '/evil' });
     assert.deepEqual(await remoteVariables(secrets, '/a'), {});

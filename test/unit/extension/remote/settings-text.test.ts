@@ -8,7 +8,7 @@ const parse = (text: string): unknown => getStaticTOMLValue(parseTOML(text));
 const ssh = { remote: { provisioner: 'ssh', host: 'box' }, runsOn: 'remote' } as const;
 
 suite('settings of remote workers', () => {
-  test('are added to an empty file, and to one with other tables', () => {
+  test('they are added to an empty file, and to a file with other tables', () => {
     const empty = withRemote('', ssh);
     assert.deepEqual(parse(empty ?? ''), {
       runs_on: 'remote',
@@ -29,7 +29,7 @@ suite('settings of remote workers', () => {
     );
   });
 
-  test('replace the former ones, and leave the rest of the table', () => {
+  test('they replace the previous settings, and leave the rest of the table', () => {
     const text =
       'runs_on = "local"\n[remote]\nmax = 2\nprovisioner = "process"\nssh_args = [\n  "-v",\n]\n[gate]\ncommand = "true"\n';
     assert.deepEqual(parse(withRemote(text, ssh) ?? ''), {
@@ -44,7 +44,7 @@ suite('settings of remote workers', () => {
     assert.ok(!/[^\r]\n/.test(windows));
   });
 
-  test('are left to a person in forms that are not plain lines', () => {
+  test('forms that are not plain lines are left to a person', () => {
     for (const text of [
       'remote.max = 2\n',
       'remote = { max = 2 }\n',
@@ -59,7 +59,7 @@ suite('settings of remote workers', () => {
     assert.deepEqual(parse(text ?? ''), { remote: { host } });
   });
 
-  test('hosts of an ssh configuration are those with a name of their own', () => {
+  test('the hosts of an ssh configuration are the ones with a specific name', () => {
     const config = 'Host one two\n  HostName x\nhost *.example !three\nHOST="four"\nHost one\n';
     assert.deepEqual(parseSshHosts(config), ['one', 'two', 'four']);
   });

@@ -33,7 +33,7 @@ suite('review: addresses', () => {
     'back\\slash',
   ];
   for (const path of paths) {
-    test(`come back as they were: ${JSON.stringify(path)}`, () => {
+    test(`an address is read back unchanged: ${JSON.stringify(path)}`, () => {
       const file: GitFile = { root, sha, path, review: 'task-1', side: 'head' };
       assert.deepEqual(readUri(toUriParts(file, path)), file);
     });
@@ -51,7 +51,7 @@ suite('review: addresses', () => {
     ['no root', { root: 7 }],
   ];
   for (const [name, change] of refused) {
-    test(`are refused: ${name}`, () => {
+    test(`an address is refused: ${name}`, () => {
       const query = JSON.stringify({
         root,
         sha,
@@ -64,7 +64,7 @@ suite('review: addresses', () => {
     });
   }
 
-  test('are refused if they are not JSON, or of another scheme', () => {
+  test('an address that is not JSON or has another scheme is refused', () => {
     assert.equal(readUri({ scheme: 'drover-git', path: '/a', query: 'a=b' }), null);
     assert.equal(readUri({ scheme: 'drover-git', path: '/a', query: 'null' }), null);
     const parts = toUriParts({ root, sha, path: 'a', review: 't', side: 'base' }, 'a');
@@ -90,7 +90,7 @@ suite('review: changes', () => {
     size: null,
   };
 
-  test('have their base left and the version that would land right', () => {
+  test('a change has its base on the left and the version that would land on the right', () => {
     const pairs = filePairs(root, change).map(({ original, modified }) => [
       original === null ? null : readUri(original),
       modified === null ? null : readUri(modified),
@@ -107,7 +107,7 @@ suite('review: changes', () => {
     assert.equal(reviewTitle(change), 'Print (to review)');
   });
 
-  test('in conflict are beside the landed version', () => {
+  test('a change in conflict is shown beside the landed version', () => {
     const task = taskView({ id: 't', commit_sha: head, conflict_files: ['a.ts', 'b.ts'] });
     const pairs = conflictPairs(root, task, sha);
     assert.deepEqual(
@@ -151,12 +151,12 @@ suite('review: comments', () => {
     ],
   ];
   for (const [name, drafts, general, wanted] of cases) {
-    test(`are composed: ${name}`, () => {
+    test(`comments are composed: ${name}`, () => {
       assert.equal(composeComments(drafts, general), wanted);
     });
   }
 
-  test('are in the order of files and lines, and long quotes are cut', () => {
+  test('comments are in the order of files and lines, and long quotes are cut', () => {
     const many = Array.from({ length: 30 }, (_, index) => `line ${index}`).join('\n');
     const text = composeComments([
       draft({ id: 'z', path: 'z.ts', quoted: '' }),
@@ -168,7 +168,7 @@ suite('review: comments', () => {
     assert.equal(text.split('\n').filter((line) => line.startsWith('> ')).length, 13);
   });
 
-  test('return after a reload, without damaged ones', () => {
+  test('comments are restored after a reload, without damaged ones', () => {
     const good = draft({});
     const kept = [good, { ...good, startLine: -1 }, { ...good, text: 7 }, null, 'x'];
     assert.deepEqual(readDrafts(JSON.parse(JSON.stringify(kept))), [good]);
