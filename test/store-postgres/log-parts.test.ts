@@ -152,7 +152,7 @@ suite('postgres: chunks of logs', function () {
     ['T/1.ndjson\n', false],
   ];
   for (const [name, isLog] of names) {
-    test(`${JSON.stringify(name)} is ${isLog ? 'a log' : 'no log'} of an attempt`, () => {
+    test(`${JSON.stringify(name)} is ${isLog ? 'a log' : 'not a log'} of an attempt`, () => {
       assert.equal(logNameOf(name) !== null, isLog);
     });
   }

@@ -112,22 +112,22 @@ suite('words', () => {
     assert.deepEqual(phrasesIn(sourceFiles(), sentencesOf, avoided), []);
   });
 
-  test('few comments do', () => {
+  test('few comments use such a phrase', () => {
     const found = phrasesIn(sourceFiles(), commentsOf, avoidedInProse);
     assert.ok(found.length <= commentsMax, `${found.length} lines:\n${found.join('\n')}`);
   });
 
-  test('few comments have a colon or What in place of a verb', () => {
+  test('few comments use a colon or What in place of a verb', () => {
     const found = phrasesIn(sourceFiles(), commentsOf, headless);
     assert.ok(found.length <= headlessMax, `${found.length} lines:\n${found.join('\n')}`);
   });
 
-  test('few lines of the pages do', () => {
+  test('few lines of the pages use such a phrase', () => {
     const found = phrasesIn(pages(), proseOf, avoidedInProse);
     assert.ok(found.length <= pagesMax, `${found.length} lines:\n${found.join('\n')}`);
   });
 
-  test('each phrase of the list would be found', () => {
+  test('each phrase of the list is detected', () => {
     const bad = [
       'Nobody is signed in there.',
       'The backend is at work now.',

@@ -18,7 +18,7 @@ suite('links to a question', function () {
   teardown(async () => await receiver.close());
   suiteTeardown(closeSharedBrowser);
 
-  test('a webhook and a notification lead to it; the link lets no other browser in', async () => {
+  test('a webhook and a notification lead to it, and the link lets no other browser in', async () => {
     const here = project({
       env: { DROVER_AGENT_TYPE: 'demo', DROVER_AGENT_PATH: '' },
       settings: `[web]\nurl = "http://127.0.0.1:1"\n[webhooks]\nallow_private = true\n[webhooks.endpoints.chat]\nurl = "${receiver.url}"\nformat = "slack"\nevents = ["question.asked"]\n`,

@@ -35,7 +35,7 @@ suite('the links of drover web', function () {
     return { here, env: { PATH: `${bin}:${here.env['PATH']}` } };
   }
 
-  test('--open hands the link to the browser of the system, and prints none', async () => {
+  test("--open passes the link to the system's browser, and prints none", async () => {
     const { here, env } = await withOpener('printf "%s\\n" "$1" > "$HOME/opened"');
     const opened = join(here.folder, 'home', 'opened');
     const web = here.start(['web', '--open'], { env });
@@ -60,7 +60,7 @@ suite('the links of drover web', function () {
     assert.match(stderr, /No browser could be opened\. Open the link yourself\./u);
   });
 
-  test('another program asks for links by lines, and the page ends with it', async () => {
+  test('another program requests links by lines, and the page ends with that program', async () => {
     const here = project();
     await here.expect(0, ['init', '--yes']);
     const web = spawn(

@@ -41,7 +41,7 @@ suite('the page of drover web', function () {
     assert.equal(await web.stop(), 0);
   });
 
-  test('a question is answered with one thumb, and the task lands', async () => {
+  test('a question is answered on a phone, and the task lands', async () => {
     const here = project({});
     await here.expect(0, ['init', '--yes']);
     const id = await here.add('Greet', '--description', asks);

@@ -23,7 +23,7 @@ suite('the projects of a page', function () {
     await here.add(title);
   }
 
-  test('a project that only ran is offered, one that starts later joins, a deleted one leaves', async () => {
+  test('a project that ran before is offered, a project that starts later is added, and a deleted one is removed', async () => {
     const first = project();
     const second = beside(first);
     const third = beside(first);

@@ -300,7 +300,7 @@ const probes: Readonly<Record<string, Probe>> = {
   },
 };
 
-suite('the walls of drover web, one by one', function () {
+suite('the walls of drover web, removed one by one', function () {
   this.timeout(60_000);
   let folder = '';
   suiteSetup(() => (folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-walls-')))));
@@ -339,13 +339,13 @@ suite('the walls of drover web, one by one', function () {
   }
 
   for (const [name, probe] of Object.entries(probes)) {
-    test(`${name} gets in only without its wall`, async () => {
+    test(`${name} gets in only if its wall is removed`, async () => {
       assert.equal(await getsIn(probe, null), false, 'with all walls');
       assert.equal(await getsIn(probe, probe.wall), true, 'without this wall');
     });
   }
 
-  test('an address of the network needs TLS, which one check demands', async () => {
+  test('a network address needs TLS, which one check requires', async () => {
     const wall = web('start-web', 'if (!checked.ok) throw', 'if (checked === null) throw');
     const options = { address: { host: '0.0.0.0', port: 0 } } satisfies Partial<WebOptions>;
     const probe: Probe = { wall, options, tries: async () => await Promise.resolve(true) };

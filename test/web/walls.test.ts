@@ -101,7 +101,7 @@ suite('the walls of drover web', function () {
     return await startWeb(here);
   }
 
-  test('requests of other sites and guessers get no data, and its own page does', async () => {
+  test('requests from other sites and from guessers get no data, but its own page does', async () => {
     const web = await begin();
     const entered = await enter(web);
     assert.equal(entered.status, 200);
@@ -161,7 +161,7 @@ suite('the walls of drover web', function () {
     await web.stop();
   });
 
-  test('a link lets one browser in, and five wrong ones in a minute are a pause', async () => {
+  test('a link lets one browser in, and five wrong ones in a minute cause a pause', async () => {
     const web = await begin();
     assert.equal((await enter(web)).status, 200);
     const wrong: number[] = [];
@@ -170,7 +170,7 @@ suite('the walls of drover web', function () {
     await web.stop();
   });
 
-  test('a socket opens by a ticket of its own page alone, once', async () => {
+  test('a socket opens only with a ticket from its own page, once', async () => {
     const web = await begin();
     const entered = await enter(web);
     const ticket = ticketIn(entered);
@@ -191,7 +191,7 @@ suite('the walls of drover web', function () {
     await web.stop();
   });
 
-  test('a page may send no request that is not on its list, whatever its role', async () => {
+  test('a page may send only requests on its list, whatever its role', async () => {
     const web = await begin();
     const { ask, socket } = await open(web, JSON.stringify({ ticket: ticketIn(await enter(web)) }));
     const others = [
@@ -213,7 +213,7 @@ suite('the walls of drover web', function () {
     await web.stop();
   });
 
-  test('a device does what its role allows, and ends when it is removed', async () => {
+  test('a device can do what its role allows, and is disconnected when it is removed', async () => {
     const web = await begin();
     const owner = await open(web, JSON.stringify({ ticket: ticketIn(await enter(web)) }));
     const pair = async (role: string): Promise<Opened & { readonly cookie: string }> => {
@@ -254,7 +254,7 @@ suite('the walls of drover web', function () {
     await web.stop();
   });
 
-  test('an address of the network is refused without TLS', async () => {
+  test('a network address without TLS is refused', async () => {
     const here = project();
     await here.expect(0, ['init', '--yes']);
     for (const address of ['0.0.0.0:0', ':0', '192.0.2.1:8080', '[::]:0']) {

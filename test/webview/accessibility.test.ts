@@ -10,7 +10,7 @@ import { screenshot } from './support/webview-page.ts';
 suite('accessibility of the webviews', () => {
   for (const [name, words] of everyWebview) {
     for (const theme of themeNames) {
-      test(`${name} in ${theme}`, async () => {
+      test(`${name} is accessible in ${theme}`, async () => {
         const view = await openAny(name, { theme });
         await view.page.getByText(words).first().waitFor();
         await screenshot(view.page, `${name} ${theme}`.toLowerCase().replaceAll(' ', '-'));
@@ -19,7 +19,7 @@ suite('accessibility of the webviews', () => {
       });
     }
 
-    test(`${name} with an empty board`, async () => {
+    test(`${name} is accessible with an empty board`, async () => {
       const state = { board: boardOf([]), subject: { id: null, attempt: null } };
       const view = await openAny(name, { state });
       await view.page.locator(`drover-${name}`).waitFor();
@@ -29,7 +29,7 @@ suite('accessibility of the webviews', () => {
       await view.close();
     });
 
-    test(`${name} where nothing works until a person acts`, async () => {
+    test(`${name} is accessible when nothing works until a person acts`, async () => {
       const connection = unavailable('no_git');
       const view = await openAny(name, { state: { connection, board: null } });
       // The inbox leaves the reason to the tree above it.

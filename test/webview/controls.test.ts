@@ -30,7 +30,7 @@ suite('webview: controls', () => {
     await view.close();
   });
 
-  test('Enter that ends the choice of a character does not send a form', async () => {
+  test("Enter that completes an input method's choice does not submit a form", async () => {
     const view = await openWebview('inbox', { state: { board: smallBoard() } });
     view.host.backend('task.hint', () => smallBoard().tasks[0] as never);
     await view.page.getByRole('button', { name: 'Retry with a Hint' }).click();

@@ -11,7 +11,7 @@ import { openWebview, type OpenWebview } from './support/webview-page.ts';
 
 const broken = '.drover.toml, line 1: `land` is a value; use a table: [land]';
 
-suite('webview: buttons that fail', () => {
+suite('webview: failing buttons', () => {
   const saidBy = async ({ host, page }: OpenWebview, words: string): Promise<boolean> => {
     const isNotified = host
       .of('notify')
@@ -34,7 +34,7 @@ suite('webview: buttons that fail', () => {
   for (const [name] of everyWebview) {
     // The inbox has no button of its own there: the tree stands above it.
     if (name !== 'inbox')
-      test(`the way on of ${name} says that .drover.toml is broken, and opens it`, async () => {
+      test(`the next step of ${name} says that .drover.toml is broken, and opens it`, async () => {
         const view = await openAny(name, {
           state: {
             board: null,
@@ -69,7 +69,7 @@ suite('webview: buttons that fail', () => {
     });
   }
 
-  test('in a narrow tree, the words of a failure are not squeezed by its button, and go with the next try', async () => {
+  test("in a narrow tree, a button does not squeeze a failure's text, which disappears with the next try", async () => {
     const view = await openWebview('tree', {
       state: {
         board: null,
@@ -132,7 +132,7 @@ suite('webview: buttons that fail', () => {
     ['a run has started', { board }, { board: { ...board, run: runView() } }],
   ];
   for (const [what, state, cured] of cures) {
-    test(`the note of a failure goes with its cause: ${what}`, async () => {
+    test(`the message of a failure disappears with its cause: ${what}`, async () => {
       const view = await openWebview('tree', { state });
       view.host.refuses = () => new Refusal('bad_configuration', broken);
       if (state.board === null)

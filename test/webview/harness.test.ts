@@ -17,7 +17,7 @@ suite('webview harness', () => {
     await view.page.getByText(words, { exact: true }).waitFor();
   };
 
-  test('answers requests, pushes, and keeps the memory over a reload', async () => {
+  test('it answers requests, sends pushes, and keeps the memory over a reload', async () => {
     view = await openWebview('tree', {
       entry,
       memory: { visits: 0 },
@@ -37,7 +37,7 @@ suite('webview harness', () => {
     await view.close();
   });
 
-  test('refuses as the backend does', async () => {
+  test('it refuses requests like the backend', async () => {
     view = await openWebview('tree', {
       entry,
       prepare: (host) =>
@@ -49,13 +49,13 @@ suite('webview harness', () => {
     await view.close();
   });
 
-  test('fails for questions without an answer', async () => {
+  test('it fails for requests without an answer', async () => {
     view = await openWebview('tree', { entry });
     await shown('Error: no why here');
     await assert.rejects(view.close(), /no answer for/);
   });
 
-  test('reports violations of the policy', async () => {
+  test('it reports violations of the policy', async () => {
     view = await openWebview('tree', { entry });
     await shown('9 tasks of tree');
     await view.page.keyboard.press('b');
@@ -63,7 +63,7 @@ suite('webview harness', () => {
   });
 
   for (const theme of themeNames) {
-    test(`looks like VS Code in ${theme}, and axe sees a nameless button`, async () => {
+    test(`it looks like VS Code in ${theme}, and axe detects a button without a name`, async () => {
       view = await openWebview('tree', {
         entry,
         theme,

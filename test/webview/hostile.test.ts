@@ -77,7 +77,7 @@ suite('hostile content', () => {
     'worktrees',
   ] as const) {
     for (const [what, parts] of Object.entries(hostile)) {
-      test(`${name}: ${what}`, async () => {
+      test(`${name} shows hostile text safely: ${what}`, async () => {
         const text = parts.join(' ');
         const texts = { text, tool: text, result: text, output: text };
         const view = await openAny(name, { state: { board: hostileBoard(text) } }, texts);

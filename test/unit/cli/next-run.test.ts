@@ -45,7 +45,7 @@ suite('the run that a decision needs, on the command line', () => {
     ['another task needs a person', board([done, task({ id: 'x', status: 'failed' })]), null],
   ];
   for (const [what, given, line] of cases) {
-    test(`${what}: ${line === null ? 'nothing is told' : 'its command is told'}`, () => {
+    test(`${what}: ${line === null ? 'no command is printed' : 'its command is printed'}`, () => {
       assert.equal(nextRunLine(given, 't'), line);
     });
   }

@@ -136,7 +136,7 @@ suite('search in transcripts', () => {
     assert.deepEqual([rest.hits.map((hit) => hit.attempt), rest.next], [[1], null]);
   });
 
-  test("asks other machines' stored logs once, for those that are not on this disk", async () => {
+  test("it asks once for other machines' stored logs that are not on this disk", async () => {
     await attempt('Old', 1, 1_000);
     await attempt('New', 1, 2_000);
     await say('New', 1, 'cart here');
@@ -165,7 +165,7 @@ suite('search in transcripts', () => {
     ]);
   });
 
-  test('empty words and an invalid place are refused', async () => {
+  test('empty search terms and an invalid place are refused', async () => {
     assert.match((await refusalOf(search({ words: '  ' }))).message, /"words" has no word/);
     for (const after of ['', 'x', '1 2', '1 2 3 4 5\n', '-1 1 a']) {
       assert.match((await refusalOf(search({ words: 'a', after }))).message, /"after"/, after);

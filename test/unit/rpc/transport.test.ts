@@ -82,7 +82,7 @@ suite('socket transport', () => {
     return made;
   }
 
-  test('the socket is for this user alone', async () => {
+  test('only this user can access the socket', async () => {
     await serve();
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(statSync(join(folder, 'private')).mode & 0o777, 0o700);
@@ -102,7 +102,7 @@ suite('socket transport', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
   });
 
-  test('S20: silent clients keep no other client out', async () => {
+  test('S20: silent clients do not prevent other clients from connecting', async () => {
     await serve();
     const silent = Array.from({ length: 80 }, () => connect(path).on('error', () => undefined));
     await Promise.all(silent.map((socket) => new Promise((done) => socket.once('connect', done))));
@@ -113,7 +113,7 @@ suite('socket transport', () => {
     for (const socket of silent) socket.destroy();
   });
 
-  test('S9: a process of a run decides nothing with the owner’s token', async () => {
+  test("S9: a process of a run cannot make decisions with the owner's token", async () => {
     await serve({ isOfRun: async () => true });
     const caller = await client();
     assert.equal((await caller.call('task.add', { title: 'Found' })).title, 'Found');
@@ -140,7 +140,7 @@ suite('socket transport', () => {
     assert.equal(hasLeft, false);
   });
 
-  test('S9: each request names who may make it, and reading ones change nothing', () => {
+  test('S9: each request names who may send it, and read requests change nothing', () => {
     assert.deepEqual(Object.keys(deciders).sort(), Object.keys(requestShapes).sort());
     const changing =
       /add|edit|close|move|remove|restore|pause|cancel|retry|hint|resolve|merge|send|take|give|start|resume|stop|prune|reset|undo|approve|answer|import|plan|shutdown|leave|preflight|follow|drain|release|keep|drop|overrule|test$/u;
@@ -160,7 +160,7 @@ suite('socket transport', () => {
     assert.deepEqual(counts, [1, 0]);
   });
 
-  test('a refusal keeps its kind and sentence; another fault is not a refusal', async () => {
+  test('a refusal keeps its kind and sentence, and any other failure is not a refusal', async () => {
     backend = memoryBackend({
       why: () => {
         throw new Refusal('unknown_id', 'There is no task x.');
@@ -184,7 +184,7 @@ suite('socket transport', () => {
     });
   });
 
-  test('parameters of a wrong shape do not reach a handler', async () => {
+  test('parameters with an invalid structure do not reach a handler', async () => {
     await serve();
     const caller = await client();
     for (const params of [{}, { id: 5 }, [], 'x', null, { id: null }, { id: ['a'] }]) {
@@ -205,7 +205,7 @@ suite('socket transport', () => {
     assert.deepEqual(counts, []);
   });
 
-  test('no listener: unreachable', async () => {
+  test('without a listener, the backend is unreachable', async () => {
     await assert.rejects(connectSocket(address()), (error) => {
       assert(error instanceof ConnectFailure);
       assert.equal(error.kind, 'unreachable');
@@ -237,7 +237,7 @@ suite('socket transport', () => {
     });
   }
 
-  test('the feed is followed without a gap, from a number, over many pages', async () => {
+  test('a client follows the feed without a gap, from a number, over many pages', async () => {
     await serve();
     backend.feed.append(...Array.from({ length: 2500 }, () => ({})));
     const caller = await client();
@@ -273,7 +273,7 @@ suite('socket transport', () => {
     );
   });
 
-  test('subscribe answers with a snapshot when the number is unknown or far behind', async () => {
+  test('subscribe answers with a snapshot when the number is unknown or too old', async () => {
     await serve();
     const caller = await client();
     backend.feed.append(...Array.from({ length: 6000 }, () => ({})));
@@ -285,7 +285,7 @@ suite('socket transport', () => {
     assert.deepEqual(kinds, ['snapshot', 'replay', 'replay', 'snapshot', 'snapshot']);
   });
 
-  test('when the backend leaves, followers get the reason and calls are rejected', async () => {
+  test('when the backend exits, followers get the reason and calls are rejected', async () => {
     backend = memoryBackend({ why: () => new Promise(() => {}) });
     await serve();
     const caller = await client();
@@ -301,7 +301,7 @@ suite('socket transport', () => {
     await assert.rejects(caller.call('status', {}), BackendGone);
   });
 
-  test('the leftover of a dead backend is replaced; a living one and another file are not', async () => {
+  test("the socket of a dead backend is replaced, but a live backend's socket and other files are not", async () => {
     await serve();
     await assert.rejects(serve(), /listens on .* already/u);
     const file = join(folder, 'file');
@@ -309,7 +309,7 @@ suite('socket transport', () => {
     await assert.rejects(serve({ path: file }), /is not a socket/u);
   });
 
-  suite('peers that behave badly', () => {
+  suite('misbehaving peers', () => {
     const hello = { token, client: 'x', version: '0.1.0', protocol: protocolVersion };
 
     const cases: { readonly name: string; readonly bytes: string }[] = [
@@ -330,7 +330,7 @@ suite('socket transport', () => {
       },
     ];
     for (const { name, bytes } of cases) {
-      test(`${name}: disconnected, and the next client is served`, async () => {
+      test(`${name}: the client is disconnected, and the next client is served`, async () => {
         await serve();
         await ended(bytes);
         await (await client()).call('status', {});
@@ -347,7 +347,7 @@ suite('socket transport', () => {
       socket.destroy();
     });
 
-    test('hello twice is refused', async () => {
+    test('a second hello is refused', async () => {
       await serve();
       const caller = await client();
       await assert.rejects(caller.call('hello', hello), Refusal);

@@ -11,18 +11,18 @@ suite('forecast of a run', () => {
   const secondsOf = (cores: number, machine: number): number =>
     Math.round(forecast(jobs, expected(cores), roomOf(machine), machine).durationMs / 1_000);
 
-  test('jobs that compute take turns, and those that wait run side by side', () => {
+  test('jobs that compute take turns, and jobs that wait run concurrently', () => {
     assert.deepEqual([secondsOf(1, 2), secondsOf(0.25, 2), secondsOf(1, 4)], [120, 60, 60]);
   });
 
-  test('however many run side by side, they compute no more than the cores can', () => {
+  test('concurrent jobs never compute more than the cores can', () => {
     const many = Array.from({ length: 6 }, (_, at) => jobNamed(`${at}`));
     const room = { cores: 10, jobs: 10, timed: 1 };
     const { durationMs } = forecast(many, expected(0.5), room, 2);
     assert.equal(Math.round(durationMs / 1_000), 90);
   });
 
-  test('a job that needs another runs behind it', () => {
+  test('a job that needs another job runs after it', () => {
     const chain = [jobNamed('a'), jobNamed('b', { after: ['a'] })];
     const { durationMs, cpuMs } = forecast(chain, expected(0.5), roomOf(2), 2);
     assert.deepEqual([durationMs, cpuMs], [120_000, 60_000]);

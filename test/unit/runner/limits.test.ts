@@ -22,7 +22,7 @@ const slow = `suite('slow', function () {
 });\n`;
 
 suite('limits of tests', () => {
-  test("grow to the runner's limits for each test, and not without it", () => {
+  test("they grow to the runner's limits for each test, and not without it", () => {
     const folder = mkdtempSync(join(tmpdir(), 'drover-limits-'));
     try {
       const file = join(folder, 'slow.test.mjs');
@@ -38,7 +38,7 @@ suite('limits of tests', () => {
     }
   });
 
-  test('every job of mocha has them, and each job is as patient as the runner', () => {
+  test('every mocha job has them, and each job is as patient as the runner', () => {
     const jobs = allJobs().filter(({ counting }) => counting === 'mocha');
     assert.ok(jobs.length > 100);
     for (const { name, args, env } of jobs) {

@@ -14,7 +14,7 @@ const text = [
 ].join('\n');
 
 suite('mutations', () => {
-  test('each place of code once, with its replacement', () => {
+  test('each place in the code is listed once, with its replacement', () => {
     const changed = mutationsOf(text).map((mutation) => {
       const after = applied(text, mutation).split('\n');
       return after[lineOf(text, mutation) - 1] ?? '';
@@ -28,7 +28,7 @@ suite('mutations', () => {
     ]);
   });
 
-  test('the same seed draws the same ones, none twice', () => {
+  test('the same seed draws the same mutations, and none twice', () => {
     const draw = (seed: number) =>
       drawMutations([{ text }], 3, new SeededChance(seed)).map(({ mutation }) => mutation);
     assert.deepEqual(draw(1), draw(1));
@@ -36,7 +36,7 @@ suite('mutations', () => {
     assert.equal(drawMutations([{ text }], 80, new SeededChance(1)).length, 5);
   });
 
-  test('the test that noticed one is named', () => {
+  test('the test that detected a mutation is named', () => {
     const output =
       '  ✔ a\n\n  1 passing (2s)\n  1 failing\n\n  1) a suite\n       within: a test:\n     Error: x\n';
     assert.equal(failedTest(output), 'a suite: within: a test');

@@ -29,7 +29,7 @@ suite('the table of promises', () => {
   const isOfSoak = (name: string): boolean =>
     soakFiles.has(`test/${name}.test.ts`) || soakPlans.has(name.replace('vscode/in-host/', ''));
 
-  test('each planted fault is beside the invariants that it breaks', () => {
+  test('each planted fault is listed beside the invariants that it breaks', () => {
     const rows = rowsOf('| invariant | promise |');
     const invariants = new Map(rows.map(([, name = '', , faults]) => [named(name)[0], faults]));
     const told = [...invariants.values()].flatMap(named);
@@ -68,7 +68,7 @@ suite('the table of promises', () => {
     });
   }
 
-  test('shown promises are shown by tests of the gate, or of the soak if the table says so', () => {
+  test('each promise is tested in the gate, or in the soak if the table says so', () => {
     for (const [, part, shown, gate, soak] of rowsOf('| part | shown |')) {
       const words = `${part}: ${shown}`;
       const ofGate = named(gate);

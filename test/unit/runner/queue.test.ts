@@ -17,7 +17,7 @@ const expected = (cores: Readonly<Record<string, number>> = {}): Expected => ({
 const room = (cores: number, jobs = 9) => ({ cores, jobs, timed: 1 });
 
 suite('queue of test jobs', () => {
-  test('starts the longest first, and as much as fits', () => {
+  test('it starts the longest job first, and as many jobs as fit', () => {
     const jobs = [job('short'), job('long'), job('middle')];
     const queue = new JobQueue(jobs, expected(), room(1));
     assert.deepEqual(namesOf(queue.next()), ['long', 'middle']);
@@ -26,7 +26,7 @@ suite('queue of test jobs', () => {
     assert.deepEqual(namesOf(queue.next()), ['short']);
   });
 
-  test('counts the way to the end: prerequisites of long jobs are first', () => {
+  test('it uses the path to the end: prerequisites of long jobs come first', () => {
     const jobs = [job('long'), job('short'), job('last', { after: ['short'] })];
     const queue = new JobQueue(jobs, expected(), room(0.5));
     assert.deepEqual(namesOf(queue.next()), ['short']);
@@ -34,7 +34,7 @@ suite('queue of test jobs', () => {
     assert.deepEqual(namesOf(queue.next()), ['last']);
   });
 
-  test('a job that computes runs beside those that wait, not beside another that computes', () => {
+  test('a job that computes runs beside jobs that wait, not beside another that computes', () => {
     const jobs = [job('long'), job('middle'), job('short')];
     const queue = new JobQueue(jobs, expected({ long: 1, middle: 1 }), room(1.5));
     assert.deepEqual(namesOf(queue.next()), ['long', 'short']);
@@ -44,7 +44,7 @@ suite('queue of test jobs', () => {
     assert.deepEqual(namesOf(queue.next()), ['middle']);
   });
 
-  test('light jobs do not keep a heavy one waiting until the end', () => {
+  test('light jobs do not delay a heavy one until the end', () => {
     const jobs = [job('long'), job('middle'), job('short'), job('other')];
     const queue = new JobQueue(jobs, expected({ middle: 1 }), room(1));
     assert.deepEqual(namesOf(queue.next()), ['long']);
@@ -59,14 +59,14 @@ suite('queue of test jobs', () => {
     assert.deepEqual(namesOf(queue.next()), ['short']);
   });
 
-  test('jobs that only wait are bounded in number', () => {
+  test('the number of jobs that only wait is limited', () => {
     const jobs = [job('long'), job('middle'), job('short')];
     const idle = expected({ long: 0.1, middle: 0.1, short: 0.1 });
     const queue = new JobQueue(jobs, idle, room(2, 2));
     assert.deepEqual(namesOf(queue.next()), ['long', 'middle']);
   });
 
-  test('of jobs with deadlines one runs on two cores, and more on more cores', () => {
+  test('on two cores, one job with deadlines runs at a time, and more on more cores', () => {
     const jobs = ['long', 'middle', 'short'].map((name) => job(name, { isTimed: true }));
     const startedOn = (cores: number): string[] =>
       namesOf(new JobQueue([...jobs, job('other')], expected(), roomOf(cores)).next());
@@ -74,7 +74,7 @@ suite('queue of test jobs', () => {
     assert.deepEqual(startedOn(4), ['long', 'middle', 'short', 'other']);
   });
 
-  test('a failure fails the jobs that need it, directly or through others', () => {
+  test('a failure fails the jobs that need it, directly or indirectly', () => {
     const jobs = [job('package', { after: ['build'] }), job('vscode', { after: ['package'] })];
     const queue = new JobQueue([job('build'), ...jobs], expected(), room(3));
     assert.deepEqual(namesOf(queue.next()), ['build']);

@@ -18,7 +18,7 @@ const ending: Ending = {
 };
 
 suite('second runs of failed tests', () => {
-  test('only tests that failed, did run, and may fail because of their neighbors', () => {
+  test('only tests that ran, failed, and may have failed because of other tests run again', () => {
     const jobs = [
       jobNamed('a'),
       jobNamed('b'),
@@ -58,7 +58,7 @@ suite('second runs of failed tests', () => {
     assert.match(text, /\n\n6 passed, 1 failed$/);
   });
 
-  test('a note that a test wrote is printed at the end, even if all is green', () => {
+  test('a note that a test wrote is printed at the end, even if all tests are green', () => {
     const output = '    ✔ one\nnote: seed 3 does not break it any more\n    ✔ two\n';
     const outcomes = [outcomeNamed('a', 0, { output })];
     const text = closingText({ outcomes, flaky: [] });
@@ -66,8 +66,8 @@ suite('second runs of failed tests', () => {
   });
 });
 
-suite('outcome of a test job', () => {
-  test('mocha: the numbers of its report', () => {
+suite('the outcome of a test job', () => {
+  test('mocha: the outcome uses the numbers in its report', () => {
     const report = JSON.stringify({
       passed: 3,
       failed: 1,
@@ -101,14 +101,14 @@ suite('outcome of a test job', () => {
     });
   }
 
-  test('a report of success is not believed when the program ends with a failure', () => {
+  test('a report of success is ignored when the program exits with a failure', () => {
     const report = JSON.stringify({ passed: 3, failed: 0, failures: [], files: [] });
     const outcome = outcomeOf(jobNamed('a', { counting: 'mocha' }), { ...ending, code: 1, report });
     assert.equal(outcome.failures[0]?.title, 'ended with exit code 1');
   });
 });
 
-test('the tables have each suite and the slowest files', () => {
+test('the tables list each suite and the slowest files', () => {
   const files = [
     { file: 'one.test.ts', durationMs: 700, cpuMs: 100 },
     { file: 'two.test.ts', durationMs: 300, cpuMs: 100 },
@@ -123,8 +123,8 @@ test('the tables have each suite and the slowest files', () => {
   assert.match(text, /The whole run: 1\.5 minutes; the machine computed 2\.0 minutes\./);
 });
 
-suite('jobs without kept times', () => {
-  test('are named, with the remedy', () => {
+suite('jobs without stored times', () => {
+  test('they are listed with the remedy', () => {
     const jobs = [jobNamed('a'), jobNamed('b'), jobNamed('c')];
     const names = untimed(jobs, { b: [1, 1] });
     assert.deepEqual(names, ['a', 'c']);

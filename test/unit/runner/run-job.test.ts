@@ -13,7 +13,7 @@ import { JobCpu, leftIn } from '../../runner/job-cpu.ts';
 import { startJob } from '../../runner/run-job.ts';
 import { jobNamed } from './jobs.ts';
 
-suite('process of a test job', () => {
+suite('the process of a test job', () => {
   const base = mkdtempSync(join(tmpdir(), 'drover-runner-'));
   suiteTeardown(() => removeFolder(base));
   let count = 0;
@@ -24,7 +24,7 @@ suite('process of a test job', () => {
     return { folder, running: startJob(job, folder, cpu) };
   };
 
-  test('has a temporary folder of its own, which is gone afterwards', async () => {
+  test('it has its own temporary folder, which is removed afterwards', async () => {
     const { folder, running } = shell('echo "$TMPDIR"; touch "$TMPDIR/x"; echo no >&2; exit 3');
     const outcome = await running.outcome;
     assert.equal(outcome.output, `${folder}\nno\n`);
@@ -32,7 +32,7 @@ suite('process of a test job', () => {
     assert.ok(!existsSync(folder));
   });
 
-  test('reports the CPU time of the processes that it has waited for', async () => {
+  test('it reports the CPU time of the processes that it waited for', async () => {
     const busy = `'${process.execPath}' -e 'while (process.cpuUsage().user < 150_000);'`;
     const { running } = shell(busy);
     const { cpuMs, failures } = await running.outcome;
@@ -40,7 +40,7 @@ suite('process of a test job', () => {
     assert.ok(cpuMs >= 140, String(cpuMs));
   });
 
-  test('and of those that outlive their starter', async () => {
+  test('it reports the CPU time of processes that outlive their parent', async () => {
     const busy = `'${process.execPath}' -e 'while (process.cpuUsage().user < 150_000); setTimeout(() => fs.writeFileSync(process.env.TMPDIR + "/done", ""), 0); setTimeout(() => {}, 100_000)'`;
     const cpu = new JobCpu();
     const { running } = shell(
@@ -54,7 +54,7 @@ suite('process of a test job', () => {
     assert.ok(cpuMs >= 140 || process.platform !== 'linux', String(cpuMs));
   });
 
-  test('a runner that is killed leaves nothing: jobs, processes outside their group, its folder', async () => {
+  test('a killed runner leaves nothing behind: no jobs, no processes outside their group, no folder', async () => {
     const note = join(base, 'note');
     const job = `trap '' TERM HUP; setsid sh -c 'trap "" TERM; sleep 100' & echo "$TMPDIR" > '${note}'; sleep 100`;
     const runner = spawn(
@@ -82,7 +82,7 @@ suite('process of a test job', () => {
     );
   });
 
-  test('is ended at its limit, with processes that left its group and ignore the signal', async () => {
+  test('it is killed at its time limit, with processes that left its group and ignore the signal', async () => {
     const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo up > "$TMPDIR/up"; sleep 100' & sleep 100`;
     const { folder, running } = shell(script, { limitMs: 500 });
     const outcome = await running.outcome;
@@ -90,7 +90,7 @@ suite('process of a test job', () => {
     assert.deepEqual(processesOf(folder), []);
   });
 
-  test('is ended on request', async () => {
+  test('it is killed on request', async () => {
     const { folder, running } = shell('echo up > "$TMPDIR/up"; sleep 100');
     const path = join(folder, 'up');
     await eventually('it is up', () => existsSync(path) && readFileSync(path, 'utf8') === 'up\n');
@@ -100,7 +100,7 @@ suite('process of a test job', () => {
     assert.deepEqual(processesOf(folder), []);
   });
 
-  test('CPU of a tree counts once: below the shell by the shell, of the rest with its children', () => {
+  test('the CPU time of a tree counts once: below the shell through the shell, elsewhere with its children', () => {
     const [shell, backend, agent, child] = [10, 20, 21, 11];
     const own = new Map([
       [shell, { parent: 1, cpuMs: 5 }],

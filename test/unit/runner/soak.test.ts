@@ -41,14 +41,14 @@ suite('soak', () => {
     );
   });
 
-  test('a batch is the seeds of one job, and the round stays the same', () => {
+  test('a batch contains the seeds of one job, and the round stays the same', () => {
     const small = soakJobs(gate, 500, 4).filter(({ part }) => part === 'simulation');
     assert.equal(small.length, 2_500);
     assert.equal(small[1]?.replay, 'npm run simulate -- --seeds 4 --from 504');
     assert.deepEqual(partsOf(small), [{ name: 'simulation', unit: 'seeds', goal: 10_000 }]);
   });
 
-  test('wherever it is cut off, each part has done about the same share', () => {
+  test('whenever it is stopped, each part has completed about the same share', () => {
     const ranks = soakOrder(jobs);
     const half = jobs.filter(({ job }) => (ranks.get(job.name) ?? 0) >= 0.5);
     const done = Object.fromEntries(partsOf(half).map(({ name, goal }) => [name, goal]));

@@ -5,7 +5,7 @@ import { decideSetUp, type SetUpStep } from '../../runner/system-packages.ts';
 
 const install = 'apt-get install -y --no-install-recommends bubblewrap prometheus';
 
-suite('set-up of the system for tests', () => {
+suite('installing system packages for tests', () => {
   const check = (
     facts: { readonly hasApt: boolean; readonly isRoot: boolean; readonly hasSudo: boolean },
     expected: SetUpStep,
@@ -14,19 +14,19 @@ suite('set-up of the system for tests', () => {
     assert.deepEqual(decideSetUp({ missing, ...facts }), expected);
   };
 
-  test('nothing to do when nothing is missing', () => {
+  test('it does nothing when nothing is missing', () => {
     const facts = { missing: [], hasApt: true, isRoot: false, hasSudo: false };
     assert.deepEqual(decideSetUp(facts), { kind: 'ready' });
   });
 
-  test('root installs', () => {
+  test('as root, it installs the packages', () => {
     check(
       { hasApt: true, isRoot: true, hasSudo: false },
       { kind: 'install', commands: [['apt-get', 'update', '-qq'], install.split(' ')] },
     );
   });
 
-  test('sudo without a password installs', () => {
+  test('with passwordless sudo, it installs the packages', () => {
     const sudo = ['sudo', '-n'];
     check(
       { hasApt: true, isRoot: false, hasSudo: true },
@@ -40,7 +40,7 @@ suite('set-up of the system for tests', () => {
     );
   });
 
-  test('everybody else gets one command', () => {
+  test('otherwise, it prints one command', () => {
     const needs = 'The tests need programs that are not installed (bubblewrap, prometheus).';
     check(
       { hasApt: true, isRoot: false, hasSudo: false },

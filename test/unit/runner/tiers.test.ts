@@ -16,7 +16,7 @@ suite('tiers of tests', () => {
   const shortName = (name: string): string =>
     name.replace(/^test\//, '').replace(/\.test\.ts$/, '');
 
-  test('a file of the soak exists, is not in the gate, runs in the soak and by its name', () => {
+  test('a soak file exists, is not in the gate, and runs in the soak and by its name', () => {
     const wanted = [...soakFiles, ...[...soakPlans].map((plan) => `in-host ${plan}`)];
     assert.deepEqual(left.map(({ name }) => name).sort(), wanted.sort());
     assert.deepEqual(
@@ -30,7 +30,7 @@ suite('tiers of tests', () => {
     }
   });
 
-  test('every file of tests belongs to a job', () => {
+  test('every test file belongs to a job', () => {
     const ran = new Set(all.flatMap(({ args }) => args));
     // These are loaded by the plans of the extension host.
     const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
@@ -42,7 +42,7 @@ suite('tiers of tests', () => {
     );
   });
 
-  test('a file of a job with several runs by its name, alone', () => {
+  test('a file of a job with several files can run alone, by its name', () => {
     const file = 'test/webview/tree/tree-keys.test.ts';
     const tests = selectJobs(all, [file]).flatMap(({ args }) =>
       args.filter((arg) => arg.endsWith('.test.ts')),

@@ -60,7 +60,7 @@ const allowed: Readonly<Record<string, readonly [number, keyof typeof reasons]>>
 };
 
 suite('waits of tests', () => {
-  test('are for facts: a pause is in a loop that checks again, or in the table', () => {
+  test('they wait for facts: a pause is in a polling loop, or in the table', () => {
     const folder = join(root, 'test');
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
       (name) => /\.(?:ts|mjs)$/u.test(name) && !left.test(name),
@@ -82,7 +82,7 @@ suite('waits of tests', () => {
     assert.deepEqual(fewer, [], 'the table allows more than there is');
   });
 
-  test('are distinguished from loops that check, and from programs that run until they are killed', () => {
+  test('they are distinguished from polling loops, and from programs that run until they are killed', () => {
     const source = [
       'await delay(300);',
       'while (!isThere()) await delay(10);',

@@ -21,7 +21,7 @@ suite('events by their actor', () => {
   const by = async (name: string): Promise<readonly string[]> =>
     (await project.store.feed.read({ by: name })).map(({ type }) => type);
 
-  test('are those of the person or of the machine, and no others', async () => {
+  test('only the events of the given person or machine are listed', async () => {
     await append('a', 'ada');
     await append('b', 'bo', 'south');
     await append('c', 'ada', 'south');
@@ -34,7 +34,7 @@ suite('events by their actor', () => {
       assert.deepEqual(await by(name), [], name);
   });
 
-  test('are found by names with quotes, backslashes and other letters', async () => {
+  test('they are found by names with quotes, backslashes and non-ASCII letters', async () => {
     const names = [`O'Hara`, 'a "b" \\c', '%', 'Жанна', '🐑'];
     for (const [n, name] of names.entries()) await append(`e${n}`, name);
     for (const [n, name] of names.entries()) assert.deepEqual(await by(name), [`e${n}`], name);

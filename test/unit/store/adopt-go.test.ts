@@ -79,7 +79,7 @@ suite('a database of the Go tool', () => {
 
   const hash = (): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 
-  test('is taken over with its rows', async () => {
+  test('it is imported with its rows', async () => {
     make(goTables, goRows);
     const { store, backup, close } = await openStore(path, testSources(), { now: () => 5_000 });
     const extras = { config: () => ({}), targetBranch: null, shaOf: async () => null };
@@ -161,7 +161,7 @@ suite('a database of the Go tool', () => {
     after.close();
   });
 
-  test('is copied before, and opened as ours the second time', async () => {
+  test("it is copied first, and opened as Drover's database the second time", async () => {
     make(goTables, goRows);
     const first = await openStore(path, testSources());
     await first.store.transaction((tx) => addTask(tx, first.store.sources, { title: 'Ours' }));
@@ -180,7 +180,7 @@ suite('a database of the Go tool', () => {
     copy.close();
   });
 
-  test('may have nothing but the public columns, and loops', async () => {
+  test('it may have only the public columns, and loops', async () => {
     make(
       `create table epics (id text primary key, title text not null, description text, status text,
          created_at integer not null);
@@ -223,7 +223,7 @@ suite('a database of the Go tool', () => {
     ['of a newer Drover', [goTables, 'pragma user_version = 99'], /version 99/],
   ];
   for (const [name, statements, message] of refused) {
-    test(`is refused when it is one ${name}`, async () => {
+    test(`it is refused when it is one ${name}`, async () => {
       make('pragma journal_mode = wal', ...statements);
       const before = hash();
       const refusal = await refusalOf(openStore(path, testSources()));

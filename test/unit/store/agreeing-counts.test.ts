@@ -263,7 +263,7 @@ async function checkCounts({ store, sources }: TestStore, epic: string, runs: re
 }
 
 suite('counts of tasks', () => {
-  test('a task that a person merged after the run is landed in its report, its list and its epic’s', async () => {
+  test("a task that a person merged after the run counts as landed in its report, its list and its epic's", async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const epic = await store.transaction((tx) => addEpic(tx, sources, { title: 'Shop' }));
@@ -291,7 +291,7 @@ suite('counts of tasks', () => {
     await project.close();
   });
 
-  test('agree in all views after any history, and add up', async () => {
+  test('they agree in all views after any history, and add up', async () => {
     const steps = fc.array(step, { minLength: 10, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {

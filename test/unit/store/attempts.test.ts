@@ -35,7 +35,7 @@ function check(
 }
 
 suite('steps of an attempt', () => {
-  test('from the worktree to the landing', () => {
+  test('the steps go from the worktree to the landing', () => {
     const setup: Told = ['task.phase', { phase: 'setup' }];
     check(
       [
@@ -53,7 +53,7 @@ suite('steps of an attempt', () => {
     );
   });
 
-  test('while it is running the last step runs', () => {
+  test('while an attempt is running, its last step is running', () => {
     check([claimed], 'worktree 0- running');
     check([claimed, ['worktree.ready']], 'worktree 0-1 done, agent 1- running');
     check(
@@ -62,7 +62,7 @@ suite('steps of an attempt', () => {
     );
   });
 
-  test('without a gate it lands at once; a gate seen before it does not count', () => {
+  test('without a gate, the attempt lands at once, and an earlier gate does not count', () => {
     check(
       [claimed, ['worktree.ready'], done, ['task.committed'], ['task.completed']],
       'worktree 0-1 done, agent 1-2 done, commit 2-3 done, land 3-4 done',
@@ -75,7 +75,7 @@ suite('steps of an attempt', () => {
     );
   });
 
-  test('sub-tasks take turns between agent and commit', () => {
+  test('sub-tasks alternate between agent and commit', () => {
     const part: Told = ['~agent.ended', { outcome: 'done' }];
     const committed: Told = ['~task.phase', { phase: 'committed' }];
     check(
@@ -97,14 +97,14 @@ suite('steps of an attempt', () => {
     check([...landing, ['task.conflict', { kind: 'conflict' }]], `${before}, land 3-4 failed`);
   });
 
-  test('paused and resumed', () => {
+  test('a pause and a resume are shown', () => {
     check(
       [claimed, ['worktree.ready'], ['task.paused'], ['task.resumed'], claimed, ['worktree.ready']],
       'worktree 0-1 done, agent 1-2 stopped, worktree 4-5 done, agent 5- running',
     );
   });
 
-  test('a review is between commit and landing', () => {
+  test('a review is between the commit and the landing', () => {
     check(
       [
         claimed,
@@ -119,13 +119,13 @@ suite('steps of an attempt', () => {
     );
   });
 
-  test('an attempt that is over has no step that runs', () => {
+  test('a finished attempt has no running step', () => {
     check([claimed, ['worktree.ready']], 'worktree 0-1 done, agent 1-9 failed', { endedMs: 9_000 });
   });
 });
 
 suite('attempts', () => {
-  test('are listed with their steps, oldest first, also for a sub-task', async () => {
+  test('attempts are listed with their steps, oldest first, even for a sub-task', async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const ids = await addTasks(project, [
@@ -190,7 +190,7 @@ suite('attempts', () => {
     await project.close();
   });
 
-  test('B26: the gate of a batch has its time in each of its tasks, whatever else was tested', async () => {
+  test("B26: the time of a batch's gate appears in each of its tasks, whatever else was tested", async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);

@@ -113,7 +113,7 @@ class FakeTracker implements Tracker {
 
 suite('ten days of edits on both sides of Beads', () => {
   for (const version of ['0.49.6', '1.0.3'] as const) {
-    test(`end equal, as bd ${version} writes its file`, async () => {
+    test(`both sides are equal at the end, with the file format of bd ${version}`, async () => {
       for (let seed = testSeed; seed < testSeed + sized(3, 10); seed += 1) {
         const project = await memoryStore();
         try {

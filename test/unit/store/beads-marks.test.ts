@@ -11,7 +11,7 @@ import { tablesOf } from '../../tables.ts';
 import { at, BeadsSide, issue } from './beads-side.ts';
 import { memoryStore, moveTask, statusOf, type TestStore } from './memory-store.ts';
 
-suite('marks of Drover in Beads', () => {
+suite("Drover's labels in Beads", () => {
   let project: TestStore;
   let side: BeadsSide;
   setup(async () => {
@@ -73,7 +73,7 @@ suite('marks of Drover in Beads', () => {
       for (const [end, { by: ended, leaves }] of Object.entries(ends)) {
         // While an agent runs, its end decides; and running tasks are asked to stop first.
         if (running.includes(state) && end.endsWith('there')) continue;
-        test(`of a task that is ${state}${whose}, and then ${end}`, async () => {
+        test(`a task that is ${state}${whose}, and then ${end}, has the right labels`, async () => {
           side.set(issue('a', { labels: ['theirs'], ...(person !== '' && { assignee: person }) }));
           await side.sync();
           await moveTask(project, 'a', by);
@@ -95,7 +95,7 @@ suite('marks of Drover in Beads', () => {
     }
   }
 
-  test('of a task that is removed here: its issue is closed, and no task is created again', async () => {
+  test('when a task is removed here, its issue is closed, and no task is created again', async () => {
     side.set(issue('a', { labels: ['theirs'] }), issue('b'), issue('c'));
     await side.sync();
     await moveTask(project, 'a', ['paused']);
@@ -117,7 +117,7 @@ suite('marks of Drover in Beads', () => {
     assert.equal(await statusOf(project, 'a'), 'ready');
   });
 
-  test('of a task that moves to another epic: it has one parent', async () => {
+  test('a task that moves to another epic has one parent', async () => {
     side.set(issue('e', { issue_type: 'epic' }), issue('a'));
     side.change('a', {
       dependencies: [{ issue_id: 'a', depends_on_id: 'e', type: 'parent-child' }],
@@ -143,7 +143,7 @@ suite('marks of Drover in Beads', () => {
     assert.equal(side.line(id)['status'], 'closed');
   });
 
-  test('of an epic that is closed, deferred or opened there', async () => {
+  test('an epic is closed, deferred or reopened in Beads', async () => {
     const edge = { issue_id: 'a', depends_on_id: 'e', type: 'parent-child' };
     side.set(issue('e', { issue_type: 'epic' }), issue('a', { dependencies: [edge] }));
     await side.sync();
@@ -165,7 +165,7 @@ suite('marks of Drover in Beads', () => {
     assert.deepEqual([await epic(), side.line('e')['status']], ['open', 'open']);
   });
 
-  test('of a task that is deferred there while it runs: paused after the attempt', async () => {
+  test('a task that is deferred in Beads while it runs is paused after the attempt', async () => {
     side.set(issue('a'));
     await side.sync();
     await moveTask(project, 'a', ['claimed', 'in_progress']);
@@ -181,7 +181,7 @@ suite('marks of Drover in Beads', () => {
     assert.equal(await found(), 'paused deferred');
   });
 
-  test('of an epic that is closed here and opened again', async () => {
+  test('an epic is closed here and reopened', async () => {
     side.set(issue('e', { issue_type: 'epic' }), issue('a'));
     await side.sync();
     await project.store.transaction((tx) => closeEpic(tx, project.sources, 'e'));

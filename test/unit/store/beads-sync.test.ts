@@ -54,7 +54,7 @@ suite('beads sync', () => {
       } as never)
       .execute();
 
-  test('a change on each side arrives on the other, and lines of others stay byte for byte', async () => {
+  test('a change on each side arrives on the other, and other lines stay unchanged byte for byte', async () => {
     set(issue('a'), issue('b'), issue('c', { mine: [1] }));
     await sync();
     const c = side.text.split('\n')[2];
@@ -74,7 +74,7 @@ suite('beads sync', () => {
     assert.deepEqual([await project.store.feed.lastSeq(), side.text], [seq, text]);
   });
 
-  test('an old word of the file is not repeated over a new one of ours', async () => {
+  test('an old value in the file does not overwrite a new value here', async () => {
     set(issue('a', { status: 'closed', closed_at: at(-1000), close_reason: 'done' }));
     await sync();
     assert.equal(await statusOf(project, 'a'), 'completed');
@@ -104,7 +104,7 @@ suite('beads sync', () => {
     assert.deepEqual([lineOf('a')['status'], lineOf('a')['labels'] ?? []], ['open', []]);
   });
 
-  test('a first import without a sync is distinguished from a person, too: reopened and undeferred', async () => {
+  test("a first import without a sync is distinguished from a person's change: reopened and undeferred", async () => {
     set(issue('a', { status: 'closed', close_reason: 'done' }), issue('b', { status: 'deferred' }));
     await side.take(false);
     set(issue('a'), issue('b'));
@@ -161,7 +161,7 @@ suite('beads sync', () => {
     assert.equal(await titleOf('b'), 'theirs');
   });
 
-  test('an issue whose line is gone is canceled here, and its line is not written again', async () => {
+  test('an issue whose line was removed is canceled here, and its line is not written again', async () => {
     set(issue('a'), issue('b'));
     await sync();
     set(issue('b'));
@@ -171,7 +171,7 @@ suite('beads sync', () => {
     assert.ok(!side.text.includes('"a"'));
   });
 
-  test('a start claims the issue, and the end of the attempt gives it back', async () => {
+  test('a start claims the issue, and the end of the attempt releases it', async () => {
     set(issue('a'), issue('b', { assignee: 'alice' }));
     await sync();
     for (const id of ['a', 'b']) await moveTask(project, id, ['claimed', 'in_progress']);
@@ -188,7 +188,7 @@ suite('beads sync', () => {
     assert.deepEqual(lineOf('b')['labels'], []);
   });
 
-  test('only the landing closes: an issue that an agent closes is opened again when its attempt fails', async () => {
+  test('only the landing closes an issue: if an agent closes it and the attempt fails, it is reopened', async () => {
     const closed = {
       status: 'closed',
       closed_at: at(500),
@@ -215,7 +215,7 @@ suite('beads sync', () => {
     assert.equal(await statusOf(project, 'b'), 'ready');
   });
 
-  test('a landing closes with its commit in the reason, before the words of who closed it earlier', async () => {
+  test('a landing closes the issue with its commit in the reason, before the reason of an earlier closing', async () => {
     set(issue('a'), issue('b', { updated_at: at(0) }));
     await sync();
     for (const id of ['a', 'b']) {
@@ -253,7 +253,7 @@ suite('beads sync', () => {
     assert.deepEqual([status, labels ?? [], reason], ['closed', [], 'not needed any more']);
   });
 
-  test('a task and an epic that are added here bear the prefix of Beads', async () => {
+  test('ids of a task and an epic that are added here have the Beads prefix', async () => {
     set(issue('my-shop-a3f'));
     await sync();
     const ids = await addTasks(project, [{ title: 'ours' }]);
@@ -267,7 +267,7 @@ suite('beads sync', () => {
     }
   });
 
-  test('a change of a running task waits for its end; deleted or given up, it is asked to stop', async () => {
+  test('a change to a running task waits for its end, and a deleted or abandoned task is asked to stop', async () => {
     set(issue('a'), issue('b'), issue('c'));
     await sync();
     for (const id of ['a', 'b', 'c']) await moveTask(project, id, ['claimed', 'in_progress']);

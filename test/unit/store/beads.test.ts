@@ -60,7 +60,7 @@ suite('beads', () => {
   }
 
   for (const version of ['0.49.6', '1.0.3']) {
-    test(`of bd ${version}: exactly what bd ready offers may start`, async () => {
+    test(`bd ${version}: exactly the issues that bd ready offers may start`, async () => {
       const result = await bring(fixture(`${version}-export.jsonl`));
       assert.deepEqual(result.errors, []);
       const ready = JSON.parse(fixture(`${version}-ready.json`)) as {
@@ -71,7 +71,7 @@ suite('beads', () => {
       assert.deepEqual(await startable(), wanted.sort());
     });
 
-    test(`of bd ${version}: a second import changes nothing, and an export gives the file back`, async () => {
+    test(`bd ${version}: a second import changes nothing, and an export reproduces the file`, async () => {
       const text = fixture(`${version}-export.jsonl`);
       await bring(text);
       const seq = await project.store.feed.lastSeq();
@@ -112,7 +112,7 @@ suite('beads', () => {
     });
   }
 
-  test('an epic that is closed there arrives closed', async () => {
+  test('an epic that is closed in Beads is closed here', async () => {
     const record = (id: string, more: Readonly<Record<string, unknown>>): string =>
       `${JSON.stringify({ id, title: id, status: 'open', ...more })}\n`;
     const epic = { issue_type: 'epic' };
@@ -134,7 +134,7 @@ suite('beads', () => {
     );
   });
 
-  test('closed there, its dependents may start; opened again, they may not', async () => {
+  test('when an issue is closed in Beads, its dependents may start, and when it is reopened, they may not', async () => {
     const b = line('b', { dependencies: [{ issue_id: 'b', depends_on_id: 'a', type: 'blocks' }] });
     await took(line('a') + b, line('a', closed) + b);
     assert.deepEqual(
@@ -148,13 +148,13 @@ suite('beads', () => {
     );
   });
 
-  test('closed there while it waits for one of ours, it is not started', async () => {
+  test("an issue that is closed in Beads while it waits for a task of Drover's does not start", async () => {
     const edge = { dependencies: [{ issue_id: 'b', depends_on_id: 'a', type: 'blocks' }] };
     await took(line('a') + line('b', edge), line('a') + line('b', { ...edge, ...closed }));
     assert.equal(await statusOf(project, 'b'), 'cancelled');
   });
 
-  test('closed there while an agent works on it: a warning that names the command', async () => {
+  test('closing an issue in Beads while an agent works on it causes a warning that names the command', async () => {
     await bring(line('x'));
     await moveTask(project, 'x', ['claimed', 'in_progress']);
     const result = await bring(line('x', closed), { update: true });
@@ -162,7 +162,7 @@ suite('beads', () => {
     assert.match(result.warnings[0]?.message ?? '', /drover cancel x/);
   });
 
-  test('a landed task is not reopened by a file from before the landing', async () => {
+  test('a file from before the landing does not reopen a landed task', async () => {
     await bring(line('x'));
     await moveTask(project, 'x', ['claimed', 'in_progress', 'completed']);
     await bring(line('x'), { update: true });
@@ -193,7 +193,7 @@ suite('beads', () => {
     assert.equal(JSON.parse(await exported(text)).status, 'in_progress');
   });
 
-  test('a new task writes its priority: an omitted one would be the most urgent', async () => {
+  test('a new task writes its priority, because a missing one would be the most urgent', async () => {
     await addTasks(project, [{ title: 'x', priority: 'normal' }]);
     const written = (await exported(line('y'))).trim().split('\n').at(-1) ?? '';
     assert.equal(JSON.parse(written).priority, 2);

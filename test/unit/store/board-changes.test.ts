@@ -232,7 +232,7 @@ async function snapshot(project: TestStore): Promise<StatusSnapshot> {
 }
 
 suite('changes of the board', () => {
-  test('followed along any history give the board as it is read', async () => {
+  test('applying them along any history gives the same board as reading it', async () => {
     const steps = fc.array(fc.tuple(step, fc.boolean()), { minLength: 5, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {
@@ -260,7 +260,7 @@ suite('changes of the board', () => {
     );
   });
 
-  test('a long chain is followed, also when it is lengthened, cut and given parts', async () => {
+  test('a long chain is followed, even when it is extended, cut and given sub-tasks', async () => {
     const project = await memoryStore();
     const links = Array.from({ length: 30 }, (_, at) => ({
       title: `L${at}`,
@@ -315,7 +315,7 @@ suite('changes of the board', () => {
     await project.close();
   });
 
-  test('reasons that hold new starts are sent while a run is active', async () => {
+  test('reasons that prevent new starts are sent while a run is active', async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const reason = 'The money of this day is used up.';
@@ -372,7 +372,7 @@ suite('changes of the board', () => {
     await project.close();
   });
 
-  test('the effects of one task on others are sent, and no more', async () => {
+  test('only the effects of one task on others are sent', async () => {
     const project = await memoryStore();
     const ids = await addTasks(project, [
       { title: 'A' },

@@ -17,7 +17,7 @@ const sentences = {
   outside: 'the licence is missing',
 } as const;
 
-suite('store: causes from before they were data', () => {
+suite('store: causes from before they were stored as data', () => {
   let project: TestStore;
   setup(async () => {
     project = await memoryStore();
@@ -43,7 +43,7 @@ suite('store: causes from before they were data', () => {
       assert.deepEqual(left, [{ branch: 'main' }]);
     });
 
-  test('a line that waits includes the state of its branch that was noted last', async () => {
+  test('a waiting line includes the last recorded state of its branch', async () => {
     const tables = tablesOf(project.store.db);
     await storeSteps.find(({ version }) => version === 21)?.up(tables as never);
     const row = { landed_sha: 'l', followed_sha: 'f' };

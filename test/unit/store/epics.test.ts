@@ -28,7 +28,7 @@ suite('epics', () => {
   const close = (): ReturnType<typeof closeEpic> =>
     project.store.transaction((tx) => closeEpic(tx, project.sources, id));
 
-  test('is edited, and reports the changes', async () => {
+  test('an epic is edited, and the changes are reported', async () => {
     const row = await project.store.transaction((tx) =>
       editEpic(tx, project.sources, id, { title: 'Currencies', description: '' }),
     );
@@ -43,7 +43,7 @@ suite('epics', () => {
     assert.equal((await refusalOf(none)).kind, 'unknown_id');
   });
 
-  test('stays open while a task is not over', async () => {
+  test('an epic stays open while a task is unfinished', async () => {
     const { A = '', B = '' } = await addTasks(project, [
       { title: 'A', epic: id },
       { title: 'B', epic: id },
@@ -60,7 +60,7 @@ suite('epics', () => {
     assert.equal((await project.store.feed.read({ type: 'epic.closed' })).length, 1);
   });
 
-  test('stays open while it waits for an approval', async () => {
+  test('an epic stays open while it waits for an approval', async () => {
     await tablesOf(project.store.db)
       .updateTable('epics')
       .set({ landing_state: 'needs_review' })
@@ -68,7 +68,7 @@ suite('epics', () => {
     assert.match((await refusalOf(close())).message, /drover approve/);
   });
 
-  test('waits for no person once it is approved, unless something else is to land', async () => {
+  test('an approved epic waits for no person, unless other work must land', async () => {
     const state = async (change: object): Promise<string | null | undefined> => {
       await tablesOf(project.store.db).updateTable('epics').set(change).execute();
       return (await readEpics(project.store.db))[0]?.landing_state;
@@ -80,7 +80,7 @@ suite('epics', () => {
     assert.equal(await state({ landing_state: 'landed' }), 'landed');
   });
 
-  test('opens again for a new task', async () => {
+  test('an epic opens again for a new task', async () => {
     await close();
     await addTasks(project, [{ title: 'Late', epic: id }]);
     const [epic] = await readEpics(project.store.db);

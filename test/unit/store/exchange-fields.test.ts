@@ -174,7 +174,7 @@ suite('fields of an exchange', () => {
   };
 
   for (const format of ['session', 'jsonl', 'beads'] as const satisfies readonly ExportFormat[]) {
-    test(`${format}: what is carried comes back, and nothing is forgotten`, async () => {
+    test(`${format}: all supported fields survive a round trip, and no field is forgotten`, async () => {
       const from = await project();
       await tablesOf(from.store.db)
         .insertInto('epics')

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readForecasts, recordForecast } from '../../../server/store/plan/forecasts.ts';
 import { addAttempt, addTasks, memoryStore, moveTask } from './memory-store.ts';
 
-test('a machine reads the open forecasts of its own work only', async () => {
+test('a machine reads only the open forecasts of its own work', async () => {
   const project = await memoryStore();
   try {
     const { a = '', b = '' } = await addTasks(project, [{ title: 'a' }, { title: 'b' }]);

@@ -12,7 +12,7 @@ function check(expected: ImportFormat, lines: readonly string[], file = 'plan.js
 }
 
 suite('the format of an import', () => {
-  test('lines without a shape before the first record do not decide it', () => {
+  test('lines that fit any format before the first record do not determine the format', () => {
     check('beads', ['{"_type":"header","version":"1.0","count":1}', issue]);
     check('beads', ['{"schema":"beads/1","exported_at":"2026-01-01T00:00:00Z"}', issue]);
     check('beads', ['{"_type":"memory","key":"k","value":"v"}', '{"_type":"x"}', issue]);
@@ -20,14 +20,14 @@ suite('the format of an import', () => {
     check('beads', ['Exported by a tool', '[]', issue]);
     check('jsonl', ['{"generator":"a tool"}', task]);
   });
-  test('the first record with a shape decides', () => {
+  test('the first record with a distinct format determines it', () => {
     check('beads', [issue, task]);
     check('jsonl', [task, issue]);
     check('session', ['{"version":"1.0","tasks":[]}']);
     check('session', ['{', '  "version": "1.0"', '}']);
     check('session', ['{"a":1}'], 'plan.drover');
   });
-  test('a file without any record is JSONL, whose messages name each line', () => {
+  test('a file without any record is JSONL, and its messages name each line', () => {
     check('jsonl', []);
     check('jsonl', ['nothing', '{"a":1}']);
   });

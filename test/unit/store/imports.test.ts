@@ -48,7 +48,7 @@ suite('import', () => {
   });
   teardown(() => project.close());
 
-  test('S20: a file of nothing but bad lines is answered with one sentence', async () => {
+  test('S20: a file that contains only invalid lines is refused with one sentence', async () => {
     const text = 'no record\n'.repeat(300_000);
     for (const skipInvalid of [false, true]) {
       const importing = importFile(project.store, { ...plain, format: 'jsonl', skipInvalid, text });
@@ -73,7 +73,7 @@ suite('import', () => {
     return tasks.map((row) => `${row.position} ${row.id} ${row.title} ${row.status} ${row.chain}`);
   };
 
-  test('writes epics, tasks, edges, readiness and chains in the order of the file', async () => {
+  test('it writes epics, tasks, edges, readiness and chains in the order of the file', async () => {
     const result = await give(diamond);
     assert.deepEqual(result, {
       imported: { epics: 1, tasks: 6 },
@@ -108,7 +108,7 @@ suite('import', () => {
     ]);
   });
 
-  test('finds everything unchanged the second time', async () => {
+  test('it finds everything unchanged the second time', async () => {
     await give(diamond);
     const before = await everything(project);
     const again = await give(diamond);
@@ -119,7 +119,7 @@ suite('import', () => {
     assert.equal(await everything(project), before);
   });
 
-  test('writes nothing when one line is bad, and names it', async () => {
+  test('it writes nothing when one line is invalid, and names that line', async () => {
     const before = await everything(project);
     const text = `${diamond}{"id": "X", "type": "story"\n`;
     const result = await give(text);
@@ -134,7 +134,7 @@ suite('import', () => {
     assert.equal(skipped.errors.length, 1);
   });
 
-  test('tries without writing', async () => {
+  test('a dry run writes nothing', async () => {
     const before = await everything(project);
     assert.deepEqual((await give(diamond, { dryRun: true })).imported, { epics: 1, tasks: 6 });
     assert.equal(await everything(project), before);
@@ -146,7 +146,7 @@ suite('import', () => {
     { id: 'N', type: 'story', epic_id: 'E', title: 'New', blocked_by: ['A'] },
   );
 
-  test('refuses different records', async () => {
+  test('it refuses records that differ', async () => {
     await give(diamond);
     const result = await give(other);
     assert.deepEqual(result.differs, ['A', 'B']);
@@ -161,7 +161,7 @@ suite('import', () => {
     assert.equal((await refusalOf(both)).kind, 'bad_request');
   });
 
-  test('updates different records, and applies the effects', async () => {
+  test('it updates records that differ, and applies the effects', async () => {
     await give(diamond);
     await moveTask(project, 'A', ['claimed', 'in_progress', 'failed'], { attempts: 4 });
     const result = await give(other, { update: true });
@@ -178,7 +178,7 @@ suite('import', () => {
     assert.deepEqual(row, { attempts: 4, max_attempts: 4, priority: 2 });
   });
 
-  test('does not update a running task, nor puts something below it', async () => {
+  test('it neither updates a running task nor adds sub-tasks to it', async () => {
     await give(diamond);
     await moveTask(project, 'A', ['claimed', 'in_progress']);
     const below = jsonl(
@@ -199,7 +199,7 @@ suite('import', () => {
     assert.equal(await statusOf(project, 'B'), 'ready');
   });
 
-  test('keeps both when renaming', async () => {
+  test('it keeps both records when renaming', async () => {
     await give(diamond);
     const result = await give(other, { rename: true });
     assert.deepEqual([result.errors.length, result.imported.tasks], [0, 3]);
@@ -211,7 +211,7 @@ suite('import', () => {
     assert.deepEqual(edges, [{ task_id: 'N', blocked_by: 'A-2' }]);
   });
 
-  test('is ready if its blockers were completed before', async () => {
+  test('a task is ready if its blockers were already completed', async () => {
     await give(diamond);
     await moveTask(project, 'A', ['claimed', 'in_progress', 'completed']);
     await give(jsonl({ id: 'N', type: 'story', title: 'New', blocked_by: ['A'] }));
@@ -254,7 +254,7 @@ suite('import: sessions and Beads', () => {
     await moveTask(project, 'C', ['paused']);
   }
 
-  test('brings a session back as it was', async () => {
+  test('it restores a session exactly', async () => {
     await fill();
     const { text } = await exportPlan(project.store.db, { ...request, format: 'session' });
     const copy = await memoryStore();
@@ -273,7 +273,7 @@ suite('import: sessions and Beads', () => {
     await copy.close();
   });
 
-  test('does nothing with the commits of another repository, and writes them out again', async () => {
+  test('it ignores the commits of another repository, and exports them unchanged', async () => {
     await fill();
     await tablesOf(project.store.db).updateTable('epics').set({ created_at: 1_234 }).execute();
     const { text } = await exportPlan(project.store.db, { ...request, format: 'json' });
@@ -311,7 +311,7 @@ suite('import: sessions and Beads', () => {
     await copy.close();
   });
 
-  test('reads its own JSONL to equal content', async () => {
+  test('it reads its own JSONL to equal content', async () => {
     await importFile(project.store, { ...plain, text: diamond });
     const { text } = await exportPlan(project.store.db, { ...request, format: 'jsonl' });
     const here = await importFile(project.store, { ...plain, text });
@@ -323,7 +323,7 @@ suite('import: sessions and Beads', () => {
     await copy.close();
   });
 
-  test('shares a Beads file', async () => {
+  test('it shares a Beads file', async () => {
     await fill();
     const foreign = '{"id":"bd-9","title":"Theirs","status":"tombstone"}\n';
     const { text, kept } = await exportPlan(project.store.db, {
@@ -343,14 +343,14 @@ suite('import: sessions and Beads', () => {
     await copy.close();
   });
 
-  test('is YAML that holds the same', async () => {
+  test('YAML with the same content is read', async () => {
     await fill();
     const { text } = await exportPlan(project.store.db, { ...request, format: 'yaml' });
     assert.match(text, /^version: "1.0"\n/);
     assert.match(text, /\n {2}- id: "A"\n/);
   });
 
-  test('YAML is refused by one sentence that names the supported formats', async () => {
+  test('YAML is refused with one sentence that names the supported formats', async () => {
     const { text } = await exportPlan(project.store.db, {
       format: 'yaml',
       nowMs: testStartMs,

@@ -10,7 +10,7 @@ import type { MachineTable } from '../../../server/store/schema/machine-tables.t
 import { tablesOf } from '../../tables.ts';
 import { memoryStore, type TestStore } from './memory-store.ts';
 
-suite('the feed reports of machines', () => {
+suite('events of machines', () => {
   let project: TestStore;
   setup(async () => {
     project = await memoryStore();
@@ -100,7 +100,7 @@ suite('the feed reports of machines', () => {
     assert.deepEqual([left?.state, left?.note], ['left', null]);
   });
 
-  test('a machine that continues the landing of another is reported, a turn at landing is not', async () => {
+  test("a machine that continues another machine's landing is reported, but a turn at landing is not", async () => {
     for (const id of ['a', 'b']) await beat(id);
     await told();
     const { store } = project;

@@ -11,7 +11,7 @@ import { liveMachines } from '../../../server/store/fleet/machines.ts';
 import { tablesOf } from '../../tables.ts';
 import { memoryStore, type TestStore } from './memory-store.ts';
 
-suite('orders to machines', () => {
+suite('commands to machines', () => {
   let project: TestStore;
   setup(async () => {
     project = await memoryStore();
@@ -62,7 +62,7 @@ suite('orders to machines', () => {
     assert.equal((await drain('hera')).is_last, true);
   });
 
-  test('a machine that starts again is not drained by the order before', async () => {
+  test('a machine that starts again is not drained by an earlier command', async () => {
     await machine('atlas');
     const { id } = await drain('atlas');
     await project.store.transaction((tx) => forgetDrainOrder(tx, id));
@@ -70,7 +70,7 @@ suite('orders to machines', () => {
     assert.equal(atlas?.drainOrder, null);
   });
 
-  test('a drain refuses without a fleet, an unknown name, and a machine that is gone', async () => {
+  test('a drain is refused without a fleet, for an unknown name, and for a machine that has exited', async () => {
     await assert.rejects(drain('atlas'), /runs on one machine/u);
     await machine('atlas');
     await machine('zeus', { alive: -1 });
@@ -79,7 +79,7 @@ suite('orders to machines', () => {
     assert.deepEqual(await events(), []);
   });
 
-  test('a release refuses if none lands there, and if no other machine can', async () => {
+  test('a release is refused if no machine lands there, and if no other machine can', async () => {
     await assert.rejects(release('main'), /runs on one machine/u);
     await machine('atlas');
     await machine('desk', { lands: 0 });

@@ -6,7 +6,7 @@ import { machineWork } from '../../../server/store/fleet/machine-work.ts';
 import type { AttemptState } from '../../../server/store/schema/column-values.ts';
 import { addAttempt, addTasks, memoryStore, moveTask, type TestStore } from './memory-store.ts';
 
-suite('the work of a machine', () => {
+suite("a machine's work", () => {
   let project: TestStore;
   setup(async () => {
     project = await memoryStore();
@@ -37,12 +37,12 @@ suite('the work of a machine', () => {
     failed: 'failed its machine m1 was stopped',
   };
   for (const [state, outcome] of Object.entries(ends)) {
-    test(`an attempt that is ${state} is not reported with the result of another machine`, async () => {
+    test(`an attempt that is ${state} is not reported with another machine's result`, async () => {
       assert.equal(await outcomeOfFirst(state as AttemptState), outcome);
     });
   }
 
-  test('the present attempt is reported with the state of its task', async () => {
+  test('the current attempt is reported with the state of its task', async () => {
     assert.equal(await outcomeOfFirst('running', false), 'in_progress its machine m1 was stopped');
   });
 });

@@ -71,7 +71,7 @@ suite('machines', () => {
       .execute();
   }
 
-  test('none: no machine is named, anywhere', async () => {
+  test('without a fleet, no machine is named anywhere', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A', labels: ['needs:gpu'] }]);
     await atWork(A, '');
     assert.deepEqual(await readMachines(project.store.db, 15_000), []);
@@ -80,7 +80,7 @@ suite('machines', () => {
     assert.equal((await readAttempts(project.store.db, A))[0]?.machine, null);
   });
 
-  test('how each is, how much it has to do, and when it was heard of last', async () => {
+  test("they list each machine's state, its work, and the time of its last heartbeat", async () => {
     const now = Date.now();
     await machine('m-left', { name: 'nyx', state: 'left', room: 0, alive_until_ms: now - 5_000 });
     await machine('m-dead', { name: 'zeus', alive_until_ms: now - 45_000 });
@@ -115,7 +115,7 @@ suite('machines', () => {
     near(atlas?.heard_ago_ms, 0);
   });
 
-  test('why names the git remote of the machine that has the task, or of any that could land it', async () => {
+  test("why names the git remote of the task's machine, or of any machine that could land it", async () => {
     const note = 'The git remote origin has not answered for 12 s.';
     await machine('m-atlas', { name: 'atlas' });
     await machine('m-leto', { name: 'leto', note, remote_away_since_ms: Date.now() - 12_000 });
@@ -184,7 +184,7 @@ suite('machines', () => {
     ]);
   });
 
-  test('two of one name are distinguished, and an unknown one is named by its id', async () => {
+  test('two machines with the same name are distinguished, and an unknown machine is named by its id', async () => {
     await machine('11111111-a', { name: 'atlas' });
     await machine('22222222-b', { name: 'atlas' });
     const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);
@@ -197,7 +197,7 @@ suite('machines', () => {
     );
   });
 
-  test('one that is gone leaves its name to a present one; after a week only an explicit request lists it', async () => {
+  test('a dead machine gives its name to a live one, and after a week only an explicit request lists it', async () => {
     const now = Date.now();
     const day = 24 * 3_600_000;
     await machine('11111111-a', { name: 'box', state: 'left', alive_until_ms: now - day });
@@ -211,7 +211,7 @@ suite('machines', () => {
     assert.deepEqual(await names(true), [...recent.slice(0, 2), 'old dead', ...recent.slice(2)]);
   });
 
-  test('a task is on the machine that runs it, else on that of its worktree; every view agrees', async () => {
+  test('a task is on the machine that runs it, or else that of its worktree, and every view agrees', async () => {
     await machine('m-a', { name: 'atlas' });
     await machine('m-b', { name: 'hera' });
     const {
@@ -236,7 +236,7 @@ suite('machines', () => {
     assert.equal((await readAttempts(project.store.db, A))[0]?.machine, 'atlas');
   });
 
-  test('one of them removes old rows for all', async () => {
+  test('one machine removes old rows for all', async () => {
     const { db } = project.store;
     assert.equal(await keepsHouse(db, 'm-2'), true);
     await machine('m-1', { state: 'left' });
@@ -248,7 +248,7 @@ suite('machines', () => {
     );
   });
 
-  test('those that never worked are forgotten after a time, the others keep their names', async () => {
+  test('machines that never worked are forgotten after a while, and the others keep their names', async () => {
     const long = Date.now() - 3_600_000;
     const { A: task = '' } = await addTasks(project, [{ title: 'A' }]);
     await machine('gone', { state: 'left', alive_until_ms: long });
@@ -261,7 +261,7 @@ suite('machines', () => {
     assert.deepEqual(left.map(({ id }) => id).sort(), ['recent', 'worked']);
   });
 
-  test('labels that no machine offers are known before a run', async () => {
+  test('labels that no machine has are known before a run', async () => {
     const { db } = project.store;
     await addTasks(project, [{ title: 'Any' }]);
     const { A = '', B = '' } = await addTasks(project, [

@@ -36,7 +36,7 @@ suite('metrics of the store', () => {
       .execute();
   }
 
-  test('a failed task, and the one that waits for it, are counted', async () => {
+  test('a failed task and the task that waits for it are counted', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B', blocked_by: ['A'] }]);
     await moveTask(project, A, ['claimed', 'in_progress', 'failed']);
     const found = await lines();
@@ -53,7 +53,7 @@ suite('metrics of the store', () => {
     assert.ok(!found.some((line) => line.startsWith('drover_machines_alive{')));
   });
 
-  test('the oldest landing that waits has its age, and one that landed has none', async () => {
+  test('the oldest waiting landing has an age, and a finished landing has none', async () => {
     const nowMs = project.sources.nowMs;
     const rows = [
       { task_id: 'a', state: 'landed', queued_at_ms: nowMs - 900_000 },
@@ -79,7 +79,7 @@ suite('metrics of the store', () => {
     assert.ok(found.includes('drover_landing_oldest_seconds{project="shop"} 90'));
   });
 
-  test('machines of a fleet: alive, dead for less than a day, and without the remote', async () => {
+  test("a fleet's machines are counted: alive, dead for less than a day, and without the remote", async () => {
     await machine('m1');
     await machine('m2', { remote_away_since_ms: Date.now() - 5_000 });
     await machine('m3', { alive_until_ms: Date.now() - 5_000 });

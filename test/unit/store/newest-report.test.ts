@@ -11,7 +11,7 @@ suite('report of the newest run', () => {
   });
   teardown(() => project.close());
 
-  test('is that of the first run of the list, and refused before any run', async () => {
+  test('it is the report of the first run in the list, and is refused before any run', async () => {
     const { store } = project;
     const newest = { id: null, nowMs: 9_000_000_000_000 };
     await assert.rejects(readReport(store.db, newest), /No run has been started/u);

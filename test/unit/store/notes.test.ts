@@ -72,7 +72,7 @@ suite('notes in the store', () => {
     return { task, fail };
   }
 
-  test('an epic gets its own and those of the project, the newest first', async () => {
+  test("an epic gets its own notes and the project's, newest first", async () => {
     await add('of the epic');
     here.sources.nowMs += 1;
     await add('of another', { epic_id: 'other' });
@@ -84,7 +84,7 @@ suite('notes in the store', () => {
     assert.equal((await texts()).length, 4);
   });
 
-  test('a failed attempt takes its notes along, and not those that a person kept', async () => {
+  test('a failed attempt removes its notes, except the ones that a person kept', async () => {
     const { task, fail } = await attemptOfTask();
     await add('wrong', { task_id: task, attempt: 1 });
     const good = await add('right', { task_id: task, attempt: 1 });
@@ -94,7 +94,7 @@ suite('notes in the store', () => {
     assert.deepEqual(await texts(epic), ['right']);
   });
 
-  test('a note that no prompt contains for thirty days counts no more', async () => {
+  test('a note that no prompt has contained for thirty days no longer counts', async () => {
     const used = await add('used');
     await add('unused');
     here.sources.nowMs += 20 * dayMs;
@@ -109,7 +109,7 @@ suite('notes in the store', () => {
     assert.notEqual((await add('once', { epic_id: null })).id, first.id);
   });
 
-  test('what was dropped is gone, and the feed tells why', async () => {
+  test('a dropped note is removed, and the feed records why', async () => {
     const { id } = await add('old');
     await here.store.transaction((tx) => dropNote(tx, here.sources, id, 'lines_changed'));
     await here.store.transaction((tx) => dropNote(tx, here.sources, id, 'person'));

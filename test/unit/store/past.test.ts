@@ -126,7 +126,7 @@ suite('the past', () => {
   teardown(() => project.close());
 
   for (const seed of sized([1], [1, 2, 3])) {
-    test(`of a plan that changes at random, seed ${seed}`, async function () {
+    test(`an earlier state of a randomly changing plan is exact, seed ${seed}`, async function () {
       // Seconds of computing, and many times that beside other work.
       this.timeout(120_000);
       const { store } = project;
@@ -161,7 +161,7 @@ suite('the past', () => {
     });
   }
 
-  test('at a time: the events until then', async () => {
+  test('a time stands for the events until then', async () => {
     await addTasks(project, [{ title: 'a' }]);
     const before = await seen(project.store.db);
     project.sources.nowMs += 60_000;
@@ -171,12 +171,12 @@ suite('the past', () => {
     assert.deepEqual(await past(project, { atMs: testStartMs + 60_000 }), after);
   });
 
-  test('ends at the last event, and reports that', async () => {
+  test('the past ends at the last event, and the command says so', async () => {
     const refusal = await refusalOf(openPast(project.store.db, { seq: 7 }));
     assert.match(refusal.message, /Event 7 has not happened yet/);
   });
 
-  test('starts at the first kept change, and reports that', async () => {
+  test('the past starts at the first stored change, and the command says so', async () => {
     await addTasks(project, [{ title: 'a' }, { title: 'b' }]);
     await tablesOf(project.store.db).updateTable('past_start').set({ seq: 2 }).execute();
     await past(project, { seq: 2 });

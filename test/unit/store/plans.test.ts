@@ -69,7 +69,7 @@ suite('plans', () => {
     return (await addTasks(project, [{ title: 'A', ...fields }]))['A'] ?? assert.fail();
   }
 
-  test('whether a task plans: its own value, else the settings', async () => {
+  test("a task's own value determines whether it plans, otherwise the settings", async () => {
     for (const [fields, plansFirst, expected] of [
       [{}, false, false],
       [{}, true, true],
@@ -81,7 +81,7 @@ suite('plans', () => {
     }
   });
 
-  test('approved, the conversation continues, and none of the work', async () => {
+  test('after an approval, the conversation continues, without any of the planning work', async () => {
     const id = await newTask({ plan: true });
     const first = await claim(id);
     await propose(id, 'ONE');
@@ -95,7 +95,7 @@ suite('plans', () => {
     assert.equal((await approvedPlan(project.store.db, id))?.text, 'CHANGED');
   });
 
-  test('sent back, it plans again in the same conversation; without a memory in a new one', async () => {
+  test('after a send-back, it plans again in the same conversation, or in a new one if the agent cannot resume', async () => {
     for (const [resumes, session] of [
       [true, 'session-1'],
       [false, 'session-2'],
@@ -111,7 +111,7 @@ suite('plans', () => {
     }
   });
 
-  test('left undecided it is dropped, and the next planner starts over', async () => {
+  test('an undecided plan is dropped, and the next planning attempt starts over', async () => {
     const id = await newTask({ plan: true });
     await claim(id);
     await propose(id, 'ONE');
@@ -123,7 +123,7 @@ suite('plans', () => {
     assert.equal((await attemptOf(id)).session_id, 'session-2');
   });
 
-  test('a plan is wished for again, or not any more', async () => {
+  test('a new plan can be requested, and the request withdrawn', async () => {
     const id = await newTask({ plan: true });
     await claim(id);
     await propose(id, 'ONE');
@@ -142,7 +142,7 @@ suite('plans', () => {
     assert.deepEqual([built.planning, built.attempt], [false, number + 1]);
   });
 
-  test('an attempt that started to build continues to build', async () => {
+  test('an attempt that started to implement continues to implement', async () => {
     const id = await newTask();
     const { attempt } = await claim(id);
     await moveTask(project, id, ['ready']);
@@ -151,7 +151,7 @@ suite('plans', () => {
     assert.deepEqual([again.planning, again.attempt], [false, attempt]);
   });
 
-  test('a view shows the plan that waits; shown alone, the last one as a whole', async () => {
+  test('a view shows the waiting plan, and a single task shows the last plan in full', async () => {
     const id = await newTask({ plan: true });
     await claim(id);
     await propose(id, 'x'.repeat(10_000));
@@ -160,7 +160,7 @@ suite('plans', () => {
     assert.equal(view.proposal?.text.length, 10_000);
   });
 
-  test('a sub-task with a rule of its own is refused with the right place', async () => {
+  test('a sub-task with its own rule is refused, and the right place is named', async () => {
     const { S = '' } = await addTasks(project, [
       { title: 'P' },
       { title: 'S', parent: 'P', plan: true },

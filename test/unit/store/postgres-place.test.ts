@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { parseDatabaseUrl } from '../../../server/store/postgres/database-url.ts';
 
-suite('place of a fleet’s database', () => {
+suite("addresses of a fleet's database", () => {
   for (const url of [
     'postgresql://a:b@127.0.0.1:5432/d',
     'postgresql://a@localhost/d',
@@ -12,7 +12,7 @@ suite('place of a fleet’s database', () => {
     'postgresql://a:b@db.corp/d?sslmode=verify-full',
     'postgresql://a:b@db.corp/d?sslmode=disable',
   ]) {
-    test(`taken: ${url}`, () => assert.deepEqual(parseDatabaseUrl(url).servers, [url]));
+    test(`accepted: ${url}`, () => assert.deepEqual(parseDatabaseUrl(url).servers, [url]));
   }
   for (const url of ['postgresql://a:b@db.corp/d', 'postgresql://a:b@10.0.0.7:5432/d']) {
     test(`refused: ${url}`, () => {
@@ -48,7 +48,7 @@ suite('place of a fleet’s database', () => {
     'uselibpqcompat=true&sslmode=require',
     'uselibpqcompat=true&sslmode=prefer',
   ]) {
-    test(`S19: refused for another host, and taken for this machine: ${options}`, () => {
+    test(`S19: refused for another host, but accepted for this machine: ${options}`, () => {
       const url = `postgresql://a:b@db.corp/d?${options}`;
       assert.throws(
         () => parseDatabaseUrl(url),
@@ -58,7 +58,7 @@ suite('place of a fleet’s database', () => {
       assert.deepEqual(parseDatabaseUrl(near).servers, [near]);
     });
   }
-  test('S19: refused for another host: Node verifies nothing in this environment', () => {
+  test('S19: refused for another host, because Node verifies nothing in this environment', () => {
     const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
     const before = process.env[name];
     process.env[name] = '0';
@@ -78,7 +78,7 @@ suite('place of a fleet’s database', () => {
     });
   }
 
-  test('several servers in one URL', () => {
+  test('one URL can name several servers', () => {
     const url =
       'postgresql://a:p%2Cw@db1.corp:5433,db2.corp,[::1]:6432/d?sslmode=verify-full&target_session_attrs=read-write';
     const place = parseDatabaseUrl(url);

@@ -13,7 +13,7 @@ import { addTasks, moveTask, testSources } from './memory-store.ts';
 const dayMs = 24 * 3_600_000;
 
 suite('statements of retention', () => {
-  test('none scans a whole table', async () => {
+  test('no statement scans a whole table', async () => {
     const sources = testSources();
     const { store, database, close } = await openStore(':memory:', sources);
     try {

@@ -163,7 +163,7 @@ suite('retention', () => {
   });
 
   for (let seed = testSeed; seed < testSeed + 6; seed += 1) {
-    test(`nothing of an open epic goes, and the rest is told as before (seed ${seed})`, async () => {
+    test(`nothing of an open epic is removed, and the other views stay the same (seed ${seed})`, async () => {
       const { open } = await randomPlan(project, seed);
       const nowMs = project.sources.nowMs;
       const beforeMs = nowMs - 30 * dayMs;
@@ -230,13 +230,13 @@ suite('retention', () => {
     });
   }
 
-  test('the random projects have something to remove', async () => {
+  test('the random projects contain something to remove', async () => {
     await randomPlan(project, 2);
     const removed = await pruneEvents(runOf(false), project.sources.nowMs - 30 * dayMs);
     assert.ok(removed.count > 20, String(removed.count));
   });
 
-  test('a project in which all is old keeps its last number', async () => {
+  test('a project in which everything is old keeps its last number', async () => {
     const epic = await project.store.transaction((tx) =>
       addEpic(tx, project.sources, { title: 'old' }),
     );
@@ -247,7 +247,7 @@ suite('retention', () => {
     assert.equal(await project.store.feed.lastSeq(), last);
   });
 
-  test('verdicts and deliveries go by their age alone', async () => {
+  test('verdicts and deliveries are removed only by age', async () => {
     const { store, sources } = project;
     await store.transaction(async (tx) => {
       for (const [tree, atMs] of [

@@ -89,7 +89,7 @@ async function checkDerived(project: TestStore): Promise<void> {
 }
 
 suite('random plans', () => {
-  test('keep statuses, chains and loops right', async () => {
+  test('statuses, chains and loops stay correct', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 25 }), async (steps) => {
         const project = await memoryStore();

@@ -25,7 +25,7 @@ const row = (id: string, epic: string | null, tasks: readonly string[] | null): 
 });
 
 suite('the scope of a run of single tasks', () => {
-  test("contains the tasks' blockers, through others and for their sub-tasks, as far as they are open", async () => {
+  test("it contains the tasks' unfinished blockers, including indirect ones and those of sub-tasks", async () => {
     const project = await memoryStore();
     const ids = await addTasks(project, [
       { title: 'done' },
@@ -49,7 +49,7 @@ suite('the scope of a run of single tasks', () => {
     await project.close();
   });
 
-  test('is kept among the flags, and joins a run that covers it or is of the same epic', () => {
+  test('it is stored among the options, and joins a run that covers it or belongs to the same epic', () => {
     assert.deepEqual(tasksOfRun(row('r', null, ['a'])), ['a']);
     assert.equal(tasksOfRun(row('r', null, null)), null);
     const narrow = row('narrow', 'E', ['a']);

@@ -35,7 +35,7 @@ suite('snapshot', () => {
   });
   teardown(() => project.close());
 
-  test('is complete when the project is empty', async () => {
+  test('it is complete when the project is empty', async () => {
     const snapshot = await readSnapshot(project.store.db, {}, extras);
     assert.deepEqual(Object.keys(snapshot), [
       'seq',
@@ -55,7 +55,7 @@ suite('snapshot', () => {
     assert.deepEqual(snapshot.target, { branch: 'main', sha: 'a'.repeat(40), pending: 0 });
   });
 
-  test('has every key of a task, with times in seconds and nothing undefined', async () => {
+  test('it has every key of a task, with times in seconds and nothing undefined', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A', labels: ['x'], accept: ['y'] }]);
     await moveTask(project, A, ['claimed', 'in_progress', 'ready'], {
       next_attempt_at_ms: testStartMs + 1,
@@ -77,7 +77,7 @@ suite('snapshot', () => {
     assert.deepEqual(await showTask(project.store.db, A), task);
   });
 
-  test('counts for the whole project and for an epic', async () => {
+  test('it counts tasks for the whole project and for an epic', async () => {
     const epic = await project.store.transaction((tx) =>
       addEpic(tx, project.sources, { title: 'E' }),
     );
@@ -105,7 +105,7 @@ suite('snapshot', () => {
     assert.equal(unknown.kind, 'unknown_id');
   });
 
-  test('shows the last run, and the branch that has the landed work', async () => {
+  test('it shows the last run, and the branch with the landed work', async () => {
     const land = 'task' as const;
     const run = { workers: 2, land, line: 'main', base_sha: 'b'.repeat(40), flags: '{}' };
     await tablesOf(project.store.db)
@@ -137,7 +137,7 @@ suite('snapshot', () => {
     assert.equal(after.target?.pending, 2);
   });
 
-  test('shows running tasks and their questions', async () => {
+  test('it shows running tasks and their questions', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A' }]);
     await moveTask(project, A, ['claimed', 'in_progress'], { phase: 'agent' });
     await addAttempt(project, A, { agent: 'command', started_at_ms: testStartMs + 1_999 });
@@ -183,7 +183,7 @@ suite('snapshot: stuck', () => {
     ]);
   };
 
-  test('is empty while everything can move', async () => {
+  test('it is empty while every task can continue', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B', blocked_by: ['A'] }]);
     assert.deepEqual(await stuck(), []);
     await moveTask(project, A, ['claimed', 'in_progress', 'waiting']);
@@ -210,7 +210,7 @@ suite('snapshot: stuck', () => {
     ['paused', ['paused'], 'A is paused; use "drover unpause A".'],
   ];
   for (const [name, statuses, reason] of ends) {
-    test(`names a blocker that is ${name}, and what waits behind it`, async () => {
+    test(`it names a blocker that is ${name}, and the tasks that wait for it`, async () => {
       const { A = '' } = await addTasks(project, [
         { title: 'A' },
         { title: 'B', blocked_by: ['A'] },
@@ -225,7 +225,7 @@ suite('snapshot: stuck', () => {
     });
   }
 
-  test('knows tasks that are blocked from outside', async () => {
+  test('it lists externally blocked tasks', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B', blocked_by: ['A'] }]);
     await moveTask(project, A, ['claimed', 'in_progress', 'blocked'], {
       blocked_reason: 'no licence',
@@ -237,7 +237,7 @@ suite('snapshot: stuck', () => {
     ]);
   });
 
-  test('sees a sub-task as a part of its parent', async () => {
+  test('it treats a sub-task as a part of its parent', async () => {
     const { P = '' } = await addTasks(project, [
       { title: 'P' },
       { title: 'S', parent: 'P' },
@@ -264,7 +264,7 @@ suite('snapshot: stuck', () => {
     );
   });
 
-  test('finds loops from an imported file', async () => {
+  test('it finds loops from an imported file', async () => {
     const { A = '', B = '' } = await addTasks(project, [
       { title: 'A' },
       { title: 'B', blocked_by: ['A'] },

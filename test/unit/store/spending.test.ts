@@ -19,7 +19,7 @@ suite('spending', () => {
   });
   teardown(() => project.close());
 
-  test('adds up over parts, attempts, days and tasks', async () => {
+  test('it adds up over parts, attempts, days and tasks', async () => {
     const { store } = project;
     const {
       A = '',
@@ -62,7 +62,7 @@ suite('spending', () => {
     assert.deepEqual(await spentByScope(db, 'day', '2026-01-03'), nothingSpent);
   });
 
-  test('the pace of an account is beside its limit', async () => {
+  test("an account's pace is shown beside its limit", async () => {
     const { store } = project;
     assert.equal(await paceOf(store.db, 'claude'), null);
     await tablesOf(store.db)

@@ -30,7 +30,7 @@ suite('sub-tasks', () => {
       }),
     );
 
-  test('a part that was finished before is not given to an agent again', async () => {
+  test('an agent does not get a part again that was finished before', async () => {
     const {
       P = '',
       D = '',
@@ -43,7 +43,7 @@ suite('sub-tasks', () => {
     assert.equal(await statusOf(project, D), 'completed');
   });
 
-  test('a reset of the parent takes all of them back', async () => {
+  test('a reset of the parent resets all of them', async () => {
     const { P = '', S = '' } = await addTasks(project, [
       { title: 'P' },
       { title: 'S', parent: 'P' },
@@ -54,7 +54,7 @@ suite('sub-tasks', () => {
     assert.equal(await statusOf(project, S), 'ready');
   });
 
-  test('a retry of a cancelled parent brings them back', async () => {
+  test('a retry of a cancelled parent restores them', async () => {
     const { P = '', S = '' } = await addTasks(project, [
       { title: 'P' },
       { title: 'S', parent: 'P' },
@@ -65,7 +65,7 @@ suite('sub-tasks', () => {
     assert.equal(await statusOf(project, S), 'ready');
   });
 
-  test('a parent that names its own part as a blocker is not held by it', async () => {
+  test('a parent that names its own sub-task as a blocker is not held by it', async () => {
     const { P = '', S = '' } = await addTasks(project, [
       { title: 'P' },
       { title: 'S', parent: 'P' },
@@ -79,7 +79,7 @@ suite('sub-tasks', () => {
     assert.deepEqual([await statusOf(project, P), await statusOf(project, S)], ['ready', 'ready']);
   });
 
-  test('a part that gets a blocker while its parent runs takes its turn all the same', async () => {
+  test('a sub-task that gets a blocker while its parent runs still gets its turn', async () => {
     const {
       P = '',
       S = '',
@@ -99,7 +99,7 @@ suite('sub-tasks', () => {
     );
   });
 
-  test('a part that is blocked when its parent lands is completed with it', async () => {
+  test('a sub-task that is blocked when its parent lands is completed with it', async () => {
     const {
       P = '',
       S = '',

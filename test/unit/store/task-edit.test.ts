@@ -33,7 +33,7 @@ suite('editTask', () => {
     return Object.fromEntries(rows.map((row) => [row.title, row.chain]));
   };
 
-  test('keeps criteria and description apart', async () => {
+  test('criteria and description stay separate', async () => {
     const { A = '' } = await addTasks(project, [
       { title: 'A', description: 'Do it.', accept: ['one'] },
     ]);
@@ -44,7 +44,7 @@ suite('editTask', () => {
     assert.equal((await edit(A, { description: '' })).description, null);
   });
 
-  test('a task does not leave its work behind on the line of its epic', async () => {
+  test("a task does not leave its work behind on its epic's line", async () => {
     const [one, two] = await project.store.transaction(async (tx) => [
       await addEpic(tx, project.sources, { title: 'One' }),
       await addEpic(tx, project.sources, { title: 'Two' }),
@@ -75,7 +75,7 @@ suite('editTask', () => {
     assert.equal((await edit(A, { epic: two.id })).epic_id, two.id);
   });
 
-  test('reports which fields changed, and nothing if none did', async () => {
+  test('it reports which fields changed, and nothing if none did', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A', priority: 5 }]);
     project.sources.nowMs += 60_000;
     const row = await edit(A, { title: 'B', priority: 'normal', gate: 'make test' });
@@ -88,7 +88,7 @@ suite('editTask', () => {
     assert.equal(await everything(project), before);
   });
 
-  test('blocks and unblocks with its blockers', async () => {
+  test('a task is blocked and unblocked by its blockers', async () => {
     const ids = await addTasks(project, [{ title: 'A' }, { title: 'B' }, { title: 'C' }]);
     const { A = '', B = '', C = '' } = ids;
     await edit(C, { add_blockers: [A, B] });
@@ -110,7 +110,7 @@ suite('editTask', () => {
     ]);
   });
 
-  test('refuses a loop and names it', async () => {
+  test('a loop is refused and named', async () => {
     const ids = await addTasks(project, [
       { title: 'A' },
       { title: 'B', blocked_by: ['A'] },
@@ -127,14 +127,14 @@ suite('editTask', () => {
     assert.equal(await everything(project), before);
   });
 
-  test('edits a running task, but does not move it', async () => {
+  test('a running task is edited, but not moved', async () => {
     const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);
     await moveTask(project, A, ['claimed', 'in_progress']);
     assert.equal((await edit(A, { title: 'Other', add_blockers: [B] })).status, 'in_progress');
     assert.equal((await refusalOf(edit(A, { parent: B }))).kind, 'bad_state');
   });
 
-  test('moves below a parent and out again, with its sub-tasks', async () => {
+  test('a task moves below a parent and out again, with its sub-tasks', async () => {
     const epic = await project.store.transaction((tx) =>
       addEpic(tx, project.sources, { title: 'E' }),
     );

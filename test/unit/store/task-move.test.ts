@@ -71,13 +71,13 @@ suite('moving tasks', () => {
     ['D C B A', null, 'D C B A'],
   ];
   for (const [titles, before, expected] of moves) {
-    test(`${titles} in front of ${before ?? 'nothing'}: ${expected}`, async () => {
+    test(`${titles} moves in front of ${before ?? 'nothing'}: ${expected}`, async () => {
       await move(titles, { before });
       assert.equal(await order(), expected);
     });
   }
 
-  test('the order that people give is the order of starting', async () => {
+  test('tasks start in the order that people set', async () => {
     project.sources.nowMs += 60_000;
     await addTasks(project, [{ title: 'E' }]);
     await tablesOf(project.store.db).updateTable('tasks').set({ chain: 1 }).execute();
@@ -100,7 +100,7 @@ suite('moving tasks', () => {
     assert.equal(await starts(), 'A E B C');
   });
 
-  test('the same place again and again leaves the order right', async () => {
+  test('moving to the same place repeatedly keeps the order correct', async () => {
     for (let round = 0; round < 60; round += 1) {
       await move(round % 2 === 0 ? 'C' : 'D', { before: 'B' });
       assert.equal(
@@ -114,7 +114,7 @@ suite('moving tasks', () => {
     assert.ok(events.length > 0, 'there was no room any more, and room was made');
   });
 
-  test('into an epic and out of it, with its sub-tasks', async () => {
+  test('a task moves into an epic and out of it, with its sub-tasks', async () => {
     const { store, sources } = project;
     const epic = await store.transaction((tx) => addEpic(tx, sources, { title: 'E' }));
     await move('D A', { epic: epic.id, before: 'B' });
@@ -144,14 +144,14 @@ suite('moving tasks', () => {
     );
   });
 
-  test('below another task and out again', async () => {
+  test('a task moves below another task and out again', async () => {
     await move('B C', { parent: 'D', before: 'D2' });
     assert.deepEqual([await order(), await order('D')], ['A D', 'D1 B C D2 D3']);
     await move('B', { parent: null });
     assert.deepEqual([await order(), await order('D')], ['A D B', 'D1 C D2 D3']);
   });
 
-  test('sub-tasks are done in their order', async () => {
+  test('sub-tasks run in order', async () => {
     await move('D3', { before: 'D1' });
     const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')
@@ -178,7 +178,7 @@ suite('moving tasks', () => {
     ['a sub-task into an epic of its own', 'A D1', { epic: 'e' }, /Epic "e"|parent/],
   ];
   for (const [name, titles, where, message] of refused) {
-    test(`refused, and nothing is changed: ${name}`, async () => {
+    test(`a move is refused, and nothing is changed: ${name}`, async () => {
       const before = await everything(project);
       const refusal = await refusalOf(move(titles, where));
       assert.match(refusal.message, message);
@@ -222,7 +222,7 @@ suite('removing', () => {
     return rows.map((row) => `${row.title} ${row.status} ${row.chain}`).join(', ');
   }
 
-  test('a sub-task that held its parent is gone, and the parent is free', async () => {
+  test('a removed sub-task no longer holds its parent', async () => {
     assert.equal(await left(), 'A ready 3, B blocked 2, D blocked 1, D1 blocked 1, E ready 1');
     assert.deepEqual(await remove('D1'), [ids['D1']]);
     assert.equal(await left(), 'A ready 2, B blocked 1, D ready 1, E ready 1');
@@ -243,7 +243,7 @@ suite('removing', () => {
     ['its sub-task has one', 'E D', /has a history/],
   ];
   for (const [name, titles, message] of refused) {
-    test(`refused, all of it: ${name}`, async () => {
+    test(`a removal is refused completely: ${name}`, async () => {
       if (message.source.includes('history')) {
         for (const title of ['A', 'B']) {
           await moveTask(project, ids[title] ?? '', ['claimed', 'in_progress', 'completed']);
@@ -256,7 +256,7 @@ suite('removing', () => {
     });
   }
 
-  test('a removal is taken back with ids, texts, order, parts and dependencies', async () => {
+  test('a removal is undone with ids, texts, order, sub-tasks and dependencies', async () => {
     const { store, sources } = project;
     await store.transaction((tx) =>
       editTask(tx, sources, ids['B'] ?? '', { description: 'Words', accept: ['It works'] }),
@@ -292,7 +292,7 @@ suite('removing', () => {
     assert.equal(await rows(), before);
   });
 
-  test('a part of a running task is refused', async () => {
+  test('a sub-task of a running task is refused', async () => {
     for (const title of ['A', 'B']) {
       await moveTask(project, ids[title] ?? '', ['claimed', 'in_progress', 'completed']);
     }
@@ -302,7 +302,7 @@ suite('removing', () => {
 });
 
 suite('epics', () => {
-  test('are moved, and removed when they hold nothing', async () => {
+  test('epics are moved, and removed when they are empty', async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const ids: string[] = [];

@@ -26,7 +26,7 @@ suite('addTask', () => {
   const add = (fields: NewTaskFields): ReturnType<typeof addTask> =>
     project.store.transaction((tx) => addTask(tx, project.sources, fields));
 
-  test('stores the given fields', async () => {
+  test('it stores the given fields', async () => {
     const row = await add({
       title: '  Write the parser ',
       description: 'In src/parse.ts.',
@@ -73,7 +73,7 @@ suite('addTask', () => {
     ['-1', -1],
   ];
   for (const [given, stored] of priorities) {
-    test(`reads the priority ${given}`, async () => {
+    test(`the priority ${given} is read`, async () => {
       assert.equal((await add({ title: 'Read it', priority: given })).priority, stored);
     });
   }
@@ -107,7 +107,7 @@ suite('addTask', () => {
     ['an unknown blocker', { title: 'x', blocked_by: ['task-none'] }, 'unknown_id', /task-none/],
   ];
   for (const [name, fields, kind, message] of refused) {
-    test(`refuses ${name} and changes nothing`, async () => {
+    test(`it refuses ${name} and changes nothing`, async () => {
       const before = await everything(project);
       const refusal = await refusalOf(add(fields));
       assert.equal(refusal.kind, kind);
@@ -116,7 +116,7 @@ suite('addTask', () => {
     });
   }
 
-  test('requests a model, and warns if its agent takes none', async () => {
+  test('it requests a model, and warns if its agent supports none', async () => {
     const { id, model } = await add({ title: 'Print the tree', agent: 'claude', model: ' opus ' });
     assert.equal(model, 'opus');
     const views = [await showTask(project.store.db, id)];
@@ -132,7 +132,7 @@ suite('addTask', () => {
     );
   });
 
-  test('is blocked by incomplete tasks', async () => {
+  test('a task is blocked by incomplete tasks', async () => {
     const ids = await addTasks(project, [{ title: 'A' }, { title: 'B', blocked_by: ['A'] }]);
     await moveTask(project, ids['A'] ?? '', ['claimed', 'in_progress', 'completed']);
     const after = await add({ title: 'C', blocked_by: [ids['A'] ?? ''] });
@@ -148,7 +148,7 @@ suite('addTask', () => {
     );
   });
 
-  test('raises the chains of its blockers', async () => {
+  test('it extends the chains of its blockers', async () => {
     await addTasks(project, [
       { title: 'A' },
       { title: 'B', blocked_by: ['A'] },
@@ -169,7 +169,7 @@ suite('addTask', () => {
     });
   });
 
-  test('keeps the chains right beyond the bound of raising one by one', async () => {
+  test('chains stay correct beyond the limit of extending them one by one', async () => {
     const titles = Array.from({ length: 60 }, (_, index) => `T${index}`);
     await addTasks(
       project,
@@ -197,7 +197,7 @@ suite('addTask: sub-tasks', () => {
   const add = (fields: NewTaskFields): ReturnType<typeof addTask> =>
     project.store.transaction((tx) => addTask(tx, project.sources, fields));
 
-  test('numbers them and gives them the epic of their parent', async () => {
+  test("it numbers them and assigns them to their parent's epic", async () => {
     const epic = await project.store.transaction((tx) =>
       addEpic(tx, project.sources, { title: 'E' }),
     );
@@ -234,7 +234,7 @@ suite('addTask: sub-tasks', () => {
     ['to review', ['claimed', 'in_progress', 'needs_review'], /send it back first/],
   ];
   for (const [name, statuses, message] of parents) {
-    test(`refuses a sub-task of a parent that is ${name}`, async () => {
+    test(`it refuses a sub-task of a parent that is ${name}`, async () => {
       const parent = await add({ title: 'Parent' });
       await moveTask(project, parent.id, statuses);
       const refusal = await refusalOf(add({ title: 'Late', parent: parent.id }));
@@ -243,7 +243,7 @@ suite('addTask: sub-tasks', () => {
     });
   }
 
-  test("makes the parent wait for its sub-task's blocker", async () => {
+  test("the parent waits for its sub-task's blocker", async () => {
     const ids = await addTasks(project, [
       { title: 'A' },
       { title: 'P' },
@@ -270,7 +270,7 @@ suite('addTask: sub-tasks', () => {
     );
   });
 
-  test('refuses a sub-task that waits for its own parent, with the loop named', async () => {
+  test('it refuses a sub-task that waits for its own parent, and names the loop', async () => {
     const ids = await addTasks(project, [{ title: 'P' }, { title: 'Q', blocked_by: ['P'] }]);
     const { P = '', Q = '' } = ids;
     const before = await everything(project);

@@ -5,14 +5,14 @@ import { ToldStories } from '../../../server/store/history/told-stories.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from './memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 
-suite('stories that are kept', () => {
+suite('stored task histories', () => {
   let project: TestStore;
   setup(async () => {
     project = await memoryStore();
   });
   teardown(() => project.close());
 
-  test('only new events are read, and the stories equal those of the whole feed', async () => {
+  test('only new events are read, and the histories equal those of the whole feed', async () => {
     const { db } = project.store;
     const told = new ToldStories();
     const { A = '' } = await addTasks(project, [{ title: 'A' }]);
@@ -27,7 +27,7 @@ suite('stories that are kept', () => {
     assert.equal(next.tasks.size, 2);
   });
 
-  test('events that retention has removed are no longer retold', async () => {
+  test('events that retention has removed are no longer included', async () => {
     const { db } = project.store;
     const told = new ToldStories();
     const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);

@@ -41,7 +41,7 @@ suite('transactions', () => {
   }
 
   for (const waits of [false, true])
-    test(`that fail leave nothing behind of a sibling that ${waits ? 'waits for' : 'only sends'} its writes`, async () => {
+    test(`a failing transaction leaves nothing behind of a sibling that ${waits ? 'waits for' : 'only sends'} its writes`, async () => {
       for (const steps of [0, 1, 2, 3, 5, 8]) {
         let sibling: Promise<unknown> = Promise.resolve(null);
         const failing = project.store.transaction(async (lent) => {
@@ -64,7 +64,7 @@ suite('transactions', () => {
       assert.deepEqual(await epics(), ['E-1']);
     });
 
-  test("run the statements of a body's parallel parts in the order in which they were sent", async () => {
+  test('statements of concurrent parts of a body run in the order in which they were sent', async () => {
     const seen = await project.store.transaction(async (lent) => {
       const tx = lent as unknown as Kysely<StoreTables>;
       const titles = async (): Promise<string> => {
@@ -81,7 +81,7 @@ suite('transactions', () => {
     assert.deepEqual(seen, ['x', null, 'y', null, 'z']);
   });
 
-  test('a reading inside of a reading is of the same moment', async () => {
+  test('a nested read sees the same snapshot', async () => {
     const { db } = project.store;
     const counted = await readAtOneMoment(db, async (at) =>
       readAtOneMoment(at, async (same) => {

@@ -18,7 +18,7 @@ suite('why a task waits for the gate on its branch', () => {
     return (await why(project.store.db, id, { ...facts, hasBackend: true })).join('\n');
   }
 
-  test('names the gate, since when it runs, and when the agent starts beside it', async () => {
+  test('it names the gate, since when it runs, and when the agent starts while it runs', async () => {
     const { A = '', B = '' } = await addTasks(project, [
       { title: 'A' },
       { title: 'B', gate: 'make other' },

@@ -8,7 +8,7 @@ import { noFallback } from '../../doubles/neutral-settings.ts';
 import { tablesOf } from '../../tables.ts';
 import { addTasks, memoryStore, moveTask, testStartMs, type TestStore } from './memory-store.ts';
 
-suite('why, of an epic', () => {
+suite('why for an epic', () => {
   let project: TestStore;
   setup(async () => {
     project = await memoryStore();
@@ -24,7 +24,7 @@ suite('why, of an epic', () => {
       gateNeeds: [],
     });
 
-  test('shows the progress of an epic, the remaining tasks, and why it does not land', async () => {
+  test('it shows the progress of an epic, the remaining tasks, and why the epic does not land', async () => {
     const { store, sources } = project;
     const epic = await store.transaction((tx) => addEpic(tx, sources, { title: 'Epic' }));
     assert.deepEqual(await reasonsOf(epic.id), [

@@ -9,8 +9,8 @@ import { noFallback } from '../../doubles/neutral-settings.ts';
 import { tablesOf } from '../../tables.ts';
 import { addTasks, memoryStore, testStartMs } from './memory-store.ts';
 
-suite('why, after a stop', () => {
-  test('names the command that continues a stopped run, if that run has the task', async () => {
+suite('why after a stop', () => {
+  test('it names the command that continues a stopped run, if the task belongs to that run', async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const epic = await store.transaction((tx) => addEpic(tx, sources, { title: 'An epic' }));

@@ -164,7 +164,7 @@ suite('why', () => {
     ['a step', ['claimed', 'in_progress'], { phase: 'setup' }, [/running.*at the step "setup"/]],
   ];
   for (const [name, statuses, set, patterns] of states) {
-    test(`says it of ${name}`, async () => {
+    test(`it explains ${name}`, async () => {
       const { A = '' } = await addTasks(project, [{ title: 'A' }]);
       await moveTask(project, A, statuses, set);
       const reasons = await ask(A);
@@ -174,7 +174,7 @@ suite('why', () => {
     });
   }
 
-  test('names a question and how to answer it', async () => {
+  test('it names a question and how to answer it', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A' }]);
     await moveTask(project, A, ['claimed', 'in_progress'], {
       phase: 'agent',
@@ -199,7 +199,7 @@ suite('why', () => {
     assert.match((await ask(A, false))[0] ?? '', /was running .* "drover resume"/);
   });
 
-  test('follows blockers to the root', async () => {
+  test('it follows blockers to the root', async () => {
     const ids = await addTasks(project, [
       { title: 'A' },
       { title: 'B', blocked_by: ['A'] },
@@ -222,7 +222,7 @@ suite('why', () => {
     ]);
   });
 
-  test('speaks of the parent for a sub-task', async () => {
+  test('for a sub-task, it explains the parent', async () => {
     const ids = await addTasks(project, [
       { title: 'X' },
       { title: 'P', blocked_by: ['X'] },
@@ -235,7 +235,7 @@ suite('why', () => {
     ]);
   });
 
-  test('explains why a task runs on a remote worker, and that it waits for one', async () => {
+  test('it explains why a task runs on a remote worker, and that it waits for one', async () => {
     const { A = '', B = '' } = await addTasks(project, [
       { title: 'A', labels: ['gpu'] },
       { title: 'B', labels: ['gpu'] },
@@ -252,7 +252,7 @@ suite('why', () => {
     ]);
   });
 
-  test('knows why a ready task has not started', async () => {
+  test('it explains why a ready task has not started', async () => {
     const {
       A = '',
       B = '',
@@ -284,7 +284,7 @@ suite('why', () => {
     );
   });
 
-  test('shows reasons that hold new starts, as far as they concern the task', async () => {
+  test('it shows reasons that prevent new starts if they concern the task', async () => {
     const { A = '', B = '' } = await addTasks(project, [
       { title: 'A', agent: 'codex' },
       { title: 'B' },
@@ -321,7 +321,7 @@ suite('why', () => {
     );
   });
 
-  test('names the agent that takes over, and why the one before did not finish', async () => {
+  test('it names the agent that takes over, and why the previous one did not finish', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A', fallback: 'command:big,codex' }]);
     agents = { ...noFallback, limitWaitMs: 1_000 };
     await run();
@@ -347,7 +347,7 @@ suite('why', () => {
     assert.doesNotMatch((await ask(A)).join(' '), /codex takes over/);
   });
 
-  test('knows the time of the next try and the scope of the run', async () => {
+  test('it shows the time of the next try and the scope of the run', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A' }]);
     await moveTask(project, A, ['claimed', 'in_progress', 'ready'], {
       attempts: 1,
@@ -361,7 +361,7 @@ suite('why', () => {
     ]);
   });
 
-  test('names a blocker that has landed elsewhere', async () => {
+  test('it names a blocker that has landed elsewhere', async () => {
     const { A = '', B = '' } = await addTasks(project, [
       { title: 'A' },
       { title: 'B', blocked_by: ['A'] },
@@ -377,7 +377,7 @@ suite('why', () => {
     );
   });
 
-  test('follows the blocked one if a task waits for several', async () => {
+  test('it follows the blocked task if a task waits for several', async () => {
     const ids = await addTasks(project, [
       { title: 'root' },
       { title: 'middle', blocked_by: ['root'] },
@@ -391,7 +391,7 @@ suite('why', () => {
     );
   });
 
-  test('refuses an unknown id', async () => {
+  test('it refuses an unknown id', async () => {
     assert.equal((await refusalOf(ask('task-none'))).kind, 'unknown_id');
   });
 });

@@ -115,7 +115,7 @@ function usedBytes(database: DatabaseSync): number {
 suite('a year under retention', function () {
   this.timeout(2_400_000);
 
-  test(`${perMonth} tasks a month: what is left grows by their own rows alone`, async () => {
+  test(`with ${perMonth} tasks a month, the remaining data grows only by their own rows`, async () => {
     const sources = testSources();
     const opened = await openStore(':memory:', sources);
     const sizes: number[] = [];

@@ -8,7 +8,7 @@ import { removeOldest } from '../../../server/upkeep/upkeep.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
 suite('upkeep', () => {
-  test('keeps the newest files of a folder', async () => {
+  test('the newest files of a folder are kept', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'drover-upkeep-'));
     for (const [at, name] of ['c', 'a', 'd', 'b'].entries()) {
       writeFileSync(join(folder, name), '');

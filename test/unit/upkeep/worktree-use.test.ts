@@ -24,7 +24,7 @@ suite('the size of the worktrees', () => {
     new WorktreeUse({ folder: () => folder, slots: async () => [], nowMs: () => 0 });
   const inMb = async (of: WorktreeUse): Promise<number> => Math.round((await of.bytes()) / mb);
 
-  test('the first answer is complete, and a folder that is gone counts no more', async () => {
+  test('the first answer is complete, and a deleted folder no longer counts', async () => {
     grow('slot-1', 1);
     grow('slot-2', 2);
     const pool = use();
@@ -33,12 +33,12 @@ suite('the size of the worktrees', () => {
     assert.equal(await inMb(pool), 1);
   });
 
-  test('no folder, no space', async () => {
+  test('a missing folder takes no space', async () => {
     removeFolder(folder);
     assert.equal(await inMb(use()), 0);
   });
 
-  test('files beside the slots', async () => {
+  test('files beside the slots are counted', async () => {
     for (const name of ['slot-1', '.drover-setups']) grow(name, 1);
     const slots = [{ path: join(folder, 'slot-1') }, { path: '/elsewhere/slot-2' }];
     assert.deepEqual(await besidesSlots(folder, slots), [join(folder, '.drover-setups')]);

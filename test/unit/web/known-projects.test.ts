@@ -25,14 +25,14 @@ suite('known projects', () => {
   const fail = (error: unknown): never => assert.fail(String(error));
   const names = (own: string): readonly string[] => knownProjects(env, own).map(({ name }) => name);
 
-  test('lists the own project first, then the others by name, each once', () => {
+  test('it lists the own project first, then the others by name, each once', () => {
     const [zebra, ant, bee] = ['zebra', 'ant', 'bee'].map(make) as [string, string, string];
     for (const root of [bee, zebra, ant, bee]) registerProject(env, root, fail);
     assert.deepEqual(names(zebra), ['zebra', 'ant', 'bee']);
     assert.deepEqual(names(make('new')), ['new', 'ant', 'bee', 'zebra']);
   });
 
-  test('drops a project whose folder is gone, and its file at the next start of a backend', () => {
+  test('a project whose folder is missing is dropped, and its file is removed at the next start of a backend', () => {
     const [ant, bee] = ['ant', 'bee'].map(make) as [string, string];
     registerProject(env, ant, fail);
     registerProject(env, bee, fail);
@@ -42,13 +42,13 @@ suite('known projects', () => {
     assert.equal(readdirSync(join(folder, 'home/.local/state/drover/projects')).length, 1);
   });
 
-  test('has the ids that links of webhooks contain', () => {
+  test('it has the ids that links in webhooks contain', () => {
     const bee = make('bee');
     registerProject(env, bee, fail);
     assert.equal(knownProjects(env, bee)[0]?.id, projectMark(bee));
   });
 
-  test('ignores broken files', () => {
+  test('it ignores broken files', () => {
     const bee = make('bee');
     registerProject(env, bee, fail);
     const list = join(folder, 'home/.local/state/drover/projects');
@@ -58,7 +58,7 @@ suite('known projects', () => {
     assert.deepEqual(names(bee), ['bee']);
   });
 
-  test('uses XDG_STATE_HOME, and reports a folder that cannot be written', () => {
+  test('it uses XDG_STATE_HOME, and reports a folder that cannot be written', () => {
     const bee = make('bee');
     env = { ...env, XDG_STATE_HOME: join(folder, 'state') };
     registerProject(env, bee, fail);

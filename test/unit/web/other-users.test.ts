@@ -14,7 +14,7 @@ import { startWebServer } from '../../../server/web/web-server.ts';
 import { removeFolder } from '../../remove-folder.ts';
 
 suite('other users of the machine', () => {
-  test('the system reports whose a loopback connection is, where it has /proc', async () => {
+  test('the system reports who owns a loopback connection if it has /proc', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;

@@ -70,7 +70,7 @@ suite('webhooks', () => {
   const events = (): string[] =>
     receiver.received.map(({ body }) => (JSON.parse(body) as { event: string }).event);
 
-  test('an endpoint gets events after it was set, in order, and signed', async () => {
+  test('an endpoint gets the events after it was set, in order and signed', async () => {
     await addTasks(project, [{ title: 'old' }]);
     const sender = deliverer(endpointAt(`${receiver.url}/hook`, { headers: { 'x-team': 'a' } }));
     assert.deepEqual(await sender.turn(), { nextMs: null, nextHopefulMs: null });
@@ -140,7 +140,7 @@ suite('webhooks', () => {
     }
   });
 
-  test('one that stays down is given up after three days, listed, and sent when asked', async () => {
+  test('delivery to a receiver that stays down is given up after three days, listed, and sent on request', async () => {
     const sender = deliverer(endpointAt(receiver.url));
     await sender.turn();
     receiver.answer = (response) => {
@@ -162,7 +162,7 @@ suite('webhooks', () => {
     assert.deepEqual([sent?.state, sent?.id], ['sent', failed?.id]);
   });
 
-  test('redirects are not followed, Retry-After is heeded, and 410 stops the endpoint', async () => {
+  test('redirects are not followed, Retry-After is honored, and 410 disables the endpoint', async () => {
     const sender = deliverer(endpointAt(receiver.url));
     await sender.turn();
     receiver.answer = (response) =>
@@ -186,7 +186,7 @@ suite('webhooks', () => {
     assert.equal(receiver.received.length, count);
   });
 
-  test('only the chosen events, in the words of a chat', async () => {
+  test('only the chosen events are sent, in the format of a chat', async () => {
     const chat = endpointAt(receiver.url, { format: 'slack', events: ['task.created'] });
     const sender = deliverer(chat);
     await sender.turn();
@@ -218,7 +218,7 @@ suite('webhooks', () => {
     new Webhook(secret).verify(post.body, post.headers as Record<string, string>);
   });
 
-  test('addresses of this machine and of private networks are refused, by number and by name', async () => {
+  test('addresses of this machine and of private networks are refused, as numbers and as names', async () => {
     const port = new URL(receiver.url).port;
     for (const [at, host] of ['127.0.0.1', 'localhost', '[::1]', '0x7f.1'].entries()) {
       const name = `e${at}`;
@@ -295,7 +295,7 @@ suite('webhook settings', () => {
     assert.match(shown, /https:\/\/hooks\.example\.com\/…/);
   });
 
-  test('a wrong value is named, not repeated', () => {
+  test('an invalid value is named, but not repeated', () => {
     for (const [key, raw, expected] of [
       ['webhooks.url', 'ftp://verysecretword', /`webhooks.url` has a wrong value; expected a URL/],
       ['webhooks.url', 'https://me:verysecretword@host/', /expected a URL/],

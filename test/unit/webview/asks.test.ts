@@ -5,10 +5,10 @@ import { replyTo } from '../../../extension/webviews/replies.ts';
 import type { Ask, FromWebview } from '../../../webview/messages/messages.ts';
 import { AskFailure, Asks } from '../../../webview/shared/asks.ts';
 
-suite('asks of a webview', () => {
+suite("a webview's requests", () => {
   const turnEnds = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  test('of one turn go as one message, and each has its own answer', async () => {
+  test('requests of one turn are sent as one message, and each has its own answer', async () => {
     const posted: FromWebview[] = [];
     const asks = new Asks((message) => posted.push(message));
     const ask = asks.to('backend');
@@ -34,7 +34,7 @@ suite('asks of a webview', () => {
     await assert.rejects(answers[0] ?? third, new AskFailure('gone', 'It is gone.'));
   });
 
-  test('a long answer arrives packed, and an unreadable one is refused', async () => {
+  test('a long answer arrives compressed, and an unreadable one is refused', async () => {
     const asks = new Asks(() => {});
     const answers = [asks.to('backend')('report', {}), asks.to('backend')('report', {})];
     const result = {
@@ -64,7 +64,7 @@ suite('asks of a webview', () => {
     assert.equal(await answer, 'of b');
   });
 
-  test('more than a thousand at once are refused, until some are answered', async () => {
+  test('more than a thousand concurrent requests are refused until some are answered', async () => {
     const asks = new Asks(() => {});
     const ask = asks.to('backend');
     const first = ask('status', {});

@@ -24,7 +24,7 @@ suite('rows of the worker contract', () => {
     assert.deepEqual(many, [], 'a title with a placeholder is many tests');
   });
 
-  test('the page lists them as they are', () => {
+  test('the page lists them unchanged', () => {
     assert.equal(withConformance(page), page, 'run npm run docs');
   });
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { execReplySchema, workerEventSchema } from '../../../server/workers/wire-schemas.ts';
 import { readWorkerHeader, workerHeader, writeEvent } from '../../../server/workers/wire.ts';
 
-suite('wire of workers', () => {
-  test('an event is two lines and a blank one, its keys sorted, its text escaped as stock does', () => {
+suite("the workers' protocol", () => {
+  test('an event is two lines and a blank one, with sorted keys and text escaped as in stock runtimes', () => {
     assert.equal(
       writeEvent(0, { stream: 'stdout', line: '<a> & "b"\u2028' }),
       'id: 0\ndata: {"line":"\\u003ca\\u003e \\u0026 \\"b\\"\\u2028","stream":"stdout"}\n\n',
@@ -40,7 +40,7 @@ suite('wire of workers', () => {
     assert.equal(execReplySchema.safeParse({ job_id: 'a'.repeat(32) }).success, true);
   });
 
-  test("a runtime's announcement is read as it is written; a stock runtime announces nothing", () => {
+  test("a runtime's announcement is read as written, and a stock runtime announces nothing", () => {
     assert.deepEqual(readWorkerHeader(workerHeader()), {
       version: 1,
       features: new Set(['cancel', 'keepalive', 'partial', 'key']),

@@ -17,7 +17,7 @@ const work: CommitLeftoversOutcome = {
   protected: [],
 };
 
-suite('conflict marks in finished work', () => {
+suite('conflict markers in finished work', () => {
   let project: TestStore;
   let claim: { readonly taskId: string; readonly attempt: number };
   setup(async () => {
@@ -40,7 +40,7 @@ suite('conflict marks in finished work', () => {
   const before = { 'old.txt': marks, 'two.txt': marks };
   const undecided = { marked: ['new.txt', 'two.txt'], asBase: [] };
 
-  test('marks that the base had do not count', async () => {
+  test('markers that the base had do not count', async () => {
     const checked = await withUndecided(engineWith(before, after), claim, 'base', ok(work));
     assert.deepEqual(checked, ok({ ...work, undecided }));
     const same = await withUndecided(engineWith(after, after), claim, 'base', ok(work));

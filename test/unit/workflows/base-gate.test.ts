@@ -86,7 +86,7 @@ suite('the gate on the tip that tasks start from', () => {
     );
   };
 
-  test('is waited for, and started once', async () => {
+  test('it is waited for, and started once', async () => {
     assert.equal(await kindAt(1_000), 'runs');
     assert.equal(await kindAt(20_000), 'runs');
     await end('green');
@@ -94,7 +94,7 @@ suite('the gate on the tip that tasks start from', () => {
     assert.equal(started.length, 1);
   });
 
-  test('runs beside the agents after half a minute, and stops further starts when it is red', async () => {
+  test('after half a minute it runs while agents start, and stops further starts when it is red', async () => {
     assert.equal(await kindAt(1_000), 'runs');
     assert.equal(await kindAt(31_001), 'clear');
     await end('red');
@@ -105,7 +105,7 @@ suite('the gate on the tip that tasks start from', () => {
     });
   });
 
-  test('is not waited for if it took longer than that before', async () => {
+  test('it is not waited for if it took longer than that before', async () => {
     await project.store.transaction((tx) =>
       keepGateVerdict(tx, { ...verdict, tree_sha: 'b'.repeat(40), duration_ms: 31_000 }),
     );
@@ -115,7 +115,7 @@ suite('the gate on the tip that tasks start from', () => {
     assert.equal(await kindAt(1_001), 'red');
   });
 
-  test('does not run on a tree that it has passed', async () => {
+  test('it does not run on a tree that has passed it', async () => {
     await project.store.transaction((tx) =>
       keepGateVerdict(tx, { ...verdict, tree_sha: 'a'.repeat(40), duration_ms: 10 }),
     );
@@ -123,7 +123,7 @@ suite('the gate on the tip that tasks start from', () => {
     assert.deepEqual(started, []);
   });
 
-  test('does not run on a tip without a file that it could test', async () => {
+  test('it does not run on a tip without a file that it could test', async () => {
     names = ['.gitignore', '.drover.toml', 'README.md', 'LICENSE', 'NOTES.md'];
     assert.equal(await kindAt(1_000), 'clear');
     assert.deepEqual(started, []);

@@ -12,7 +12,7 @@ const call = { type: 'tool_call', id: 't', name: 'Bash', title: 'ls', input: 'ls
 const result = { type: 'tool_result', id: 't', isError: false, text: '' } as const;
 const noLimit = { tokens: null, costUsd: null, workedMs: null, turns: null };
 
-suite('a loop of an agent', () => {
+suite('an agent in a loop', () => {
   let project: TestStore;
   let asked: string[];
   setup(async () => {
@@ -51,7 +51,7 @@ suite('a loop of an agent', () => {
     }
   }
 
-  test('stops it once the last tool has ended, and not before', async () => {
+  test('the agent is stopped once the last tool has ended, and not before', async () => {
     const watch = await watching(continueChoice);
     repeat(watch, repeats - 1);
     watch.onEvent(call);
@@ -61,7 +61,7 @@ suite('a loop of an agent', () => {
     await watch.end();
   });
 
-  test('continues if a person agrees, and asks only after twice as many rounds', async () => {
+  test('it continues if a person agrees, and the next question comes after twice as many rounds', async () => {
     const watch = await watching(continueChoice);
     repeat(watch, repeats);
     assert.equal(await watch.mayGoOn(), true);
@@ -75,7 +75,7 @@ suite('a loop of an agent', () => {
     await watch.end();
   });
 
-  test('stays stopped if a person says so, or no one answers', async () => {
+  test('it stays stopped if a person says so, or if no answer comes', async () => {
     for (const answer of [stopChoice, null]) {
       const watch = await watching(answer);
       repeat(watch, repeats);
@@ -85,7 +85,7 @@ suite('a loop of an agent', () => {
     }
   });
 
-  test('does not ask if nothing was stopped', async () => {
+  test('no question is asked if nothing was stopped', async () => {
     const watch = await watching(continueChoice);
     assert.equal(await watch.mayGoOn(), false);
     assert.deepEqual(asked, []);

@@ -6,7 +6,7 @@ import { settleAll } from '../../../server/workflows/attempt/candidates.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
-suite('the choice among candidates', () => {
+suite('the choice of a candidate', () => {
   let project: TestStore;
   let id: string;
   let engine: Engine;
@@ -33,7 +33,7 @@ suite('the choice among candidates', () => {
   const asked = async (): Promise<readonly string[]> =>
     (await openQuestions(project.store.db, id)).map((question) => question.choices);
 
-  test('is withdrawn when all of them were sent back, and put again', async () => {
+  test('it is withdrawn when all candidates were sent back, and asked again', async () => {
     const [first, second] = [`${id}-c1`, `${id}-c2`];
     await passes(first);
     await passes(second);

@@ -42,7 +42,7 @@ suite('a chosen snapshot', () => {
     } as unknown as Engine;
   }
 
-  test('is its start, the last one that was chosen', async () => {
+  test('the attempt starts from the snapshot that was chosen last', async () => {
     const [desk, worker] = [machine('desk'), machine('m-2')];
     assert.equal(await restoreTask(worker, id, 2), 2);
     assert.equal(await restoreTask(desk, id, 1), 1);

@@ -18,7 +18,7 @@ import { tablesOf } from '../../tables.ts';
 const hourMs = 3_600_000;
 const commit = 'c0ffee'.repeat(6).padEnd(40, '0');
 
-suite('a clock that was set back between two lives', () => {
+suite('a clock that was set back between two executions', () => {
   let project: TestStore;
   setup(async () => {
     project = await memoryStore();
@@ -69,7 +69,7 @@ suite('a clock that was set back between two lives', () => {
   }
 
   for (const backMs of [0, 5_000, hourMs]) {
-    test(`what the first life began is looked for in git (${backMs} ms back)`, async () => {
+    test(`the effects of the first execution are searched for in git (${backMs} ms back)`, async () => {
       await life();
       project.sources.nowMs += hourMs;
       const before = await queued('A');

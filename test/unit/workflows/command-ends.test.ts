@@ -13,15 +13,15 @@ function check(silentMs: number, expected: string): void {
 }
 
 suite('the end of a command', () => {
-  test('a command that was late and silent may be a watch mode', () => {
+  test('a command that reached its time limit silently may be in watch mode', () => {
     check(59_000, '; it was still running and silent: is it a watch mode?');
     check(30_000, '; it was still running and silent: is it a watch mode?');
   });
-  test('a command that printed until its time was over is only late', () => {
+  test('a command that printed until its time limit is only late', () => {
     check(0, '');
     check(29_999, '');
   });
-  test('a command that ended by itself is described by its exit code', () => {
+  test('a command that exited by itself is described by its exit code', () => {
     const end = { isLate: false, silentMs: 59_000, exitCode: 1, telling: ['boom'], limit };
     assert.equal(commandEnd(end), 'ended with exit code 1: boom');
   });

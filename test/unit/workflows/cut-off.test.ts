@@ -13,7 +13,7 @@ import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory
 import { noFallback } from '../../doubles/neutral-settings.ts';
 import { tablesOf } from '../../tables.ts';
 
-suite('an attempt that was cut off', () => {
+suite('an attempt that was interrupted', () => {
   let project: TestStore;
   let id: string;
   setup(async () => {
@@ -118,7 +118,7 @@ suite('an attempt that was cut off', () => {
     return (atMs ?? 0) - project.sources.nowMs;
   }
 
-  test('is not begun again in this process before its former execution has ended', async () => {
+  test('it does not start again in this process before its previous execution has ended', async () => {
     const claim = await claimOn('north');
     assert.ok(claim);
     await addRun();
@@ -140,7 +140,7 @@ suite('an attempt that was cut off', () => {
     assert.deepEqual(said, ['stopped']);
   });
 
-  test("is continued elsewhere, from its machine's pushed work", async () => {
+  test("it is continued elsewhere, from its machine's pushed work", async () => {
     await claimOn('north');
     await returned(1, 'b');
     await claimOn('south');
@@ -151,7 +151,7 @@ suite('an attempt that was cut off', () => {
     assert.deepEqual([number, continues_from], [3, `drover/${id}/1`], 'the second had no worktree');
   });
 
-  test('has work if its snapshot shows some: a new one continues from that, once', async () => {
+  test('it has work if its snapshot shows some, and a new attempt continues from that, once', async () => {
     await claimOn('north');
     await returned(1, 'b');
     const claim = await claimOn('north');
@@ -171,7 +171,7 @@ suite('an attempt that was cut off', () => {
     assert.equal((await statusNow()).status, 'needs_review', 'nobody has cut that one off');
   });
 
-  test('has changed nothing when there was nothing before', async () => {
+  test('it has changed nothing if there was nothing before', async () => {
     await claimOn('north');
     await returned(1, 'b');
     const claim = await claimOn('north');
@@ -231,7 +231,7 @@ suite('an attempt that was cut off', () => {
   const noSpace = 'ENOSPC: no space left on device, write';
   const full = Object.assign(new Error(noSpace), { code: 'ENOSPC' });
 
-  test('by a full disk continues later on its machine and is not used up; its agent is ended', async () => {
+  test('after a full disk, it continues later on its machine and uses no attempt, and its agent is stopped', async () => {
     await addRun();
     const claim = await claimWithAgent();
     assert.deepEqual(await executeWhere(claim, full), [17]);
@@ -241,7 +241,7 @@ suite('an attempt that was cut off', () => {
     assert.equal((await claimOn('north'))?.attempt, 1, 'the same attempt');
   });
 
-  test('by a full disk waits longer each time, and is used up the sixth time', async () => {
+  test('after a full disk, it waits longer each time, and uses an attempt the sixth time', async () => {
     await addRun();
     const waits: number[] = [];
     for (let times = 1; times <= 6; times += 1) {
@@ -258,7 +258,7 @@ suite('an attempt that was cut off', () => {
     ['a bug', new Error('a bug')],
     ["a full disk of the database's", new Refusal('database', `It is full: ${noSpace}`)],
   ] as const)
-    test(`by ${what} tells it, and leaves its agent alone`, async () => {
+    test(`after ${what}, it reports that, and leaves its agent alone`, async () => {
       await addRun();
       const claim = await claimWithAgent();
       await assert.rejects(executeWhere(claim, thrown), thrown);

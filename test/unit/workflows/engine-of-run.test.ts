@@ -62,7 +62,7 @@ suite('the engine of one workflow', () => {
     return new PartSession(of, claim, { part: id, still }, signal).withdrawOld();
   };
 
-  test('withdraws no question of the agent that another process has started since', async () => {
+  test('it withdraws no question of an agent that another process has started since', async () => {
     await asked();
     await assert.rejects(withdraw(engine(false)), LostLease);
     assert.equal((await openQuestions(project.store.db, id)).length, 1);
@@ -70,7 +70,7 @@ suite('the engine of one workflow', () => {
     assert.equal((await openQuestions(project.store.db, id)).length, 0);
   });
 
-  test('withdraws questions for an agent that another process has started since', async () => {
+  test('it withdraws questions for an agent that another process has started since', async () => {
     const claim = { taskId: id, attempt: 1 } as Claim;
     const still = { runsAs: () => undefined } as unknown as AgentStill;
     const { signal } = new AbortController();
@@ -86,7 +86,7 @@ suite('the engine of one workflow', () => {
     assert.deepEqual(await openQuestions(project.store.db, id), []);
   });
 
-  test('reports its writes to the feed', async () => {
+  test('it reports its writes to the feed', async () => {
     const heard = Promise.withResolvers<void>();
     project.store.feed.onAppend(heard.resolve);
     const { store } = engine(true);

@@ -10,7 +10,7 @@ import { SimulatedRepository } from '../../doubles/simulated-repository.ts';
 import { tablesOf } from '../../tables.ts';
 import { memoryStore, testStartMs } from '../store/memory-store.ts';
 
-test('a start that a run of another machine precedes joins that run, which keeps its flags', async () => {
+test('if a run of another machine starts first, a start joins that run, which keeps its options', async () => {
   const project = await memoryStore();
   const repository = new SimulatedRepository('/project', new SimulatedClock());
   const settings = { workers: 3, target: 'main', land: null, gateCommand: null };

@@ -45,7 +45,7 @@ suite('a follow-up', () => {
     return found?.sessionId;
   }
 
-  test('starts from the conversation of the last attempt', async () => {
+  test('it starts from the conversation of the last attempt', async () => {
     assert.equal(await sessionFor({ session_id: 'old' }), 'old');
   });
 
@@ -59,12 +59,12 @@ suite('a follow-up', () => {
     ['that is to run on a worker', {}, { runsOn: 'remote' }],
   ];
   for (const [what, last, request] of others) {
-    test(`starts a new conversation after one ${what}`, async () => {
+    test(`it starts a new conversation after one ${what}`, async () => {
       assert.equal(await sessionFor(last, request), null);
     });
   }
 
-  test('has the epic, agent and model of the task that it continues', async () => {
+  test('it has the epic, agent and model of the task that it continues', async () => {
     const { A = '', B = '' } = await addTasks(project, [
       { title: 'A', agent: 'claude', model: 'opus' },
       { title: 'B' },

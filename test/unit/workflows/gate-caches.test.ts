@@ -55,12 +55,12 @@ suite('build folders of a gate', () => {
     return keptCaches(engine, { path: '/slot', command });
   }
 
-  test('stay behind a tree that was green and is on a line', async () => {
+  test('they are kept behind a tree that was green and is on a line', async () => {
     await judged(1);
     assert.deepEqual(await kept(), ['target', 'node_modules']);
   });
 
-  test('do not stay behind one that was red, or that this command has not tested', async () => {
+  test('they are not kept behind a red tree, or one that this command has not tested', async () => {
     assert.deepEqual(await kept(), []);
     await judged(1, 'tree', 'another command');
     await judged(1, 'another tree');
@@ -69,13 +69,13 @@ suite('build folders of a gate', () => {
     assert.deepEqual(await kept(), []);
   });
 
-  test('do not stay behind one that has not landed, or cannot be read', async () => {
+  test('they are not kept behind a tree that has not landed, or cannot be read', async () => {
     await judged(1);
     assert.deepEqual(await kept({ hasLanded: false }), []);
     assert.deepEqual(await kept({ isReadable: false }), []);
   });
 
-  test('are those of the settings that are there, each beside its manifest', async () => {
+  test('they are the existing folders from the settings, each beside its manifest', async () => {
     await judged(1);
     assert.deepEqual(await kept({ present: ['target', 'node_modules'] }), ['node_modules']);
     assert.deepEqual(await kept({ names: ['target', 'build'] }), ['target']);

@@ -44,7 +44,7 @@ suite('gates of one commit', () => {
     while (prepared.length === 0) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  test('never run in its folder at once', async () => {
+  test('they never run in the same folder at once', async () => {
     const { signal } = new AbortController();
     const first = runGate(engine, question, signal);
     const second = runGate(engine, { ...question, command: 'other' }, signal);
@@ -55,7 +55,7 @@ suite('gates of one commit', () => {
     assert.deepEqual(prepared, ['/worktrees/gate-1', '/worktrees/gate-1']);
   });
 
-  test('one that waits is stopped at once, and never starts', async () => {
+  test('a waiting gate is stopped at once, and never starts', async () => {
     const { signal } = new AbortController();
     const stop = new AbortController();
     const first = runGate(engine, question, signal);

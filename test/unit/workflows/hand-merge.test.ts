@@ -35,7 +35,7 @@ suite('merges by hand', () => {
   const into = { branch: 'drover/epic/E', tip: 'b' };
   const blocker = { id: 't1', sha: 'landed', landedOn: 'drover/epic/E' };
 
-  test('are plain if both share a commit', async () => {
+  test('they are plain merges if both histories share a commit', async () => {
     const engine = engineWhere(true);
     assert.equal(await handMerge(engine, from, into), 'merge main into drover/epic/E by hand');
     assert.equal(
@@ -44,7 +44,7 @@ suite('merges by hand', () => {
     );
   });
 
-  test('name the option that git wants if they share none', async () => {
+  test('they name the option that git requires if the histories share none', async () => {
     const engine = engineWhere(false);
     assert.equal(
       await handMerge(engine, from, into),
@@ -56,7 +56,7 @@ suite('merges by hand', () => {
     );
   });
 
-  test('are picks if a merge restores removed commits; neither taken-in nor present ones are picked', async () => {
+  test('they are cherry-picks if a merge restores removed commits, without merged and existing commits', async () => {
     const landing = (sha: string, before: string, theirs: string): object => ({
       sha,
       parents: [before, theirs],
@@ -93,7 +93,7 @@ suite('merges by hand', () => {
     ['older', 'secret'],
     ['secret', 'older'],
   ]) {
-    test(`are picks after the newest of several tips that were taken out: ${tips.join(', ')}`, async () => {
+    test(`they are cherry-picks after the newest of several removed tips: ${tips.join(', ')}`, async () => {
       const asked: string[] = [];
       const git = {
         isAncestor: async (sha: string, tip: string) =>
@@ -124,7 +124,7 @@ suite('merges by hand', () => {
     ['first', 'second'],
     ['second', 'first'],
   ]) {
-    test(`pick no take-in of any tip that was taken out: ${tips.join(', ')}`, async () => {
+    test(`they cherry-pick no merge of a removed tip: ${tips.join(', ')}`, async () => {
       const git = {
         isAncestor: async (sha: string, tip: string) => sha === tip || sha === 'before',
         mergeBase: async (_commit: string, tip: string) => (tip === 'on main' ? 'before' : tip),

@@ -22,7 +22,7 @@ import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 const line = landingRef('main');
 const branch = branchRef('main');
 
-suite('a line that its branch does not hold', () => {
+suite('a line that its branch does not contain', () => {
   let project: TestStore;
   let repository: SimulatedRepository;
   let engine: Engine;
@@ -73,7 +73,7 @@ suite('a line that its branch does not hold', () => {
     return { first, secret, landed };
   }
 
-  test('landed work on a branch that is rewound at that time waits, and is reported', async () => {
+  test('landed work waits and is reported if the branch is rewound at that time', async () => {
     const { first } = await landOnRewound();
     const followed = await followLine(engine, 'main');
     assert.equal(followed.pending, 1);
@@ -85,7 +85,7 @@ suite('a line that its branch does not hold', () => {
     assert.deepEqual([...repository.objects.filesOf(shown).keys()].sort(), ['README', 't1']);
   });
 
-  test('a tip that the line does not hold any more is kept', async () => {
+  test('a tip that the line no longer contains is kept', async () => {
     const { first, secret, landed } = await landOnRewound();
     await followLine(engine, 'main');
     const found = await landingHead(engine, 'main');
@@ -101,7 +101,7 @@ suite('a line that its branch does not hold', () => {
     assert.equal(repository.objects.isAncestor(secret, arrived), false);
   });
 
-  test('a line that was moved just before a death is looked after', async () => {
+  test('a line that moved just before a crash is followed up', async () => {
     const first = repository.refs.get(branch) as Sha;
     assert.ok((await syncLine(engine, 'main')).ok);
     const next = repository.commit(files('next'), [first], 'next', 'drover');
@@ -177,7 +177,7 @@ suite('a line that its branch does not hold', () => {
 
   for (const isRed of [true, false]) {
     const why = isRed ? 'are red together' : 'conflict';
-    test(`commits of people that ${why} with what waits are merged once, however often it is looked`, async () => {
+    test(`commits of people that ${why} with waiting work are merged once, however often the line is checked`, async () => {
       const first = repository.refs.get(branch) as Sha;
       assert.ok((await syncLine(engine, 'main')).ok);
       const other = isRed ? 'theirs' : 'README';

@@ -108,7 +108,7 @@ suite('runs that wait for lines', () => {
     return ids;
   }
 
-  test('if each waits for the other’s line, none waits, and both are blocked', async () => {
+  test("if each waits for the other's line, neither waits, and both are blocked", async () => {
     const ids = await crossed();
     assert.deepEqual(await looks(), { a2: false, b2: false });
     assert.deepEqual(await waits(), { A: false, B: false });
@@ -121,7 +121,7 @@ suite('runs that wait for lines', () => {
     assert.match(reason ?? '', /^the commit of its blocker .* is no longer in .*; reset /);
   });
 
-  test('if one of them has another task, the other one waits for it', async () => {
+  test('if one of them has another task, the other run waits for it', async () => {
     await crossed([{ title: 'a3', epic: epics.A }]);
     assert.deepEqual(await looks(), { a2: false, b2: false, a3: true });
     assert.deepEqual(await waits(), { A: false, B: true });
@@ -134,14 +134,14 @@ suite('runs that wait for lines', () => {
     assert.deepEqual(await waits(), { A: false, B: true });
   });
 
-  test('a run that waits for nothing lands its epic: that is waited for', async () => {
+  test('a run that waits for nothing and lands its epic is waited for', async () => {
     const ids = await crossed();
     await moveTask(project, ids['b2'] ?? '', ['cancelled']);
     assert.deepEqual(await looks(), { a2: false });
     assert.deepEqual(await waits(), { A: true, B: false });
   });
 
-  test('a run of everything holds no task of an epic’s own run', async () => {
+  test("a run of everything holds no task of an epic's own run", async () => {
     const ids = await addTasks(project, [
       { title: 'a1', epic: epics.A },
       { title: 'a2', epic: epics.A, blocked_by: ['a1'] },
@@ -179,7 +179,7 @@ suite('runs that wait for lines', () => {
       }
     });
 
-  test('a run waits for no run that only waits for its line, for a sub-task neither', async () => {
+  test('a run waits for no run that only waits for its line, not even for a sub-task', async () => {
     const ids = await addTasks(project, [
       { title: 'a1', epic: epics.A },
       { title: 'all' },

@@ -97,7 +97,7 @@ suite('a line that others move', () => {
       .select(['landed_sha', 'followed_sha'])
       .executeTakeFirst();
 
-  test('a branch that has just followed there is not a rewind here', async () => {
+  test('a branch that has just followed there is not considered rewound here', async () => {
     // It knows of the landing, but not of the branch that followed; the database contains both.
     const remote = new RememberedRemote(
       { [line]: 'b', [branch]: 'a' },
@@ -108,7 +108,7 @@ suite('a line that others move', () => {
     assert.deepEqual(Object.fromEntries(remote.now), { [line]: 'b', [branch]: 'b' });
   });
 
-  test('a branch that people have rewound is trusted, and landed work is kept', async () => {
+  test('a branch that people have rewound is accepted, and landed work is kept', async () => {
     const refs = { [line]: 'b', [branch]: 'a' };
     const remote = new RememberedRemote(refs, refs);
     const engine = await engineOf(remote, { landed: 'b', followed: 'b' });
@@ -116,7 +116,7 @@ suite('a line that others move', () => {
     assert.deepEqual(Object.fromEntries(remote.now), { ...refs, [line]: 'a', [rescued('b')]: 'b' });
   });
 
-  test("this machine's older view does not overwrite another one's newer record", async () => {
+  test("this machine's older view does not overwrite another machine's newer record", async () => {
     const remote = new RememberedRemote(
       { [line]: 'a', [branch]: 'a' },
       { [line]: 'b', [branch]: 'b' },
@@ -126,7 +126,7 @@ suite('a line that others move', () => {
     assert.deepEqual(await storedLine(), { landed_sha: 'b', followed_sha: 'b' });
   });
 
-  test('landings there while the branch follows here are not overwritten', async () => {
+  test('landings there are not overwritten while the branch follows here', async () => {
     const refs = { [line]: 'b', [branch]: 'a' };
     const remote = new RememberedRemote(refs, refs);
     const engine = await engineOf(remote, { landed: 'a', followed: 'a' });
@@ -140,7 +140,7 @@ suite('a line that others move', () => {
     assert.equal(remote.now.get(branch), 'c');
   });
 
-  test('landings there are followed, even if this machine has not heard of them', async () => {
+  test('landings there are followed, even if this machine has not been notified', async () => {
     const remote = new RememberedRemote(
       { [line]: 'a', [branch]: 'a' },
       { [line]: 'b', [branch]: 'a' },
@@ -160,7 +160,7 @@ suite('a line that others move', () => {
     assert.deepEqual(await baseContaining(engine, 'main', ['b']), { ok: true, value: 'b' });
   });
 
-  test('a blocker that is nowhere on the line has no base', async () => {
+  test('a task whose blocker is nowhere on the line has no base', async () => {
     const refs = { [line]: 'a', [branch]: 'a' };
     const engine = await engineOf(new RememberedRemote(refs, refs), { landed: 'a', followed: 'a' });
     assert.deepEqual(await baseContaining(engine, 'main', ['b']), { ok: true, value: null });

@@ -106,7 +106,7 @@ suite('finished work that was never pushed', () => {
       .executeTakeFirstOrThrow();
 
   for (const kind of [null, 'push_refused']) {
-    test(`a new attempt begins, which costs none, and the old one names the clone (${kind})`, async () => {
+    test(`a new attempt starts without using one, and the old one names the clone (${kind})`, async () => {
       await committed(kind);
       const claim = await claimOn('m-2');
       assert.equal(claim.commitSha, commit);
@@ -134,7 +134,7 @@ suite('finished work that was never pushed', () => {
     });
   }
 
-  test('trouble with git is not called a refusal', async () => {
+  test('a git failure is not reported as a refusal', async () => {
     await committed();
     const claim = await claimOn('m-2');
     const trouble = err(gitFailure('failed', 'the remote denied access to this machine'));
@@ -150,7 +150,7 @@ suite('finished work that was never pushed', () => {
     assert.equal((await claimOn('m-2')).commitSha, commit, 'it goes on');
   });
 
-  test('a server that refuses it holds the task, with the clone that has it', async () => {
+  test('if a server refuses it, the task is held with the name of the clone that has it', async () => {
     await committed();
     const claim = await claimOn('m-2');
     await executeTask(
@@ -166,7 +166,7 @@ suite('finished work that was never pushed', () => {
     assert.match(why ?? '', /^no\. The finished work is kept: .* in the clone of south$/);
   });
 
-  test('a landing that meets it gives it back as it is, and blames no agent', async () => {
+  test('a landing that encounters it returns it unchanged, and blames no agent', async () => {
     const engine = south(() => ok(undefined));
     await committed();
     const claim = await claimOn('m-2');
@@ -184,7 +184,7 @@ suite('finished work that was never pushed', () => {
     assert.equal((await claimOn('m-2')).commitSha, commit);
   });
 
-  test('a merge that git fails is the fault of no work whose first commit people have removed', async () => {
+  test('if git fails a merge because people removed the first commit, the work is not at fault', async () => {
     const base = 'b'.repeat(40);
     await committed();
     await tablesOf(project.store.db).updateTable('attempts').set({ base_sha: base }).execute();
@@ -235,7 +235,7 @@ suite('finished work that was never pushed', () => {
   const landings = () =>
     tablesOf(project.store.db).selectFrom('landings').select(['commit_sha', 'state']).execute();
 
-  test('approved work is pushed before it is queued; refused, nothing has changed', async () => {
+  test('approved work is pushed before it is queued, and if the push is refused, nothing has changed', async () => {
     await held();
     await assert.rejects(
       approve(
@@ -257,7 +257,7 @@ suite('finished work that was never pushed', () => {
     assert.deepEqual(await landings(), [{ commit_sha: cleaned, state: 'queued' }]);
   });
 
-  test('approved work whose landing has trouble lands as it was approved, without the held files', async () => {
+  test('approved work whose landing fails temporarily lands as it was approved, without the held files', async () => {
     const claim = await held();
     const engine = desk(() => ok(undefined));
     await approve(engine, id);

@@ -90,7 +90,7 @@ suite('work of another release', () => {
 
   const exec = (): readonly string[] => [`exec/${id}/1`];
 
-  test('is left alone while a machine has that release, and is released after', async () => {
+  test('it is left alone while a machine has that release, and is released afterwards', async () => {
     await machine('new', 2);
     await machine('old', 1);
     assert.deepEqual(await looked('agents@old', 'running', 1), []);
@@ -105,14 +105,14 @@ suite('work of another release', () => {
     assert.deepEqual(await looked('land:main', 'pending', 1), exec(), 'nobody of it lands');
   });
 
-  test('is released by a machine that was upgraded without having drained', async () => {
+  test('it is released by a machine that was upgraded without draining', async () => {
     await machine('new', 2);
     assert.deepEqual(await looked('agents@new', 'pending', 2), []);
     assert.deepEqual(await looked('agents@new', 'pending', 1), exec());
     assert.equal(await reason(), 'its machine new now runs another version of Drover');
   });
 
-  test('names the machine that stopped', async () => {
+  test('it names the machine that stopped', async () => {
     await machine('new', 2);
     await machine('atlas', 2);
     await tablesOf(project.store.db)
@@ -126,7 +126,7 @@ suite('work of another release', () => {
     assert.equal(await reason(), 'its machine atlas stopped');
   });
 
-  test('has used no attempt when a full disk has ended its workflow', async () => {
+  test('it has used no attempt when a full disk ended its workflow', async () => {
     assert.deepEqual(await lookedAtFailed('ENOSPC: no space left on device, write'), {
       status: 'ready',
       attempts: 0,
@@ -134,7 +134,7 @@ suite('work of another release', () => {
     });
   });
 
-  test('has used an attempt when a bug has ended its workflow', async () => {
+  test('it has used an attempt when a bug ended its workflow', async () => {
     assert.deepEqual(await lookedAtFailed('attempt of A is missing'), {
       status: 'ready',
       attempts: 1,

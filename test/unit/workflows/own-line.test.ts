@@ -22,11 +22,11 @@ suite('the line of a landing', () => {
     return { answers, asked };
   }
 
-  test('is not waited for twice while the remote does not answer, so that another machine lands soon', async () => {
+  test('it is not waited for twice while the remote does not answer, so that another machine lands soon', async () => {
     assert.deepEqual(await asking(away), { answers: [false, true, true], asked: 2 });
   });
 
-  test('is taken at once after a race', async () => {
+  test('it is taken at once after a race', async () => {
     assert.deepEqual(await asking(raced), { answers: [true, true, true], asked: 2 });
   });
 });

@@ -78,7 +78,7 @@ suite('placement', () => {
     assert.equal(places.nameOf(''), null);
   });
 
-  test('the freest that is alive and suits, until it is full', async () => {
+  test('the live and suitable machine with the most free slots gets the task, until it is full', async () => {
     await machine('a', 1);
     await machine('b', 2, ['gpu']);
     await machine('dead', 9, ['gpu'], 'working', -1);
@@ -135,7 +135,7 @@ suite('placement', () => {
     assert.equal(await places.choose(task('2')), null);
   });
 
-  test('a machine that cannot reach the git remote gets nothing, even before its room shrinks', async () => {
+  test('a machine that cannot reach the git remote gets nothing, even before its capacity shrinks', async () => {
     await machine('a', 1);
     await machine('b', 5);
     await project.store.transaction((tx) => markRemoteUnreachable(tx, 'b'));
@@ -145,7 +145,7 @@ suite('placement', () => {
     assert.equal(await places.choose(task('2')), null);
   });
 
-  test('an attempt continues on its machine, and waits for it; a new one goes to a suitable one', async () => {
+  test('an attempt continues on its machine, and waits for it, but a new one goes to a suitable machine', async () => {
     await machine('a', 5, ['gpu']);
     await machine('b', 1);
     const titles = ['going', 'unbegun', 'new', 'moved', 'committed', 'refused', 'lost'];

@@ -81,7 +81,7 @@ suite('a task whose blocker is reset after the claim', () => {
       .where('id', '=', ids['B'] ?? '')
       .executeTakeFirstOrThrow();
 
-  test('waits for it again, and starts once it has landed', async () => {
+  test('it waits for the blocker again, and starts once the blocker has landed', async () => {
     await moveTask(project, ids['A'] ?? '', ['ready']);
     assert.equal(await execute(), 'no_base');
     assert.deepEqual(await taskNow(), {
@@ -95,7 +95,7 @@ suite('a task whose blocker is reset after the claim', () => {
     assert.equal((await claimed()).attempt, 1, 'the same attempt');
   });
 
-  test('starts at once if it has landed again in between', async () => {
+  test('it starts at once if the blocker has landed again in between', async () => {
     await moveTask(project, ids['A'] ?? '', ['ready', 'claimed', 'in_progress', 'completed']);
     assert.equal(await execute(), 'failed', 'a base was chosen');
   });

@@ -40,16 +40,16 @@ suite('a run that was full', () => {
   });
   teardown(() => project.close());
 
-  test('stays full while each worker has a task', async () => {
+  test('it stays full while each worker has a task', async () => {
     assert.equal(await isStillFull(engine, run), true);
   });
 
-  test('is not when a task has ended', async () => {
+  test('it is not full once a task has ended', async () => {
     await moveTask(project, ids['A'] ?? '', ['completed']);
     assert.equal(await isStillFull(engine, run), false);
   });
 
-  test('is not when a task waits to land', async () => {
+  test('it is not full while a task waits to land', async () => {
     await tablesOf(project.store.db)
       .updateTable('tasks')
       .set({ phase: 'land' })
@@ -58,7 +58,7 @@ suite('a run that was full', () => {
     assert.equal(await isStillFull(engine, run), false);
   });
 
-  test('checks everything if candidates exist, whose choice needs no free worker', async () => {
+  test('it checks everything if candidates exist, whose choice needs no free worker', async () => {
     const { store } = project;
     await store.transaction(async (tx) => {
       const task = await taskById(tx, ids['C'] ?? '');

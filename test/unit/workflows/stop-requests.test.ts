@@ -16,7 +16,7 @@ import { tablesOf } from '../../tables.ts';
 import { addTasks, memoryStore, moveTask } from '../store/memory-store.ts';
 
 suite('a request to stop', () => {
-  test('takes effect on a task that is worked on, and on no other', async () => {
+  test('it takes effect only on a task that an agent is working on', async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);
@@ -55,7 +55,7 @@ suite('a request to stop', () => {
   });
 
   for (const kind of ['pause', 'cancel', 'stop'] as const) {
-    test(`a ${kind} of work that only has to be committed starts no agent again`, async () => {
+    test(`a ${kind} for work that only needs to be committed starts no agent again`, async () => {
       const project = await memoryStore();
       const { store, sources } = project;
       const { A: taskId = '' } = await addTasks(project, [{ title: 'A' }]);
@@ -86,7 +86,7 @@ suite('a request to stop', () => {
     });
   }
 
-  test('of a person is attributed to one, even if no agent works on the task', async () => {
+  test("a person's request is attributed to that person, even if no agent works on the task", async () => {
     const project = await memoryStore();
     const { store, sources } = project;
     const { A = '' } = await addTasks(project, [{ title: 'A' }]);

@@ -7,7 +7,7 @@ import { memoryStore } from '../store/memory-store.ts';
 import type { Engine } from '../../../server/workflows/kit/engine-ports.ts';
 
 suite('stopping runs', () => {
-  test('a run that has finished by then stays finished', async () => {
+  test('a run that has already finished stays finished', async () => {
     const project = await memoryStore();
     const { store } = project;
     await store.transaction((tx) =>

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { Switchboard } from '../../../server/workflows/kit/engine-ports.ts';
 
 suite('stops', () => {
-  test('reach every step of the attempt that runs, once it runs', async () => {
+  test('they reach every step of the attempt that runs, once it runs', async () => {
     const switchboard = new Switchboard();
     switchboard.stop('a', 1);
     await switchboard.untilStopped([{ taskId: 'a', epoch: 1 }], async (early) => {
@@ -23,7 +23,7 @@ suite('stops', () => {
     assert.deepEqual(switchboard.stoppable(), []);
   });
 
-  test('of an earlier attempt leave a later one alone', async () => {
+  test('stops of an earlier attempt do not affect a later one', async () => {
     const switchboard = new Switchboard();
     await switchboard.untilStopped([{ taskId: 'a', epoch: 1 }], async () => {
       switchboard.stop('a', 1);

@@ -40,11 +40,11 @@ suite('the work of a running agent', () => {
     return begun;
   }
 
-  test('is kept often enough for a forecast within half a minute', async () => {
+  test('it is saved often enough for a forecast within half a minute', async () => {
     assert.deepEqual(await snapshotsOf(''), [20_000, 40_000, 60_000]);
   });
 
-  test('is kept more often in a fleet, so that a push has its time within half a minute', async () => {
+  test('it is saved more often in a fleet, so that a push can complete within half a minute', async () => {
     const [first = Infinity, second = Infinity] = await snapshotsOf('north');
     assert.ok(first + pushMaxMs <= lostMaxMs, `${first}`);
     assert.ok(second - first + pushMaxMs <= lostMaxMs, `${second - first}`);

@@ -27,7 +27,7 @@ suite('a repository without Drover', () => {
     assert.deepEqual(loadedBundles(), ['extension-work.cjs', 'extension.cjs']);
   });
 
-  test('brings the licenses of its bundled packages, and a bill of materials', () => {
+  test('it contains the licenses of its bundled packages, and a bill of materials', () => {
     const bundle =
       Object.keys(require.cache).find((path) => basename(path) === 'extension.cjs') ?? '';
     const folder = dirname(bundle);
@@ -48,7 +48,7 @@ suite('a repository without Drover', () => {
     }
   });
 
-  test('reports that, with the command that helps, and changes nothing by itself', async () => {
+  test('it reports that, with the command that helps, and changes nothing by itself', async () => {
     const exports = await ready();
     await exports.until((connection) => {
       return connection.kind === 'unavailable' && connection.reason === 'not_initialised';
@@ -58,7 +58,7 @@ suite('a repository without Drover', () => {
     assert.match(exports.shown.join('\n'), /Drover is not set up in this repository yet/);
   });
 
-  test('is set up by one command, and connected', async () => {
+  test('it is set up by one command, and connected', async () => {
     const exports = await ready();
     await vscode.commands.executeCommand('drover.initialise');
     const project = await untilBoard(exports, (board) => board.tasks.length === 0);
@@ -66,7 +66,7 @@ suite('a repository without Drover', () => {
     assert.equal(git('status', '--porcelain'), '');
   });
 
-  test('adds little to the memory of the host once connected and idle', async () => {
+  test('it adds little to the memory of the host once connected and idle', async () => {
     const added = (await usedBytes()) - bytesBefore;
     console.log(`[test]      (${(added / megabyte).toFixed(1)} MB)`);
     assert.ok(added <= idleBytesMax, `${(added / megabyte).toFixed(1)} MB`);

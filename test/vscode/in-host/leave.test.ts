@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { addTask, ready, untilBoard } from './support.ts';
 
-suite('a window that goes away', () => {
-  test('leaves its agents running', async () => {
+suite('a window that closes', () => {
+  test('its agents keep running', async () => {
     const exports = await ready();
     await vscode.commands.executeCommand('drover.tree.focus');
     const project = await untilBoard(exports, () => true);

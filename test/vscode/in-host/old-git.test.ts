@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { ready, waitMs } from './support.ts';
 
 suite('old-git', () => {
-  test('is one state with a way on', async () => {
+  test('it causes one state with a next step', async () => {
     const exports = await ready();
     await vscode.commands.executeCommand('drover.tree.focus');
     await exports.until((connection) => {

@@ -29,7 +29,7 @@ import {
 suite('the extension in its host', () => {
   let exports: ExportsWhenReady;
 
-  test('activates and registers every command', async () => {
+  test('it activates and registers every command', async () => {
     const { activationMs } = await activated();
     console.log(`[test]      (${activationMs.toFixed(1)} ms)`);
     const registered = new Set(await vscode.commands.getCommands(true));
@@ -39,7 +39,7 @@ suite('the extension in its host', () => {
     );
   });
 
-  test('finds the repository, starts its backend and shows the board', async () => {
+  test('it finds the repository, starts its backend and shows the board', async () => {
     exports = await ready();
     await vscode.commands.executeCommand('drover.tree.focus');
     const project = await untilBoard(exports, () => true);
@@ -47,14 +47,14 @@ suite('the extension in its host', () => {
     assert.ok(backendPid() > 0);
   });
 
-  test('checks the sandbox by the probes of doctor, and reports the results', async () => {
+  test("it checks the sandbox with doctor's probes, and reports the results", async () => {
     await untilBoard(exports, () => true);
     await vscode.commands.executeCommand('drover.checkSandbox');
     const [told = ''] = await untilShown(exports, /attempts (?:to get|got) out/);
     assert.match(told, /\b1[2-9] attempts\b/);
   });
 
-  test('runs an epic with the demo agent until it has landed', async () => {
+  test('it runs an epic with the demo agent until the epic has landed', async () => {
     const project = await untilBoard(exports, () => true);
     const epic = await project.request('epic.add', { title: 'First epic' });
     const first = await addTask(project, 'One', ['write one.txt one'], epic.id);
@@ -79,7 +79,7 @@ suite('the extension in its host', () => {
     assert.match(told, /^First epic: 2 landed on main \([0-9a-f]{8}\) · /);
   });
 
-  test('lists the run with its landings, and a search finds its task', async () => {
+  test('it lists the run with its landings, and a search finds its task', async () => {
     const project = await untilBoard(exports, () => true);
     const { runs } = await project.request('runs.list', { search: 'two' });
     const [run] = runs;
@@ -96,7 +96,7 @@ suite('the extension in its host', () => {
     );
   });
 
-  test('connects again to a backend that was killed, and loses nothing', async () => {
+  test('it reconnects to a backend that was killed, and loses nothing', async () => {
     const project = await untilBoard(exports, () => true);
     const enough = join(dirname(workspaceRoot()), 'enough-of-long');
     const lines = [`say-until ${enough} at work`, 'write long.txt long'];
@@ -117,7 +117,7 @@ suite('the extension in its host', () => {
     assert.equal((await project.request('attempts', { id: task.id })).length, 1);
   });
 
-  test('opens a panel for an attempt, the grid and the board', async () => {
+  test('it opens a panel for an attempt, the grid and the board', async () => {
     const project = await untilBoard(exports, () => true);
     const [task] = project.board?.tasks ?? [];
     assert.ok(task !== undefined);
@@ -131,7 +131,7 @@ suite('the extension in its host', () => {
     assert.deepEqual([...panelTypes()].sort(), wanted);
   });
 
-  test('the board opens in a browser, which is let in', async () => {
+  test('the board opens in a browser, which is approved', async () => {
     await untilBoard(exports, () => true);
     const file = join(process.env['HOME'] ?? '', '.local/state/drover/web/devices.json');
     await vscode.commands.executeCommand('drover.openInBrowser');
@@ -172,7 +172,7 @@ suite('the extension in its host', () => {
     await assert.rejects(invoke('drover_run_epic', { epic: 'Nowhere' }), /does not exist/);
   });
 
-  test('an assistant reaches this repository by MCP', async () => {
+  test('an assistant reaches this repository through MCP', async () => {
     const [server] = exports.mcpServers();
     assert.ok(server !== undefined);
     assert.equal(server.cwd?.fsPath, workspaceRoot());
@@ -200,7 +200,7 @@ suite('the extension in its host', () => {
     }
   });
 
-  test('a TODO in an editor offers to be made a task', async () => {
+  test('a TODO in an editor can be made a task', async () => {
     await untilBoard(exports, () => true);
     const uri = vscode.Uri.file(join(workspaceRoot(), 'later.ts'));
     await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode('// TODO: round it\n'));
@@ -273,7 +273,7 @@ suite('the extension in its host', () => {
     await untilShown(exports, /task-nowhere is not on the board of a repository in this window/);
   });
 
-  test('tests the connection of remote workers, and shows the files to upload', async () => {
+  test('it tests the connection of remote workers, and shows the files to upload', async () => {
     const uri = vscode.Uri.file(join(workspaceRoot(), '.drover.toml'));
     const before = await vscode.workspace.fs.readFile(uri);
     const remote = new TextEncoder().encode('[remote]\nprovisioner = "process"\n');
@@ -290,7 +290,7 @@ suite('the extension in its host', () => {
     }
   });
 
-  test('reports a refusal, and changes nothing', async () => {
+  test('it reports a refusal, and changes nothing', async () => {
     await vscode.commands.executeCommand('drover.retryTask', 'no-such-task');
     await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
     const project = await untilBoard(exports, () => true);

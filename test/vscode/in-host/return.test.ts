@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { ready, untilBoard } from './support.ts';
 
 suite('a window that opens later', () => {
-  test('finds the running agents by itself, and they finish', async () => {
+  test('it finds the running agents by itself, and they finish', async () => {
     const exports = await ready();
     const found = await untilBoard(exports, (board) => board.run?.active === true);
     assert.equal(found.board?.counts.in_progress, 3);

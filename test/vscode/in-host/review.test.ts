@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { addTask, git, ready, taskOf, untilBoard } from './support.ts';
 
 suite('a review in its host', () => {
-  test('opens the change of a task against its base, and nothing can be written in it', async () => {
+  test('it opens the change of a task against its base as read-only', async () => {
     const exports = await ready();
     await vscode.commands.executeCommand('drover.tree.focus');
     const project = await untilBoard(exports, () => true);
@@ -32,7 +32,7 @@ suite('a review in its host', () => {
     assert.equal(vscode.workspace.fs.isWritableFileSystem('drover-git'), undefined);
   });
 
-  test('takes comments that are written in it without a complaint', async () => {
+  test('comments can be written in it', async () => {
     const shown = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'drover-git');
     assert.ok(shown !== undefined);
     const controller = vscode.comments.createCommentController('test', 'Test');
@@ -43,7 +43,7 @@ suite('a review in its host', () => {
     assert.ok(!told.some((text) => text.includes('omment')), told.join('\n'));
   });
 
-  test('refuses addresses that name no file of a review', async () => {
+  test('addresses that name no file of a review are refused', async () => {
     const query = JSON.stringify({
       root: '/',
       sha: 'HEAD',

@@ -7,7 +7,7 @@ import * as vscode from 'vscode';
 import { ready, untilBoard, workspaceRoot } from './support.ts';
 
 suite('several repositories', () => {
-  test('are one project each, and only the current one has a backend', async () => {
+  test('each is a separate project, and only the current one has a backend', async () => {
     const exports = await ready();
     await vscode.commands.executeCommand('drover.tree.focus');
     const current = await untilBoard(exports, () => true);

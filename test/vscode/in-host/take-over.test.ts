@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { addTask, ready, taskOf, untilBoard, waitMs } from './support.ts';
 
 suite('taking a task over', () => {
-  test('opens a terminal in the worktree, and gives the task back when it closes', async () => {
+  test('it opens a terminal in the worktree, and returns the task when the terminal closes', async () => {
     const exports = await ready();
     await vscode.commands.executeCommand('drover.tree.focus');
     const project = await untilBoard(exports, () => true);

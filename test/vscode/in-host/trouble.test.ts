@@ -16,7 +16,7 @@ import {
 import type { ExportsWhenReady } from '../../../extension/tools/exports.ts';
 import { ready, untilBoard, waitMs, workspaceRoot } from './support.ts';
 
-suite('trouble with the backend', () => {
+suite('problems with the backend', () => {
   let exports: ExportsWhenReady;
   let server: Server | null = null;
 
@@ -26,7 +26,7 @@ suite('trouble with the backend', () => {
 
   suiteTeardown(() => server?.close());
 
-  test('a file in the place of the socket is named, and removing it helps', async () => {
+  test('a file in place of the socket is named, and removing it helps', async () => {
     const path = socketPath();
     mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
     writeFileSync(path, 'not a socket');
@@ -43,7 +43,7 @@ suite('trouble with the backend', () => {
     await untilNoAddress();
   });
 
-  test('a newer backend is named, and nothing is asked of it', async () => {
+  test('a newer backend is named, and gets no requests', async () => {
     const asked: string[] = [];
     server = await serveAsNewer(asked);
     await vscode.commands.executeCommand('drover.reconnect');

@@ -7,7 +7,7 @@ import * as vscode from 'vscode';
 import { ready, waitMs, workspaceRoot } from './support.ts';
 
 suite('an untrusted workspace', () => {
-  test('has one state with a way on, and no backend', async () => {
+  test('it has one state with a next step, and no backend', async () => {
     assert.equal(vscode.workspace.isTrusted, false);
     const exports = await ready();
     await vscode.commands.executeCommand('drover.tree.focus');
@@ -18,7 +18,7 @@ suite('an untrusted workspace', () => {
     assert.ok(!existsSync(join(workspaceRoot(), '.drover', 'backend.json')));
   });
 
-  test('runs nothing, whatever is asked for', async () => {
+  test('it runs nothing, whatever is requested', async () => {
     const exports = await ready();
     for (const id of ['runAll', 'initialise', 'stopBackend', 'reconnect', 'openBoard']) {
       await vscode.commands.executeCommand(`drover.${id}`);

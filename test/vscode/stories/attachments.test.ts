@@ -39,7 +39,7 @@ suite('images and selections in a description', () => {
   const description = async (): Promise<string> =>
     (await project.status()).tasks.find((task) => task.title === title)?.description ?? '';
 
-  test('a picture of the clipboard is pasted, described, kept and shown', async () => {
+  test('a picture from the clipboard is pasted, described, stored and shown', async () => {
     const { page } = bench;
     await page.bringToFront();
     await page.evaluate(async () => {

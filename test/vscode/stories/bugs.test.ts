@@ -16,7 +16,7 @@ const breaks = 'Breaks every time';
 const works = 'Takes a while';
 const goes = 'Is taken out again';
 
-suite('bugs that people met', () => {
+suite('bugs that people found', () => {
   let project: Project;
   let bench: Workbench;
   let tree: Frame;

@@ -40,7 +40,7 @@ const gate = [
   'echo "not ok 1 - the total of 10 and 20 is 30"; echo "  cart.ts:2: expected 30, got 2"; exit 1; fi',
 ].join(' ');
 
-suite('a plan of Claude Code that fails once', () => {
+suite('a plan by Claude Code that fails once', () => {
   let fake: FakeModelApi;
   let project: Project;
   let bench: Workbench;
@@ -75,7 +75,7 @@ suite('a plan of Claude Code that fails once', () => {
     await fake?.close();
   });
 
-  test('it is planned from a prompt, and seen before it is added', async () => {
+  test('it is planned from a prompt, and shown before it is added', async () => {
     const { page } = bench;
     await runCommand(page, 'Drover: Plan from a Prompt');
     await answerInputBox(page, 'The totals of the cart are wrong');
@@ -115,7 +115,7 @@ suite('a plan of Claude Code that fails once', () => {
     await buttons.first().click();
   });
 
-  test('the gate fails, and its telling lines are in view', async () => {
+  test('the gate fails, and the relevant lines of its output are visible', async () => {
     const { page } = bench;
     await eventually('the task has failed', async () => {
       return (await project.status()).tasks.find(({ status }) => status === 'failed');
@@ -129,7 +129,7 @@ suite('a plan of Claude Code that fails once', () => {
     await picture(page, 'gate-failure', true);
   });
 
-  test('words and Retry send it back, and it lands', async () => {
+  test('a comment and Retry send it back, and it lands', async () => {
     const { page } = bench;
     const stream = await webview(page, 'stream');
     await stream.getByRole('textbox', { name: /Tell the agent/ }).fill(words);
@@ -148,7 +148,7 @@ suite('a plan of Claude Code that fails once', () => {
     assert.deepEqual(bench.violations, []);
   });
 
-  test('board and runs show it', async () => {
+  test('the board and the runs show it', async () => {
     const { page } = bench;
     await runCommand(page, 'Drover: Open Board');
     await (await webview(page, 'board')).getByText(title).first().waitFor();

@@ -62,7 +62,7 @@ suite('the first run, with Claude Code', () => {
     await fake?.close();
   });
 
-  test('a permission is answered in the panel, by the button of its own request', async () => {
+  test('a permission is answered in the panel, with the button of its own request', async () => {
     fake.setScript({ conversations: script(ids, join(project.folder, 'go')) });
     await row(tree, epicTitles[0]).hover();
     await tree.getByRole('button', { name: `Run epic ${epicTitles[0]}` }).click();
@@ -82,7 +82,7 @@ suite('the first run, with Claude Code', () => {
     await buttons.first().waitFor({ state: 'detached' });
   });
 
-  test('a hint reaches the turn that runs', async () => {
+  test('a hint reaches the running turn', async () => {
     const stream = await webview(bench.page, 'stream');
     await stream.getByPlaceholder('Tell the agent something').fill(hint);
     await stream.getByRole('button', { name: 'Send' }).click();
@@ -92,7 +92,7 @@ suite('the first run, with Claude Code', () => {
     await picture(bench.page, 'claude-hint');
   });
 
-  test('all three are completed and have landed, and only the loopback was asked', async () => {
+  test('all three tasks are completed and have landed, and only loopback was contacted', async () => {
     await row(tree, `${epicTitles[0]} 3/3`).waitFor({ timeout: 60_000 });
     await project.epicLanded();
     for (const id of ids.slice(0, 3)) {

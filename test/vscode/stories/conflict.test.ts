@@ -53,7 +53,7 @@ suite('a conflict in the merge editor', () => {
     await picture(bench.page, 'conflict');
   });
 
-  test('a merge in which no conflict is decided is not offered, and lands only if a person says so', async () => {
+  test('a merge without resolved conflicts is not offered, and lands only if a person insists', async () => {
     const { page } = bench;
     await eventually('VS Code has saved the base as the result', () => result() === base);
     await useThisMerge();
@@ -69,7 +69,7 @@ suite('a conflict in the merge editor', () => {
     assert.deepEqual(tasks.map(({ status }) => status).toSorted(), ['completed', 'conflict']);
   });
 
-  test('a choice that is undone is not offered; the change is shown before it lands', async () => {
+  test('a reverted choice is not offered, and the change is shown before it lands', async () => {
     const { page } = bench;
     await runCommand(page, 'Merge Editor: Accept All Incoming Changes from Left');
     await eventually('the choice is saved', () => /^owner-[12]/u.test(result()));

@@ -36,7 +36,7 @@ suite('the first agent', () => {
     await project?.end(false);
   });
 
-  test('a missing one is named with its remedy, whose list leads back to the checks', async () => {
+  test('a missing agent is reported with its remedy, whose list leads back to the checks', async () => {
     const { page } = bench;
     await row(tree, task).waitFor();
     await runCommand(page, 'Drover: Run All');
@@ -87,7 +87,7 @@ suite('the first agent', () => {
     assert.match(await message.innerText(), /Setup, agent claude: Not found: npm install/);
   });
 
-  test('the question before a task is ended names both ways', async () => {
+  test('the confirmation before a task is ended names both options', async () => {
     const { page } = bench;
     await row(tree, task).click({ button: 'right' });
     await chooseFromMenu(page, 'Cancel Task');

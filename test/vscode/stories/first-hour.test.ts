@@ -106,7 +106,7 @@ suite('the first hour', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('tasks and epics are written in view, among 300 rows', async () => {
+  test('tasks and epics are created in view, among 300 rows', async () => {
     const write = async (title: string): Promise<void> => {
       await fieldInSight(tree);
       await page.keyboard.type(title);
@@ -175,7 +175,7 @@ suite('the first hour', () => {
     );
   });
 
-  test('a run that fails counts each task once; its problems go once it is mended', async () => {
+  test('a failing run counts each task once, and its problems disappear once it is fixed', async () => {
     await runByMouse(epics.counts);
     await start();
     const end = await message(page, `${epics.counts}: 1 of 2 done (not on main yet) · 1 failed`);
@@ -230,7 +230,7 @@ suite('the first hour', () => {
     await endMessages(page);
   });
 
-  test('a conflict is offered to land only once a side was accepted', async () => {
+  test('landing a conflict is offered only once a side was accepted', async () => {
     await runByMouse(epics.conflict);
     await start();
     await eventually('one is in conflict', async () => {
@@ -291,7 +291,7 @@ suite('the first hour', () => {
     await endMessages(page);
   });
 
-  test('two windows show the same, and a review decided in one closes in the other', async () => {
+  test('two windows show the same state, and a review decided in one closes in the other', async () => {
     const second = await bench.anotherWindow();
     await openDrover(second);
     const other = await treeOf(second);

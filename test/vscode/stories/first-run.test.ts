@@ -52,7 +52,7 @@ suite('the first run, with the mouse', () => {
     await picture(bench.page, 'dragged', true);
   });
 
-  test('the epic runs once its checks were seen', async () => {
+  test('the epic runs after its checks were shown', async () => {
     await row(tree, epicTitles[0]).hover();
     await tree.getByRole('button', { name: `Run epic ${epicTitles[0]}` }).click();
     const start = quickPickRow(bench.page, '3 tasks, up to 3 at once');

@@ -89,7 +89,7 @@ suite('a fleet in VS Code', function () {
   const onAtlas = async (): Promise<readonly TaskView[]> =>
     (await board()).tasks.filter(({ machine, phase }) => machine === 'atlas' && phase === 'agent');
 
-  test('joins it by the URL of its database, and lists its machines', async () => {
+  test('it joins by the URL of its database, and lists its machines', async () => {
     await runCommand(bench.page, 'Drover: Set Fleet Database');
     await answerInputBox(bench.page, fleet.databaseUrl);
     await machineRow(/desk.*0\/1 agent/).waitFor({ timeout: waitMaxMs });
@@ -100,7 +100,7 @@ suite('a fleet in VS Code', function () {
     await picture(bench.page, 'fleet-machines');
   });
 
-  test("shows the machine of each task, and its agent's output there", async () => {
+  test("it shows the machine of each task, and its agent's output", async () => {
     tree = await treeOf(bench.page);
     await runCommand(bench.page, 'Drover: Run All Open Tasks');
     await eventually(
@@ -121,7 +121,7 @@ suite('a fleet in VS Code', function () {
     await picture(bench.page, 'fleet-watch');
   });
 
-  test('reports that a machine stopped, and lands its tasks from another one', async () => {
+  test('it reports that a machine stopped, and lands its tasks from another one', async () => {
     const atlas = fleet.machine('atlas');
     await atlas.kill();
     // Nothing of a machine that is gone runs on, its agents included.

@@ -65,7 +65,7 @@ suite('a hostile clone in VS Code', function () {
     assert.equal(project.backendPid(), null);
   });
 
-  test('nothing runs because the workspace is trusted', async () => {
+  test('nothing runs merely because the workspace is trusted', async () => {
     await tree.getByRole('button', { name: 'Manage Workspace Trust' }).click();
     const editor = bench.page.locator('.workspace-trust-editor');
     await editor.getByRole('button', { name: 'Trust', exact: true }).click();
@@ -82,7 +82,7 @@ suite('a hostile clone in VS Code', function () {
     nothingAfter('trust of the workspace');
   });
 
-  test('nothing runs while a person sets up, plans and looks', async () => {
+  test('nothing runs while a person sets up, plans and looks around', async () => {
     await setUpByButton(tree);
     nothingAfter('*Set Up Drover*');
     await tree.getByRole('button', { name: 'New Task' }).click();

@@ -17,7 +17,7 @@ const icon = '$(trash) $(sync~spin)';
 const turned = 'abc\u202Egnp.exe\u2066';
 const question = `May I ${markup} ${link}?`;
 
-suite('hostile words in VS Code', () => {
+suite('hostile input in VS Code', () => {
   let project: Project;
   let bench: Workbench;
   let tree: Frame;
@@ -46,14 +46,14 @@ suite('hostile words in VS Code', () => {
     await project?.end(false);
   });
 
-  test('a title is text in the tree', async () => {
+  test('a title is shown as text in the tree', async () => {
     const label = (await row(tree, 'Hostile').getAttribute('aria-label')) ?? '';
     assert.ok(label.includes('<img src=x'));
     assert.ok(!label.includes('\u202E'));
     assert.deepEqual(await foreign(tree, 'drover-tree'), []);
   });
 
-  test("an agent's messages and questions are text, in the panel, the tab, the inbox and the message", async () => {
+  test("an agent's messages and questions are shown as text, in the panel, the tab, the inbox and the message", async () => {
     await bench.page.keyboard.press('Control+Alt+Shift+R');
     const shown = await message(bench.page, 'May I');
     assert.equal(await shown.locator('img, script, a[href^="command:"]').count(), 0);

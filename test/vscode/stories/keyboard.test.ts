@@ -52,7 +52,7 @@ suite('the first run, without a mouse', () => {
     await project?.end(false);
   });
 
-  test('a key shows the tasks, and Tab reaches the way on', async () => {
+  test('a key shows the tasks, and Tab reaches the next step', async () => {
     tree = await reachTree(page);
     await tree.getByRole('button', { name: 'Set Up Drover' }).waitFor();
     await tabTo(page, tree, 'Set Up Drover');
@@ -60,7 +60,7 @@ suite('the first run, without a mouse', () => {
     await tree.getByRole('button', { name: 'New Task' }).waitFor();
   });
 
-  test('five tasks and two epics are written', async () => {
+  test('five tasks and two epics are created', async () => {
     await tabTo(page, tree, 'New Task');
     await page.keyboard.press('Enter');
     for (const title of tasks) {
@@ -80,7 +80,7 @@ suite('the first run, without a mouse', () => {
     assert.deepEqual(board.epics.map(({ title }) => title).sort(), [...epics].sort());
   });
 
-  test('keys for new rows open no menu of the window, and leave its editors alone', async () => {
+  test('keys for new rows open no menu of the window, and do not affect its editors', async () => {
     for (const [key, label] of [
       ['Alt+Shift+KeyN', 'Title of the new task'],
       ['Alt+Shift+KeyP', 'Title of the new epic'],
@@ -117,7 +117,7 @@ suite('the first run, without a mouse', () => {
     await inEpic(project, epics[0], 3);
   });
 
-  test('the epic runs once its checks were read', async () => {
+  test('the epic runs after its checks were read', async () => {
     await goTo(page, tree, epics[0]);
     await page.keyboard.press('Control+Enter');
     await quickPickRow(page, '3 tasks, up to 3 at once').waitFor();
@@ -160,7 +160,7 @@ suite('the first run, without a mouse', () => {
     }
   });
 
-  test(`every webview in ${themeNames.length} themes: no violation`, async function () {
+  test(`every webview in ${themeNames.length} themes has no violations`, async function () {
     this.timeout(600_000);
     await runCommand(page, 'Drover: Open Board and Graph');
     await webview(page, 'board');

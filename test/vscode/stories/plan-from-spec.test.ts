@@ -84,7 +84,7 @@ suite('a plan from a design, in VS Code', () => {
     await message(bench.page, words, { answer: 'Add to the Board' });
   };
 
-  test('the design is planned by its menu, and nothing is added yet', async () => {
+  test('the design is planned from its menu, and nothing is added yet', async () => {
     const { page } = bench;
     await page.locator('.activitybar a.action-label[aria-label^="Explorer"]').click();
     const file = page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'design.md' });
@@ -112,7 +112,7 @@ suite('a plan from a design, in VS Code', () => {
     assert.deepEqual((await project.status()).tasks, []);
   });
 
-  test('corrected in the editor, it is added as corrected', async () => {
+  test('a plan that is corrected in the editor is added as corrected', async () => {
     const { page } = bench;
     await page.locator('.view-line', { hasText: 'no task' }).first().click();
     await page.keyboard.press('Control+Shift+K'); // deletes the line
@@ -131,7 +131,7 @@ suite('a plan from a design, in VS Code', () => {
     assert.deepEqual(redirect?.blocked_by, [storage?.id]);
   });
 
-  test('a task is paused by its own menu', async () => {
+  test('a task is paused from its own menu', async () => {
     await openDrover(bench.page);
     const tree: Frame = await treeOf(bench.page);
     await chooseFromMenu(row(tree, 'Build storage'), 'Pause');

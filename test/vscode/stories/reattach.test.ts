@@ -51,7 +51,7 @@ suite('a run outlives its windows', () => {
     await project?.end(false);
   });
 
-  test('reload of the window', async () => {
+  test('the window is reloaded', async () => {
     const before = await lastLine(bench.page);
     await bench.reload();
     await message(bench.page, reattached);
@@ -60,7 +60,7 @@ suite('a run outlives its windows', () => {
     assert.deepEqual(await agents(project), firstPids);
   });
 
-  test('kill -9 of the extension host', async () => {
+  test('the extension host is killed with kill -9', async () => {
     const before = await lastLine(bench.page);
     // The one of the window that was reloaded may still be on its way out.
     const hosts = await eventually('one extension host is there', () => {
@@ -75,7 +75,7 @@ suite('a run outlives its windows', () => {
     assert.deepEqual(await agents(project), firstPids);
   });
 
-  test('kill -9 of the backend', async () => {
+  test('the backend is killed with kill -9', async () => {
     const before = await lastLine(bench.page);
     await endMessages(bench.page);
     assert.ok(await project.killBackend());
@@ -95,7 +95,7 @@ suite('a run outlives its windows', () => {
     await other.close();
   });
 
-  test('everything has landed, and every line was shown once', async function () {
+  test('all tasks have landed, and every line was shown once', async function () {
     this.timeout(240_000);
     writeFileSync(join(project.folder, 'enough'), '');
     await eventually(

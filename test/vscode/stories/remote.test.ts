@@ -103,7 +103,7 @@ suite('remote workers in VS Code', function () {
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').length : 0;
   };
 
-  test('chooses ssh and a host, accepts its key, and tests the connection', async () => {
+  test('a person chooses ssh and a host, accepts its key, and tests the connection', async () => {
     await runCommand(bench.page, 'Drover: Set Up Remote Workers');
     await quickPickRow(bench.page, 'ssh').click();
     await quickPickRow(bench.page, 'buildbox').waitFor();
@@ -126,7 +126,7 @@ suite('remote workers in VS Code', function () {
     );
   });
 
-  test('shows the files to upload, and those that stay here', async () => {
+  test('it shows the files to upload, and the omitted files', async () => {
     await runCommand(bench.page, 'Drover: Preview Upload');
     await workerRow('Left out').waitFor();
     await workerRow('Names that look like secrets').waitFor();
@@ -134,7 +134,7 @@ suite('remote workers in VS Code', function () {
     await picture(bench.page, 'remote-preview');
   });
 
-  test('runs a task there, watches it, destroys its worker, and the work lands all the same', async () => {
+  test('a task runs there, is watched, its worker is destroyed, and the work lands anyway', async () => {
     await runCommand(bench.page, 'Drover: Run All Open Tasks');
     await eventually('the agent has begun', () => executions() === 1, 60_000);
     await row(tree, title).getByTitle('on a worker').waitFor();

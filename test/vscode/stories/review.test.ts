@@ -81,7 +81,7 @@ suite('a review in VS Code', () => {
     await picture(bench.page, 'review');
   });
 
-  test('sent back with a word, it is work again', async () => {
+  test('work that is sent back with a comment is resumed', async () => {
     await button('Send Comments Back').click();
     await answerInputBox(bench.page, 'One day is no diary.');
     await messageCame(bench.page, 'Sent back to the agent');
@@ -89,7 +89,7 @@ suite('a review in VS Code', () => {
     await run();
   });
 
-  test('approved, it lands as it was seen', async () => {
+  test('approved work lands exactly as it was shown', async () => {
     await look('(2 files)');
     await button('Approve This Change').click();
     await eventually('it has landed', () => {
@@ -99,7 +99,7 @@ suite('a review in VS Code', () => {
     assert.match(landed, /^demo\/task-\w+\.md$/m);
   });
 
-  test('the next task is written from a template, which asks for its values', async () => {
+  test('the next task is created from a template, which asks for its values', async () => {
     const { page } = bench;
     const answer = async (prompt: string, text: string): Promise<void> => {
       await page.locator('.quick-input-message', { hasText: prompt }).waitFor();

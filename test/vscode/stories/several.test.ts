@@ -43,7 +43,7 @@ suite('two repositories in a window', () => {
     await first?.end(false);
   });
 
-  test('B17: the number of both repositories leads to the inbox of the one that waits', async () => {
+  test('B17: the combined count of both repositories leads to the inbox of the repository that waits', async () => {
     const { page } = bench;
     const tree = await treeOf(page);
     await row(tree, quiet).waitFor();

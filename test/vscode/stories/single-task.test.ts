@@ -20,7 +20,7 @@ const [first, second, third, left] = [
 const followUp = 'Draw a roof over the cart';
 const paused = 'Draw the moon';
 
-suite('a single task runs', () => {
+suite('running a single task', () => {
   let project: Project;
   let bench: Workbench;
 
@@ -56,7 +56,7 @@ suite('a single task runs', () => {
     await quickPickRow(bench.page, /1 task, up to 1 at once/).click();
   };
 
-  test('by the menu of the tree', async () => {
+  test("it runs from the tree's menu", async () => {
     const tree = await treeOf(bench.page);
     await row(tree, first).click({ button: 'right' });
     await bench.page.getByRole('menuitem', { name: 'Run This Task' }).waitFor();
@@ -66,7 +66,7 @@ suite('a single task runs', () => {
     await landed(first);
   });
 
-  test('by the button on its page', async () => {
+  test('it runs from the button on its page', async () => {
     const tree = await treeOf(bench.page);
     await row(tree, second).dblclick();
     const page = await webview(bench.page, 'stream');
@@ -75,7 +75,7 @@ suite('a single task runs', () => {
     await landed(first, second);
   });
 
-  test('by the menu of a card on the board', async () => {
+  test('it runs from the menu of a card on the board', async () => {
     await runCommand(bench.page, 'Drover: Open Board and Graph');
     const board = await webview(bench.page, 'board');
     await board.getByText(third).first().click({ button: 'right' });
@@ -85,7 +85,7 @@ suite('a single task runs', () => {
     await runCommand(bench.page, 'View: Close All Editors');
   });
 
-  test('a message on the page of a finished task makes the task that continues it', async () => {
+  test('a message on the page of a finished task creates the follow-up task', async () => {
     const tree = await treeOf(bench.page);
     await row(tree, first).dblclick();
     const page = await webview(bench.page, 'stream');

@@ -61,7 +61,7 @@ suite('stopwatch: from an empty folder to the first landed commit', () => {
     return ms;
   };
 
-  test('the sample, with the mouse alone', async function () {
+  test('the sample works with only the mouse', async function () {
     this.timeout(300_000);
     root = join(project.env['HOME'] ?? '', 'drover-sample', 'shop');
     bench = await openWorkbench({ env: project.env });
@@ -87,7 +87,7 @@ suite('stopwatch: from an empty folder to the first landed commit', () => {
     assert.deepEqual(bench.violations, []);
   });
 
-  test('an own repository, with the keyboard alone', async function () {
+  test("a user's own repository works with only the keyboard", async function () {
     this.timeout(300_000);
     root = join(project.folder, 'own');
     mkdirSync(root);

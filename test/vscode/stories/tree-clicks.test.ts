@@ -55,7 +55,7 @@ suite('clicks and keys in the task tree', () => {
       return undefined;
     });
 
-  test('a click shows a task in a page that the next click replaces, and the tree keeps the keyboard', async () => {
+  test('a click shows a task in a page that the next click reuses, and the tree keeps the keyboard focus', async () => {
     await row(tree, titles[0]).click();
     await streamOf(titles[0]);
     await untilTabs([`${titles[0]} (preview)`]);
@@ -67,7 +67,7 @@ suite('clicks and keys in the task tree', () => {
     await picture(page, 'look-preview');
   });
 
-  test('the page of the clicks stays loaded behind a file, and shows the next task that is clicked', async () => {
+  test('the shared page stays loaded behind a file, and shows the next task that is clicked', async () => {
     interface Marked {
       isSamePage?: boolean;
     }
@@ -96,7 +96,7 @@ suite('clicks and keys in the task tree', () => {
     await streamOf(titles[0]);
   });
 
-  test('a double click keeps the page and goes into it', async () => {
+  test('a double click keeps the page and moves the focus into it', async () => {
     await row(tree, titles[1]).dblclick();
     await untilTabs([titles[1]]);
     const stream = await streamOf(titles[1]);
@@ -116,7 +116,7 @@ suite('clicks and keys in the task tree', () => {
     await untilTabs([]);
   });
 
-  test('menus name the keys of the tree, and each key does its work once', async () => {
+  test('menus show the keys of the tree, and each key acts once', async () => {
     await row(tree, titles[0]).click({ button: 'right' });
     const rename = page.getByRole('menuitem', { name: 'Rename' });
     await rename.waitFor();
@@ -149,7 +149,7 @@ suite('clicks and keys in the task tree', () => {
     assert.deepEqual(bench.violations, []);
   });
 
-  test('a key that the person removes acts no more and leaves its menu, and one that is added acts', async () => {
+  test('a key that the person removes no longer acts and leaves its menu, and an added key acts', async () => {
     const treeHasKeyboard = (): Promise<boolean> => tree.evaluate(() => document.hasFocus());
     const leaveTree = async (): Promise<void> => {
       await page.locator('.tabs-container .tab.active').click();
@@ -210,7 +210,7 @@ suite('clicks and keys in the task tree', () => {
     bench.changeKeys([]);
   });
 
-  test('if lists open by a double click, a single one only selects', async () => {
+  test('if lists open by a double click, a single click only selects', async () => {
     await runCommand(page, 'View: Close All Editors');
     bench.change({ 'workbench.list.openMode': 'doubleClick' });
     await bench.reload();

@@ -28,7 +28,7 @@ import {
   type WorkbenchOptions,
 } from './support/workbench.ts';
 
-suite('when something is missing', () => {
+suite('missing prerequisites', () => {
   let project: Project;
   let bench: Workbench | null = null;
 
@@ -56,7 +56,7 @@ suite('when something is missing', () => {
     assert.deepEqual(bench?.violations, []);
   }
 
-  test('an untrusted workspace: nothing runs before it is trusted', async () => {
+  test('in an untrusted workspace, nothing runs before it is trusted', async () => {
     await project.expect(0, ['init']);
     const settings = {
       'security.workspace.trust.enabled': true,
@@ -68,14 +68,14 @@ suite('when something is missing', () => {
     if (bench !== null) await picture(bench.page, 'trouble-untrusted');
   });
 
-  test('no git', async () => {
+  test('a missing git is reported', async () => {
     await project.expect(0, ['init']);
     onlyPath(project, programs(project, ['sh']));
     const tree = await open();
     await says(tree, /Git was not found/, 'Get Git');
   });
 
-  test('a git that is too old', async () => {
+  test('an outdated git is reported', async () => {
     await project.expect(0, ['init']);
     const folder = programs(project, ['sh', 'cat']);
     writeFileSync(join(folder, 'git'), '#!/bin/sh\necho "git version 2.20.1"\n');
@@ -85,7 +85,7 @@ suite('when something is missing', () => {
     await says(tree, /git.*2\.38/i, 'Get a Newer Git');
   });
 
-  test('a folder without a repository', async () => {
+  test('a folder without a repository is reported', async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-none-')));
     try {
       const tree = await open({ folder });
@@ -95,7 +95,7 @@ suite('when something is missing', () => {
     }
   });
 
-  test('an empty window', async () => {
+  test('an empty window is handled', async () => {
     bench = await openWorkbench({ env: project.env });
     await openDrover(bench.page);
     const tree = await treeOf(bench.page);
@@ -103,7 +103,7 @@ suite('when something is missing', () => {
     await tree.getByRole('button', { name: 'Try a Sample Project' }).waitFor();
   });
 
-  test('no agent: the checks before a run report it, and how to get one', async () => {
+  test('without an agent, the checks before a run report it, and how to install one', async () => {
     await project.expect(0, ['init']);
     await project.add('A task');
     const env = { ...project.env, DROVER_AGENT_TYPE: 'claude' };
@@ -115,7 +115,7 @@ suite('when something is missing', () => {
     await picture(bench.page, 'trouble-no-agent');
   });
 
-  test('a backend of another version', async () => {
+  test('a backend of another version is reported', async () => {
     await project.expect(0, ['init']);
     const program = writeOtherVersion(project.folder, { version: '9.2.0', protocol: 99 });
     await project.add('Long', '--description', directives('sleep 60000'));
@@ -128,7 +128,7 @@ suite('when something is missing', () => {
     assert.equal(project.backendPid(), pid);
   });
 
-  test('a socket that another program has taken', async () => {
+  test('a socket that another program uses is reported', async () => {
     await project.expect(0, ['init']);
     await project.expect(0, ['run']); // which leaves a backend's address behind
     await eventually('a backend is at work', () => project.backendPid());

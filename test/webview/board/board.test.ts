@@ -54,7 +54,7 @@ suite('webview: board', () => {
   };
 
   for (const theme of stateThemes) {
-    test(`the graph has no violation: ${theme}`, async () => {
+    test(`the graph has no accessibility violation: ${theme}`, async () => {
       view = await openWebview('board', { theme, memory: { mode: 'graph' } });
       await option(/^Print the tree/).click();
       await screenshot(view.page, `board-graph-${theme.toLowerCase().replaceAll(' ', '-')}`);
@@ -129,7 +129,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('arrow keys go through cards and columns, Enter opens the stream', async () => {
+  test('arrow keys move through cards and columns, and Enter opens the stream', async () => {
     await open('kanban');
     await view.page.getByRole('listbox', { name: /^Ready/ }).focus();
     await press('ArrowRight');
@@ -141,7 +141,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('the first click in a scrolled column chooses the card under the mouse', async () => {
+  test('the first click in a scrolled column selects the card under the mouse', async () => {
     const tasks = Array.from({ length: 60 }, (_, index) => ({
       id: `t${index}`,
       title: `Task ${index}`,
@@ -182,7 +182,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('a card goes to another column as its task changes', async () => {
+  test('a card moves to another column when its task changes', async () => {
     await open('kanban');
     const board = smallBoard();
     const task = { ...taskOf(board, 'print'), status: 'completed' as const };
@@ -223,7 +223,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('an edge is drawn from a handle to the task that has to wait, and undone', async () => {
+  test('an edge is drawn from a handle to the task that must wait, and undone', async () => {
     await open('graph');
     await option(/^Write a README/).hover();
     await drag('readme', 'check');
@@ -243,7 +243,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('a loop is refused while it hovers, by name', async () => {
+  test('a loop is refused by name during the drag', async () => {
     await open('graph');
     await drag('check', 'parse');
     const hover = view.page.locator('[data-hover].error');
@@ -258,7 +258,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('the keyboard makes dependencies and takes them away', async () => {
+  test('dependencies are added and removed with the keyboard', async () => {
     await open('graph');
     const answers = ['readme', 'print'];
     view.host.action('pick', () => ({ id: answers.shift() ?? null }));
@@ -275,7 +275,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('ten thousand tasks show at once in both modes', async () => {
+  test('ten thousand tasks are shown at once in both modes', async () => {
     await open('kanban', largeBoard());
     assert.ok((await view.page.locator('.card').count()) < 400);
     await view.page.getByRole('button', { name: 'Graph' }).click();
@@ -288,7 +288,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('of many tasks, the graph shows each epic as one node, which opens as its own graph', async () => {
+  test('with many tasks, the graph shows each epic as one node, which opens as its own graph', async () => {
     const large = largeBoard(308);
     const tasks = large.tasks.map((task) =>
       task.id === 'task-150' ? { ...task, blocked_by: ['task-20', ...task.blocked_by] } : task,
@@ -314,7 +314,7 @@ suite('webview: board', () => {
     await view.close();
   });
 
-  test('the graph is zoomed and moved by keys and by wheel, and shown as a whole again', async () => {
+  test('the graph is zoomed and moved with keys and the wheel, and shown as a whole again', async () => {
     await open('graph');
     const transform = (): Promise<string> => view.page.evaluate(layerTransform);
     const settled = async (isRight: (now: string) => boolean): Promise<void> => {

@@ -20,7 +20,7 @@ suite('webview: inbox', () => {
   };
 
   for (const theme of stateThemes) {
-    test(`shows what waits, oldest first: ${theme}`, async () => {
+    test(`it shows waiting items, oldest first: ${theme}`, async () => {
       view = await openWebview('inbox', { theme, state: { board: smallBoard() } });
       await item(/^Permission/).waitFor();
       const labels = await view.page
@@ -38,7 +38,7 @@ suite('webview: inbox', () => {
     });
   }
 
-  test('a number answers the question that has the focus, bound to its id', async () => {
+  test('a number key answers the focused question, bound to its id', async () => {
     await open();
     await item(/^Permission/).focus();
     await view.page.keyboard.press('2');
@@ -85,7 +85,7 @@ suite('webview: inbox', () => {
     await view.close();
   });
 
-  test('arrows go through the list, Enter opens', async () => {
+  test('arrow keys move through the list, and Enter opens an item', async () => {
     await open();
     await item(/^Permission/).focus();
     await view.page.keyboard.press('ArrowDown');

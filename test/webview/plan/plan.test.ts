@@ -33,7 +33,7 @@ suite('webview: plan', () => {
       .map((line) => JSON.parse(line) as PlanLine);
   };
 
-  test('issues name their source, and which of them are left out', async () => {
+  test('issues name their source, and omitted issues are listed', async () => {
     const { epics, tasks, jsonl } = smallPlan();
     const left = { id: 'gh-7', title: 'Ship it', waits_for: ['acme/api#4'] };
     const plan = { source: 'issues', repository: 'acme/shop', epics, tasks, jsonl } as const;
@@ -49,7 +49,7 @@ suite('webview: plan', () => {
     assert.equal((await added()).filter(({ id }) => id === 'gh-7').length, 0);
   });
 
-  test('issues that wait in a circle are named until an edge is removed, and known ones counted', async () => {
+  test('issues that wait in a circle are named until an edge is removed, and known ones are counted', async () => {
     const { epics, tasks, jsonl } = smallPlan();
     const issues = { source: 'issues', repository: 'acme/shop', epics, tasks, jsonl } as const;
     await open({
@@ -73,7 +73,7 @@ suite('webview: plan', () => {
     await view.close();
   });
 
-  test('tasks that name the same files are named, and one click adds the dependency', async () => {
+  test('tasks that name the same files are listed, and one click adds the dependency', async () => {
     const small = smallPlan();
     const tasks = small.tasks.map((task) =>
       ['expiry', 'page'].includes(task.id) ? { ...task, description: 'In src/links.ts.' } : task,
@@ -141,7 +141,7 @@ suite('webview: plan', () => {
     await view.close();
   });
 
-  test('the keyboard goes from box to box, and Ctrl+Enter adds', async () => {
+  test('the keyboard moves from box to box, and Ctrl+Enter adds the plan', async () => {
     await open();
     const { page } = view;
     await page.getByRole('checkbox', { name: 'Add the tasks of Short links' }).focus();
@@ -158,7 +158,7 @@ suite('webview: plan', () => {
     await view.close();
   });
 
-  test('a text that is still being written is added by Ctrl+Enter, too', async () => {
+  test('Ctrl+Enter also adds a text that is still being typed', async () => {
     await open();
     const { page } = view;
     await page.getByRole('textbox', { name: 'Title of Build page' }).fill('Write the page');
@@ -168,7 +168,7 @@ suite('webview: plan', () => {
     await view.close();
   });
 
-  test('changes stay over a reload, and a refusal is shown', async () => {
+  test('changes survive a reload, and a refusal is shown', async () => {
     await open({
       prepare: (host) => {
         host.action('addPlan', () => {
@@ -187,7 +187,7 @@ suite('webview: plan', () => {
     await view.close();
   });
 
-  test('a plan that was added reports that', async () => {
+  test('an added plan reports that it was added', async () => {
     view = await openWebview('plan', {
       prepare: (host) => host.action('readPlan', () => ({ plan: null })),
     });

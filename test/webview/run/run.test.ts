@@ -84,7 +84,7 @@ suite('webview: run', () => {
     });
 
   for (const theme of stateThemes) {
-    test(`a run in full has no violation: ${theme}`, async () => {
+    test(`a complete run has no accessibility violation: ${theme}`, async () => {
       await open(smallRun(), { theme, viewport: { width: 1_280, height: 1_400 } });
       await bar(/^Print the tree, attempt 1/).click();
       await screenshot(view.page, `run-full-${theme.toLowerCase().replaceAll(' ', '-')}`);
@@ -93,7 +93,7 @@ suite('webview: run', () => {
     });
   }
 
-  test('shows landings, failures and their reasons, the critical path, time and cost', async () => {
+  test('it shows landings, failures and their reasons, the critical path, time and cost', async () => {
     await open();
     const { page } = view;
     await page.getByText(/finished after 23 min\. 2 tasks landed on main\./).waitFor();
@@ -107,7 +107,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('names the branch of an epic by its title', async () => {
+  test("it names an epic's branch by the epic's title", async () => {
     const report = smallRun();
     const landed = report.landed.map((each) => ({ ...each, branch: 'drover/epic/syntax' }));
     await open({ ...report, landed });
@@ -116,7 +116,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('a landed commit opens its change, a task its page, an attempt its stream', async () => {
+  test('a landed commit opens its change, a task its page, and an attempt its stream', async () => {
     await open();
     const { page, host } = view;
     const landed = page.getByRole('region', { name: 'Landed', exact: true });
@@ -129,7 +129,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('the timeline is walked by keys, and Enter opens the attempt', async () => {
+  test('keys move through the timeline, and Enter opens the attempt', async () => {
     await open();
     await bar(/^Write the parser/).focus();
     await view.page.keyboard.press('ArrowDown');
@@ -152,7 +152,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('an earlier run is chosen by keys, stays chosen, and the search is asked once', async () => {
+  test('an earlier run is selected with keys and stays selected, and the search is sent once', async () => {
     await open();
     const { page, host } = view;
     await page.getByRole('listbox', { name: 'Runs' }).focus();
@@ -177,7 +177,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('a search finds in transcripts too, and a hit opens the stream at its place', async () => {
+  test('a search also searches transcripts, and a match opens the stream at its position', async () => {
     await open(smallRun(), { viewport: { width: 1_280, height: 800 } });
     const { page, host } = view;
     await page.getByRole('searchbox', { name: /^Search runs/ }).fill('Cart total');
@@ -204,7 +204,7 @@ suite('webview: run', () => {
   });
 
   for (const theme of stateThemes) {
-    test(`what a search has found has no violation: ${theme}`, async () => {
+    test(`search results have no accessibility violation: ${theme}`, async () => {
       await open(smallRun(), { theme, viewport: { width: 1_280, height: 800 } });
       await view.page.getByRole('searchbox', { name: /^Search runs/ }).fill('Cart total');
       await view.page.getByRole('button', { name: /^Search older transcripts/ }).waitFor();
@@ -237,7 +237,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('a run that is active is read again when the board changes', async () => {
+  test('an active run is read again when the board changes', async () => {
     await open({ ...smallRun(), state: 'active' });
     const { host, page } = view;
     await page.getByText(/running for/).waitFor();
@@ -248,7 +248,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('no run yet, and a run that cannot be read, are reported', async () => {
+  test('a missing run and an unreadable run are reported', async () => {
     await open(smallRun(), {}, 0);
     await view.page.getByText('No run has been started yet.').waitFor();
     await view.close();
@@ -268,7 +268,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('the list and the report of the newest run are asked together, before the board is there', async () => {
+  test('the list and the report of the newest run are requested together, before the board arrives', async () => {
     const late = Promise.withResolvers<RunList>();
     const board = Promise.withResolvers<Record<string, never>>();
     await openUnanswered((host) => {
@@ -347,7 +347,7 @@ suite('webview: run', () => {
     await view.close();
   });
 
-  test('fits a narrow panel', async () => {
+  test('the page fits into a narrow panel', async () => {
     await open(smallRun(), { viewport: { width: 600, height: 900 } });
     const overflow = await view.page.evaluate(() => {
       const report = document.querySelector('drover-run')?.shadowRoot?.querySelector('.report');

@@ -17,7 +17,7 @@ suite('webview: floods', () => {
       .map(({ ms }) => Math.round(ms));
 
   for (const name of ['grid', 'stream'] as const) {
-    test(`${name}: keeps up and reports its frames`, async () => {
+    test(`${name} keeps up with a flood and reports its frames`, async () => {
       view = await openWebview(name, { entry: `test/webview/stream/flood/${name}.ts` });
       await view.host.until(`${secondsMeasured} s of frames`, () => {
         return measured(`${name}.frame.worst`).length >= secondsMeasured;

@@ -49,7 +49,7 @@ suite('webview: grid', () => {
   }
 
   for (const theme of stateThemes) {
-    test(`shows every agent with its last lines: ${theme}`, async () => {
+    test(`it shows every agent with its last lines: ${theme}`, async () => {
       await open(16, theme);
       await tile('Task number 15').waitFor();
       await view.page.getByText('line 99').nth(15).waitFor();
@@ -60,7 +60,7 @@ suite('webview: grid', () => {
     });
   }
 
-  test('shows new lines, opens a stream by click and by Enter, arrows move', async () => {
+  test('it shows new lines, a click and Enter open a stream, and arrow keys move', async () => {
     await open(4);
     await tile('Task number 3').waitFor();
     logs.get('task-1')?.write(outputLine(100, 'something new'));
@@ -78,7 +78,7 @@ suite('webview: grid', () => {
     await view.close();
   });
 
-  test('a question is answered on its tile, and no tile of twelve is cut off', async () => {
+  test('a question is answered on its tile, and none of twelve tiles is cut off', async () => {
     await open(12);
     view.host.backend('answer', () => taskView({ id: 'task-2' }));
     for (const [width, height] of [
@@ -111,7 +111,7 @@ suite('webview: grid', () => {
     await view.close();
   });
 
-  test('an agent that ends is removed; without any there is a way on', async () => {
+  test('a tile is removed when its agent ends, and an empty grid shows the next step', async () => {
     await open(1);
     await tile('Task number 0').waitFor();
     await view.host.pushState({ board: boardOf([]) });
@@ -135,7 +135,7 @@ suite('webview: grid', () => {
     await view.close();
   });
 
-  test('shows how much it left out', async () => {
+  test('it shows how much it skipped', async () => {
     await open(1);
     await view.page.getByText('line 99').waitFor();
     logs.get('task-0')?.write(...outputLines(20_000, 100));

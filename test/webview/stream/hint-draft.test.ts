@@ -57,7 +57,7 @@ suite('webview: a hint that is being sent', () => {
 
   for (const isTaken of [true, false]) {
     const what = isTaken ? 'taken is no draft' : 'refused is still a draft';
-    test(`${what}, where the page shows another task by then`, async () => {
+    test(`${what}, if the page shows another task by then`, async () => {
       await show(other);
       await field.fill('for the other task');
       if (isTaken) fate.resolve({} as never);
@@ -69,7 +69,7 @@ suite('webview: a hint that is being sent', () => {
     });
   }
 
-  test('is sent without the text typed in between', async () => {
+  test('it is sent without the text typed in the meantime', async () => {
     await field.fill(`${words}\nand soon`);
     fate.resolve({} as never);
     await eventually('only the rest is there', async () => {

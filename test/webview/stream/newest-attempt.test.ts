@@ -12,7 +12,7 @@ const row = ({ page }: OpenStream, text: RegExp): Locator =>
 suite('webview: stream of the newest attempt', () => {
   let view: OpenStream;
 
-  test('a page that is open over a failing attempt continues to its retry, and its header with it', async () => {
+  test('a page that is open during a failing attempt continues with its retry, and so does its header', async () => {
     const first = new FakeLog([{ type: 'text', text: 'the first try', at: at(0) }]);
     const second = new FakeLog([{ type: 'text', text: 'the second try', at: at(9) }]);
     second.attempt = 2;

@@ -20,7 +20,7 @@ suite('webview: search in the stream', () => {
     await field().fill(words);
   }
 
-  test('finds in the loaded entries, opens folded ones, and marks the words', async () => {
+  test('it searches the loaded entries, opens folded ones, and marks the matches', async () => {
     view = await openStream(new FakeLog(conversation()));
     await view.page.getByRole('article', { name: /^Permission/ }).waitFor();
     await search('FAILING');
@@ -37,7 +37,7 @@ suite('webview: search in the stream', () => {
     await view.close();
   });
 
-  test('goes from hit to hit by keyboard', async () => {
+  test('the keyboard moves from match to match', async () => {
     view = await openStream(new FakeLog(outputLines(200)));
     await view.page.getByText('line 199').first().waitFor();
     await search('line 1');
@@ -51,7 +51,7 @@ suite('webview: search in the stream', () => {
     await view.close();
   });
 
-  test('continues through a log that is not loaded, back and forth', async () => {
+  test('it continues through a log that is not loaded, forward and backward', async () => {
     const lines = outputLines(30_000);
     lines[1_234] = outputLine(1_234, 'the needle');
     view = await openStream(new FakeLog(lines));
@@ -66,7 +66,7 @@ suite('webview: search in the stream', () => {
     await view.close();
   });
 
-  test('a result of a search in transcripts is shown at its place, marked', async () => {
+  test('a result of a search in transcripts is shown at its position, marked', async () => {
     const lines = outputLines(30_000);
     lines[1_234] = outputLine(1_234, 'the Needle of it');
     const log = new FakeLog(lines);
@@ -101,7 +101,7 @@ suite('webview: search in the stream', () => {
     await view.close();
   });
 
-  test('copies an entry, whole and harmless', async () => {
+  test('an entry is copied as a whole and harmless', async () => {
     const lines = [...conversation(), { type: 'text', text: 'a\u202eb\u001b[31mc', at: 1 }];
     view = await openStream(new FakeLog(lines), {
       prepare: (host) => host.action('copy', () => ({})),
@@ -119,7 +119,7 @@ suite('webview: search in the stream', () => {
     await view.close();
   });
 
-  test('a copy contains the selection', async () => {
+  test('a copy contains only the selection', async () => {
     view = await openStream(new FakeLog(conversation()), {
       prepare: (host) => host.action('copy', () => ({})),
     });
@@ -129,7 +129,7 @@ suite('webview: search in the stream', () => {
     await view.close();
   });
 
-  test('a selection stays while its row is scrolled out of sight', async () => {
+  test('a selection survives scrolling its row out of sight', async () => {
     view = await openStream(new FakeLog([...outputLines(2_000), ...conversation()]), {
       prepare: (host) => host.action('copy', () => ({})),
     });
@@ -141,7 +141,7 @@ suite('webview: search in the stream', () => {
     await view.close();
   });
 
-  test('a long result is cut, and shown whole when one asks for it', async () => {
+  test('a long result is cut, and shown completely on request', async () => {
     const long = Array.from({ length: 200 }, (_, index) => `result ${index}`).join('\n');
     const call = { type: 'tool_call', id: 'x', name: 'Bash', title: 'Bash seq', input: {}, at: 1 };
     const result = { type: 'tool_result', id: 'x', isError: false, text: long, at: 2 };

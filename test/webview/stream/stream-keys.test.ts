@@ -14,7 +14,7 @@ import {
   richConversation,
 } from './stream-page.ts';
 
-suite('webview: stream by keyboard', () => {
+suite('webview: stream with the keyboard', () => {
   let view: OpenStream;
 
   const focused = (): Promise<string> =>
@@ -46,7 +46,7 @@ suite('webview: stream by keyboard', () => {
     await focusIs(/^Permission/);
   };
 
-  test('arrows move between entries, Enter opens and closes them, Tab moves to the answers', async () => {
+  test('arrow keys move between entries, Enter opens and closes them, and Tab moves to the answers', async () => {
     const permission = questionView({
       id: 'q-1',
       task_id: taskId,
@@ -84,7 +84,7 @@ suite('webview: stream by keyboard', () => {
     await view.close();
   });
 
-  test('the field shows the fate of the words, takes files by @, and knows earlier messages', async () => {
+  test('the field shows what happens to the message, completes files after @, and recalls earlier messages', async () => {
     view = await openStream(new FakeLog(conversation()), {
       prepare: (host) => {
         host.backend('task.hint', () => ({}) as never);
@@ -127,7 +127,7 @@ suite('webview: stream by keyboard', () => {
     await view.close();
   });
 
-  test('a finished task takes a follow-up, planned first if that is chosen', async () => {
+  test('a finished task accepts a follow-up, which is planned first if that is chosen', async () => {
     view = await openStream(new FakeLog(conversation()), {
       state: { board: boardWith({ status: 'completed', phase: null }, {}) },
       prepare: (host) => {
@@ -173,7 +173,7 @@ suite('webview: stream by keyboard', () => {
     await view.close();
   });
 
-  test("Markdown has its tables, links and colors; an agent's to-do list is pinned, and answers fold", async () => {
+  test("Markdown shows tables, links and colors, an agent's to-do list is pinned, and answers can be folded", async () => {
     view = await openStream(new FakeLog(richConversation()));
     const row = (name: RegExp): ReturnType<typeof view.page.getByRole> =>
       view.page.getByRole('article', { name });
@@ -207,7 +207,7 @@ suite('webview: stream by keyboard', () => {
     await view.close();
   });
 
-  test('hostile content is text: nothing runs, nothing is hidden, the policy refuses nothing', async () => {
+  test('hostile content is shown as text: nothing runs, nothing is hidden, and the policy refuses nothing', async () => {
     const html = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
     const link = '[click](command:workbench.action.terminal.new)';
     const tricks =

@@ -36,7 +36,7 @@ suite('webview: stream', () => {
     view.page.getByText(`line ${index}`, { exact: false }).first().waitFor();
 
   for (const theme of stateThemes) {
-    test(`shows a conversation with something of every kind: ${theme}`, async () => {
+    test(`it shows a conversation with something of every kind: ${theme}`, async () => {
       view = await openStream(new FakeLog(richConversation()), {
         theme,
         state: { board: boardWith({}, { questions: [permission] }) },
@@ -53,7 +53,7 @@ suite('webview: stream', () => {
     });
   }
 
-  test('a file of a finished attempt is opened as its commit has it', async () => {
+  test('a file of a finished attempt is opened as in its commit', async () => {
     const sha = '89abcdef0123456789abcdef0123456789abcdef';
     const over = attemptView({ state: 'succeeded', ended_at_ms: at(90), commit_sha: sha });
     const file = `${over.worktree_path}/src/tree.ts`;
@@ -71,14 +71,14 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('shows in its head on which machine of a fleet the attempt ran', async () => {
+  test('its header shows on which machine of a fleet the attempt ran', async () => {
     const answers = { attempts: [attemptView({ machine: 'atlas' })] };
     view = await openStream(new FakeLog(conversation()), answers);
     await view.page.getByTitle('Machine').getByText('atlas').waitFor();
     await view.close();
   });
 
-  test('opens at the end of a log of 100,000 lines, and reports how long that took', async () => {
+  test('it opens at the end of a log of 100,000 lines, and reports how long that took', async () => {
     view = await openStream(new FakeLog(outputLines(100_000)));
     await lineShown(99_999);
     await view.host.until('the opening is measured', () =>
@@ -91,7 +91,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('follows the end; a user who scrolls up sees how much is new', async () => {
+  test('it follows the end, and a user who scrolls up sees the number of new lines', async () => {
     view = await openStream(new FakeLog(outputLines(500)));
     await lineShown(499);
     view.log.write(...outputLines(100, 500));
@@ -116,7 +116,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('reads older lines when one scrolls up, without a jump', async () => {
+  test('it reads older lines when the user scrolls up, without a jump', async () => {
     view = await openStream(new FakeLog(outputLines(2_000)));
     await lineShown(1_999);
     await view.page.mouse.move(400, 400);
@@ -133,7 +133,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('answers a question by the id of the board', async () => {
+  test("it answers a question by the board's id", async () => {
     view = await openStream(new FakeLog(conversation()), {
       state: { board: boardWith({}, { questions: [permission] }) },
       prepare: (host) => host.backend('answer', () => ({}) as never),
@@ -151,7 +151,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('a question whose row is not loaded can be answered too; free text if nothing is offered', async () => {
+  test('a question whose row is not loaded can be answered too, with free text if no choice is offered', async () => {
     const free = questionView({
       id: 'q-2',
       task_id: taskId,
@@ -170,7 +170,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('sends a hint, and keeps it when it was refused', async () => {
+  test('it sends a hint, and keeps it when it was refused', async () => {
     let isRefused = true;
     view = await openStream(new FakeLog(outputLines(10)), {
       prepare: (host) => {
@@ -199,7 +199,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('pauses, cancels after asking, opens the worktree and takes over', async () => {
+  test('it pauses, cancels after a confirmation, opens the worktree and takes over', async () => {
     view = await openStream(new FakeLog(outputLines(10)), {
       prepare: (host) => {
         host.backend('task.pause', () => ({}) as never);
@@ -222,7 +222,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('shows another attempt when it is chosen', async () => {
+  test('it shows another attempt when the user selects it', async () => {
     const first = new FakeLog([{ type: 'text', text: 'the first try', at: at(0) }]);
     const second = new FakeLog([{ type: 'text', text: 'the second try', at: at(9) }]);
     first.hasEnded = true;
@@ -268,7 +268,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('keeps its place, its folds and its draft over a reload', async () => {
+  test('it keeps its position, its folds and its draft over a reload', async () => {
     view = await openStream(new FakeLog([...conversation(), ...outputLines(4_000)]));
     await lineShown(3_999);
     await view.page.mouse.move(400, 300);
@@ -287,7 +287,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('a review: the change, the approval, and words that send it back', async () => {
+  test('a review shows the change, approves it, or sends it back with a comment', async () => {
     view = await openStream(new FakeLog(conversation()), {
       state: { board: boardWith({ status: 'needs_review', phase: null }) },
       prepare: (host) => {
@@ -308,7 +308,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('shows which hint is still unsent, and which sub-task asks something', async () => {
+  test('it shows which hint is still unsent, and which sub-task has a question', async () => {
     const board = boardWith({ status: 'paused', phase: null });
     const part = taskView({
       id: 'part',
@@ -337,7 +337,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('without a connection it reports that, with a way on', async () => {
+  test('without a connection, it says so and shows the next step', async () => {
     view = await openStream(new FakeLog(), {
       state: {
         connection: {
@@ -357,7 +357,7 @@ suite('webview: stream', () => {
     await view.close();
   });
 
-  test('reports the problem, and continues when the backend is back', async () => {
+  test('it reports the problem, and continues when the backend is back', async () => {
     const log = new FakeLog(outputLines(10));
     log.failure = new Error('The backend is gone.');
     view = await openStream(log);

@@ -93,7 +93,7 @@ suite('webview: images, files and selections in a description', () => {
     );
 
   for (const theme of stateThemes) {
-    test(`an image that the project keeps is shown, one of the web is not: ${theme}`, async () => {
+    test(`an image that the project stores is shown, and an image from the web is not: ${theme}`, async () => {
       const missing = `${'cd'.repeat(32)}.png`;
       await open(
         `Like this:\n\n${attachmentText(name, 'the tree.png')}\n\n![far](https://a.example/b.png)\n\n![old](attachment:${missing})`,
@@ -111,7 +111,7 @@ suite('webview: images, files and selections in a description', () => {
     });
   }
 
-  test('a pasted image is kept, and its words are selected so that they can be typed', async () => {
+  test('a pasted image is stored, and its alt text is selected so that it can be typed over', async () => {
     await write();
     await field.fill('As here:');
     const isFree = await bring('paste', [{ name: 'shot.png', type: 'image/png', base64: png }]);
@@ -129,7 +129,7 @@ suite('webview: images, files and selections in a description', () => {
     await view.close();
   });
 
-  test('a file that is too large, not an image, or only called one is refused with a sentence', async () => {
+  test('a file that is too large, not an image, or only named like one is refused with a sentence', async () => {
     await write();
     const alert = view.page.getByRole('alert');
     await bring('drop', [{ name: 'big.png', type: 'image/png', size: 5 * 1024 * 1024 + 1 }]);
@@ -144,7 +144,7 @@ suite('webview: images, files and selections in a description', () => {
     await view.close();
   });
 
-  test('files of the Explorer become paths, and a refused one shows why', async () => {
+  test('files from the Explorer become paths, and a refused file shows the reason', async () => {
     await write();
     view.host.action('attachFiles', () => ({
       texts: ['`src/print.ts`', '`src/`'],
@@ -158,7 +158,7 @@ suite('webview: images, files and selections in a description', () => {
     await view.close();
   });
 
-  test('a selection of an editor names its source; other text is pasted as usual', async () => {
+  test('a selection from an editor names its source, and other text is pasted as usual', async () => {
     await write();
     const quoted = '`src/print.ts`, line 3:\n\n```typescript\nprint()\n```';
     view.host.action('quoteSelection', ({ text }) => ({
@@ -180,7 +180,7 @@ suite('webview: images, files and selections in a description', () => {
     }, text);
   }
 
-  test('all is there for the keyboard: images, a file, the selection', async () => {
+  test('images, a file and the selection can all be added with the keyboard', async () => {
     await write('Look at it.');
     const { page, host } = view;
     host.action('pickImages', () => ({ texts: [attachmentText(name, 'a.png')], refused: [] }));

@@ -6,7 +6,7 @@ import { checkAxe } from '../support/axe.ts';
 import { boardOf, numbered } from '../support/boards.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
 
-suite('webview: a foreseen conflict', () => {
+suite('webview: a forecast conflict', () => {
   let view: OpenWebview;
 
   setup(async () => {
@@ -32,7 +32,7 @@ suite('webview: a foreseen conflict', () => {
   });
   teardown(() => view.close());
 
-  test('names the other task and the files, and lets this one wait with one button', async () => {
+  test('it names the other task and the files, and one button makes this task wait', async () => {
     const { page, host } = view;
     await page.getByRole('tab', { name: 'Task' }).click();
     await page.getByText('This task conflicts with sum in src/cart.ts.').waitFor();

@@ -72,7 +72,7 @@ suite('webview: notes and review of a task', () => {
   });
   teardown(() => view.close());
 
-  test('findings and criteria are read as text, open their line, and are overruled once', async () => {
+  test('findings and criteria are shown as text, open their line, and are overruled once', async () => {
     const { page, host } = view;
     await page.getByText('The total is wrong. <i>').waitFor();
     await page.getByText('Not met: no test').waitFor();

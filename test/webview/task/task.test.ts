@@ -95,7 +95,7 @@ suite('webview: page of a task', () => {
   });
   const edits = (): readonly unknown[] => view.host.of('task.edit').map(({ params }) => params);
 
-  test('a long title is read whole, lists have bullets, and a commit leads to its diff', async () => {
+  test('a long title is shown completely, lists have bullets, and a commit leads to its diff', async () => {
     const words = 'Print the whole tree with every operator, each level on its own line';
     const sha = 'a1b2c3d4e5'.repeat(4);
     await open({
@@ -124,7 +124,7 @@ suite('webview: page of a task', () => {
     assert.deepEqual(view.host.of('review').at(-1)?.params, { id: 'print' });
   });
 
-  test('is drawn from the page itself, unless VS Code shows that page again', async () => {
+  test('it is drawn from the page itself, unless VS Code restores that page', async () => {
     const late = Promise.withResolvers<Record<string, never>>();
     const state = { board: board(), subject: { id: 'print', attempt: null } };
     const { board: _now, ...around } = hostState('stream', state);
@@ -152,7 +152,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('is drawn at once if its panel showed another task, whose memory it leaves alone', async () => {
+  test('it is drawn at once if its panel showed another task, whose memory stays unchanged', async () => {
     const state = { board: board(), subject: { id: 'print', attempt: null } };
     const { board: _now, ...around } = hostState('stream', state);
     view = await openWebview('stream', {
@@ -172,7 +172,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('is reused for another task at once, each with its own typed text', async () => {
+  test('it is reused for another task at once, each with its own typed text', async () => {
     await open();
     const { page, host } = view;
     const title = page.getByRole('textbox', { name: 'Title' });
@@ -208,7 +208,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('does and shows nothing while it is hidden, and has all that was typed when it is shown', async () => {
+  test('it does and shows nothing while hidden, and has all typed text when it is shown', async () => {
     await open();
     const { page, host } = view;
     const hint = page.locator('drover-composer').getByRole('textbox');
@@ -237,7 +237,7 @@ suite('webview: page of a task', () => {
   });
 
   for (const theme of stateThemes) {
-    test(`says all that the task is, where no agent has worked on it yet: ${theme}`, async () => {
+    test(`it shows everything about a task that no agent has worked on yet: ${theme}`, async () => {
       await open({}, { theme });
       const { page } = view;
       assert.equal(
@@ -256,7 +256,7 @@ suite('webview: page of a task', () => {
     });
   }
 
-  test('title, description and criteria are changed in place by the keyboard', async () => {
+  test('the title, description and criteria are edited in place with the keyboard', async () => {
     await open();
     const { page } = view;
     await page.getByRole('textbox', { name: 'Title' }).fill('Print the whole tree');
@@ -295,7 +295,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('properties, dependencies both ways and sub-tasks are changed', async () => {
+  test('properties, dependencies in both directions and sub-tasks are edited', async () => {
     await open();
     const { page, host } = view;
     host.action('pick', () => ({ id: 'readme' }));
@@ -340,7 +340,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('a model is asked for if the agent takes one, and can be removed otherwise', async () => {
+  test('a model is requested if the agent supports one, and can otherwise be removed', async () => {
     const model = (): ReturnType<typeof view.page.getByLabel> =>
       view.page.getByLabel('Model', { exact: true });
     await open({ agent: 'codex' });
@@ -368,7 +368,7 @@ suite('webview: page of a task', () => {
     await view.close();
   });
 
-  test('history shows the changes, and the tabs move by arrow keys', async () => {
+  test('the history shows the changes, and arrow keys switch tabs', async () => {
     await open();
     const { page } = view;
     await page.getByText('History').click();

@@ -27,7 +27,7 @@ suite('webview: empty states', () => {
     ['backend_stopped', ['Start the Backend']],
   ];
   for (const [reason, wanted] of states) {
-    test(`says what Drover does, what is missing, and the ways on: ${reason}`, async () => {
+    test(`they say what Drover does, what is missing, and the next steps: ${reason}`, async () => {
       const view = await open({ board: null, connection: unavailable(reason) });
       await view.page.getByRole('alert').waitFor();
       assert.deepEqual(await buttons(view), wanted);
@@ -39,7 +39,7 @@ suite('webview: empty states', () => {
     });
   }
 
-  test('an empty plan offers to plan from a prompt first', async () => {
+  test('an empty plan first offers to plan from a prompt', async () => {
     const view = await open({ board: boardOf([]) });
     await view.page.getByText(purpose).waitFor();
     assert.deepEqual(await buttons(view), [
@@ -55,7 +55,7 @@ suite('webview: empty states', () => {
     await view.close();
   });
 
-  test('the key that shows the tasks focuses the first way on, each time', async () => {
+  test('the key that shows the tasks focuses the first action each time', async () => {
     const view = await open({ board: null, connection: unavailable('not_initialised') });
     const isFirst = (): Promise<boolean> =>
       view.page

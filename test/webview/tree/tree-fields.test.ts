@@ -6,7 +6,7 @@ import { taskView } from '../../doubles/views.ts';
 import { boardOf, largeBoard, numbered, smallBoard } from '../support/boards.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
 
-suite('webview: fields of the tree', () => {
+suite('webview: input fields of the tree', () => {
   let view: OpenWebview;
 
   const row = (name: RegExp): ReturnType<typeof view.page.getByRole> =>
@@ -71,7 +71,7 @@ suite('webview: fields of the tree', () => {
       await view.close();
     });
 
-    test(`a new epic's field is in sight below 300 rows, with the ${way}`, async () => {
+    test(`a new epic's field is visible below 300 rows, with the ${way}`, async () => {
       await open();
       await row(/^Task number 3 /).click();
       await start('newEpic');
@@ -133,7 +133,7 @@ suite('webview: fields of the tree', () => {
     });
   }
 
-  test("the button in an epic's row adds at the end of that epic, again and again", async () => {
+  test("the button in an epic's row adds tasks at the end of that epic repeatedly", async () => {
     const backend = await openSlow();
     for (const [at, title] of ['One', 'Two', 'Three'].entries()) {
       await row(/^An epic/).hover();
@@ -146,7 +146,7 @@ suite('webview: fields of the tree', () => {
     await view.close();
   });
 
-  test('a field that is scrolled out of sight keeps its text and the keyboard', async () => {
+  test('a field that is scrolled out of sight keeps its text and the focus', async () => {
     await open();
     await row(/^Epic number 0/).click();
     await press('Alt+Shift+N');
@@ -160,7 +160,7 @@ suite('webview: fields of the tree', () => {
     await view.close();
   });
 
-  test('the keyboard is on the rows after the first epic of an empty plan', async () => {
+  test('the rows have the focus after the first epic of an empty plan was created', async () => {
     const empty = boardOf([]);
     await open(empty);
     await view.page.getByRole('button', { name: 'New Epic' }).click();
@@ -192,7 +192,7 @@ suite('webview: fields of the tree', () => {
     await view.close();
   });
 
-  test('an error goes with Escape, with its button, and after a while', async () => {
+  test('an error disappears with Escape, with its button, and after a while', async () => {
     await open(smallBoard());
     await view.page.clock.install();
     view.host.backend('task.remove', () => {

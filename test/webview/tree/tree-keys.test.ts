@@ -22,7 +22,7 @@ suite('webview: keys of the tree', () => {
     await row(/^Write the parser/).waitFor();
   };
 
-  test('a key acts only as VS Code has it, and once', async () => {
+  test('a key acts only as VS Code has it configured, and once', async () => {
     await open();
     const { host } = view;
     await row(/^Write a README/).click();
@@ -49,7 +49,7 @@ suite('webview: keys of the tree', () => {
     await view.close();
   });
 
-  test('text typed behind a key goes to its field, however slow the extension is', async () => {
+  test('text typed after a key goes to its field, however slow the extension is', async () => {
     await open();
     const { host } = view;
     const far = Promise.withResolvers<void>();
@@ -79,7 +79,7 @@ suite('webview: keys of the tree', () => {
     await view.close();
   });
 
-  test('a key is about the row that was chosen when it was pressed', async () => {
+  test('a key applies to the row that was selected when it was pressed', async () => {
     await open();
     const { host } = view;
     const far = Promise.withResolvers<void>();
@@ -93,7 +93,7 @@ suite('webview: keys of the tree', () => {
     await view.close();
   });
 
-  test('a key acts at once, and once, if VS Code does not know yet that the rows have the focus', async () => {
+  test('a key acts at once, and only once, if VS Code does not know yet that the rows have the focus', async () => {
     const told = Promise.withResolvers<{}>();
     await open((host) => host.action('keysHere', () => told.promise));
     const { host } = view;
@@ -113,7 +113,7 @@ suite('webview: keys of the tree', () => {
     await view.close();
   });
 
-  test('Insert on the rows does not reach the window, whose editors would overtype', async () => {
+  test('Insert on the rows does not reach the window, whose editors would switch to overtype', async () => {
     await open();
     await view.page.evaluate(() => {
       window.addEventListener('keydown', ({ key }) => document.body.append(` ${key}`));
@@ -127,7 +127,7 @@ suite('webview: keys of the tree', () => {
     await view.close();
   });
 
-  test("a key that is not the rows' does nothing to them", async () => {
+  test('a key that does not belong to the rows does nothing to them', async () => {
     await open();
     await row(/^Write a README/).click();
     await press('Control+f');

@@ -9,12 +9,12 @@ import { pixelsOf } from '../support/pixels.ts';
 import { stateThemes } from '../support/themes.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
 
-suite('webview: looks of the tree', () => {
+suite('webview: appearance of the tree', () => {
   let view: OpenWebview;
   const row = (name: string | RegExp): ReturnType<typeof view.page.getByRole> =>
     view.page.getByRole('treeitem', { name });
 
-  test('the rows stay while the connection is made again', async () => {
+  test('the rows stay while the connection is restored', async () => {
     view = await openWebview('tree', { state: { board: smallBoard() } });
     await row(/^Write the parser/).waitFor();
     await view.host.pushState({ connection: { kind: 'connecting' } });
@@ -23,7 +23,7 @@ suite('webview: looks of the tree', () => {
     await view.close();
   });
 
-  test('a task that waits names the task it waits for, and counts the others', async () => {
+  test('a waiting task names the task that it waits for, and counts the others', async () => {
     const blocked = { epic_id: 'e', status: 'blocked' } as const;
     const tasks = numbered([
       { id: 'a', title: 'Write the store', epic_id: 'e' },
@@ -41,7 +41,7 @@ suite('webview: looks of the tree', () => {
     await view.close();
   });
 
-  test('a plan that has not run yet has the button that runs it, until it has run', async () => {
+  test('a plan that has not run yet has the button that runs it', async () => {
     const tasks = numbered([{ id: 'a', title: 'Write the store', epic_id: 'e' }]);
     const board = boardOf(tasks, [['e', 'Shop']]);
     view = await openWebview('tree', { state: { board: { ...board, run: null } } });
@@ -57,7 +57,7 @@ suite('webview: looks of the tree', () => {
     await view.close();
   });
 
-  test('an epic that waits for a review shows that, to the eye, the ear and the menu', async () => {
+  test('an epic that waits for a review shows that visually, to screen readers and in the menu', async () => {
     const small = smallBoard();
     const epics = small.epics.map((epic) =>
       epic.id === 'server' ? { ...epic, landing_state: 'needs_review' } : epic,
@@ -73,7 +73,7 @@ suite('webview: looks of the tree', () => {
     await view.close();
   });
 
-  test('the selected rows and the place of the scroll bar survive a reload of the window', async () => {
+  test('the selection and the scroll position survive a reload of the window', async () => {
     view = await openWebview('tree', { state: { board: largeBoard(300) } });
     await row(/^Task number 0,/).waitFor();
     await view.page.mouse.move(100, 300);
@@ -106,7 +106,7 @@ suite('webview: looks of the tree', () => {
   });
 
   for (const theme of stateThemes) {
-    test(`a selected row of finished work is readable, also without the keyboard: ${theme}`, async () => {
+    test(`a selected row of finished work is readable, even without the focus: ${theme}`, async () => {
       const board = smallBoard();
       const done = board.tasks.find(({ status }) => status === 'completed');
       view = await openWebview('tree', { theme, state: { board } });
@@ -137,7 +137,7 @@ suite('webview: looks of the tree', () => {
     await view.close();
   });
 
-  test('B24: an epic without a task is called empty', async () => {
+  test('B24: an epic without a task is labeled empty', async () => {
     const tasks = numbered([{ id: 'one', title: 'Alone', epic_id: 'one-epic' }]);
     const board = boardOf(tasks, [
       ['one-epic', 'Of one'],
@@ -183,7 +183,7 @@ suite('webview: looks of the tree', () => {
     });
   }
 
-  test('facts are shown whole or not at all, and the count of an epic always', async () => {
+  test("facts are shown completely or not at all, and an epic's count always", async () => {
     const board = boardOf(
       numbered([
         {

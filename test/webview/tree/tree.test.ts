@@ -33,7 +33,7 @@ suite('webview: tree', () => {
     smallBoard().tasks.find((task) => task.id === id) as TaskView;
 
   for (const theme of stateThemes) {
-    test(`shows epics, tasks and sub-tasks: ${theme}`, async () => {
+    test(`it shows epics, tasks and sub-tasks: ${theme}`, async () => {
       view = await openWebview('tree', { theme, state: { board: smallBoard() } });
       await row(/^Print the tree asks you/).waitFor();
       assert.equal(await row(/^Break wide lines/).getAttribute('aria-level'), '3');
@@ -45,7 +45,7 @@ suite('webview: tree', () => {
     });
   }
 
-  test('the keyboard reaches everything and shows its position', async () => {
+  test('the keyboard reaches everything and the focus is visible', async () => {
     await open();
     await view.page.getByRole('tree').focus();
     const steps: readonly (readonly [string, string])[] = [
@@ -72,7 +72,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('the button of an epic runs it, and leaves the selection alone', async () => {
+  test("an epic's button runs it, and does not change the selection", async () => {
     await open();
     await row(/^Check types/).click();
     await view.host.until('a row is selected', () => view.host.selection.length > 0);
@@ -86,7 +86,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('a single click shows the page of a task beside the focus, a double click opens it', async () => {
+  test("a single click shows a task's page without moving the focus, and a double click opens it", async () => {
     await open();
     await row(/^A server/).click();
     await row(/^Check types/).click({ modifiers: ['Control'] });
@@ -100,7 +100,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('adds, renames and removes by keyboard, and undoes it', async () => {
+  test('rows are added, renamed and removed with the keyboard, and undone', async () => {
     await open();
     await row(/^Serve over HTTP/).click();
     await press('Alt+Shift+N');
@@ -124,7 +124,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('the first click after a scroll with the wheel chooses the row under the mouse', async () => {
+  test('the first click after scrolling with the wheel selects the row under the mouse', async () => {
     view = await openWebview('tree', { state: { board: largeBoard(300) } });
     await row(/^Task number 0,/).waitFor();
     await view.page.mouse.move(100, 300);
@@ -142,7 +142,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('the keyboard starts with the first row in sight', async () => {
+  test('the keyboard starts with the first visible row', async () => {
     view = await openWebview('tree', { state: { board: largeBoard(300) } });
     await row(/^Task number 0,/).waitFor();
     await view.page.mouse.move(100, 300);
@@ -153,7 +153,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('a removal is taken back, and an epic moves among epics', async () => {
+  test('a removal is undone, and an epic moves among epics', async () => {
     await open();
     view.host.backend('plan.restore', ({ ids }) => ({ restored: ids }));
     view.host.backend('epic.move', ({ id }) => ({ id }));
@@ -172,7 +172,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('typed text is kept if one clicks elsewhere, and that click counts', async () => {
+  test('typed text is kept if the user clicks elsewhere, and that click counts', async () => {
     await open();
     await row(/^Serve over HTTP/).click();
     await press('Alt+Shift+N');
@@ -195,7 +195,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('every drag has its key: up, down, into and out of an epic, wait for another', async () => {
+  test('every drag has a key: up, down, into and out of an epic, and wait for another task', async () => {
     await open();
     await row(/^Check types/).click();
     await press('Alt+ArrowUp');
@@ -231,7 +231,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('the mouse drags tasks into an epic, between others, and onto one to wait for it', async () => {
+  test('the mouse drags tasks into an epic, between other tasks, and onto a task to wait for it', async () => {
     await open();
     await row(/^Write a README/).click();
     await row(/^Draw icons/).click({ modifiers: ['Control'] });
@@ -262,7 +262,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('a loop is refused while the mouse is still over it, by name', async () => {
+  test('a loop is refused by name while the mouse is still over it', async () => {
     await open();
     const from = await row(/^Write the parser/).boundingBox();
     const to = await row(/^Check types/).boundingBox();
@@ -281,7 +281,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('a refusal of the backend is shown, and nothing is changed', async () => {
+  test('a refusal by the backend is shown, and nothing is changed', async () => {
     await open();
     view.host.backend('task.remove', () => {
       throw new Error('parse has been worked on; cancel it instead');
@@ -292,7 +292,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('a removal offers to drop the dependencies of tasks that stay, by their titles', async () => {
+  test('a removal offers to drop the dependencies of remaining tasks, by their titles', async () => {
     const board = smallBoard();
     const tasks = board.tasks.map((task) =>
       task.id === 'serve' ? { ...task, blocked_by: ['icons'] } : task,
@@ -316,7 +316,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('finds by words and by state, and forgets neither over a reload', async () => {
+  test('it filters by text and by state, and keeps both over a reload', async () => {
     await open();
     await row(/^Check types/).click();
     await press('Control+f');
@@ -329,7 +329,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('ten thousand tasks: only those in sight are on the page', async () => {
+  test('with ten thousand tasks, only the visible ones are on the page', async () => {
     view = await openWebview('tree', { state: { board: largeBoard(10_000) } });
     await view.page.getByRole('treeitem').first().waitFor();
     const count = await view.page.getByRole('treeitem').count();
@@ -349,7 +349,7 @@ suite('webview: tree', () => {
     await view.close();
   });
 
-  test('shows why nothing new starts, as long as that is so', async () => {
+  test('it shows why nothing new starts, as long as that applies', async () => {
     view = await openWebview('tree');
     await view.page.getByRole('treeitem').first().waitFor();
     const reason = 'Claude has reached its limit; it goes on at 17:00.';
@@ -371,7 +371,7 @@ suite('webview: tree', () => {
     ['untrusted', 'drover.trustWorkspace'],
     ['not_initialised', 'drover.initialise'],
   ] as const) {
-    test(`names the missing parts and the way on: ${reason}`, async () => {
+    test(`it names the missing parts and the next step: ${reason}`, async () => {
       view = await openWebview('tree', {
         state: {
           board: null,

@@ -26,7 +26,7 @@ suite('webview: worktrees', () => {
   };
 
   for (const theme of stateThemes) {
-    test(`each with its size, its task and why: ${theme}`, async () => {
+    test(`each worktree is shown with its size, its task and the reason: ${theme}`, async () => {
       await open({ theme, viewport: { width: 900, height: 330 } });
       const rows = view.page.getByRole('list', { name: 'Worktrees' }).getByRole('listitem');
       assert.equal(await rows.count(), 5);
@@ -39,7 +39,7 @@ suite('webview: worktrees', () => {
     });
   }
 
-  test('by keyboard: the list of what goes before it goes, and what stayed after', async () => {
+  test('with the keyboard, a confirmation lists the worktrees to remove, and a message lists what stayed', async () => {
     await open();
     view.host.backend('worktree.prune', ({ paths = [] }) =>
       paths.map((path) =>
@@ -69,7 +69,7 @@ suite('webview: worktrees', () => {
     await view.close();
   });
 
-  test('Escape asks for nothing, and the focus is back on the button', async () => {
+  test('Escape sends no request, and the focus returns to the button', async () => {
     await open();
     await button('Free 2.3 GB…').click();
     await view.page.keyboard.press('Escape');
@@ -90,7 +90,7 @@ suite('webview: worktrees', () => {
     await view.close();
   });
 
-  test('nothing may go: no button; a refusal is shown, and measured again', async () => {
+  test('if nothing can be removed, no button is shown, and after a refusal the sizes are measured again', async () => {
     let isAway = true;
     view = await openWebview('worktrees', {
       state: { board: smallBoard() },

@@ -47,7 +47,7 @@ suite('execution client over a bad network', () => {
     return Object.assign(followed, { end, runtime, job: job.value });
   }
 
-  test('a command whose answer is lost is asked for again by its key, and runs once', async () => {
+  test('a command whose answer is lost is requested again by its key, and runs once', async () => {
     const runtime = await start();
     // The first answer is lost, the second request meets a network that is away.
     const answers = [0, 0, Number.POSITIVE_INFINITY];
@@ -71,7 +71,7 @@ suite('execution client over a bad network', () => {
   const done = { kind: 'done', exitCode: 3, signal: null };
   const numbers = (count: number) => Array.from({ length: count }, (_, n) => String(n + 1));
 
-  test('C24 also: a cut every two kilobytes, wherever it falls: each line arrives once', async () => {
+  test('C24 also: with an interruption every two kilobytes, wherever it falls, each line arrives once', async () => {
     // Fewer than the runtime keeps, so that no time between two connections can lose one.
     const followed = await follow(
       'for i in $(seq 30); do seq $((i*30-29)) $((i*30)); sleep 0.03; done; exit 3',
@@ -92,7 +92,7 @@ suite('execution client over a bad network', () => {
     assert.equal(seen.at(-1), 60_000);
   });
 
-  test('a network that is gone while the job ends brings the rest when it is back', async () => {
+  test('if the network fails while the job ends, the rest arrives when it is back', async () => {
     const followed = await follow(
       'seq 400; until [ -e go ]; do sleep 0.02; done; seq 401 800; exit 3',
       Number.POSITIVE_INFINITY,

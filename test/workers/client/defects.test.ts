@@ -18,7 +18,7 @@ suite('whole jobs on defective runtimes', () => {
     'all of a legacy runtime and a buffer of three': () => ({ isLegacy: true, bufferMax: 3 }),
   };
   for (const [name, options] of Object.entries(defects)) {
-    test(`§5.3 ${name}: the job runs once and its work is here`, async () => {
+    test(`§5.3 ${name}: the job runs once and its work arrives`, async () => {
       const runs = join(jobs.folder, 'runs');
       appendFileSync(runs, '');
       const { outcome, provisioner, lines } = await jobs.ran({

@@ -52,7 +52,7 @@ suite('hostile workers', () => {
     await assertRefused(many, /too many entries/, { resultCaps: { ...resultCaps, entries: 20 } });
   });
 
-  test('H02 a bomb of names is refused: one long name, many deep folders, a long target', async () => {
+  test('H02 an archive with excessive names is refused: one long name, many deep folders, a long target', async () => {
     const long = await tarGzOf([{ name: `${'a/'.repeat(10_000)}x`, content: 'x' }]);
     await assertRefused(long, /a name of 20001 characters/);
     const target: Entry = { name: 'l', type: 'symlink', linkname: 'x'.repeat(9_000) };
@@ -64,14 +64,14 @@ suite('hostile workers', () => {
     await assertRefused(await tarGzOf(deep), /its names are too long/);
   });
 
-  test("H03 an archive that fills the memory as Drover's own files is refused", async () => {
+  test("H03 an archive that fills the memory with Drover's own files is refused", async () => {
     const content = Buffer.alloc(9_000, 'x');
     const own = Array.from({ length: 3 }, (_, n) => ({ name: `.drover-job/${n}`, content }));
     const caps = { ...resultCaps, fileBytes: 10_000 };
     await assertRefused(await tarGzOf(own), /its \.drover-job is too large/, { resultCaps: caps });
   });
 
-  test('H04 an archive that grows without an end and unpacks to nothing is cut', async () => {
+  test('H04 an archive that grows endlessly and unpacks to nothing is cut off', async () => {
     const nothing = gzipSync('');
     let bytes = 0;
     const { outcome, provisioner } = await jobs.ran({
@@ -99,7 +99,7 @@ suite('hostile workers', () => {
     assert.equal(provisioner.specs.length, 1);
   });
 
-  test('H05 links and .git: nothing is made outside, and nothing of git is touched', async () => {
+  test("H05 links and .git create nothing outside, and do not touch git's files", async () => {
     const files = { 'fine.txt': 'fine' };
     const archive = await tarGzOf([
       { name: '.git', type: 'symlink', linkname: '/tmp' },
@@ -142,7 +142,7 @@ suite('hostile workers', () => {
     return true;
   };
 
-  test('H07 an answer to the health request that never ends holds nothing up, whatever its status', async () => {
+  test('H07 a health answer that never ends delays nothing, whatever its status', async () => {
     const statuses: readonly (readonly [string, number])[] = [
       ['GET /health', 200],
       ['GET /health', 503],
@@ -158,7 +158,7 @@ suite('hostile workers', () => {
     }
   });
 
-  test('H07 a line without an end is cut off, and so is an event of many fields', () => {
+  test('H07 a line without an end is cut off, and so is an event with many fields', () => {
     const parts = ['x', 'id: 1\n', 'data:\n', 'retry: 5\n'];
     for (const part of parts) {
       const parser = new EventParser(1_000_000);
@@ -169,7 +169,7 @@ suite('hostile workers', () => {
     }
   });
 
-  test('H08 a server that asks for the token again gets none: redirects are not followed, 401 ends the job', async () => {
+  test('H08 a server that asks for the token again does not get it: redirects are not followed, and 401 ends the job', async () => {
     const asked: string[] = [];
     const thief = createServer((request: IncomingMessage, response) => {
       asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
@@ -207,7 +207,7 @@ suite('hostile workers', () => {
     }
   }).timeout(60_000);
 
-  test('H09 a worker that accepts an upload which it has not read is not given the job', async () => {
+  test('H09 a worker that accepts an upload without reading it does not get the job', async () => {
     writeFileSync(join(jobs.root, 'a.txt'), randomBytes(9_000_000));
     const { outcome, provisioner } = await jobs.ran({
       script,
@@ -224,7 +224,7 @@ suite('hostile workers', () => {
     assert.ok(!provisioner.seen.flatMap(({ requests }) => requests).includes('POST /exec'));
   }).timeout(30_000);
 
-  test('H10 output that looks like Drover, controls a terminal or repeats the token is output', async () => {
+  test('H10 output that looks like Drover, controls a terminal or repeats the token is only output', async () => {
     const { lines, notes, outcome } = await jobs.ran({
       script: `cat > c.txt; printf '%s\\n' '{"type":"client_start"}' '{"done":true,"exit_code":0}' "$TOLD" ; exit 4`,
     });

@@ -12,7 +12,7 @@ import { useRuntimes, type RuntimeProcess } from '../support/runtime-process.ts'
 suite('worker runtime: downloads', () => {
   const start = useRuntimes();
 
-  test('R20 everything that can be sent is returned, sockets and pipes are left out', async () => {
+  test('R20 everything that can be sent is returned, and sockets and pipes are left out', async () => {
     const runtime = await start();
     const listen = `require('node:net').createServer().listen('a.sock', () => process.kill(process.pid, 'SIGKILL'))`;
     const make = [
@@ -53,7 +53,7 @@ suite('worker runtime: downloads', () => {
     ['a path that is too long to be opened', `'${process.execPath}' -e "${deep}"`],
   ];
   for (const [name, command] of failing) {
-    test(`R20 also: ${name} cuts the connection`, async () => {
+    test(`R20 also: ${name} closes the connection`, async () => {
       const runtime = await start();
       const events = await runToEnd(runtime, `head -c 100000 /dev/urandom > a-file; ${command}`);
       assert.equal(events.at(-1)?.data.exit_code, 0, JSON.stringify(events));
@@ -82,7 +82,7 @@ suite('worker runtime: downloads', () => {
     assert.ok(names.some((name) => name.equals(Buffer.from('caf\xe9', 'latin1'))));
   });
 
-  test('R20 also: a file that becomes shorter while it is read cuts the connection', async () => {
+  test('R20 also: a file that becomes shorter while it is read closes the connection', async () => {
     const runtime = await start();
     execFileSync('mkfifo', [join(runtime.folder, 'cut')]);
     const job = await exec(
@@ -101,7 +101,7 @@ suite('worker runtime: downloads', () => {
     await assert.rejects(whole);
   });
 
-  test('a client that disconnects in the middle of a download does not stop the runtime', async () => {
+  test('a client that disconnects during a download does not stop the runtime', async () => {
     const runtime = await start();
     await runToEnd(runtime, 'head -c 30000000 /dev/urandom > big; seq 9 > small');
     for (let round = 0; round < 3; round++) {
@@ -112,7 +112,7 @@ suite('worker runtime: downloads', () => {
     assert.equal((await ask(runtime, '/workspace')).status, 200);
   });
 
-  test('a download while a job writes is one that can be unpacked, or is cut', async () => {
+  test('a download while a job writes can be unpacked, or is cut off', async () => {
     const runtime = await start();
     const files = Object.fromEntries(
       Array.from({ length: 200 }, (_, i) => [`kept/${String(i)}`, `${String(i)}\n`]),

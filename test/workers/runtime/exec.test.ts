@@ -72,7 +72,7 @@ suite('worker runtime: commands', () => {
     assert.deepEqual(linesOf(opened), ['one', 'pipe']);
   });
 
-  test('R11 lines are numbered from 0, each stream in its order, and the last event is the end', async () => {
+  test('R11 lines are numbered from 0, each stream is in order, and the last event is the end', async () => {
     const runtime = await start();
     const count = 900;
     const numbers = `i=0; while [ $i -lt ${String(count / 2)} ]; do echo out $i; echo err $i >&2; i=$((i+1)); done`;
@@ -89,7 +89,7 @@ suite('worker runtime: commands', () => {
     }
   });
 
-  test('R11 also: line ends, empty lines, a last line without an end, and bytes that are not text', async () => {
+  test('R11 also: line endings, empty lines, an unterminated last line, and bytes that are not text are kept', async () => {
     const runtime = await start();
     const text = String.raw`a\r\n\n\r\nb\rc\n<&>\xe2\x80\xa8\n\xff\xc3(\n\xe6\xbc\xa2 last`;
     const events = await runToEnd(
@@ -124,7 +124,7 @@ suite('worker runtime: commands', () => {
     assert.deepEqual(done(events), { done: true, exit_code: 0 });
   });
 
-  test('R13 a command that a signal ended names it', async () => {
+  test('R13 the end of a command that a signal killed names the signal', async () => {
     const runtime = await start();
     const killed = await runToEnd(runtime, 'echo before; kill -KILL $$');
     assert.deepEqual(done(killed), { done: true, exit_code: -1, signal: 'KILL' });
@@ -133,7 +133,7 @@ suite('worker runtime: commands', () => {
     assert.deepEqual(done(ended), { done: true, exit_code: -1, signal: 'TERM' });
   });
 
-  test('a command that cannot start reports why, and ends', async () => {
+  test('a command that cannot start reports the reason, and ends', async () => {
     const runtime = await start();
     const tooLong = await runToEnd(runtime, `: ${'x'.repeat(200_000)}`);
     assert.match(linesOf(tooLong, 'stderr')[0] ?? '', /could not be started: .*E2BIG/);
@@ -144,7 +144,7 @@ suite('worker runtime: commands', () => {
     assert.equal((await ask(runtime, '/workspace')).text, 'workspace not found\n');
   });
 
-  test('R21 a job ends 2 s after its command, even if other processes hold its output', async () => {
+  test('R21 a job ends 2 s after its command, even if other processes hold its output open', async () => {
     const runtime = await start();
     const events = await runToEnd(
       runtime,
@@ -161,7 +161,7 @@ suite('worker runtime: commands', () => {
     assert.ok(ms > 1900 && ms < 20_000, String(ms));
   });
 
-  test('R21 also: output of the command before its end is not lost, however much it is', async () => {
+  test("R21 also: output before the command's end is not lost, however much it is", async () => {
     const runtime = await start();
     const waits = 'until [ -e ../go ]; do sleep 0.02; done';
     const stream = await follow(
@@ -184,7 +184,7 @@ suite('worker runtime: commands', () => {
     return { job, events: stream.events };
   }
 
-  test('R22 a cancel is TERM to the whole group, then KILL', async () => {
+  test('R22 a cancel sends TERM to the whole group, then KILL', async () => {
     const runtime = await start({ env: { DROVER_WORKER_KILL_MS: '400' } });
     const polite = await canceled(
       runtime,
@@ -224,7 +224,7 @@ suite('worker runtime: commands', () => {
     assert.ok(performance.now() - startMs < 15_000);
   });
 
-  test('a runtime that is killed takes its command with it', async () => {
+  test('if a runtime is killed, its command is killed too', async () => {
     const runtime = await start();
     const job = await exec(
       runtime,
@@ -238,7 +238,7 @@ suite('worker runtime: commands', () => {
     await eventually('the command is gone', () => !isAlive(pid));
   });
 
-  test('a runtime whose lifetime is over ends as if it were asked to', async () => {
+  test('a runtime whose lifetime has expired ends as if it were asked to', async () => {
     const runtime = await start({ args: ['--lifetime', '1s'] });
     const events = await runToEnd(runtime, 'sleep 60');
     assert.deepEqual(done(events), { done: true, exit_code: -1, signal: 'TERM' });

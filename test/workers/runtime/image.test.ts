@@ -32,7 +32,7 @@ function instructionsOf(text: string): readonly Instruction[] {
     });
 }
 
-suite('image of a worker', () => {
+suite("a worker's image", () => {
   const file = 'docs/drover-worker.Dockerfile';
   const instructions = instructionsOf(readFileSync(join(root, file), 'utf8'));
   const all = (name: string): readonly string[] =>
@@ -63,7 +63,7 @@ suite('image of a worker', () => {
     }
   });
 
-  test('its entry point serves the contract, and takes the lifetime as an argument', async () => {
+  test('its entry point serves the contract, and accepts the lifetime as an argument', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'drover-image-'));
     const words = JSON.parse(all('ENTRYPOINT').join()) as string[];
     const [init, separator, node, program, ...args] = words;

@@ -24,7 +24,7 @@ const run = async (args: readonly string[], env: Record<string, string>) =>
 suite('worker runtime: requests', () => {
   const start = useRuntimes();
 
-  test('R01 without AGENT_TOKEN the command and the file refuse to start', async () => {
+  test('R01 without AGENT_TOKEN, the command and the file refuse to start', async () => {
     for (const [name, program] of programs) {
       for (const env of [{}, { AGENT_TOKEN: ' ' }]) {
         const { code, stdout, stderr } = await run([...program(), '--listen', '127.0.0.1:0'], env);
@@ -47,7 +47,7 @@ suite('worker runtime: requests', () => {
     });
   }
 
-  test('wrong options and a wrong AGENT_ADDR are refused in words', async () => {
+  test('invalid options and an invalid AGENT_ADDR are refused with a message', async () => {
     const wrong = await run([runtimeProgram(), '--listen', 'x'], { AGENT_TOKEN: 'x' });
     assert.equal(wrong.code, 64);
     assert.match(wrong.stderr, /--listen: "x" is not an address; write host:port/);
@@ -68,7 +68,7 @@ suite('worker runtime: requests', () => {
     ['GET', '/exec/'],
   ];
 
-  test('R02 every endpoint answers 401 without the token, and with a wrong one', async () => {
+  test('R02 every endpoint answers 401 without the token and with a wrong one', async () => {
     const runtime = await start();
     const wrong = [null, '', 'x', runtime.token.slice(0, -1), `${runtime.token}x`];
     for (const [method, path] of endpoints) {
@@ -87,7 +87,7 @@ suite('worker runtime: requests', () => {
     }
   });
 
-  test('R03 /health answers GET alone', async () => {
+  test('R03 /health answers only GET', async () => {
     const runtime = await start();
     const health = await ask(runtime, '/health');
     assert.deepEqual([health.status, health.text], [200, 'ok']);
@@ -114,7 +114,7 @@ suite('worker runtime: requests', () => {
     ['GET', '//health?a=b', 301, 'moved permanently\n'],
   ];
 
-  test('other methods and paths are answered as stock does', async () => {
+  test('other methods and paths are answered as by the stock runtime', async () => {
     const runtime = await start();
     for (const [method, path, status, text] of others) {
       const answer = await ask(runtime, `${runtime.url}${path}`, { method });
@@ -163,7 +163,7 @@ suite('worker runtime: requests', () => {
     assert.match(nowhere, /^HTTP\/1\.1 404 /u);
   });
 
-  test('a client that never ends its headers is cut off', async () => {
+  test('a client that never ends its headers is disconnected', async () => {
     const runtime = await start({ env: { DROVER_WORKER_HEADERS_MS: '200' } });
     const { port } = new URL(runtime.url);
     const socket = connect(Number(port), '127.0.0.1');

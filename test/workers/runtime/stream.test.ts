@@ -30,7 +30,7 @@ async function replay(runtime: RuntimeProcess, job: string, lastEventId?: string
 suite('worker runtime: event stream', () => {
   const start = useRuntimes();
 
-  test('the times are those of the contract', () => {
+  test("the time limits are the contract's", () => {
     assert.deepEqual([keepaliveMs, jobKeptMs, killAfterMs], [15_000, 900_000, 10_000]);
   });
 
@@ -84,7 +84,7 @@ suite('worker runtime: event stream', () => {
     }
   });
 
-  test('R15 also: beyond the newest event of a running job only new ones arrive', async () => {
+  test('R15 also: after the newest event of a running job, only new events arrive', async () => {
     const runtime = await start();
     const job = await exec(runtime, `echo early; ${untilGo}; echo late`);
     const early = await follow(runtime, job);
@@ -120,7 +120,7 @@ suite('worker runtime: event stream', () => {
     assert.equal((await replay(runtime, job, '1500'))[0]?.id, 1501);
   });
 
-  test("R16 also: output before a command's first reader is kept for it", async () => {
+  test("R16 also: output before a command's first reader is kept for that reader", async () => {
     const runtime = await start({ env: { DROVER_WORKER_STALLED_MS: '30000' } });
     const count = 3000;
     // So few bytes fit into the pipe: the file tells that all of them are there to be read.
@@ -135,13 +135,13 @@ suite('worker runtime: event stream', () => {
     );
   });
 
-  test('R16 also: a command that prints much and is never read ends all the same', async () => {
+  test('R16 also: a command that prints a lot and is never read still ends', async () => {
     const runtime = await start();
     await exec(runtime, 'seq 300000; touch ../printed');
     await eventually('all is printed', () => existsSync(join(runtime.folder, 'printed')));
   });
 
-  test('R16 also: the command waits for a reader that reads slowly, and nothing is lost', async () => {
+  test('R16 also: the command waits for a slow reader, and nothing is lost', async () => {
     // A loaded machine may leave this process without a turn for longer than the second of the contract.
     const runtime = await start({ env: { DROVER_WORKER_STALLED_MS: '30000' } });
     const count = 60_000;
@@ -208,7 +208,7 @@ suite('worker runtime: event stream', () => {
     }
   });
 
-  test('R18 the end is repeated to a reader that has it already', async () => {
+  test('R18 the end is repeated to a reader that already has it', async () => {
     const runtime = await start();
     const job = await exec(runtime, 'echo a; exit 9');
     const [, end] = await replay(runtime, job);
@@ -216,7 +216,7 @@ suite('worker runtime: event stream', () => {
     assert.deepEqual(end, { id: 1, data: { done: true, exit_code: 9 } });
   });
 
-  test('R19 an ended job can be read for a while by several readers, then it is unknown', async () => {
+  test('R19 several readers can read an ended job for a while, then it is unknown', async () => {
     const runtime = await start({ env: { DROVER_WORKER_KEEP_MS: '1500' } });
     const job = await exec(runtime, 'echo a');
     const [one, two] = await Promise.all([replay(runtime, job), replay(runtime, job)]);
@@ -235,7 +235,7 @@ suite('worker runtime: event stream', () => {
     await stream.event(isDone);
   });
 
-  test('many jobs with much output each do not fill the memory', async function () {
+  test('many jobs with a lot of output do not fill the memory', async function () {
     this.timeout(120_000);
     const runtime = await start();
     const jobs: string[] = [];

@@ -39,7 +39,7 @@ const link = (name: string, linkname: string): Entry => ({ name, type: 'symlink'
 suite('worker runtime: uploads', () => {
   const start = useRuntimes();
 
-  test('R04 an upload takes the place of the old tree, once all of it is there', async () => {
+  test('R04 an upload replaces the old tree once it is complete', async () => {
     const runtime = await start();
     await uploadOld(runtime);
     const archive = systemTarGz({ 'new/b.txt': 'new', 'c.txt': 'x'.repeat(100_000) });
@@ -62,7 +62,7 @@ suite('worker runtime: uploads', () => {
     assert.deepEqual(readdirSync(runtime.workspace).sort(), ['c.txt', 'new']);
   });
 
-  test('R04 also: modes, links, long and strange names arrive as they are', async () => {
+  test('R04 also: modes, links, and long and strange names arrive unchanged', async () => {
     const runtime = await start();
     const long = `${'d'.repeat(200)}/${'f'.repeat(200)}.txt`;
     const { status, text } = await upload(
@@ -95,7 +95,7 @@ suite('worker runtime: uploads', () => {
     assert.equal(lstatSync(at('dangling')).isSymbolicLink(), true);
   });
 
-  test('R04 also: a repository arrives whole, as a stock client may send it', async () => {
+  test('R04 also: a repository arrives completely, as a stock client may send it', async () => {
     const runtime = await start();
     const repository = join(runtime.folder, 'repository');
     const git = (...args: readonly string[]) =>
@@ -185,7 +185,7 @@ suite('worker runtime: uploads', () => {
     assert.equal(existsSync(join(runtime.folder, 'out')), false);
   });
 
-  test('R07 a body over the limit is 413, packed or unpacked, however large it is', async () => {
+  test('R07 a body over the limit gets 413, packed or unpacked, however large it is', async () => {
     const runtime = await start({ args: ['--max-upload', '64KB'] });
     await uploadOld(runtime);
     const noise = Buffer.from(Array.from({ length: 300_000 }, () => Math.random() * 256));
@@ -260,7 +260,7 @@ suite('worker runtime: uploads', () => {
     assert.equal((await upload(runtime, archive)).status, 200);
   });
 
-  test('an upload whose client falls silent is given up, and the next one is taken', async () => {
+  test('an upload whose client stops sending is abandoned, and the next one is accepted', async () => {
     const runtime = await start({ env: { DROVER_WORKER_UPLOAD_IDLE_MS: '300' } });
     await uploadOld(runtime);
     const archive = systemTarGz({ 'new.txt': 'new' });

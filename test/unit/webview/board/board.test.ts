@@ -21,7 +21,7 @@ import { fit, panBy, reveal, visibleBox, zoomAt } from '../../../../webview/boar
 import { boardOf, largeBoard, numbered, smallBoard } from '../../../webview/support/boards.ts';
 
 suite('board: columns', () => {
-  test('hold every task at the top once', () => {
+  test('they contain every top-level task once', () => {
     const columns = groupByColumn(smallBoard(), null);
     const ids = columnNames.flatMap((name) => columns[name].map(({ task }) => task.id));
     assert.deepEqual(ids, ['check', 'icons', 'readme', 'print', 'serve', 'store', 'parse']);
@@ -32,7 +32,7 @@ suite('board: columns', () => {
     );
   });
 
-  test('show the state of a task on its card', () => {
+  test('a card shows the state of its task', () => {
     const { waiting, asks } = groupByColumn(smallBoard(), null);
     const { working } = groupByColumn({ ...smallBoard(), questions: [] }, null);
     const nowMs = (1_700_000_000 + 75) * 1000;
@@ -53,7 +53,7 @@ suite('board: columns', () => {
     assert.equal(asks.map((card) => cardFacts(card, nowMs)[0])[0], 'asks you');
   });
 
-  test('name a foreseen conflict on the card of a running task, and no common file', () => {
+  test('the card of a running task names a forecast conflict, but no common file', () => {
     const overlap = { other: 'b', level: 'conflict', files: ['x.ts'], since: 1 } as const;
     const tasks = numbered([
       { id: 'a', status: 'in_progress', forecast: [overlap] },
@@ -85,7 +85,7 @@ suite('board: columns', () => {
     ]);
   });
 
-  test('bring tasks that are blocked from outside to a person', () => {
+  test('externally blocked tasks are shown to a person', () => {
     const tasks = numbered([{ id: 'a', status: 'blocked', blocked_reason: 'the licence' }]);
     const { asks } = groupByColumn(boardOf(tasks), null);
     assert.deepEqual(asks.map(cardReason), ['the licence']);
@@ -95,7 +95,7 @@ suite('board: columns', () => {
 suite('board: graph', () => {
   const all = { epic: null, hidesCompleted: false };
 
-  test('has tasks at the top, their dependencies and the critical path', () => {
+  test('it shows top-level tasks, their dependencies and the critical path', () => {
     const graph = buildGraph(smallBoard(), all);
     assert.deepEqual(
       graph.edges.map(({ blocker, dependent, isCritical }) => [blocker, dependent, isCritical]),
@@ -109,13 +109,13 @@ suite('board: graph', () => {
     assert.deepEqual([...reachable('check', graph.blockers)], ['print', 'parse']);
   });
 
-  test('hides completed tasks and shows how many', () => {
+  test('it hides completed tasks and shows how many', () => {
     const graph = buildGraph(smallBoard(), { epic: 'syntax', hidesCompleted: true });
     assert.deepEqual([...graph.tasks.keys()], ['print', 'check']);
     assert.equal(graph.completedHidden, 1);
   });
 
-  test('shows blockers of an epic from outside of it', () => {
+  test("it shows an epic's blockers from outside the epic", () => {
     const tasks = numbered([
       { id: 'a', epic_id: 'one' },
       { id: 'b', epic_id: 'two', status: 'blocked', blocked_by: ['a'] },
@@ -130,7 +130,7 @@ suite('board: graph', () => {
     assert.deepEqual([...graph.outside], ['a']);
   });
 
-  test('counts dependencies of parts for their task, and forbids removing them there', () => {
+  test('it counts dependencies of sub-tasks for their task, and forbids removing them there', () => {
     const tasks = numbered([
       { id: 'a' },
       { id: 'b' },
@@ -143,7 +143,7 @@ suite('board: graph', () => {
     );
   });
 
-  test('of ten thousand tasks is limited', () => {
+  test('a graph of ten thousand tasks is limited', () => {
     const graph = buildGraph(largeBoard(), all);
     assert.equal(graph.tasks.size, shownTasksMax);
     assert.equal(graph.leftOut, 10_000 - shownTasksMax);
@@ -171,7 +171,7 @@ suite('board: layout', () => {
   };
 
   for (const count of [1, 40, 200, 1_000]) {
-    test(`puts ${count} tasks apart, inside its bounds, blockers left`, () => {
+    test(`it places ${count} tasks apart, within its bounds, with blockers on the left`, () => {
       const { ids, edges } = chain(count);
       const layout = layoutGraph([...ids, 'loose-1', 'loose-2'], edges);
       assert.equal(layout.places.size, count + 2);
@@ -188,7 +188,7 @@ suite('board: layout', () => {
     });
   }
 
-  test('shows an unexpected loop', () => {
+  test('it shows an unexpected loop', () => {
     const edges = [
       { blocker: 'a', dependent: 'b' },
       { blocker: 'b', dependent: 'a' },
@@ -204,7 +204,7 @@ suite('board: viewport', () => {
   const screen = { width: 800, height: 600 };
   const graph = { width: 2_000, height: 1_000 };
 
-  test('zooms about a point, which keeps its position', () => {
+  test('it zooms around a point, which keeps its position', () => {
     const at = { x: 300, y: 200 };
     const view = zoomAt({ scale: 1, x: 10, y: 20 }, 2, at);
     assert.deepEqual(view, { scale: 2, x: -280, y: -160 });
@@ -212,18 +212,18 @@ suite('board: viewport', () => {
     assert.equal(zoomAt(view, 1e-6, at).scale, 0.1);
   });
 
-  test('shows all, never larger than it is', () => {
+  test('it shows everything, never enlarged', () => {
     const view = fit(graph, screen);
     assert.ok(view.scale < 1 && graph.width * view.scale <= screen.width);
     assert.equal(fit({ width: 100, height: 100 }, screen).scale, 1);
   });
 
-  test('never loses the graph out of sight', () => {
+  test('it always keeps the graph in sight', () => {
     const far = panBy({ scale: 1, x: 0, y: 0 }, -1e9, 1e9, graph, screen);
     assert.deepEqual(far, { scale: 1, x: 80 - graph.width, y: screen.height - 80 });
   });
 
-  test('moves as little as needed to show a task', () => {
+  test('it moves only as far as needed to show a task', () => {
     const still = { scale: 1, x: 0, y: 0 };
     assert.deepEqual(reveal(still, { x: 100, y: 100 }, screen), still);
     const moved = reveal(still, { x: 1_000, y: 100 }, screen);
@@ -246,12 +246,12 @@ suite('board: keys and memory', () => {
     [{ key: 'toString' }, null],
   ];
   for (const [press, wanted] of cases) {
-    test(`understands ${JSON.stringify(press)}`, () => {
+    test(`it handles ${JSON.stringify(press)}`, () => {
       assert.deepEqual(graphKey({ ...plain, key: '', ...press }), wanted);
     });
   }
 
-  test('forgets damaged state', () => {
+  test('it discards damaged state', () => {
     assert.deepEqual(readMemory('x'), { mode: 'kanban', hidesCompleted: false });
     assert.deepEqual(readMemory({ mode: 'graph', epic: 7, hidesCompleted: 1 }), {
       mode: 'graph',

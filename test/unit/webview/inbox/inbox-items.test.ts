@@ -46,7 +46,7 @@ suite('inbox items', () => {
     ]);
   });
 
-  test('an epic that only a run lands has one button for it', async () => {
+  test('an epic that only a run lands has one button for that', async () => {
     const done = taskView({ id: 'a', epic_id: 'e', status: 'completed' });
     const epics = [epicView({ id: 'e', title: 'Accounts', progress: 99 }, [done])];
     const [item, ...more] = inboxItems(snapshotOf([done], { epics }));
@@ -62,7 +62,7 @@ suite('inbox items', () => {
     assert.deepEqual(asked, [['landEpic', { epic: 'e' }]]);
   });
 
-  test('a result that git ignores is named, to land it or to do without', async () => {
+  test('a result that git ignores is named, and can be landed or dropped', async () => {
     const [item] = inboxItems(
       snapshotOf([
         taskView({
@@ -89,7 +89,7 @@ suite('inbox items', () => {
     ]);
   });
 
-  test('a task behind a branch that fails its gate is retried, shown why, or started anyway', async () => {
+  test('a task behind a branch that fails its gate can be retried, explained, or started anyway', async () => {
     const reason = "The gate already fails on main (bd56f7f), without any task's work: npm test";
     const task = taskView({ id: 'a', status: 'blocked', blocked_reason: reason, block: redBase });
     const [item] = inboxItems(snapshotOf([task]));
@@ -109,7 +109,7 @@ suite('inbox items', () => {
     assert.deepEqual(calls, [['resolve', { task: 'a', note: '', anyway: true }]]);
   });
 
-  test('candidates are one item, once all are done: compared, or landed by one press', async () => {
+  test('candidates are one item once all are done, and can be compared, or landed with one click', async () => {
     const green = { status: 'needs_review', review_kind: 'candidate', candidate_of: 'a' } as const;
     const one = { number: 1, added_lines: 12, removed_lines: 3 };
     const two = { number: 2, added_lines: 4, removed_lines: 0 };
@@ -150,12 +150,12 @@ suite('inbox items', () => {
     ]);
   });
 
-  test('a review is a review', () => {
+  test('a review is shown as a review', () => {
     const [item] = inboxItems(snapshotOf([taskView({ id: 'a', status: 'needs_review' })]));
     assert.deepEqual([item?.kind, item?.seen], ['review', undefined]);
   });
 
-  test('landed work that waits, and the problems of a checkout, have a reason and a button', () => {
+  test('waiting landed work and problems of a checkout have a reason and a button', () => {
     const old = {
       checkout: '/c',
       from: 'a'.repeat(40),

@@ -31,7 +31,7 @@ const lineOf = (text: string, id: string): PlanLine => {
 };
 
 suite('a plan before it is added', () => {
-  test('is shown by epic, tasks without one last', () => {
+  test('it is shown by epic, with tasks without an epic last', () => {
     assert.deepEqual(
       draftedEpics(plan, freshDraft).map(({ title, tasks }) => [title, tasks.map(({ id }) => id)]),
       [
@@ -42,7 +42,7 @@ suite('a plan before it is added', () => {
     );
   });
 
-  test('is added as it was when nothing was changed', () => {
+  test('it is added unchanged when nothing was edited', () => {
     const lines = linesOf(planLines(plan, freshDraft));
     assert.deepEqual(
       lines.map(({ id }) => id),
@@ -54,7 +54,7 @@ suite('a plan before it is added', () => {
     ]);
   });
 
-  test('keeps the order through omitted tasks, and no empty epic', () => {
+  test('the order is kept without omitted tasks and empty epics', () => {
     const text = planLines(plan, choose(freshDraft, ['redirect', 'page', 'license'], false));
     assert.deepEqual(
       linesOf(text).map(({ id }) => id),
@@ -65,7 +65,7 @@ suite('a plan before it is added', () => {
     assert.deepEqual(again, freshDraft);
   });
 
-  test('takes changed texts and dependencies', () => {
+  test('edited texts and dependencies are used', () => {
     let draft = changeEpic(freshDraft, 'epic-help', 'Documents');
     draft = changeTask(draft, 'page', { title: 'Write the page', blockedBy: [] });
     draft = changeTask(draft, 'page', { description: '', criteria: ['It is read'] });
@@ -83,7 +83,7 @@ suite('a plan before it is added', () => {
     );
   });
 
-  test('offers no dependency that would close a loop', () => {
+  test('no dependency that would close a loop is offered', () => {
     const tasks = draftedEpics(plan, freshDraft).flatMap((epic) => epic.tasks);
     const offered = (id: string): readonly string[] =>
       possibleBlockers(tasks, id).map((task) => task.id);
@@ -91,7 +91,7 @@ suite('a plan before it is added', () => {
     assert.deepEqual(offered('expiry'), ['storage', 'page', 'license']);
   });
 
-  test('is read again as it was stored, and invalid parts are left out', () => {
+  test('it is restored as stored, and invalid parts are left out', () => {
     const draft = changeTask(choose(freshDraft, ['page'], false), 'storage', { title: 'Store' });
     assert.deepEqual(readDraft(JSON.parse(JSON.stringify(draft))), draft);
     assert.deepEqual(readDraft({ out: [1], epics: { a: 2 }, tasks: { b: { title: 3 } } }), {
@@ -115,7 +115,7 @@ suite('texts of a plan', () => {
     ['---\n\n2 * 3 = 6', '2 * 3 = 6'],
   ];
   for (const [text, words] of rows) {
-    test(`are told in a line: ${JSON.stringify(text)}`, () => {
+    test(`they are summarized in a line: ${JSON.stringify(text)}`, () => {
       assert.equal(firstWords(text), words);
     });
   }

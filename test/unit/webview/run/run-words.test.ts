@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { runTitle } from '../../../../webview/run/run-words.ts';
 
-suite('words of a run', () => {
+suite('the text of a run', () => {
   test('its name shows whether it was for everything, an epic or chosen tasks', () => {
     const title = (epic_title: string | null, tasks: number | null): string =>
       runTitle({ epic_title, tasks });

@@ -23,7 +23,7 @@ suite('shapes of a timeline', () => {
     }
   });
 
-  test('failed attempts, the critical path and each kind of time have a path of their own', () => {
+  test('failed attempts, the critical path and each kind of time have their own path', () => {
     const timeline = buildTimeline(smallRun());
     assert.ok(timeline !== null);
     const { edges, parts, ground } = buildShapes(timeline, 1_000 / timeline.lengthMs);
@@ -34,7 +34,7 @@ suite('shapes of a timeline', () => {
     assert.deepEqual(counts(parts), { agent: 4, landing: 2, setup: 4 });
   });
 
-  test('the shortest attempt can be seen and clicked, and all of a long run are few paths', () => {
+  test('the shortest attempt can be seen and clicked, and a long run needs few paths', () => {
     const timeline = buildTimeline(largeRun(1_000));
     assert.ok(timeline !== null);
     const { boxes, edges, parts } = buildShapes(timeline, 1e-9);

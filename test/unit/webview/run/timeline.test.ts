@@ -21,7 +21,7 @@ suite('timeline of a run', () => {
     assert.equal(buildTimeline(largeRun(160))?.lanes, 16);
   });
 
-  test('marks the attempts that ended the tasks of the critical path', () => {
+  test('the attempts that ended the tasks of the critical path are marked', () => {
     const critical = buildTimeline(smallRun())?.bars.filter(({ isCritical }) => isCritical);
     assert.deepEqual(
       critical?.map(({ attempt }) => attempt.task_id),
@@ -29,7 +29,7 @@ suite('timeline of a run', () => {
     );
   });
 
-  test('has few marks at round times, for a second as for a week', () => {
+  test('a time axis has a few marks at round times, from a second to a week', () => {
     for (const lengthMs of [900, 45_000, 23 * 60_000, 5 * 3_600_000, 6 * 86_400_000]) {
       const ticks = listTicks(lengthMs);
       assert.ok(ticks.length >= 3 && ticks.length <= 10, `${lengthMs}: ${ticks.length}`);
@@ -41,7 +41,7 @@ suite('timeline of a run', () => {
     );
   });
 
-  test('keys lead along time and between rows, and never out of the list', () => {
+  test('keys move along time and between rows, and never out of the list', () => {
     const bars = buildTimeline(smallRun())?.bars ?? [];
     assert.equal(nextBarIndex(bars, 0, 'left'), 0);
     assert.equal(nextBarIndex(bars, 0, 'right'), 1);

@@ -56,11 +56,11 @@ suite('ansi', () => {
     assert.equal(shown('rm -rf /\rls', true), 'rm -rf /|[sign]␍|ls');
   });
 
-  test('HTML is text', () => {
+  test('HTML is shown as text', () => {
     assert.equal(shown('<img src=x onerror=alert(1)>'), '<img src=x onerror=alert(1)>');
   });
 
-  test('classes are of a closed set', () => {
+  test('classes come from a closed set', () => {
     const texts = Array.from({ length: 256 }, (_, index) => `\u001b[38;5;${index};48;5;${index}mx`);
     const known = new Set(colourClasses);
     for (const line of styledLines(texts.join('\n'))) {

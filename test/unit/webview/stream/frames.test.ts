@@ -14,7 +14,7 @@ suite('frames', () => {
     return { dueMs: refreshMs - waitMs, refreshMs, doneMs: refreshMs + workMs };
   };
 
-  test('worst and median work; dropped are refreshes that passed during the work and before', () => {
+  test('the longest and the median work are reported, and refreshes that passed during the work count as dropped', () => {
     const inTime = [frame(20, 16), frame(40, 3), frame(60, 9, -5)];
     assert.deepEqual(summarizeFrames(inTime, 20), {
       worstMs: 16,
@@ -38,7 +38,7 @@ suite('frames', () => {
     });
   });
 
-  test('a report a second; a rest is not a slow frame', () => {
+  test('one report per second is sent, and idle time is not a slow frame', () => {
     const reports: FrameReport[] = [];
     const meter = new FrameMeter((report) => reports.push(report), 20);
     for (let ms = 0; ms <= 1_000; ms += 20) meter.frame(frame(ms, 5));
@@ -48,7 +48,7 @@ suite('frames', () => {
     assert.deepEqual(reports[1], { worstMs: 60, medianMs: 60, dropped: 33, frames: 11 });
   });
 
-  test('a short burst is reported when the stream has rested, once', () => {
+  test('a short burst is reported once, when the stream is idle', () => {
     const reports: FrameReport[] = [];
     const meter = new FrameMeter((report) => reports.push(report), 20);
     meter.rest();

@@ -15,7 +15,7 @@ import { TileLines, tileLines, tileLinesMax } from '../../../../webview/grid/til
 import { sleep } from '../../../../webview/shared/log/read-log.ts';
 
 suite('grid: live agents', () => {
-  test('those that run, in the order of the tree, with the part they are at', () => {
+  test('running agents are shown in the order of the tree, with their current part', () => {
     const tasks = [
       taskView({ id: 'done', status: 'completed' }),
       taskView({ id: 'young', status: 'in_progress', phase: 'agent', started_at: 200 }),
@@ -31,7 +31,7 @@ suite('grid: live agents', () => {
     );
   });
 
-  test('agents that ask are first, and the tenth task follows the ninth', () => {
+  test('agents with questions come first, and the tenth task follows the ninth', () => {
     const tasks = Array.from({ length: 12 }, (_, at) =>
       taskView({
         id: `t${at + 1}`,
@@ -50,14 +50,14 @@ suite('grid: live agents', () => {
     );
   });
 
-  test('not more than fit on the page', () => {
+  test('no more tiles than fit on the page are shown', () => {
     const tasks = Array.from({ length: 200 }, (_, index) =>
       taskView({ id: `t${index}`, status: 'in_progress' }),
     );
     assert.equal(liveAgents(snapshotOf(tasks)).length, tilesMax);
   });
 
-  test('of many late tiles a part is drawn at a time, and each gets its turn', () => {
+  test('only some of many outdated tiles are drawn at a time, and each gets its turn', () => {
     const tiles = Array.from({ length: 64 }, (_, at) => ({ at, drawnMs: 0 }));
     for (let tick = 1; tick <= 8; tick += 1) {
       const next = nextLate(tiles, tiles.length);
@@ -88,7 +88,7 @@ suite('grid: live agents', () => {
 });
 
 suite('grid: lines of a tile', () => {
-  test('one event is a line or a few, harmless and short', () => {
+  test('an event becomes one or a few short, harmless lines', () => {
     const cases: readonly (readonly [
       Record<string, unknown> & { type: string },
       readonly string[],
@@ -107,7 +107,7 @@ suite('grid: lines of a tile', () => {
       assert.deepEqual(tileLines(checkedLine({ at: 1, ...event })), expected);
   });
 
-  test('only the newest stay', () => {
+  test('only the newest lines stay', () => {
     const lines = new TileLines();
     lines.add(outputLines(1_000));
     assert.equal(lines.lines.length, tileLinesMax);
@@ -148,7 +148,7 @@ suite('grid: feed of a tile', () => {
     };
   }
 
-  test('starts at the end and follows', async () => {
+  test('it starts at the end and follows', async () => {
     const log = new FakeLog(outputLines(10_000));
     const { feed, until } = feedOf(log);
     void feed.run();
@@ -160,7 +160,7 @@ suite('grid: feed of a tile', () => {
     feed.stop();
   });
 
-  test('continues at the end when it is behind, and reports about how much it left out', async () => {
+  test('if it falls behind, it continues at the end and reports about how much it skipped', async () => {
     const log = new FakeLog(outputLines(10));
     const { feed, until } = feedOf(log);
     void feed.run();
@@ -172,7 +172,7 @@ suite('grid: feed of a tile', () => {
     feed.stop();
   });
 
-  test('keeps up with a backend that only answers the next events', async () => {
+  test('it keeps up with a backend that only returns the next events', async () => {
     const log = new FakeLog(outputLines(10));
     const { feed, until } = feedOf(log, ({ newest: _newest, ...params }) => log.read(params));
     void feed.run();
@@ -187,7 +187,7 @@ suite('grid: feed of a tile', () => {
     feed.stop();
   });
 
-  test('continues when the backend is back, and ends with the attempt', async () => {
+  test('it continues when the backend is back, and ends with the attempt', async () => {
     const log = new FakeLog(outputLines(10));
     log.failure = new Error('gone');
     const { feed, until } = feedOf(log);

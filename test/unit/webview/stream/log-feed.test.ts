@@ -80,7 +80,7 @@ const firstText = ({ feed }: Opened): string => {
 };
 
 suite('log feed', () => {
-  test('reads the end of a long log first, in one request', async () => {
+  test('it reads the end of a long log first, in one request', async () => {
     const log = new FakeLog(outputLines(100_000));
     const opened = await open(log);
     assert.equal(lastText(opened), 'line 99999');
@@ -106,7 +106,7 @@ suite('log feed', () => {
     }
   });
 
-  test('follows new lines, with one poll at a time', async () => {
+  test('it follows new lines, with one poll at a time', async () => {
     const log = new FakeLog(outputLines(10));
     const opened = await open(log);
     for (let index = 10; index < 200; index += 1) log.write(outputLine(index));
@@ -117,7 +117,7 @@ suite('log feed', () => {
     );
   });
 
-  test('pages backwards to the beginning without a gap', async () => {
+  test('it pages backward to the start without a gap', async () => {
     const opened = await open(new FakeLog(outputLines(3_000)));
     while (opened.feed.hasOlder) assert.ok(await opened.feed.readOlder());
     assert.equal(firstText(opened), 'line 0');
@@ -125,7 +125,7 @@ suite('log feed', () => {
     assert.equal(await opened.feed.readOlder(), false);
   });
 
-  test('keeps to its bound when a person reads far above, and returns to the end', async () => {
+  test('it keeps to its limit when a person reads far above, and returns to the end', async () => {
     const opened = await open(new FakeLog(outputLines(60_000)));
     opened.side = 'back';
     while (opened.feed.hasOlder) {
@@ -142,7 +142,7 @@ suite('log feed', () => {
     assert.equal(lastText(opened), 'line 59999');
   });
 
-  test('counts arriving lines while the end is not loaded, and jumps to it', async () => {
+  test('it counts arriving lines while the end is not loaded, and jumps to it', async () => {
     const log = new FakeLog(outputLines(60_000));
     const opened = await open(log);
     opened.side = 'back';
@@ -156,7 +156,7 @@ suite('log feed', () => {
     await opened.until('it follows again', () => lastText(opened) === 'line 60030');
   });
 
-  test('follows a flood within its bound', async () => {
+  test('it follows a flood within its limit', async () => {
     const log = new FakeLog(outputLines(100));
     const opened = await open(log);
     for (let index = 0; index < 30; index += 1)
@@ -165,7 +165,7 @@ suite('log feed', () => {
     assert.ok(opened.feed.window.eventCount <= windowEventsMax + 2_000);
   });
 
-  test('opens at a place that was left and still hears of the end', async () => {
+  test('it opens at the previous position and still learns of the end', async () => {
     const log = new FakeLog(outputLines(5_000));
     const half = (await log.read({ id: 'task', before: log.size, limit: 2_500 })).offset;
     const opened = await open(log, { offset: half, index: 0 });
@@ -175,7 +175,7 @@ suite('log feed', () => {
     await opened.until('the new line is counted', () => opened.feed.unseenEvents === 1);
   });
 
-  test('continues when the backend is back', async () => {
+  test('it continues when the backend is back', async () => {
     const log = new FakeLog(outputLines(10));
     log.failure = new Error('no backend');
     const opened = await open(log);
@@ -190,7 +190,7 @@ suite('log feed', () => {
     await opened.until('all is well', () => opened.failures.at(-1) === null);
   });
 
-  test('asks again when an answer was lost', async () => {
+  test('it repeats a request when the answer was lost', async () => {
     const log = new FakeLog(outputLines(10));
     let isLost = false;
     const opened = await open(log, null, {
@@ -208,7 +208,7 @@ suite('log feed', () => {
     await opened.until('the next line', () => lastText(opened) === 'line 11');
   });
 
-  test('ends with the attempt, and continues when it does', async () => {
+  test('it ends with the attempt, and continues when the attempt does', async () => {
     const log = new FakeLog(outputLines(10));
     const opened = await open(log);
     log.end();
@@ -219,7 +219,7 @@ suite('log feed', () => {
     await opened.until('the line', () => lastText(opened) === 'line 10');
   });
 
-  test('restarts at the end when a crash has cut the log', async () => {
+  test('it restarts at the end when a crash has truncated the log', async () => {
     const log = new FakeLog(outputLines(1_000));
     const opened = await open(log);
     log.cut(10);

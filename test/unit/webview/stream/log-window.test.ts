@@ -27,7 +27,7 @@ const texts = (window: LogWindow): string[] =>
 const keys = (window: LogWindow): number[] => window.transcript.entries.map(({ key }) => key);
 
 suite('log window', () => {
-  test('grows at both ends; entries keep their keys', () => {
+  test('it grows at both ends, and entries keep their keys', () => {
     const window = new LogWindow();
     window.reset(page(100, 3));
     const [first] = keys(window);
@@ -38,7 +38,7 @@ suite('log window', () => {
     assert.deepEqual([window.start, window.end], [980, 1050]);
   });
 
-  test('takes no page that leaves a gap', () => {
+  test('it accepts no page that leaves a gap', () => {
     const window = new LogWindow();
     window.reset(page(100, 3));
     assert.equal(window.append(page(104, 1)), false);
@@ -46,7 +46,7 @@ suite('log window', () => {
     assert.deepEqual(texts(window), ['100', '101', '102']);
   });
 
-  test('drops whole pages at one side and reads them again under the same keys', () => {
+  test('it drops whole pages at one side and reads them again under the same keys', () => {
     const window = new LogWindow();
     window.reset(page(0, 500));
     for (let first = 500; first < windowEventsMax + 1_000; first += 500) {
@@ -66,7 +66,7 @@ suite('log window', () => {
     assert.ok(window.end < (windowEventsMax + 1_000) * 10);
   });
 
-  test('drops also when few events are large', () => {
+  test('it also drops pages when a few events are large', () => {
     const window = new LogWindow();
     const large = (start: number): LogPage => ({
       start,
@@ -103,7 +103,7 @@ suite('log window', () => {
     );
   });
 
-  test('places in the log and keys lead to each other', () => {
+  test('positions in the log and keys lead to each other', () => {
     const window = new LogWindow();
     window.reset(page(100, 3));
     window.prepend(page(90, 10));

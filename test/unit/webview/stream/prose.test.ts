@@ -65,7 +65,7 @@ suite('code', () => {
       ?.map(({ text: part, kind }) => (kind === null ? part : `<${kind}>${part}</>`))
       .join('') ?? null;
 
-  test('is coloured by its language, and nothing of it is lost', () => {
+  test('it is colored by its language, and nothing of it is lost', () => {
     assert.equal(
       shown("const a = 'b'; // c", 'ts'),
       "<keyword>const</> a = <string>'b'</>; <comment>// c</>",
@@ -83,13 +83,13 @@ suite('code', () => {
     }
   });
 
-  test('of an unknown language, or too long, is left as it is', () => {
+  test('code in an unknown language, or too long code, stays unchanged', () => {
     assert.equal(highlighted('a', 'klingon'), null);
     assert.equal(highlighted('a', ''), null);
     assert.equal(highlighted('a'.repeat(30_000), 'ts'), null);
   });
 
-  test('the language of a file is its ending', () => {
+  test("a file's language is determined by its extension", () => {
     assert.deepEqual(
       ['a/b.ts', 'Makefile', 'a.b/c', null, '.env.x y'].map((path) => languageOfPath(path)),
       ['ts', '', '', '', ''],
@@ -110,7 +110,7 @@ suite('changed words', () => {
     });
   };
 
-  test('of a line that was changed', () => {
+  test('changed words of a changed line are marked', () => {
     assert.deepEqual(marked('const width = 80;', 'const width = 100;'), [
       'const width = <80>;',
       'const width = <100>;',
@@ -118,7 +118,7 @@ suite('changed words', () => {
     assert.deepEqual(marked('f(a)', 'f(a, b)'), ['f(a)', 'f(a<, b>)']);
   });
 
-  test('not of lines that are others', () => {
+  test('words of unrelated lines are not marked', () => {
     assert.deepEqual(marked('alpha', 'omega'), ['alpha', 'omega']);
     assert.deepEqual(marked('one two', 'one two three\nfour'), [
       'one two',
@@ -139,7 +139,7 @@ suite("the agent's to-do list", () => {
       at: 1,
     }) as LogLineView;
 
-  test('is the newest one, from a tool or a plan', () => {
+  test('it is the newest one, from a tool or a plan', () => {
     const todos = [
       { content: 'Read', status: 'completed' },
       { content: 'Write', status: 'in_progress' },
@@ -161,7 +161,7 @@ suite("the agent's to-do list", () => {
     assert.deepEqual(lastTodos([call([]), note]), items);
   });
 
-  test('is null if no line has one', () => {
+  test('it is null if no line has one', () => {
     assert.equal(
       lastTodos([call('x'), call(null), { type: 'note', level: 'info', text: 'Plan', at: 1 }]),
       null,
@@ -171,7 +171,7 @@ suite("the agent's to-do list", () => {
 });
 
 suite('prose', () => {
-  test('code, headings, lists and text', () => {
+  test('code, headings, lists and text are rendered', () => {
     const text = 'Hello\nyou\n\n# Title\n- one\n  1. two\n```ts\nconst a = 1;\n```\nend';
     assert.deepEqual(proseBlocks(text).map(outline), [
       'text(Hello\nyou)',
@@ -183,7 +183,7 @@ suite('prose', () => {
     assert.deepEqual(proseBlocks('```\nopen').map(outline), ['code (open)']);
   });
 
-  test('tables, quotes, task lists, and emphasis', () => {
+  test('tables, quotes, task lists and emphasis are rendered', () => {
     const text = '|a|b|\n|-|-:|\n|`x`|**y**|\n\n> q *it* ~~s~~\n\n- [x] done\n- [ ] open\n\n---\n';
     assert.deepEqual(proseBlocks(text).map(outline), [
       'table(a,b;code(x),bold(y))',
@@ -193,7 +193,7 @@ suite('prose', () => {
     ]);
   });
 
-  test('links lead to the web and to files, images are those of the project; all others and HTML stay the text they are', () => {
+  test('links lead to the web and to files, images come from the project, and everything else and HTML stay text', () => {
     const kept = `${'0a'.repeat(32)}.png`;
     const cases: readonly (readonly [string, string])[] = [
       ['[d](https://a.example/b)', 'link(https://a.example/b)'],

@@ -84,7 +84,7 @@ suite('log feed on real files', () => {
 
   const texts = (): string[] => feed.window.transcript.entries.map(entryText);
 
-  test('reads everything backwards, without a gap and without anything twice', async () => {
+  test('it reads everything backward, without gaps or duplicates', async () => {
     await open(64 * 1024 * 1024, 5_000);
     while (feed.hasOlder) assert.ok(await feed.readOlder());
     assert.deepEqual(
@@ -93,7 +93,7 @@ suite('log feed on real files', () => {
     );
   });
 
-  test('a middle that was dropped is one note, from both sides', async () => {
+  test('a dropped middle is one note, from both sides', async () => {
     await open(64 * 1024, 5_000);
     while (feed.hasOlder) assert.ok(await feed.readOlder());
     const all = texts();
@@ -111,7 +111,7 @@ suite('log feed on real files', () => {
     assert.equal(jumps.length, 1);
   });
 
-  test('follows while segments appear and disappear', async () => {
+  test('it follows while segments appear and disappear', async () => {
     await open(64 * 1024, 100);
     for (let from = 100; from < 3_000; from += 100) {
       await write(from, from + 100);

@@ -52,7 +52,7 @@ suite('following the end', () => {
     movedPx,
   });
 
-  test('a user who scrolls up is left alone and sees how much is new', () => {
+  test('a user who scrolls up is left alone and sees the number of new lines', () => {
     const away = follow(following, scrolled(300, -100));
     assert.equal(away.isFollowing, false);
     const told = follow(follow(away, { type: 'arrived', count: 3 }), { type: 'arrived', count: 2 });
@@ -60,14 +60,14 @@ suite('following the end', () => {
     assert.deepEqual(follow(told, scrolled(10, 290)), following);
   });
 
-  test('growing content does not end the following', () => {
+  test('growing content does not stop the following', () => {
     assert.equal(follow(following, scrolled(300, 0)).isFollowing, true);
     assert.equal(follow(following, scrolled(300, 50)).isFollowing, true);
     assert.deepEqual(follow(following, { type: 'arrived', count: 9 }), following);
   });
 });
 
-suite('differences of lines', () => {
+suite('line differences', () => {
   const marks = { same: ' ', added: '+', removed: '-' } as const;
   const shown = (before: string, after: string): string[] =>
     diffLines(before, after).map(({ kind, text }) => marks[kind] + text);
@@ -90,7 +90,7 @@ suite('differences of lines', () => {
     test(name, () => assert.deepEqual(shown(before, after), expected));
   }
 
-  test('a change that is too large to compare is all removed and all added', () => {
+  test('a change that is too large to compare is shown as all removed and all added', () => {
     const many = (word: string): string =>
       Array.from({ length: 2_000 }, (_, index) => `${word}${index}`).join('\n');
     const lines = diffLines(many('a'), many('b'));
@@ -100,7 +100,7 @@ suite('differences of lines', () => {
 });
 
 suite('tools', () => {
-  test('edits', () => {
+  test('edits are shown', () => {
     const edit = { file_path: 'x', old_string: 'a', new_string: 'b' };
     assert.equal(parseEdits('Edit', edit).length, 1);
     assert.equal(parseEdits('MultiEdit', { file_path: 'x', edits: [edit, edit] }).length, 2);
@@ -112,7 +112,7 @@ suite('tools', () => {
     }
   });
 
-  test('titles, icons, inputs', () => {
+  test('titles, icons and inputs are shown', () => {
     assert.deepEqual(toolTitle('Bash', 'Bash npm test'), { name: 'Bash', about: 'npm test' });
     assert.deepEqual(toolTitle('', '\u202e'), { name: 'Tool', about: 'U+202E' });
     assert.equal(toolIcon('constructor'), 'tools');
@@ -123,8 +123,8 @@ suite('tools', () => {
   });
 });
 
-suite('head of a stream', () => {
-  test('steps in their order with their times', () => {
+suite('the header of a stream', () => {
+  test('steps are shown in order with their times', () => {
     const attempt = attemptView({
       steps: [
         { name: 'agent', started_at_ms: 3_000, ended_at_ms: null, outcome: 'running' },
@@ -148,7 +148,7 @@ suite('head of a stream', () => {
     assert.ok(stepFacts(null, 0).every(({ state }) => state === 'waiting'));
   });
 
-  test('figures', () => {
+  test('figures are shown', () => {
     assert.deepEqual([5, 1_500, 45_000, 2_300_000].map(tokensText), [
       '5 tokens',
       '1.5k tokens',
@@ -162,7 +162,7 @@ suite('head of a stream', () => {
     });
   });
 
-  test('a finished task takes a follow-up, its sub-tasks do not', () => {
+  test('a finished task accepts a follow-up, but its sub-tasks do not', () => {
     const done = taskView({ id: 't', status: 'completed' });
     assert.deepEqual([hintRefusal(done), sendLabel(done)], [null, 'Make a Follow-up Task']);
     assert.match(hintRefusal({ ...done, parent_id: 'p' }) ?? '', /^Done\./);
@@ -170,20 +170,20 @@ suite('head of a stream', () => {
     assert.deepEqual(statuses, ['ready', 'blocked', 'completed']);
   });
 
-  test('a paused task is returned to its agent only by a person who has taken it over', () => {
+  test('only a person who has taken over a paused task returns it to its agent', () => {
     const paused = taskView({ id: 'a', status: 'paused', phase: null });
     assert.ok(!actionsFor(paused).includes('giveBack'));
     assert.ok(actionsFor({ ...paused, phase: 'by_hand' }).includes('giveBack'));
   });
 
-  test('an agent that Drover has stopped has not failed, whatever its exit code is', () => {
+  test('an agent that Drover stopped has not failed, whatever its exit code', () => {
     const exit = { kind: 'exit', code: 1, signal: null } as const;
     assert.equal(exitText(exit), 'Ended with exit code 1');
     assert.equal(exitText({ ...exit, stopped: true }), 'Stopped');
     assert.equal(exitText({ ...exit, stopped: true }, true), 'Paused');
   });
 
-  test('the actions offered for each status', () => {
+  test('the actions for each status are offered', () => {
     const offered = taskStatuses.map((status) => {
       const task = taskView({
         id: 't',
@@ -250,7 +250,7 @@ suite('questions and their rows', () => {
     return [[...byKey].map(([key, { id }]) => [key, id]), unbound.map(({ id }) => id)];
   };
 
-  test('by the number of the request, also when the words are the same', () => {
+  test('a question is found by the number of its request, even if the text is the same', () => {
     const entries = entriesOf(asks('1'), asks('2'), asks('3', 'Else?'));
     assert.deepEqual(bound(entries, question('q2', '2'), question('q1', '1')), [
       [
@@ -261,7 +261,7 @@ suite('questions and their rows', () => {
     ]);
   });
 
-  test('not the one that is answered, not the one of a dead agent', () => {
+  test("neither an answered question nor a dead agent's question is found", () => {
     const entries = entriesOf(asks('old'), asks('1'), asks('2'), {
       type: 'answered',
       requestId: '2',
@@ -270,7 +270,7 @@ suite('questions and their rows', () => {
     assert.deepEqual(bound(entries, question('q', '1')), [[[1, 'q']], []]);
   });
 
-  test('one whose row is not loaded is alone; others are not ours', () => {
+  test("a question whose row is not loaded is alone, and other tasks' questions are ignored", () => {
     const review = questionView({ id: 'r', task_id: 't', kind: 'review', text: 'Review' });
     const other = questionView({ id: 'o', task_id: 'x', text: 'May I?' });
     assert.deepEqual(bound([], question('q', '1'), review, other), [[], ['q']]);
@@ -295,7 +295,7 @@ suite('long texts', () => {
 suite('search', () => {
   const query = { text: 'Error', matchesCase: false };
 
-  test('in the shown text, not in its color codes', () => {
+  test('the shown text is searched, not its color codes', () => {
     const entries = entriesOf(
       { text: 'no' },
       { text: 'an \u001b[31mer\u001b[0mror' },
@@ -306,7 +306,7 @@ suite('search', () => {
     assert.deepEqual(findEntries(entries, { text: '', matchesCase: false }), []);
   });
 
-  test('from hit to hit', () => {
+  test('the search moves from match to match', () => {
     const hits = [2, 5, 9];
     assert.equal(nextHit(hits, null, 'older'), 9);
     assert.equal(nextHit(hits, null, 'newer'), 2);
@@ -316,7 +316,7 @@ suite('search', () => {
     assert.deepEqual([hitPosition(hits, 5), hitPosition(hits, 4)], [2, null]);
   });
 
-  test('in a page that is not loaded', () => {
+  test('the search works in a page that is not loaded', () => {
     const events = ['a', 'error 1', 'error 2', 'b'].map((text) => ({ type: 'text', text, at: 1 }));
     assert.equal(hitInPage(events, query, 'older'), 2);
     assert.equal(hitInPage(events, query, 'newer'), 1);
@@ -338,7 +338,7 @@ suite('memory', () => {
 });
 
 suite('announcements', () => {
-  test('short, the last one, never output', () => {
+  test('announcements are short, contain the last event, and never output', () => {
     const entries = entriesOf(
       { text: `first ${'long '.repeat(100)}` },
       { type: 'output', text: 'noise' },

@@ -25,7 +25,7 @@ class Clock {
 suite('grid: turns', () => {
   const stays = new AbortController().signal;
 
-  test('a few have each turn, every tile gets its turn, and more tiles wait longer', () => {
+  test('a few tiles get each turn, every tile gets one, and more tiles wait longer', () => {
     for (const tiles of [1, 2, 3, 16, 64]) {
       const groups = Math.ceil(tiles / 2);
       const first = Array.from({ length: tiles }, (_, tile) => assignTurn(tile, tiles, 1_000));
@@ -41,7 +41,7 @@ suite('grid: turns', () => {
     }
   });
 
-  test('those of one turn continue in one turn, the others with theirs', async () => {
+  test('tiles of one turn continue in one turn, and the others in theirs', async () => {
     const clock = new Clock();
     const turns = new Turns(() => clock.nowMs, clock.after);
     turns.tiles = 4;
@@ -58,7 +58,7 @@ suite('grid: turns', () => {
     assert.deepEqual(went, [1, 3, 0, 2]);
   });
 
-  test('a tile that is removed waits for nothing, and delays nothing', async () => {
+  test('a removed tile waits for nothing, and delays nothing', async () => {
     const clock = new Clock();
     const turns = new Turns(() => clock.nowMs, clock.after);
     const leaves = new AbortController();

@@ -33,7 +33,7 @@ const output = (text: string, stream = 'stdout'): Parameters<typeof line>[0] => 
 });
 
 suite('transcript', () => {
-  test('the time of a call is without the wait for a permission', () => {
+  test('the time of a call excludes the wait for a permission', () => {
     const asked = { type: 'question', requestId: 'q', kind: 'permission', text: 'May I?' };
     const [call] = entriesOf(
       { type: 'tool_call', id: 'a', name: 'Bash', title: 'npm test', input: {}, at },
@@ -65,7 +65,7 @@ suite('transcript', () => {
     ]);
   });
 
-  test('a result without its call is alone', () => {
+  test('a result without its call is shown alone', () => {
     const entries = entriesOf({ type: 'tool_result', id: 'x', isError: false, text: 'late' });
     assert.deepEqual(kinds(entries), ['result']);
   });
@@ -90,7 +90,7 @@ suite('transcript', () => {
     );
   });
 
-  test('a block that grows shows that', () => {
+  test('a growing block shows that it grows', () => {
     const transcript = new Transcript(0);
     transcript.append([line(output('1'))], true);
     const [entry] = transcript.entries;
@@ -100,7 +100,7 @@ suite('transcript', () => {
     assert.notEqual(entry?.revision, before);
   });
 
-  test('a question keeps its answer, a hint its state, retries their number', () => {
+  test('a question keeps its answer, a hint its state, and retries their number', () => {
     const asks = {
       type: 'question',
       kind: 'permission',
@@ -125,7 +125,7 @@ suite('transcript', () => {
     ]);
   });
 
-  test('an unknown event is a note, a broken one does no harm', () => {
+  test('an unknown event is a note, and a broken one does no harm', () => {
     const entries = entriesOf(
       { type: 'from_the_future', text: 'hello' },
       { type: 'text', text: 7 },
@@ -149,7 +149,7 @@ suite('transcript', () => {
     for (const entry of entries) assert.equal(typeof entryLabel(entry), 'string');
   });
 
-  test('usage is remembered, and is not an entry', () => {
+  test('usage is remembered, but is not an entry', () => {
     const transcript = new Transcript(0);
     const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 100, costUsd: 0.1 };
     transcript.append([line({ type: 'usage', usage })], true);

@@ -35,25 +35,25 @@ suite('visible text', () => {
     test(name, () => assert.equal(visibleText(text), expected));
   }
 
-  test('only colours are left for the colouring', () => {
+  test('only colors are left for the coloring', () => {
     assert.equal(
       onlyColours('\u001b[1;31ma\u001b[2K\u001b[38:5:208mb'),
       '\u001b[1;31ma\u001b[38;5;208mb',
     );
   });
 
-  test('signs are distinguished from the same letters as text', () => {
+  test('control characters are distinguished from the same letters as text', () => {
     assert.deepEqual(visiblePieces('U+202E\u202e'), [
       { text: 'U+202E', isSign: false },
       { text: 'U+202E', isSign: true },
     ]);
   });
 
-  test('one line is one line', () => {
+  test('one line stays one line', () => {
     assert.equal(visibleLine('  a\n\tb \u2028c '), 'a b c');
   });
 
-  test('a megabyte of beginnings of sequences takes no time to speak of', () => {
+  test('a megabyte of incomplete sequences takes negligible time', () => {
     const text = '\u001b]'.repeat(500_000);
     assert.equal(visibleText(text).length, text.length);
   });

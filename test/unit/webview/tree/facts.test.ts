@@ -5,7 +5,7 @@ import { listRowFacts } from '../../../../webview/tree/row-template.ts';
 import { taskView } from '../../../doubles/views.ts';
 
 suite('tree: facts of a task', () => {
-  test('its machine is shown in a fleet, while it is of interest', () => {
+  test('its machine is shown in a fleet, while it is relevant', () => {
     const task = taskView({ id: 't', status: 'in_progress', phase: 'agent', agent: 'claude' });
     const text = (change: Partial<typeof task>): string =>
       listRowFacts({ ...task, ...change }, 1_700_000_000_000).join(' · ');

@@ -57,7 +57,7 @@ function stateWith(collapsed: readonly string[], text: string): TreeState {
 }
 
 suite('rows of the tree', () => {
-  test('followed along any history are those of a first look', () => {
+  test('applying changes along any history gives the same rows as a first read', () => {
     const collapsed = fc.subarray(['epic/e0', 'epic/e1', 'task/t1', 'loose']);
     const text = fc.constantFrom('', '', 't1');
     fc.assert(

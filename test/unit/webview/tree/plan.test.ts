@@ -158,7 +158,7 @@ suite('tree: plan', () => {
     assert.equal(blockOn(board, ['b'], 'b').kind, 'refused');
   });
 
-  test('nothing goes below itself', () => {
+  test('a task cannot become its own descendant', () => {
     const board = boardOf({ one: 'a a/b b/c' });
     const to = { epic: 'one', parent: 'c', before: null };
     assert.equal(moveTo(board, ['a'], to).kind, 'refused');
@@ -182,7 +182,7 @@ suite('tree: plan', () => {
     });
   }
 
-  test('whatever is dragged wherever, undo takes all of it back and redo does it again', async () => {
+  test('whatever is dragged wherever, undo reverts all of it and redo repeats it', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     const targets = [...names, 'one', 'two', '-'];
     const drag = fc.record({
@@ -215,7 +215,7 @@ suite('tree: plan', () => {
     );
   });
 
-  test('an edit that is undone while it is being sent is the one undone, and not the one before', async () => {
+  test('undoing an edit while it is being sent undoes that edit, and not the previous one', async () => {
     const history = new EditHistory();
     const host = {} as Host;
     const asked: string[] = [];
@@ -234,7 +234,7 @@ suite('tree: plan', () => {
     assert.deepEqual(asked, ['one', 'two', 'not two']);
   });
 
-  test('a refused edit is reported to its maker, and delays nothing', async () => {
+  test('a refused edit is reported to its caller, and delays nothing', async () => {
     const history = new EditHistory();
     const host = {} as Host;
     const refused: Edit = {
@@ -250,7 +250,7 @@ suite('tree: plan', () => {
 suite('tree: dependencies, copies and archived epics', () => {
   const board = boardOf({ one: 'a b>a c>a', two: 'd' });
 
-  test('a dependency is taken out of the tasks that have it, and undo puts it back', async () => {
+  test('a dependency is removed from the tasks that have it, and undo restores it', async () => {
     const backend = new ListBackend(board);
     const edit = unblockEdit(board, ['b', 'd'], 'a');
     assert.equal(edit?.words, 'b no longer waits for a');
@@ -301,7 +301,7 @@ suite('tree: dependencies, copies and archived epics', () => {
     ]);
   });
 
-  test('nothing is asked about a task that has begun: it cannot be removed', () => {
+  test('a task that has started cannot be removed, so no question is asked', () => {
     const board = boardOf({ one: 'a b>a' });
     const begun = board.tasks.map((task) =>
       task.id === 'a' ? { ...task, status: 'completed' as const } : task,
@@ -309,12 +309,12 @@ suite('tree: dependencies, copies and archived epics', () => {
     assert.deepEqual(keptDependents({ ...board, tasks: begun }, ['a']), []);
   });
 
-  test('a part of a removed task counts as removed', () => {
+  test('a sub-task of a removed task counts as removed', () => {
     const board = boardOf({ one: 'p p/q r>q' });
     assert.equal(dropQuestion(keptDependents(board, ['p']))?.text, '“r” waits for “q”.');
   });
 
-  test('a copy has the texts of its task, and nothing of its outcome', async () => {
+  test('a copy has the texts of its task, but none of its results', async () => {
     const told: (readonly [string, unknown])[] = [];
     const host = {
       backend: async (name: string, params: unknown) => {
@@ -337,7 +337,7 @@ suite('tree: dependencies, copies and archived epics', () => {
     assert.deepEqual(chosen, ['copy']);
   });
 
-  test('an archived epic is out of sight, and found by its filter and by words', () => {
+  test('an archived epic is hidden, and found by its filter and by a search', () => {
     const epics = board.epics.map((epic) => {
       return epic.id === 'one' ? { ...epic, status: 'closed' as const } : epic;
     });
@@ -348,7 +348,7 @@ suite('tree: dependencies, copies and archived epics', () => {
     assert.deepEqual(titles({ text: 'b' }), ['one', 'b']);
   });
 
-  test("the pointer shows the whole title, a task's blockers by title, and its failure", () => {
+  test("the hover shows the whole title, a task's blockers by title, and its failure", () => {
     const tasks = board.tasks.map((task) =>
       task.id === 'b' ? { ...task, waits_for: ['a'], last_error: 'the gate is red' } : task,
     );

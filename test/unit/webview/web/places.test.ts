@@ -14,14 +14,14 @@ suite('addresses of the page', () => {
     { name: 'review', id: 'epic-1' } as const,
     { name: 'devices' } as const,
   ]) {
-    test(`lead back to ${JSON.stringify(place)}, with and without a project`, () => {
+    test(`they lead back to ${JSON.stringify(place)}, with and without a project`, () => {
       const [alone, within] = [addressOf(place, null), addressOf(place, project)];
       assert.deepEqual([parsePlace(alone), parsePlace(within)], [place, place]);
       assert.deepEqual([parseProject(alone), parseProject(within)], [null, project]);
     });
   }
 
-  test('of a webhook lead to the question, to the item that waits, or to the task', () => {
+  test("a webhook's link leads to the question, to the waiting item, or to the task", () => {
     const event = {
       seq: 1,
       at_ms: 1,

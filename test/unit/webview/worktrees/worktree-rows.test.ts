@@ -13,7 +13,7 @@ const mb = 1024 * 1024;
 suite('rows of the worktrees', () => {
   const rows = rowsOf(poolSizes(), (id) => (id === 'print' ? 'Print the tree' : null));
 
-  test('what may go comes first, the largest first', () => {
+  test('removable worktrees come first, the largest first', () => {
     assert.deepEqual(
       rows.map(({ name, size, mayGo }) => `${name} ${size} ${mayGo}`),
       [
@@ -26,7 +26,7 @@ suite('rows of the worktrees', () => {
     );
   });
 
-  test('each says why, and names its task', () => {
+  test('each row gives the reason, and names its task', () => {
     assert.deepEqual(
       [rows[0]?.why, rows[2]?.why, rows[2]?.task],
       [
@@ -37,20 +37,20 @@ suite('rows of the worktrees', () => {
     );
   });
 
-  test('the button names the space, and the question the number', () => {
+  test('the button shows the space, and the confirmation the number', () => {
     const going = rows.filter(({ mayGo }) => mayGo);
     assert.equal(freeTitle(going), 'Free 2.3 GB');
     assert.match(goesWords(going), /^2 worktrees go\. /);
     assert.match(goesWords(going.slice(0, 1)), /^1 worktree goes\. /);
   });
 
-  test('the total with its limit, under it and without one', () => {
+  test('the total is shown with its limit, below it and without one', () => {
     assert.equal(totalWords(poolSizes()), '4.6 GB of 4.5 GB. No task starts until there is room.');
     assert.equal(totalWords({ ...poolSizes(), total_bytes: mb }), '1 MB of 4.5 GB.');
     assert.match(totalWords({ ...poolSizes(), limit_bytes: null }), /disk_limit is not set/);
   });
 
-  test('what was freed, and what of it stayed', () => {
+  test('the freed space and the remaining worktrees are reported', () => {
     const gone = slotView({ path: '/w/slot-3', action: 'removed', size_bytes: 2 * mb });
     const kept = slotView({ path: '/w/slot-4', reason: 'a task has just taken it' });
     const other = slotView({ path: '/w/slot-1', reason: 'its task is paused' });

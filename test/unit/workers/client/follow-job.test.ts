@@ -57,8 +57,8 @@ async function followed(
 
 const done = { kind: 'done', exitCode: 3, signal: null };
 
-suite('stream of a job', () => {
-  test('C18 after a cut the last id is sent, and nothing is shown twice', async () => {
+suite('the stream of a job', () => {
+  test('C18 after an interruption the last id is sent, and nothing is shown twice', async () => {
     const { end, lines, streams } = await followed(tenLines, { cutAfter: 6 });
     assert.deepEqual(end, done);
     assert.deepEqual(lines, ten);
@@ -96,13 +96,13 @@ suite('stream of a job', () => {
     assert.deepEqual(lines, ten.slice(-lines.length));
   });
 
-  test('§5.3 done that is stored while a reader is closed is fetched by the next connection', async () => {
+  test('§5.3 a done event that is stored while a reader disconnects is fetched by the next connection', async () => {
     const { end, lines, gaps, streams } = await followed(tenLines, { endsBeforeDone: { left: 2 } });
     assert.deepEqual([end, lines, gaps], [done, ten, []]);
     assert.deepEqual(streams.slice(1), Array(2).fill('GET /exec/JOB/stream [9]'));
   });
 
-  test('§5.3 a reader that is stalled until the job ends, and closed without done, gets the rest by a new connection', async () => {
+  test('§5.3 a reader that stalls until the job ends and is closed without done gets the rest over a new connection', async () => {
     const { end, lines, gaps, streams } = await followed(`sleep 0.05; ${tenLines}`, {
       stalls: { left: 1, after: 4 },
       bufferMax: 5,
@@ -114,21 +114,21 @@ suite('stream of a job', () => {
     assert.deepEqual(streams.slice(1), ['GET /exec/JOB/stream [3]']);
   });
 
-  test('§5.3 events that are evicted while they are sent, without a notice, are shown as a gap', async () => {
+  test('§5.3 events that are evicted without a notice while they are sent are shown as a gap', async () => {
     const { end, lines, gaps, streams } = await followed(tenLines, { evicts: [4, 7] });
     assert.deepEqual([end, gaps], [done, [3]]);
     assert.deepEqual(lines, [...ten.slice(0, 4), ...ten.slice(7)]);
     assert.equal(streams.length, 1);
   });
 
-  test('§5.3 a legacy runtime drops done and forgets the job with its reader: that is distinguished from a lost job', async () => {
+  test('§5.3 a legacy runtime that drops done and forgets the job with its reader is distinguished from a lost job', async () => {
     const { end, lines } = await followed(tenLines, { isLegacy: true });
     assert.deepEqual(lines, ten);
     assert.ok(end.kind === 'lost');
     assert.equal(end.isForgotten, true);
   });
 
-  test('C22 without ids a repeated beginning is shown once', async () => {
+  test('C22 without ids, a repeated start is shown once', async () => {
     const { end, lines, streams } = await followed('sleep 0.1; echo a; echo b; sleep 0.2; echo c', {
       ids: false,
       cutAfter: 2,
@@ -140,7 +140,7 @@ suite('stream of a job', () => {
     assert.ok(end.kind === 'no_status' || end.kind === 'lost');
   });
 
-  test('C23 503, 502 and 429 are passing; 404 is a lost job; 401 is fatal', async () => {
+  test('C23 503, 502 and 429 are temporary, 404 is a lost job, and 401 is fatal', async () => {
     const passing = await followed(tenLines, { refusals: [503, 502, 429] });
     assert.deepEqual(passing.end, done);
     assert.equal(passing.away.length, 1, 'the outage is told once');
@@ -155,14 +155,14 @@ suite('stream of a job', () => {
     assert.equal(refused.streams.length, 1);
   });
 
-  test('C24 many cuts in one job do no harm', async () => {
+  test('C24 many interruptions in one job do no harm', async () => {
     const { end, lines, streams } = await followed(tenLines, { cutAfter: 1 });
     assert.deepEqual(end, done);
     assert.deepEqual(lines, ten);
     assert.equal(streams.length, 11);
   });
 
-  test('C25 a runtime that sends not even headers is asked again, for longer than failed connects are borne', async () => {
+  test('C25 a runtime that does not even send headers is retried for longer than failed connections are', async () => {
     const own = { quietMs: 60, giveUpMs: 100 };
     const { end, lines, streams } = await followed(tenLines, { quietStreams: { left: 5 } }, own);
     assert.deepEqual(end, done);
@@ -183,7 +183,7 @@ suite('stream of a job', () => {
     assert.deepEqual(gaps, []);
   });
 
-  test("C28 Drover Code's JSON lines arrive as they are and are read as tools and usage; all else is raw", async () => {
+  test("C28 Drover Code's JSON lines arrive unchanged and are read as tools and usage, and everything else is raw", async () => {
     const printed = [
       { type: 'tool_start', id: '1', name: 'bash', input_summary: 'ls' },
       { type: 'heartbeat' },
@@ -200,7 +200,7 @@ suite('stream of a job', () => {
     assert.ok(events.some((event) => event.type === 'tool_result' && event.text === 'a <b> & c'));
   });
 
-  test('C26 long data, data of several lines, comments, retry and CRLF are parsed', () => {
+  test('C26 long data, multi-line data, comments, retry and CRLF are parsed', () => {
     const parser = new EventParser();
     const long = 'x'.repeat(900 * 1024);
     const text = `: hello\r\nretry: 5\r\n\r\nid: 7\r\ndata: ${long}\r\n\r\ndata: a\ndata: b\n\nid: 9\n`;
@@ -215,7 +215,7 @@ suite('stream of a job', () => {
     ]);
   });
 
-  test('an event that is cut anywhere, CRLF included, is read whole', () => {
+  test('an event that is split anywhere, even within CRLF, is read completely', () => {
     const bytes = Buffer.from('id: 1\r\ndata: ä\r\n\r\nid: 2\r\ndata: b\r\n\r\n');
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       const parser = new EventParser();

@@ -16,7 +16,7 @@ suite('leases of workers', () => {
   });
   teardown(() => removeFolder(folder));
 
-  test('C40 only own leases whose follower is gone are destroyed', async () => {
+  test("C40 only the machine's own leases whose follower has exited are destroyed", async () => {
     const destroyed: string[] = [];
     const provisioner: Provisioner = {
       kind: 'hook',

@@ -54,7 +54,7 @@ const plain = (files: Readonly<Record<string, string>>): Entry[] => [
   manifest(files),
 ];
 
-suite('result of a worker', () => {
+suite('the result of a worker', () => {
   let folder: string;
   let root: string;
   setup(() => {
@@ -97,7 +97,7 @@ suite('result of a worker', () => {
     return refused;
   }
 
-  test('new and changed files arrive, with their mode; unchanged ones are not written', async () => {
+  test('new and changed files arrive with their mode, and unchanged ones are not written', async () => {
     write('a.txt', 'a');
     write('b.txt', 'b');
     const entries: Entry[] = [
@@ -127,7 +127,7 @@ suite('result of a worker', () => {
     assert.deepEqual(imported.notices, ['Not taken, as the names are not UTF-8: caf\uFFFD.']);
   });
 
-  test('C34 a file that was uploaded and is absent from a complete result is removed', async () => {
+  test('C34 an uploaded file that is missing from a complete result is removed', async () => {
     write('gone/a.txt', 'a');
     write('stays.txt', 's');
     const imported = await brought(plain({ 'b.txt': 'b' }), { 'gone/a.txt': sentFile('a') });
@@ -137,7 +137,7 @@ suite('result of a worker', () => {
     assert.equal(read('stays.txt'), 's');
   });
 
-  test('C30 if the manifest misses a file, or is missing, nothing is removed', async () => {
+  test('C30 if the manifest lacks a file, or is missing, nothing is removed', async () => {
     write('a.txt', 'a');
     const sent = { 'a.txt': sentFile('a') };
     const lists = [
@@ -179,7 +179,7 @@ suite('result of a worker', () => {
       ],
     ],
   ];
-  test('C31 an archive with names that lead out, hard links, devices or files below links is refused whole', async () => {
+  test('C31 an archive with escaping names, hard links, devices or files below links is refused completely', async () => {
     for (const [name, entries] of hostile) {
       const refused = await brought([[{ name: 'fine.txt' }, 'x'], ...entries]);
       assert.ok(typeof refused === 'string', name);
@@ -191,7 +191,7 @@ suite('result of a worker', () => {
     }
   });
 
-  test('C31 also: nothing reaches .git, at any depth and in any case of letters', async () => {
+  test('C31 also: nothing reaches .git, at any depth and in any case', async () => {
     const entries: Entry[] = [
       [{ name: '.git/hooks/post-checkout' }, 'x'],
       [{ name: 'sub/.GIT/config' }, 'x'],
@@ -213,7 +213,7 @@ suite('result of a worker', () => {
     assert.deepEqual(readdirSync(join(folder, 'outside')), []);
   });
 
-  test('C32 a bomb is stopped at the cap', async () => {
+  test('C32 a decompression bomb is stopped at the limit', async () => {
     const caps = { ...resultCaps, totalBytes: 1_000_000, entries: 10, ratioFromBytes: 100_000 };
     const zeros = '\0'.repeat(2_000_000);
     assert.match(await refusal([[{ name: 'bomb' }, zeros]], caps), /unpacks to more/);
@@ -230,7 +230,7 @@ suite('result of a worker', () => {
     assert.match(refused, /too many entries/);
   });
 
-  test('C33 secrets, ignored files and files that were never uploaded stay byte for byte the same', async () => {
+  test('C33 secrets, ignored files and files that were never uploaded stay unchanged byte for byte', async () => {
     const mine = ['.env', 'node_modules/m', 'out.log', 'local.txt'];
     for (const path of mine) write(path, `mine\0${path}`);
     // A complete result that has none of them, and one that has others by their names.
@@ -247,7 +247,7 @@ suite('result of a worker', () => {
     }
   });
 
-  test('C44 a secret, an ignored file and one that was not uploaded are not taken, and are named', async () => {
+  test('C44 a secret, an ignored file and a file that was not uploaded are not accepted, and are named', async () => {
     write('local.txt', 'mine');
     const files = {
       '.env': 'theirs',
@@ -272,7 +272,7 @@ suite('result of a worker', () => {
     assert.ok(!result.ok);
   });
 
-  test('manifests of GNU and busybox are read, escaped names included', () => {
+  test('manifests of GNU and busybox are read, including escaped names', () => {
     const hash = 'a'.repeat(64);
     const text = `${hash}  ./a b\n${hash} *c\n\\${hash}  ./new\\nline\\\\\n`;
     const read = readManifest(text);

@@ -7,11 +7,11 @@ import { err } from '../../../../server/core/failure.ts';
 import type { StockWorker } from '../../../doubles/stock-worker.ts';
 import { useStockJobs } from '../../../workers/support/stock-jobs.ts';
 
-suite('job on a worker', () => {
+suite('a job on a worker', () => {
   const jobs = useStockJobs();
   const { ran, slot } = jobs;
 
-  test('the work arrives whole, with its exit code, and the instance is destroyed', async () => {
+  test('the work arrives completely, with its exit code, and the instance is destroyed', async () => {
     const { outcome, provisioner, lines } = await ran();
     assert.deepEqual(outcome, { kind: 'ran', exitCode: 3, signal: null });
     assert.deepEqual(slot(), ['a.txt', 'c.txt']);
@@ -21,7 +21,7 @@ suite('job on a worker', () => {
     assert.deepEqual(readdirSync(join(jobs.folder, 'leases')), []);
   });
 
-  test('C04 every request bears the token of the instance, which is new each time', async () => {
+  test('C04 every request has the token of the instance, which is new each time', async () => {
     const { provisioner } = await ran({
       stock: (count) => (count === 1 ? { refusals: [404], downloadStatus: 404 } : {}),
     });
@@ -33,14 +33,14 @@ suite('job on a worker', () => {
     });
   });
 
-  test('C05 health: 503 and 503 are waited out; only 401 is a rejected token', async () => {
+  test('C05 health: repeated 503 answers are waited for, and only 401 means a rejected token', async () => {
     assert.equal((await ran({ stock: () => ({ health: [503, 503] }) })).outcome.kind, 'ran');
     const { outcome } = await ran({ stock: () => ({ health: [401, 401, 401] }) });
     assert.ok(outcome.kind === 'failed');
     assert.equal(outcome.message, 'The worker rejects the token.');
   });
 
-  test('C14 an upload that is answered 401, and then cut, is reported as refused', async () => {
+  test('C14 an upload that is answered with 401 and then cut off is reported as refused', async () => {
     const { outcome } = await ran({
       stock: () => ({
         answers: (route, request, response) => {
@@ -54,7 +54,7 @@ suite('job on a worker', () => {
     assert.match(outcome.message, /refused the upload: 401/);
   });
 
-  test('C15 after a refused upload no command is sent, and the instance is destroyed', async () => {
+  test('C15 after a refused upload, no command is sent, and the instance is destroyed', async () => {
     for (const uploadStatus of [400, 500]) {
       const { outcome, provisioner } = await ran({ stock: () => ({ uploadStatus }) });
       assert.ok(outcome.kind === 'failed');
@@ -66,7 +66,7 @@ suite('job on a worker', () => {
     }
   });
 
-  test('an upload that the network cuts is made again, to another instance', async () => {
+  test('an upload that a network failure interrupts is repeated on another instance', async () => {
     const { outcome, provisioner } = await ran({
       stock: (count) => ({
         answers: (route, request) => {
@@ -80,7 +80,7 @@ suite('job on a worker', () => {
     assert.deepEqual([provisioner.specs.length, provisioner.destroyed.length], [2, 2]);
   });
 
-  test('a result that the network cuts is fetched again from the same instance: the job ran once', async () => {
+  test('a result that a network failure interrupts is fetched again from the same instance, and the job ran once', async () => {
     let downloads = 0;
     const { outcome, provisioner } = await ran({
       stock: () => ({
@@ -100,7 +100,7 @@ suite('job on a worker', () => {
     assert.equal(commands.filter((line) => line === 'POST /exec').length, 1);
   });
 
-  test('an instance that a person destroyed is replaced after one failed connect', async () => {
+  test('an instance that a person destroyed is replaced after one failed connection', async () => {
     let connects = 0;
     const { outcome, provisioner } = await ran({
       stock: (count) => ({
@@ -118,7 +118,7 @@ suite('job on a worker', () => {
     assert.deepEqual([connects, provisioner.specs.length], [1, 2]);
   });
 
-  test('C16 a prompt of any content and 300 KiB arrives unchanged', async () => {
+  test('C16 a prompt with any content and 300 KiB arrives unchanged', async () => {
     const prompt = `'"$(touch x)\`id\`\n${'ü'.repeat(150_000)}\n`;
     await ran({ prompt });
     assert.equal(readFileSync(join(jobs.root, 'c.txt'), 'utf8'), prompt);
@@ -134,7 +134,7 @@ suite('job on a worker', () => {
     }
   });
 
-  test('a job that was lost runs on another instance; after three the attempt fails', async () => {
+  test('a lost job runs on another instance, and after three the attempt fails', async () => {
     const once = await ran({
       stock: (count) => (count === 1 ? { refusals: [404], downloadStatus: 404 } : {}),
     });
@@ -146,12 +146,12 @@ suite('job on a worker', () => {
     assert.equal(never.provisioner.destroyed.length, 3);
   });
 
-  test('C22 also: a runtime that loses the end is read by the file that the job leaves', async () => {
+  test('C22 also: if a runtime loses the end, the file that the job leaves is read', async () => {
     const { outcome } = await ran({ stock: () => ({ losesDone: true }) });
     assert.deepEqual(outcome, { kind: 'ran', exitCode: 3, signal: null });
   });
 
-  test('C29 a stopped job is asked to end, its work is fetched, the instance is destroyed', async () => {
+  test('C29 a stopped job is asked to end, its work is fetched, and the instance is destroyed', async () => {
     const stop = new AbortController();
     const { outcome, provisioner } = await ran({
       script: 'echo made > c.txt; rm b.txt; echo begun; exec sleep 30',
@@ -163,7 +163,7 @@ suite('job on a worker', () => {
     assert.equal(provisioner.destroyed.length, 1);
   });
 
-  test('a hostile archive fails the job for good and changes nothing', async () => {
+  test('a hostile archive fails the job permanently and changes nothing', async () => {
     const { outcome, provisioner } = await ran({
       stock: () => ({ archive: () => Buffer.from('x') }),
     });
@@ -172,13 +172,13 @@ suite('job on a worker', () => {
     assert.ok(provisioner.specs.length >= 1);
   });
 
-  test('a destruction that fails four times succeeds, and its lease goes', async () => {
+  test('a destruction that fails four times then succeeds, and its lease is removed', async () => {
     const late = await ran({ prepare: (provisioner) => (provisioner.refusals = 4) });
     assert.equal(late.outcome.kind, 'ran');
     assert.deepEqual(readdirSync(join(jobs.folder, 'leases')), []);
   });
 
-  test('C01 an instance that could not be made is destroyed, unless it certainly does not exist', async () => {
+  test('C01 an instance that could not be created is destroyed, unless it certainly does not exist', async () => {
     for (const isCertain of [false, true]) {
       const { outcome, provisioner } = await ran({
         prepare: (made) => {
@@ -192,7 +192,7 @@ suite('job on a worker', () => {
     }
   });
 
-  test('C36 jobs at the same time are apart: one that fails neither ends nor changes another', async () => {
+  test('C36 concurrent jobs are independent: a failing job neither ends nor changes another one', async () => {
     const [good, bad] = await Promise.all([
       ran({ script: 'cat > c.txt; echo good' }),
       ran({ place: 'second', stock: () => ({ uploadStatus: 500 }) }),
@@ -214,7 +214,7 @@ suite('job on a worker', () => {
     assert.equal(statSync(join(jobs.root, 'a.txt')).mtimeMs, before);
   });
 
-  test('C42 no token is in output, notes, errors or leases, though the worker repeats it everywhere', async () => {
+  test('C42 no token is in output, notes, errors or leases, even if the worker repeats it everywhere', async () => {
     const { provisioner, lines, notes } = await ran({ script: 'echo "I am $TOLD"' });
     const token = provisioner.specs[0]?.token ?? '';
     assert.deepEqual(lines, ['I am [hidden]']);
@@ -229,7 +229,7 @@ suite('job on a worker', () => {
     for (const text of provisioner.leasesSeen) assert.ok(!text.includes(token));
   });
 
-  test('C45 a job canceled before the creation answers waits for it and destroys the instance', async () => {
+  test('C45 a job that is canceled before the creation answers waits for it and destroys the instance', async () => {
     const stop = new AbortController();
     const { outcome, provisioner } = await ran({
       stop: stop.signal,
@@ -249,7 +249,7 @@ suite('job on a worker', () => {
     );
   });
 
-  test('work of a job that runs is brought here from time to time, and goes along when its worker is lost', async () => {
+  test('the work of a running job is fetched from time to time, and is used when its worker is lost', async () => {
     const script = [
       'cat > /dev/null',
       'if [ -e half.txt ]; then cp half.txt whole.txt; rm half.txt b.txt; exit 0; fi',

@@ -14,7 +14,7 @@ suite('stages of a job', () => {
   const jobs = useStockJobs();
   const { ran, slot } = jobs;
 
-  test('an upload is being packed while its worker is made', async () => {
+  test('an upload is packed while its worker is created', async () => {
     const { outcome, lines } = await ran({
       script: 'cat > /dev/null; cat a.txt',
       prepare: (made) => {
@@ -29,7 +29,7 @@ suite('stages of a job', () => {
     assert.deepEqual(lines, ['a'], 'the worker has the file as it was before');
   });
 
-  test('a worker is being destroyed while its result is written into the worktree', async () => {
+  test('a worker is destroyed while its result is written into the worktree', async () => {
     let before: readonly string[] = [];
     const { outcome } = await ran({
       prepare: (made) => {
@@ -45,7 +45,7 @@ suite('stages of a job', () => {
     assert.deepEqual(before, ['a.txt', 'b.txt']);
   });
 
-  test('an upload of usual size is packed whole before anything reads it', async () => {
+  test('an upload of usual size is packed completely before it is read', async () => {
     writeFileSync(join(jobs.root, 'large.bin'), randomBytes(600_000));
     const none = { untracked: [], droverIgnored: new Set<string>(), submodules: [] };
     const plan = planUpload(jobs.root, { ...none, tracked: ['large.bin', 'a.txt'] });
@@ -58,7 +58,7 @@ suite('stages of a job', () => {
     assert.ok(bytes > size);
   });
 
-  test('a worker that is nearly there is asked again at once, and then more and more rarely', () => {
+  test('a worker that is nearly ready is asked again at once, and then less and less often', () => {
     const pauses = healthPauses(healthTimes);
     const first = Array.from({ length: 17 }, () => pauses.next().value);
     assert.deepEqual(

@@ -50,7 +50,7 @@ suite('upload plan', () => {
     );
   });
 
-  test('a name that is not UTF-8 is left out with a notice, as its file is not found by it', () => {
+  test('a file whose name is not UTF-8 is left out with a notice, because it cannot be found by that name', () => {
     const plan = planned({ tracked: ['caf\uFFFD', write('a.txt')] });
     assert.ok(plan.ok);
     assert.equal(plan.value.files, 1);
@@ -58,7 +58,7 @@ suite('upload plan', () => {
     assert.deepEqual(plan.value.notices, [notice]);
   });
 
-  test('C08 dependency folders count only if git does not track them; .git never travels', () => {
+  test('C08 dependency folders count only if git tracks them, and .git is never uploaded', () => {
     const tracked = ['dist/x.js', 'bin/run'].map((path) => write(path));
     const untracked = ['a/node_modules/m.js', 'target/t', '.venv/v', 'b/__pycache__/c', 'new.txt'];
     assert.deepEqual(
@@ -67,7 +67,7 @@ suite('upload plan', () => {
     );
   });
 
-  test('files that stay here are listed with their reason, a folder of dependencies once', () => {
+  test('files that are not uploaded are listed with their reason, a folder of dependencies once', () => {
     const tracked = ['.env', 'big.bin', 'a.txt'].map((path) => write(path));
     const untracked = ['a/node_modules/x/m.js', 'a/node_modules/y/n.js', 'dist/x'].map((path) =>
       write(path),
@@ -93,12 +93,12 @@ suite('upload plan', () => {
     assert.equal(plan.value.notices.length, 3);
   });
 
-  test('C07 files that .droverignore names are left out, a secret stays out whatever it says', () => {
+  test('C07 files that .droverignore names are left out, and a secret stays out whatever it says', () => {
     const tracked = ['a.txt', 'big.bin', 'secret.pem'].map((path) => write(path));
     assert.deepEqual(paths({ tracked, droverIgnored: new Set(['big.bin']) }), ['a.txt']);
   });
 
-  test('C09 a file of 10 MiB passes, one byte more rejects the job with both sizes', () => {
+  test('C09 a file of 10 MiB passes, and one more byte rejects the job with both sizes', () => {
     const cap = 10 * 1024 * 1024;
     assert.deepEqual(paths({ tracked: [write('big', cap)] }), ['big']);
     const plan = planned({ tracked: [write('big', cap + 1)] });
@@ -108,7 +108,7 @@ suite('upload plan', () => {
     });
   });
 
-  test('C10 more than 500 MiB in all rejects the job', () => {
+  test('C10 more than 500 MiB in total rejects the job', () => {
     const tracked = Array.from({ length: 51 }, (_, n) => write(`f${n}`, 10 * 1024 * 1024));
     const plan = planned({ tracked });
     assert.ok(!plan.ok);
@@ -122,7 +122,7 @@ suite('upload plan', () => {
     assert.deepEqual(plan.value.notices, ['pipe is not a regular file and is not uploaded.']);
   });
 
-  test('C12 links inside are packed as links, links out of the tree are left out with a notice', () => {
+  test('C12 links inside are packed as links, and links out of the tree are left out with a notice', () => {
     write('folder/a.txt');
     symlinkSync('../folder/a.txt', join(root, 'folder/inner'));
     symlinkSync('../outside', join(root, 'outer'));
@@ -138,7 +138,7 @@ suite('upload plan', () => {
     assert.equal(plan.value.notices.length, 2);
   });
 
-  test('a submodule and a nested repository are left out with a notice; a removed file is absent', () => {
+  test('a submodule and a nested repository are left out with a notice, and a removed file is absent', () => {
     write('sub/a');
     const plan = planned({
       tracked: ['sub', 'gone.txt'],
@@ -152,7 +152,7 @@ suite('upload plan', () => {
 });
 
 suite('names from and for workers', () => {
-  test('safePath takes relative names alone', () => {
+  test('safePath accepts only relative names', () => {
     const taken = ['a', './a/b', 'a/', '.hidden'].map(safePath);
     assert.deepEqual(taken, ['a', 'a/b', 'a', '.hidden']);
     const refused = ['../x', '/abs', 'C:\\x', 'c:x', 'a/../b', 'a//b', 'a\\b', 'a\0b', '..', 'a/.'];
@@ -162,14 +162,14 @@ suite('names from and for workers', () => {
     );
   });
 
-  test('staysInside follows nothing and counts the steps up', () => {
+  test('staysInside follows no links and counts the steps up', () => {
     assert.ok(staysInside('a/b/link', '../../c'));
     assert.ok(!staysInside('a/b/link', '../../../c'));
     assert.ok(!staysInside('link', '/etc'));
     assert.ok(!staysInside('link', '.git/hooks'));
   });
 
-  test('the floor is the same in any case of letters', () => {
+  test('the floor is the same in any case', () => {
     for (const path of ['.ENV', 'x/ID_RSA', 'A.P12', '.aws/config', 'my-Service-Account-1.json']) {
       assert.equal(exclusionOf(path, true), 'secret', path);
     }

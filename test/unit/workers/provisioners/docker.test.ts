@@ -45,7 +45,7 @@ suite('docker provisioner', () => {
     return { engine, provisioner };
   }
 
-  test('a container with few powers, on loopback, with its lifetime; found by its owner; gone at the end', async () => {
+  test('a container has few capabilities, is on loopback, has a lifetime, is found by its owner, and is removed at the end', async () => {
     const { engine: running, provisioner } = await open();
     const made = await provisioner.create(spec, signal);
     assert.ok(made.ok, JSON.stringify(made));
@@ -75,7 +75,7 @@ suite('docker provisioner', () => {
     assert.equal(await provisioner.isGone?.(ref), true);
   });
 
-  test('no image, no engine, and a container that does not start are reported with their reason', async () => {
+  test('a missing image, a missing engine and a container that does not start are reported with their reason', async () => {
     const { provisioner } = await open({ startStatus: 500 });
     const unknown = await provisioner.create({ ...spec, image: 'nowhere' }, signal);
     assert.ok(!unknown.ok && unknown.error.isCertain);

@@ -42,7 +42,7 @@ suite('hook provisioner', () => {
     return made.error.message;
   }
 
-  test("gets an instance's needs as JSON, and may give it a token of its own", async () => {
+  test("it gets an instance's needs as JSON, and may give the instance its own token", async () => {
     const made = await hook(
       `[ $1 = create ] || exit 0; cat > '${folder}/asked'; echo '{"id":"i-1","url":"https://w.example","token":"own"}'`,
     ).create(spec, signal);
@@ -54,7 +54,7 @@ suite('hook provisioner', () => {
     assert.deepEqual(asked, { ...same, ttl_seconds: 91 });
   });
 
-  test('that leaves a worker running which holds its output is not waited for', async () => {
+  test('it is not waited for if it leaves a worker running that holds its output open', async () => {
     const made = await hook(
       `sleep 600 & echo $! > '${folder}/pid'; cat > /dev/null; ${answer}`,
     ).create(spec, signal);
@@ -63,12 +63,12 @@ suite('hook provisioner', () => {
     assert.equal(made.value.id, 'i-1');
   });
 
-  test('that does not end in its time is ended', async () => {
+  test('it is killed if it does not end in time', async () => {
     const message = await refused(hook('exec sleep 600', 300));
     assert.match(message, /did not end within 0\.3 s\.$/);
   });
 
-  test('whose output is not an instance is refused with the expected form', async () => {
+  test('it is refused with the expected format if its output is not an instance', async () => {
     assert.match(await refused(hook('echo ready')), /create printed no JSON: ready\.$/);
     assert.match(await refused(hook('echo "{}"')), /create must print \{"id"/);
     const plain = hook(`echo '{"id":"i","url":"http://10.0.0.1"}'`);
@@ -76,7 +76,7 @@ suite('hook provisioner', () => {
     assert.match(await refused(hook('echo no quota >&2; exit 7')), /exit code 7: no quota\.$/);
   });
 
-  test('lists and destroys by name and id, and a failure of it is reported', async () => {
+  test('it lists and destroys by name and id, and its failure is reported', async () => {
     const listed = await hook(`cat > /dev/null; echo '[{"name":"a","id":"1"},{"name":"b"}]'`).list(
       'me',
     );
@@ -102,7 +102,7 @@ suite('hook provisioner', () => {
     while (!existsSync(join(folder, 'asked'))) await tick();
   }
 
-  test('a worker that its list named, and names no longer, is gone', async () => {
+  test('a worker that its list named before and no longer names does not exist any more', async () => {
     const provisioner = cloud();
     assert.ok((await provisioner.create(spec, signal)).ok);
     await untilListed();
@@ -118,7 +118,7 @@ suite('hook provisioner', () => {
     ['prints nothing', 'true'],
     ['fails', 'exit 1'],
   ] as const) {
-    test(`a hook whose list ${what} does not tell that a worker is gone`, async () => {
+    test(`a hook whose list ${what} does not show that a worker no longer exists`, async () => {
       const provisioner = hook(`cat > /dev/null; case $1 in
         create) ${answer} ;;
         list) touch '${folder}/asked'; ${words} ;;

@@ -37,7 +37,7 @@ suite('unikraft provisioner', () => {
     return { platform, provisioner };
   }
 
-  test('C04 also: the instance is made as the platform wants it, tagged, with a dead-man schedule; the key of the account stays here', async () => {
+  test("C04 also: the instance is created as the platform requires, tagged, with a dead-man schedule, and the account's key stays here", async () => {
     const { platform: running, provisioner } = await open();
     const made = await provisioner.create(spec, signal);
     assert.ok(made.ok, JSON.stringify(made));
@@ -75,7 +75,7 @@ suite('unikraft provisioner', () => {
     assert.ok(!('tags' in (running.instances.get(made.value.id)?.body ?? {})));
   });
 
-  test('C02 an address that the instance does not report is asked of its service, under either name; without one there is no guess', async () => {
+  test('C02 an address that the instance does not report is requested from its service, under either name; without one there is no guess', async () => {
     for (const groupsName of ['service_groups', 'services'] as const) {
       const { platform: running, provisioner } = await open({ domains: 'service', groupsName });
       const made = await provisioner.create(spec, signal);
@@ -90,7 +90,7 @@ suite('unikraft provisioner', () => {
     assert.equal(running.instances.size, 0);
   });
 
-  test('C03 an instance whose creation was not answered is found by its name and deleted, and no other', async () => {
+  test('C03 an instance whose creation was not answered is found by its name and deleted, and no other instance is', async () => {
     const { platform: running, provisioner } = await open({ spoils: 'cut' });
     running.instances.set('other', { uuid: 'other', name: 'drover-worker-1', body: {} });
     const made = await provisioner.create(spec, signal);
@@ -100,7 +100,7 @@ suite('unikraft provisioner', () => {
     assert.deepEqual([...running.instances.keys()], ['other']);
   });
 
-  test('C39 the fifth try to delete works; if it fails too, the lease stays and the instance is named', async () => {
+  test('C39 the fifth try to delete succeeds; if it fails too, the lease stays and the instance is named', async () => {
     for (const deleteFailures of [4, 5]) {
       const { platform: running, provisioner } = await open({ deleteFailures });
       const made = await provisioner.create(spec, signal);
@@ -139,7 +139,7 @@ suite('unikraft provisioner', () => {
     }
   });
 
-  test('without a key, an image or a safe address nothing is asked', async () => {
+  test('without a key, an image or a safe address, no request is sent', async () => {
     const open = (metro: string, key: string | null) =>
       createUnikraftProvisioner({ metro, key, memoryBytes: null });
     const refused = async (metro: string, key: string | null, image: string | null) => {
