@@ -69,7 +69,7 @@ suite('the table of promises', () => {
   }
 
   test('each promise is tested in the gate, or in the soak if the table says so', () => {
-    for (const [, part, shown, gate, soak] of rowsOf('| part | shown |')) {
+    for (const [, part, shown, gate, soak] of rowsOf('| part | behavior |')) {
       const words = `${part}: ${shown}`;
       const ofGate = named(gate);
       assert.ok(ofGate.length > 0, words);

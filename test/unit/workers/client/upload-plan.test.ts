@@ -58,7 +58,7 @@ suite('upload plan', () => {
     assert.deepEqual(plan.value.notices, [notice]);
   });
 
-  test('C08 dependency folders count only if git tracks them, and .git is never uploaded', () => {
+  test('C08 dependency folders are left out unless git tracks them, and .git is never uploaded', () => {
     const tracked = ['dist/x.js', 'bin/run'].map((path) => write(path));
     const untracked = ['a/node_modules/m.js', 'target/t', '.venv/v', 'b/__pycache__/c', 'new.txt'];
     assert.deepEqual(
