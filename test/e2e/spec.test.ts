@@ -366,16 +366,13 @@ suite('a design becomes a plan', function () {
       assert.equal((await here.status()).tasks.length, 6);
     });
 
-    soakTest(
-      'prose instead of a plan, twice: a clear error is printed, and nothing is written',
-      async () => {
-        const here = await beginWithAgent([{ say: 'I would rather talk about sheep.' }]);
-        const done = await here.drover(['spec', 'docs/design.md', '--yes']);
-        assert.equal(done.code, 3, done.stderr);
-        assert.match(done.stderr, /no usable plan: the answer is a string/);
-        await assertEmpty(here);
-      },
-    );
+    soakTest('prose instead of a plan, twice, is an error that writes nothing', async () => {
+      const here = await beginWithAgent([{ say: 'I would rather talk about sheep.' }]);
+      const done = await here.drover(['spec', 'docs/design.md', '--yes']);
+      assert.equal(done.code, 3, done.stderr);
+      assert.match(done.stderr, /no usable plan: the answer is a string/);
+      await assertEmpty(here);
+    });
 
     test('Ctrl-C kills the agent with all processes it started', async () => {
       const here = await beginWithAgent([{ say: 'too late', delayMs: 120_000 }]);
