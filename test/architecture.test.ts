@@ -11,7 +11,7 @@ import type { Store, Tx } from '../server/store/port.ts';
  * The bounds of `server/git`. They may only fall: `node bin/node24.mjs test/git-house.ts` prints
  * the figures.
  */
-const gitMost = { lines: 14613, rooms: 10, arrows: 27, floors: 6 };
+const gitMost = { lines: 14594, rooms: 10, arrows: 27, floors: 6 };
 
 const projectRooms = ['server/project', 'server/core', 'server/protocol', 'server/store'];
 

@@ -315,8 +315,6 @@ export interface GitRepository {
    * if git could not tell.
    */
   mergeBase(one: Sha, two: Sha): Promise<Sha | null>;
-  /** `--oneline`-like subjects of from..to, newest first, at most `limit`. */
-  subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>>;
   /** Whether the shared remote answers this machine. Null if the repository has none. */
   readonly sharedRemote: RemoteHealth | null;
   /** Number of git processes started so far (bench and tests). */

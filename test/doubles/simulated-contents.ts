@@ -116,15 +116,6 @@ export class SimulatedContents {
     return changedBetween(objects.filesOf(from), objects.filesOf(to));
   }
 
-  subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>> {
-    return this.#calls.run('git.subjects', () => {
-      const { objects } = this.#repository;
-      const held = objects.ancestors(from);
-      const fresh = [...objects.ancestors(to)].filter((sha) => !held.has(sha));
-      return ok(fresh.slice(0, limit).map((sha) => objects.commit(sha).subject));
-    });
-  }
-
   isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean> {
     return this.#calls.run('git.isAncestor', () =>
       this.#repository.objects.isAncestor(ancestor, descendant),
@@ -155,8 +146,6 @@ export class SimulatedContents {
       return ok(commits.filter(({ sha }) => !held.has(sha)).slice(0, limit));
     });
   }
-
-  /** No person of a simulation removes a commit that an agent has merged. */
 
   mergeBase(one: Sha, two: Sha): Promise<Sha | null> {
     return this.#calls.run('git.mergeBase', () => this.#repository.objects.mergeBase(one, two));

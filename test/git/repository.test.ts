@@ -182,7 +182,7 @@ suite('git: repositories', () => {
     const refused = await repository.changedPaths(head, head);
     assert.match(refused.ok ? '' : refused.error.message, /too long/);
     writeFileSync(odd, 'sleep 60');
-    const slow = await repository.subjects(head, head, 1);
+    const slow = await repository.lineCommits(head, head, 1);
     assert.match(slow.ok ? '' : slow.error.message, /took too long/);
   });
 });
@@ -293,7 +293,7 @@ for (const packed of [false, true]) {
       assert.equal(fixture.git('rev-list', '--count', second), '1');
       assert.equal(await repository.isAncestor(first, second), true);
       assert.equal(await repository.mergeBase(first, second), first);
-      const between = valueOf(await repository.subjects(first, second, 9));
+      const between = valueOf(await repository.lineCommits(first, second, 9, 'all'));
       assert.equal(between.length, 1);
       fixture.git('replace', '-d', second);
     });
@@ -333,10 +333,9 @@ for (const packed of [false, true]) {
         /^diff --git a\/README\.md b\/README\.md\n/,
       );
       assert.deepEqual(valueOf(await repository.changedPaths(first, second)), ['README.md']);
-      assert.deepEqual(valueOf(await repository.subjects(first, second, 5)), [
-        `${second.slice(0, 7)} second`,
-      ]);
-      assert.deepEqual(valueOf(await repository.subjects(second, first, 5)), []);
+      const [only] = valueOf(await repository.lineCommits(first, second, 5, 'all'));
+      assert.deepEqual([only?.sha, only?.subject], [second, 'second']);
+      assert.deepEqual(valueOf(await repository.lineCommits(second, first, 5, 'all')), []);
       assert.equal(kindOf(await repository.diff('1'.repeat(40), second)), 'unknown_ref');
       assert.equal(readFileSync(join(fixture.root, 'README.md'), 'utf8'), 'second\n');
     });

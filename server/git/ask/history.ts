@@ -3,14 +3,16 @@
 import { touchedPaths } from './touched-paths.ts';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
+import { MadeOnce } from '../../core/made-once.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../failures.ts';
 import { shown, splitZero } from '../../files/path-bytes.ts';
 import { GitRefusal, type GitResult, type LineCommit } from '../port.ts';
+import { rememberBounded } from './objects.ts';
 import { exists } from '../../files/small-files.ts';
 import { isSha, type Sha } from '../sha.ts';
 
-const maxSubjects = 10_000;
+const commitsMax = 10_000;
 
 /**
  * A diff beyond the bound of an answer is cut. Settings and programs of the user do not change its
@@ -64,30 +66,6 @@ export async function tracksAny(
   return output.code !== 0 || output.stdout.length > 0;
 }
 
-export async function subjects(
-  context: RepositoryContext,
-  from: Sha,
-  to: Sha,
-  limit: number,
-): Promise<GitResult<readonly string[]>> {
-  const count = Math.max(0, Math.min(maxSubjects, Math.floor(limit)));
-  const args = [
-    'rev-list',
-    `--max-count=${count}`,
-    '--no-commit-header',
-    '--format=%h %s',
-    `${from}..${to}`,
-  ];
-  const output = await between(context, from, to, args);
-  if (!output.ok) return output;
-  return ok(
-    output.value
-      .toString('utf8')
-      .split('\n')
-      .filter((line) => line !== ''),
-  );
-}
-
 const fieldsOfCommit = 5;
 
 /** Reads records of `%H %P %T %s %(trailers)`, every field ended by a zero byte. */
@@ -110,6 +88,10 @@ export function parseLineCommits(output: Buffer): LineCommit[] {
   return commits;
 }
 
+/** Short lists by their question: the answer about two commits does not change. */
+const shortLists = new MadeOnce<RepositoryContext, Map<string, readonly LineCommit[]>>();
+const shortMax = 100;
+
 export async function lineCommits(
   context: RepositoryContext,
   from: Sha | null,
@@ -117,19 +99,23 @@ export async function lineCommits(
   limit: number,
   which: 'first-parent' | 'all' = 'first-parent',
 ): Promise<GitResult<readonly LineCommit[]>> {
-  if (!isSha(to) || (from !== null && !isSha(from))) {
-    return refuse('unknown_ref', `"${from}" and "${to}" must be full commit ids.`);
-  }
-  const output = await context.git([
+  const known = shortLists.of(context, () => new Map());
+  const question = `${from} ${to} ${limit} ${which}`;
+  const before = known.get(question);
+  if (before !== undefined) return ok(before);
+  const output = await between(context, from ?? to, to, [
     'rev-list',
     ...(which === 'all' ? [] : ['--first-parent']),
-    `--max-count=${Math.max(0, Math.min(maxSubjects, Math.floor(limit)))}`,
+    `--max-count=${Math.max(0, Math.min(commitsMax, Math.floor(limit)))}`,
     '--no-commit-header',
     '--format=%H%x00%P%x00%T%x00%s%x00%(trailers:only,unfold)%x00',
     from === null ? to : `${from}..${to}`,
   ]);
-  if (output.code !== 0) return err(failureOf(output, `check the line of ${to}`));
-  return ok(parseLineCommits(output.stdout));
+  if (!output.ok) return output;
+  const commits = parseLineCommits(output.value);
+  // Without `from` the caller wants to know whether git can read the commit now.
+  if (from !== null && commits.length <= shortMax) rememberBounded(known, question, commits);
+  return ok(commits);
 }
 
 export async function mergeBase(

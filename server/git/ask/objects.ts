@@ -64,7 +64,7 @@ function parseAnswer(output: Buffer): GitObject | 'missing' | null {
   return output.length <= contentEnd ? null : { kind, content: output.subarray(start, contentEnd) };
 }
 
-function rememberBounded<T>(map: Map<string, T>, key: string, value: T): void {
+export function rememberBounded<T>(map: Map<string, T>, key: string, value: T): void {
   if (map.size >= maxRemembered) {
     const oldest = map.keys().next().value;
     if (oldest !== undefined) map.delete(oldest);

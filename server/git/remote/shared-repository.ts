@@ -367,7 +367,7 @@ function looksAtCommits(
   shared: Shared,
 ): Pick<
   GitRepository,
-  'diff' | 'changedPaths' | 'changedFiles' | 'fileAt' | 'lineCommits' | 'mergeBase' | 'subjects'
+  'diff' | 'changedPaths' | 'changedFiles' | 'fileAt' | 'lineCommits' | 'mergeBase'
 > {
   return {
     diff: (...by) => shared.with([by[0], by[1]], () => local.diff(...by)),
@@ -383,6 +383,5 @@ function looksAtCommits(
       orTrouble(await shared.presence.ensure([one, two]));
       return local.mergeBase(one, two);
     },
-    subjects: (from, to, limit) => shared.with([from, to], () => local.subjects(from, to, limit)),
   };
 }

@@ -26,7 +26,6 @@ import {
   lineCommits,
   mergeBase,
   rootCommit,
-  subjects,
   tracksAny,
 } from '../ask/history.ts';
 import { isHeldFileName } from '../keep/held-files.ts';
@@ -270,7 +269,6 @@ function operations(
     revertOf: (request) => revertOf(context, request),
     lineCommits: (from, to, limit, which) => lineCommits(context, from, to, limit, which),
     mergeBase: (one, two) => mergeBase(context, one, two),
-    subjects: (from, to, limit) => subjects(context, from, to, limit),
     ownLine: () => Promise.resolve(ok(undefined)),
   };
 }

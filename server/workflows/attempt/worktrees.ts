@@ -42,7 +42,7 @@ export interface WorktreeDeps {
 }
 
 /** Maximum number of unmerged commits counted for one worktree. */
-const subjectsMax = 1_000;
+const unmergedMax = 1_000;
 
 export async function listWorktrees(deps: WorktreeDeps): Promise<readonly WorktreeFacts[]> {
   const { store, git } = deps;
@@ -106,11 +106,11 @@ function holderOf(slot: SlotRow, status: TaskStatus | null): WorktreeHolder {
 async function unmerged(deps: WorktreeDeps, entry: WorktreeEntry): Promise<number> {
   if (entry.head === null) return 0;
   const lines = await allLines(deps.store.db);
-  let fewest = subjectsMax;
+  let fewest = unmergedMax;
   for (const line of lines) {
     if (await deps.git.isAncestor(entry.head, line.landed_sha)) return 0;
-    const subjects = await deps.git.subjects(line.landed_sha, entry.head, subjectsMax);
-    if (subjects.ok) fewest = Math.min(fewest, subjects.value.length);
+    const own = await deps.git.lineCommits(line.landed_sha, entry.head, unmergedMax, 'all');
+    if (own.ok) fewest = Math.min(fewest, own.value.length);
   }
   return lines.length === 0 ? 0 : fewest;
 }
