@@ -24,7 +24,8 @@ export interface Noted {
 /**
  * The agent makes its change by a three-way merge onto the commit that it finds. In lines that it
  * cannot merge, it writes its own version, as an agent does that does not know the other change;
- * if a later change of the history is there already, that one's lines are the newer ones.
+ * if a later change of the history is there already, that one's lines are the newer ones. A commit
+ * without a change reports that nothing is left to do.
  */
 function agentText(folder: string, base: string): string {
   return `
@@ -50,7 +51,7 @@ if ! pick; then
   fi
 fi
 sleep "$rest"
-git diff --cached --quiet || git commit -q --no-verify -m "$id"
+git commit -q --allow-empty --no-verify -m "$id"
 note done
 `;
 }
