@@ -2,7 +2,7 @@
 // get a hint.
 
 export const forecastPolicies = ['tell', 'order', 'off'] as const;
-/** `tell`: both agents get a hint. `order`: the later task also waits for the earlier one. */
+/** `tell`: both agents get a hint. `order`: one task also waits for the other (`orderOfPair`). */
 export type ForecastPolicy = (typeof forecastPolicies)[number];
 
 export const forecastLevels = ['same_file', 'conflict'] as const;
@@ -37,7 +37,7 @@ export interface ForecastStep {
   readonly record: Overlap | null;
   /** Conflicting files to tell the agents about. */
   readonly tell: readonly string[];
-  /** Whether the later task must wait for the earlier one. */
+  /** Whether one of the two tasks must wait for the other. */
   readonly order: boolean;
 }
 
@@ -66,10 +66,11 @@ export interface ForecastWork {
   /** The branch that it finally lands on. */
   readonly target: string;
   readonly startedMs: number;
+  /** Its agent has ended, and its work waits to land. */
+  readonly isFinished: boolean;
 }
 
 export interface ForecastPair<W extends ForecastWork> {
-  /** The work that would wait. */
   readonly later: W;
   readonly earlier: W;
   /** Paths that both changed, sorted. */
@@ -94,6 +95,18 @@ export function pairsThatMeet<W extends ForecastWork>(
       return shared.length === 0 ? [] : [{ later, earlier, shared }];
     }),
   );
+}
+
+/**
+ * The later work waits, unless it is finished and the earlier one is not: it would be done again.
+ * Returns null if both are finished, because their landings then decide.
+ */
+export function orderOfPair<W extends ForecastWork>(
+  later: W,
+  earlier: W,
+): { readonly waits: W; readonly lands: W } | null {
+  if (!later.isFinished) return { waits: later, lands: earlier };
+  return earlier.isFinished ? null : { waits: earlier, lands: later };
 }
 
 export function sharedFiles(one: readonly string[], other: readonly string[]): readonly string[] {

@@ -291,7 +291,7 @@ export const settingTable = {
     value: { type: 'choice', choices: forecastPolicies },
     fallback: 'tell',
     inFile: true,
-    doc: 'What to do when the changes of two running tasks conflict: `tell` both agents, `order` them, so that the later one stops and continues after the earlier one has landed, or `off`, which compares nothing.',
+    doc: 'What to do when the changes of two running tasks conflict: `tell` both agents, `order` them, so that one stops and continues after the other one has landed, or `off`, which compares nothing.',
     readBy: 'workflows (forecast)',
   },
   database: {

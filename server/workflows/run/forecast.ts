@@ -4,6 +4,7 @@
 import {
   decideForecast,
   type ForecastWork,
+  orderOfPair,
   type Overlap,
   pairsThatMeet,
   sharedFiles,
@@ -111,10 +112,12 @@ export class Forecast {
     for (const attempt of await comparedAttempts(store.db, machineId, attemptsMax)) {
       const { id, number, base, commit } = attempt;
       const tip = commit ?? (await git.readRef(attemptWorkRef(id, number)));
-      if (tip === null) continue;
+      // After a restart on a newer base, the last snapshot is still that of the former work.
+      if (tip === null || !(await git.isAncestor(base, tip))) continue;
       const files = await pathsChanged(this.#engine, base, tip);
       const { candidateOf, target, startedMs } = attempt;
-      works.push({ taskId: id, files, candidateOf, target, startedMs, attempt, tip });
+      const isFinished = commit !== null;
+      works.push({ taskId: id, files, candidateOf, target, startedMs, isFinished, attempt, tip });
     }
     return works;
   }
@@ -123,7 +126,7 @@ export class Forecast {
     const found: Meeting[] = [];
     for (const { later, earlier, shared } of pairsThatMeet(works)) {
       const key = { taskId: later.taskId, otherId: earlier.taskId };
-      found.push({ key, later, earlier, now: await this.#overlap(earlier.tip, later.tip, shared) });
+      found.push({ key, later, earlier, now: await this.#overlap(earlier, later, shared) });
     }
     for (const later of works) {
       const now = await this.#conflictWithLine(later);
@@ -142,15 +145,20 @@ export class Forecast {
     if (line === null || line === attempt.base) return null;
     const shared = sharedFiles(files, await pathsChanged(this.#engine, attempt.base, line));
     if (shared.length === 0) return null;
-    const overlap = await this.#overlap(line, tip, shared);
-    return overlap.level === 'conflict' ? overlap : null;
+    const conflicts = await pathsInConflict(this.#engine, line, tip);
+    return conflicts.length === 0 ? null : asOverlap(conflicts, shared);
   }
 
-  async #overlap(one: Sha, other: Sha, shared: readonly string[]): Promise<Overlap> {
-    const conflicts = await pathsInConflict(this.#engine, one, other);
-    return conflicts.length === 0
-      ? { level: 'same_file', files: shared }
-      : { level: 'conflict', files: [...conflicts].sort() };
+  /** A conflict with landed work in the other one's base is a conflict with the line. */
+  async #overlap(one: Work, other: Work, shared: readonly string[]): Promise<Overlap> {
+    const both = await pathsInConflict(this.#engine, one.tip, other.tip);
+    if (both.length === 0) return asOverlap([], shared);
+    const landed = [
+      ...(await pathsInConflict(this.#engine, one.tip, other.attempt.base)),
+      ...(await pathsInConflict(this.#engine, other.tip, one.attempt.base)),
+    ];
+    const own = both.filter((file) => !landed.includes(file));
+    return asOverlap(own, shared);
   }
 
   async #settle(meeting: Meeting, before: StoredForecast | null): Promise<void> {
@@ -167,7 +175,16 @@ export class Forecast {
       for (const { id, text } of hints) await addHint(tx, store.sources, id, text, 'forecast');
     });
     for (const { id } of hints) switchboard.hintAdded(id);
-    if (step.order) await orderTasks(this.#engine, key, record.files);
+    const order = step.order && earlier !== null ? orderOfPair(later, earlier) : null;
+    if (order !== null && (await this.#isRunning(order.waits)))
+      await orderTasks(this.#engine, order, record.files);
+  }
+
+  /** The work may have been finished since the round started, which takes seconds under load. */
+  async #isRunning({ attempt: { id, number } }: Work): Promise<boolean> {
+    const { machineId, store } = this.#engine;
+    const now = await comparedAttempts(store.db, machineId, attemptsMax);
+    return now.some((each) => each.id === id && each.number === number && each.commit === null);
   }
 
   /** Sends a hint about the other work to each running agent that accepts hints. */
@@ -213,17 +230,23 @@ function find(known: readonly StoredForecast[], key: ForecastKey): StoredForecas
   return known.find((one) => nameOf(one) === nameOf(key)) ?? null;
 }
 
-/** Makes the later task continue from the work of the earlier one. */
+function asOverlap(conflicts: readonly string[], shared: readonly string[]): Overlap {
+  return conflicts.length === 0
+    ? { level: 'same_file', files: shared }
+    : { level: 'conflict', files: [...conflicts].sort() };
+}
+
+/** Makes one task continue from the work of the other one. */
 async function orderTasks(
   engine: Uses<'store' | 'switchboard'>,
-  { taskId, otherId }: ForecastKey,
+  { waits, lands }: { readonly waits: Work; readonly lands: Work },
   files: readonly string[],
 ): Promise<void> {
-  const reason = `waits for ${otherId}: both change ${files.slice(0, 3).join(', ')}`;
+  const reason = `waits for ${lands.taskId}: both change ${files.slice(0, 3).join(', ')}`;
   try {
-    await waitForTask(engine, taskId, otherId, reason);
+    await waitForTask(engine, waits.taskId, lands.taskId, reason);
   } catch (error) {
-    // The earlier task now waits for the later one, or has ended.
+    // The other task now waits for this one, or has ended.
     if (error instanceof Refusal) return;
     throw error;
   }

@@ -7,6 +7,7 @@ import {
   type ForecastWork,
   type KnownOverlap,
   type Overlap,
+  orderOfPair,
   pairsThatMeet,
 } from '../../../server/core/forecast/decide.ts';
 import { forecastFigures } from '../../../server/core/forecast/figures.ts';
@@ -82,6 +83,7 @@ suite('the forecast of a conflict', () => {
       files: ['a', 'b'],
       candidateOf: null,
       target: 'main',
+      isFinished: false,
       ...more,
     });
     const pairs = pairsThatMeet([
@@ -102,6 +104,25 @@ suite('the forecast of a conflict', () => {
       ['late', 'one-of-two', 'z'],
       ['late', 'two-of-two', 'z'],
     ]);
+  });
+
+  test('it makes the later one wait, but never finished work for work that is not', () => {
+    const work = (taskId: string, isFinished: boolean): ForecastWork => ({
+      taskId,
+      startedMs: 1,
+      files: ['a'],
+      candidateOf: null,
+      target: 'main',
+      isFinished,
+    });
+    const namesOf = (isLaterFinished: boolean, isEarlierFinished: boolean) => {
+      const order = orderOfPair(work('later', isLaterFinished), work('earlier', isEarlierFinished));
+      return order === null ? null : [order.waits.taskId, order.lands.taskId];
+    };
+    assert.deepEqual(namesOf(false, false), ['later', 'earlier']);
+    assert.deepEqual(namesOf(false, true), ['later', 'earlier']);
+    assert.deepEqual(namesOf(true, false), ['earlier', 'later']);
+    assert.equal(namesOf(true, true), null);
   });
 
   test('it is right if one of the two had a conflict, and complete if it contains each task that had one', () => {
