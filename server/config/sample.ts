@@ -89,7 +89,8 @@ export function sampleToml(): string {
   let table = '';
   for (const key of inFile) {
     const dot = key.indexOf('.');
-    if (dot === -1 || key === 'agent.env' || key === 'webhooks.endpoints') continue;
+    if (dot === -1 || key === 'agent.env' || key === 'webhooks.endpoints' || key === 'gate.stages')
+      continue;
     if (table !== key.slice(0, dot)) {
       table = key.slice(0, dot);
       lines.push(`# [${table}]`);
@@ -100,9 +101,17 @@ export function sampleToml(): string {
       lines.push(`# ${definitionOf('agents').doc}`, '# [agents.codex]', '# path = "codex-acp"', '');
     }
   }
-  lines.push(...endpointLines, '', ...templateLines);
+  lines.push(...stageLines, '', ...endpointLines, '', ...templateLines);
   return `${lines.join('\n').trimEnd()}\n`;
 }
+
+const stageLines: readonly string[] = [
+  `# ${settingTable['gate.stages'].doc}`,
+  '# [gate.stages]',
+  '# lint = "npm run lint"',
+  '# test = "npm test"',
+  '# docs = { command = "npm run docs", paths = ["docs", "*.md"] }',
+];
 
 const endpointLines: readonly string[] = [
   `# ${settingTable['webhooks.endpoints'].doc}`,

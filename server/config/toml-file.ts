@@ -69,7 +69,11 @@ interface Collected {
 const freeTables: ReadonlySet<string> = new Set(['agent.env']);
 
 /** Tables of tables, whose names are free: the key of the setting by its path. */
-const namedTables: readonly (readonly string[])[] = [['templates'], ['webhooks', 'endpoints']];
+const namedTables: readonly (readonly string[])[] = [
+  ['templates'],
+  ['webhooks', 'endpoints'],
+  ['gate', 'stages'],
+];
 
 /** The table of tables that the path leads into; null = none. */
 function namedTableOf(path: readonly string[]): readonly string[] | null {

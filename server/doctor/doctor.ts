@@ -2,6 +2,7 @@
 // remedies. It changes nothing, starts no backend, and starts no program that the project brings or
 // names.
 
+import { gateTitle } from '../core/settings/gate-stages.ts';
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -305,7 +306,7 @@ function gateCheck(live: LiveSettings): Check {
         message:
           'warning: none configured; nothing is tested before it lands ([gate] command, DROVER_GATE or --gate)',
       }
-    : { name: 'gate', ok: true, message: command };
+    : { name: 'gate', ok: true, message: gateTitle(command) };
 }
 
 /** How the command's view differs from the agent's. */

@@ -105,7 +105,7 @@ async function proposeSetup(
   const workers = Math.min(workersMax, Math.max(workersMin, availableParallelism()));
   const asks = [
     ...(isOpen('agent.kind') ? (['agent'] as const) : []),
-    ...(isOpen('gate.command') ? (['gate'] as const) : []),
+    ...(isOpen('gate.command') && isOpen('gate.stages') ? (['gate'] as const) : []),
     ...(!hasFile && isOpen('max_workers') ? (['workers'] as const) : []),
   ];
   return { asks, gate: await findGate(root), workers };

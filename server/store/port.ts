@@ -135,6 +135,7 @@ export {
 export {
   askBaseGate,
   type BaseGateRow,
+  commandVerdict,
   endBaseGate,
   gateVerdict,
   isLandedTip,

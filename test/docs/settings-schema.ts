@@ -97,6 +97,8 @@ function valueSchema(kind: ValueKind): Schema {
       return { type: 'object', additionalProperties: templateSchema };
     case 'endpoints':
       return { type: 'object', additionalProperties: endpointSchema };
+    case 'stages':
+      return stagesSchema;
     case 'text':
     case 'branch prefix':
     case 'issues':
@@ -125,6 +127,24 @@ const agentsSchema: Schema = {
   type: 'object',
   additionalProperties: false,
   properties: Object.fromEntries(agentKinds.map((kind) => [kind, oneAgent])),
+};
+
+const stagesSchema: Schema = {
+  type: 'object',
+  additionalProperties: {
+    anyOf: [
+      { type: 'string', description: 'Shell command of the stage.' },
+      {
+        type: 'object',
+        additionalProperties: false,
+        required: ['command'],
+        properties: {
+          command: { type: 'string', description: 'Shell command of the stage.' },
+          paths: { ...texts, description: 'The stage runs only if one of these has changed.' },
+        },
+      },
+    ],
+  },
 };
 
 const templateSchema: Schema = {

@@ -1,7 +1,7 @@
 // The name of a run, and how it ended, as text. Pure.
 
 import { formatCount, formatDuration } from '../../server/core/format.ts';
-import type { Report } from '../../server/core/history/report.ts';
+import { type Report, skippedStageText } from '../../server/core/history/report.ts';
 import type { RunLine } from '../../server/core/history/run-list.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 
@@ -41,15 +41,17 @@ export function timeWords(atMs: number): string {
   return new Date(atMs).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** Returns null if the gate did not run. */
+/** Returns null if the gate did not run and no stage of it was skipped. */
 export function gateWords({ gate }: Report): string | null {
-  if (gate.runs === 0) return null;
+  const said = (gate.skipped ?? []).map((skipped) => shortLine(skippedStageText(skipped)));
   const flaky = gate.flaky === 0 ? '' : `, ${gate.flaky} flaky`;
-  const unused =
-    gate.unused_ms === 0
-      ? ''
-      : ` ${formatDuration(gate.unused_ms)} of early gates were not needed.`;
-  return `The gate ran ${formatCount(gate.runs, 'time')}: ${gate.passed} passed, ${gate.failed} failed${flaky}; ${formatDuration(gate.ms)} in all.${unused}`;
+  if (gate.unused_ms > 0)
+    said.unshift(`${formatDuration(gate.unused_ms)} of early gates were not needed.`);
+  if (gate.runs > 0)
+    said.unshift(
+      `The gate ran ${formatCount(gate.runs, 'time')}: ${gate.passed} passed, ${gate.failed} failed${flaky}; ${formatDuration(gate.ms)} in all.`,
+    );
+  return said.length === 0 ? null : said.join(' ');
 }
 
 export function causeWords(cause: string): string {

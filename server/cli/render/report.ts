@@ -9,7 +9,12 @@ import {
   withoutMarkup,
 } from '../../core/format.ts';
 import { outcomeText } from '../../core/plan/outcome-words.ts';
-import type { Report, ReportTask, ReportWait } from '../../core/history/report.ts';
+import {
+  type Report,
+  type ReportTask,
+  type ReportWait,
+  skippedStageText,
+} from '../../core/history/report.ts';
 import type { PathStep } from '../../core/history/critical-path.ts';
 import type { PeriodKind } from '../../core/history/task-story.ts';
 import { plainLine } from '../plain-text.ts';
@@ -218,6 +223,7 @@ function gateSection({ gate, landing, forecast }: Report): Section {
     sentences: [
       ...(gate.runs === 0 ? [] : [sentence, share]),
       ...(gate.unused_ms === 0 ? [] : [unused]),
+      ...(gate.skipped ?? []).map((skipped) => plainLine(skippedStageText(skipped))),
       ...(landing.count === 0 ? [] : [waited]),
       ...forecastSentences(forecast),
     ],

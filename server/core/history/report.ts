@@ -1,6 +1,7 @@
 // Reports how a run or an epic spent its time and money: landings, waits with their causes, and why
 // it took that long. Pure. Times are clipped to windows in which runs were active.
 
+import { formatCount } from '../format.ts';
 import type { ForecastFigures } from '../forecast/figures.ts';
 import {
   countOutcomes,
@@ -13,7 +14,7 @@ import {
 import type { TaskStatus } from '../plan/state.ts';
 import { criticalPath, type PathStep } from './critical-path.ts';
 import { listReportAttempts, type ReportAttempt } from './report-attempts.ts';
-import type { GateStory, Stories, UnusedGate } from './stories.ts';
+import type { GateStory, SkippedStage, Stories, UnusedGate } from './stories.ts';
 import type { Period, PeriodKind, TaskStory } from './task-story.ts';
 import { clippedMs, isWithin, joined, overlaps, type Window } from './windows.ts';
 import type { AttemptUsage } from './run-usage.ts';
@@ -67,6 +68,13 @@ export interface ReportTask {
   readonly usd: number;
 }
 
+export interface SkippedStages {
+  readonly stage: string;
+  readonly paths: readonly string[];
+  /** How many merges landed without it. */
+  readonly times: number;
+}
+
 export interface Report {
   readonly kind: 'run' | 'epic';
   readonly id: string;
@@ -94,6 +102,8 @@ export interface Report {
     readonly ms: number;
     /** Milliseconds of early gates that were canceled or whose verdict was not needed. */
     readonly unused_ms: number;
+    /** Stages that landings did not need. Absent in a report of an older backend. */
+    readonly skipped?: readonly SkippedStages[];
   };
   /** From the commit of finished work to its landing or return, including the gate. */
   readonly landing: {
@@ -173,7 +183,10 @@ export function makeReport(
     time: timeByKind(tasks, windows),
     waits: waits.toSorted((a, b) => b.ms - a.ms).slice(0, waitsMax),
     critical_path: criticalPath(tasks, windows),
-    gate: gateFigures(gates, stories.unusedGates.filter(isOf(ids, windows))),
+    gate: {
+      ...gateFigures(gates, stories.unusedGates.filter(isOf(ids, windows))),
+      skipped: countSkipped(stories.skippedStages.filter(isOf(ids, windows))),
+    },
     landing: landingFigures(tasks, windows, durationMs === 0 ? 0 : gateMs / durationMs),
     cost: costOf(used),
     retries: tasks.flatMap((task) => retriesOf(task, windows)),
@@ -290,7 +303,10 @@ function gatesOf(
   );
 }
 
-function isOf(ids: ReadonlySet<string>, windows: readonly Window[]): (gate: UnusedGate) => boolean {
+function isOf(
+  ids: ReadonlySet<string>,
+  windows: readonly Window[],
+): (gate: Pick<UnusedGate, 'endMs' | 'taskIds'>) => boolean {
   return ({ endMs, taskIds }) =>
     taskIds.some((task) => ids.has(task)) && windows.some((window) => isWithin(endMs, window));
 }
@@ -305,6 +321,22 @@ function gateFigures(own: readonly GateStory[], unused: readonly UnusedGate[]): 
     ms: sumOf(own),
     unused_ms: unused.reduce((sum, { ms }) => sum + ms, 0),
   };
+}
+
+function countSkipped(all: readonly SkippedStage[]): readonly SkippedStages[] {
+  const counted = new Map<string, SkippedStages>();
+  for (const { stage, paths } of all) {
+    const key = JSON.stringify([stage, paths]);
+    const times = (counted.get(key)?.times ?? 0) + 1;
+    counted.set(key, { stage, paths, times });
+  }
+  return [...counted.values()];
+}
+
+/** Why a stage was skipped, for people. */
+export function skippedStageText({ stage, paths, times }: SkippedStages): string {
+  const landings = formatCount(times, 'landing');
+  return `The stage ${stage} was skipped in ${landings} that changed nothing in ${paths.join(', ')}.`;
 }
 
 function sumOf(all: readonly Window[]): number {

@@ -49,6 +49,14 @@ export interface RunStory {
   isOver: boolean;
 }
 
+/** A stage of a gate that a landing did not need. */
+export interface SkippedStage {
+  readonly endMs: number;
+  readonly stage: string;
+  readonly paths: readonly string[];
+  readonly taskIds: readonly string[];
+}
+
 export interface EpicLanding {
   readonly epicId: string;
   readonly sha: string | null;
@@ -60,6 +68,7 @@ export interface Stories {
   readonly tasks: ReadonlyMap<string, TaskStory>;
   readonly gates: readonly GateStory[];
   readonly unusedGates: readonly UnusedGate[];
+  readonly skippedStages: readonly SkippedStage[];
   readonly runs: ReadonlyMap<string, RunStory>;
   readonly epicLandings: readonly EpicLanding[];
   /** The number of the last processed event. */
@@ -71,6 +80,7 @@ export class StoryTeller implements Stories {
   readonly tasks = new Map<string, TaskStory>();
   readonly gates: GateStory[] = [];
   readonly unusedGates: UnusedGate[] = [];
+  readonly skippedStages: SkippedStage[] = [];
   readonly runs = new Map<string, RunStory>();
   readonly epicLandings: EpicLanding[] = [];
   seq = 0;
@@ -139,6 +149,7 @@ export class StoryTeller implements Stories {
     const ms = Math.max(0, numberIn(event, 'duration_ms') ?? 0);
     if (event.type === 'gate.unused')
       this.unusedGates.push({ endMs, ms, taskIds: textsIn(event, 'task_ids') });
+    if (event.type === 'gate.skipped') this.#takeSkipped(event);
     if (event.type !== 'gate.passed' && event.type !== 'gate.failed') return;
     const gate: GateStory = {
       seq,
@@ -154,6 +165,18 @@ export class StoryTeller implements Stories {
     };
     this.gates.push(gate);
     this.#unnamed = 'task_ids' in event.data ? null : gate;
+  }
+
+  #takeSkipped(event: FeedEvent): void {
+    const { at_ms: endMs, data } = event;
+    const stages: readonly unknown[] = Array.isArray(data['stages']) ? data['stages'] : [];
+    for (const stage of stages as readonly { readonly name?: unknown; readonly paths?: unknown }[])
+      this.skippedStages.push({
+        endMs,
+        stage: String(stage.name),
+        paths: Array.isArray(stage.paths) ? stage.paths.map(String) : [],
+        taskIds: textsIn(event, 'task_ids'),
+      });
   }
 
   /**

@@ -18,6 +18,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'agents',
   'env_allow',
   'gate.command',
+  'gate.stages',
   'setup.command',
   'setup.copy',
   'gate.env_allow',

@@ -1,5 +1,6 @@
 // Settings for the project's commands: the gate and the setup.
 
+import { encodeStages, type GateStage } from './gate-stages.ts';
 import { commandNetworks } from './sandbox-settings.ts';
 
 export const commandSettingTable = {
@@ -10,6 +11,13 @@ export const commandSettingTable = {
     flag: '--gate',
     inFile: true,
     doc: 'Shell command that tests the merged tree. Work lands only if it exits with 0.',
+    readBy: 'workflows (gate)',
+  },
+  'gate.stages': {
+    value: { type: 'stages' },
+    fallback: {},
+    inFile: true,
+    doc: 'Commands that run side by side on the merged tree, in place of one gate command: a name and a command for each, or a table with command and paths. A stage with paths is skipped if a merge changes none of them.',
     readBy: 'workflows (gate)',
   },
   'gate.timeout': {
@@ -103,6 +111,7 @@ export type CommandSettingKey = keyof typeof commandSettingTable;
 
 export interface CommandSettings {
   readonly gate: {
+    /** A shell command, or encoded stages. */
     readonly command: string | null;
     readonly timeoutMs: number;
     readonly envAllow: readonly string[];
@@ -120,9 +129,10 @@ export interface CommandSettings {
 }
 
 export function readCommandSettings(get: <T>(key: CommandSettingKey) => T): CommandSettings {
+  const stages = get<readonly GateStage[]>('gate.stages');
   return {
     gate: {
-      command: get('gate.command'),
+      command: stages.length > 0 ? encodeStages(stages) : get('gate.command'),
       timeoutMs: get('gate.timeout'),
       envAllow: get('gate.env_allow'),
       keep: get('gate.keep'),

@@ -8,6 +8,7 @@ import { intakeLabel } from '../forge/intake.ts';
 import { isBranchPrefix } from '../work/ref-names.ts';
 import { ageExpected, parseAge } from './retention.ts';
 import { hostRuleExpected, parseHostRule } from './network-hosts.ts';
+import { readStages, stagesExpected } from './gate-stages.ts';
 import { readTemplates } from '../exchange/templates.ts';
 import { endpointsExpected, isSecret, isWebhookUrl, readEndpoints } from './webhook-endpoints.ts';
 
@@ -41,6 +42,8 @@ export type ValueKind =
   | { readonly type: 'agents' }
   /** Tables of task templates. */
   | { readonly type: 'templates' }
+  /** Stages of a gate. */
+  | { readonly type: 'stages' }
   /** Tables of webhook endpoints. */
   | { readonly type: 'endpoints' }
   /** A web URL without user and password. Its path may be secret. */
@@ -143,6 +146,8 @@ export function expectedText(kind: ValueKind): string {
       return agentSettingsExpected;
     case 'templates':
       return 'tables of templates, as [templates.bug]';
+    case 'stages':
+      return stagesExpected;
     case 'endpoints':
       return endpointsExpected;
     case 'url':
@@ -165,13 +170,14 @@ export function readValue(
   form: 'typed' | 'text',
 ): Result<unknown, string> {
   if (kind.type === 'templates') return readTemplates(raw);
+  if (kind.type === 'stages') return readStages(raw, isInnerPath);
   if (kind.type === 'endpoints') return readEndpoints(raw);
   const value = valueOf(kind, raw, form);
   return value === undefined ? err(expectedText(kind)) : ok(value);
 }
 
 function valueOf(
-  kind: Exclude<ValueKind, { readonly type: 'templates' | 'endpoints' }>,
+  kind: Exclude<ValueKind, { readonly type: 'templates' | 'stages' | 'endpoints' }>,
   raw: unknown,
   form: 'typed' | 'text',
 ): unknown {

@@ -97,8 +97,32 @@ export function resolveSettings(layers: readonly SettingLayer[]): LoadedSettings
       }
     }
   }
+  const both = chooseGate(values);
+  if (both !== null) problems.push(both);
   const all = Object.fromEntries(values) as { [K in SettingKey]: ResolvedValue };
   return { settings: settingsOf(all), values: all, problems, warnings };
+}
+
+const sources: readonly SettingSource[] = ['default', 'user', 'project', 'env', 'flag', 'policy'];
+
+/** A command and stages exclude each other: the one of the higher layer applies. */
+function chooseGate(values: Map<SettingKey, ResolvedValue>): SettingNote | null {
+  const [command, stages] = [values.get('gate.command'), values.get('gate.stages')];
+  if (typeof command?.value !== 'string' || stages === undefined) return null;
+  if ((stages.value as readonly unknown[]).length === 0) return null;
+  if (command.source === stages.source) {
+    return {
+      origin: null,
+      line: null,
+      key: 'gate.stages',
+      message:
+        '`gate.command` and `gate.stages` are both set. Remove one of them: the stages run in place of the command.',
+    };
+  }
+  const isCommand = sources.indexOf(command.source) > sources.indexOf(stages.source);
+  const lower = isCommand ? 'gate.stages' : 'gate.command';
+  values.set(lower, defaultOf(lower));
+  return null;
 }
 
 /** Merges settings of agents with those of lower layers, for the same agent and for others. */

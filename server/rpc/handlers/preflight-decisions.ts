@@ -1,6 +1,7 @@
 // The decisions that a person makes before a run: the value that would take effect, its source, and
 // the recommended one.
 
+import { gateTitle } from '../../core/settings/gate-stages.ts';
 import { availableParallelism } from 'node:os';
 import { findGate } from '../../config/found-gate.ts';
 import { stepText } from '../../core/format.ts';
@@ -120,7 +121,7 @@ async function gateDecision(
         : `Found in ${found.file}. Without a gate, nothing is tested before it lands.`;
   return decision(deps, 'gate.command', params.gate !== undefined, {
     name: 'gate',
-    value: gateCommand === null ? null : engine.mask(gateCommand),
+    value: gateCommand === null ? null : engine.mask(gateTitle(gateCommand)),
     recommended: found?.command ?? null,
     why,
   });

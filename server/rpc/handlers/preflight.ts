@@ -1,6 +1,7 @@
 // The facts known before a run: whether it would be refused, and anything that a person should know
 // first. Starts nothing.
 
+import { gateTitle } from '../../core/settings/gate-stages.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { cycleText, findCycle } from '../../core/plan/graph.ts';
 import { Refusal } from '../../core/failure.ts';
@@ -310,7 +311,7 @@ async function gateCheck(
     const remedy = 'Set [gate] command in .drover.toml.';
     return check('gate', 'warning', 'No gate: nothing is tested before it lands.', remedy);
   }
-  const shown = engine.mask(command);
+  const shown = engine.mask(gateTitle(command));
   const tip = branch === null ? null : await nextBase(engine, branch);
   const tree = tip === null ? null : await engine.git.treeOf(tip);
   const known =

@@ -2,7 +2,7 @@
 // setup command.
 
 import { readdir, open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import { redBaseOf } from '../../core/plan/block-cause.ts';
 import type { Answer, Params } from '../../protocol/api.ts';
@@ -19,10 +19,13 @@ export async function readStepLog(
 ): Promise<Answer<'step.log'>> {
   const task = await taskOrRefuse(engine.store.db, id);
   const { logs } = engine.places;
-  const path =
-    step === 'setup' ? join(logs, id, `${attempt}.setup.log`) : await gateLog(engine, task, logs);
-  const read = path === null ? null : await readEnd(path);
-  if (path === null || read === null) {
+  const paths =
+    step === 'setup'
+      ? [join(logs, id, `${attempt}.setup.log`)]
+      : await gateLogs(engine, task, join(logs, 'gate'));
+  const [path] = paths;
+  const read = await readAll(paths, step === 'gate');
+  if (path === undefined || read === null) {
     const what = step === 'setup' ? 'setup command' : 'gate';
     throw new Refusal(
       'unknown_id',
@@ -33,24 +36,48 @@ export async function readStepLog(
 }
 
 /**
- * The log of the red base that blocks the task, else of the newest tree that its work was part of.
+ * The logs of the red base that blocks the task, else of the newest tree that its work was part of:
+ * one, or one for each stage of the gate.
  */
-async function gateLog(
+async function gateLogs(
   engine: EngineHandlerDeps['engine'],
   row: TaskRow,
-  logs: string,
-): Promise<string | null> {
+  folder: string,
+): Promise<readonly string[]> {
   const cause = redBaseOf(row);
   const base = cause === null ? null : await engine.git.treeOf(cause.commit);
   const tree = base?.ok === true ? base.value : await lastGatedTree(engine.store.db, row.id);
-  if (tree === null || !/^[0-9a-f]+$/u.test(tree)) return null;
-  const folder = join(logs, 'gate');
+  if (tree === null || !/^[0-9a-f]+$/u.test(tree)) return [];
   const names = await readdir(folder).catch(() => []);
-  const tries = names
-    .filter((name) => name.startsWith(`${tree}.`) && /\.\d+\.log$/u.test(name))
-    .sort((a, b) => Number(b.split('.')[1]) - Number(a.split('.')[1]));
-  const [newest] = tries;
-  return newest === undefined ? null : join(folder, newest);
+  const logs = names.filter(
+    (name) => name.startsWith(`${tree}.`) && /^\w+\.\d+(?:\.[\w-]+)?\.log$/u.test(name),
+  );
+  const newest = Math.max(...logs.map(numberOfTry));
+  return logs
+    .filter((name) => numberOfTry(name) === newest)
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+function numberOfTry(name: string): number {
+  return Number(name.split('.')[1]);
+}
+
+/** The logs of several stages come below their names. Returns null if there is no log. */
+async function readAll(
+  paths: readonly string[],
+  isGate: boolean,
+): Promise<{ readonly text: string; readonly isCut: boolean } | null> {
+  const texts: string[] = [];
+  let isAnyCut = false;
+  for (const path of paths) {
+    const read = await readEnd(path);
+    if (read === null) continue;
+    const [, , stage] = basename(path).split('.');
+    isAnyCut ||= read.isCut;
+    texts.push(isGate && stage !== 'log' ? `Stage ${stage}:\n${read.text}` : read.text);
+  }
+  return texts.length === 0 ? null : { text: texts.join('\n'), isCut: isAnyCut };
 }
 
 /** Returns null if the file does not exist. */

@@ -3,6 +3,7 @@
 
 import type { Selectable } from 'kysely';
 import type { FailureKind } from '../../core/failure.ts';
+import { gateCommands } from '../../core/settings/gate-stages.ts';
 import type { PastGates } from '../../core/line/speculate.ts';
 import { type RedBase, storedCause } from '../../core/plan/block-cause.ts';
 import type { BaseGateTable } from '../schema/side-tables.ts';
@@ -10,7 +11,24 @@ import type { GateVerdictTable, Reads, Tx } from '../schema/tables.ts';
 
 export type GateVerdictRow = Selectable<GateVerdictTable>;
 
+/**
+ * Returns null if the gate is not known on the tree. With stages, a red stage decides, and each of
+ * them must be known as green.
+ */
 export async function gateVerdict(
+  db: Reads,
+  tree: string,
+  gate: string,
+): Promise<GateVerdictRow | null> {
+  const rows: (GateVerdictRow | null)[] = [];
+  for (const command of gateCommands(gate)) rows.push(await commandVerdict(db, tree, command));
+  const red = rows.find((row) => row?.ok === 0);
+  if (red !== undefined || rows.includes(null)) return red ?? null;
+  return rows.find((row) => row?.flaky === 1) ?? rows[0] ?? null;
+}
+
+/** The verdict of one shell command. */
+export async function commandVerdict(
   db: Reads,
   tree: string,
   command: string,
@@ -111,8 +129,14 @@ export async function endBaseGate(
     .execute();
 }
 
-/** How long the command last took on any tree. Returns null if it never finished. */
-export async function lastGateDurationMs(db: Reads, command: string): Promise<number | null> {
+/** How long the gate last took on any tree. Returns null if it never finished. */
+export async function lastGateDurationMs(db: Reads, gate: string): Promise<number | null> {
+  const known: number[] = [];
+  for (const command of gateCommands(gate)) known.push(...(await lastDurationMs(db, command)));
+  return known.length === 0 ? null : Math.max(...known);
+}
+
+async function lastDurationMs(db: Reads, command: string): Promise<readonly number[]> {
   const row = await db
     .selectFrom('gate_verdicts')
     .select('duration_ms')
@@ -120,7 +144,7 @@ export async function lastGateDurationMs(db: Reads, command: string): Promise<nu
     .orderBy('at_ms', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return row?.duration_ms ?? null;
+  return row === undefined ? [] : [row.duration_ms];
 }
 
 /** Counts the gated attempts by the same agent in the same epic, and how many of them passed. */

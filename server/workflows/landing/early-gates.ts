@@ -1,6 +1,7 @@
 // The parallel gates of one landing. Only this process knows them, but their green verdicts are
 // stored by tree, so another process that continues the landing finds those.
 
+import { gateCommands } from '../../core/settings/gate-stages.ts';
 import { type Known, oddsOf, windowAfter, windowAtStart } from '../../core/line/speculate.ts';
 import {
   gateVerdict,
@@ -129,7 +130,7 @@ export class EarlyGates {
   /** The verdict on the tree of this merge; null if none is known. */
   verdictOf(merge: TestedMerge): Verdict | null {
     const gate = this.#gates.get(nameOf(merge));
-    return gate?.verdict ?? this.#green.get(nameOf(merge)) ?? null;
+    return gate?.verdict ?? this.#green.get(verdictName(merge)) ?? null;
   }
 
   async knownOf(merge: TestedMerge): Promise<Known> {
@@ -138,11 +139,14 @@ export class EarlyGates {
     if (gate?.error !== undefined && gate.error !== null) throw gate.error;
     if (gate !== undefined) {
       if (gate.verdict === null) return 'running';
-      if (gate.verdict.kind === 'green') return 'green';
-      return gate.isUsed ? 'red' : null;
+      if (gate.verdict.kind !== 'green') return gate.isUsed ? 'red' : null;
+      if (covers(gate.merge, merge)) return 'green';
+      // It skipped a stage that the same tree needs on the present tip.
+      this.#gates.delete(name);
     }
-    if (!this.#green.has(name)) this.#green.set(name, await storedGreen(this.#engine, merge));
-    return this.#green.get(name) === null ? null : 'green';
+    const key = verdictName(merge);
+    if (!this.#green.has(key)) this.#green.set(key, await storedGreen(this.#engine, merge));
+    return this.#green.get(key) === null ? null : 'green';
   }
 
   /** Cancels all other gates and forgets their verdicts. */
@@ -179,11 +183,11 @@ export class EarlyGates {
   }
 
   /** How long the gate takes, as far as known. */
-  async gateMs(rows: readonly LandingRow[]): Promise<number> {
+  async gateMs(gates: readonly string[]): Promise<number> {
     const nowMs = this.#engine.clock.now();
     const times = this.running.map(({ startedMs }) => nowMs - startedMs);
-    for (const command of commandsOf(rows))
-      times.push((await lastGateDurationMs(this.#engine.store.db, command)) ?? 0);
+    for (const gate of gates)
+      times.push((await lastGateDurationMs(this.#engine.store.db, gate)) ?? 0);
     return Math.max(0, ...times);
   }
 
@@ -291,19 +295,29 @@ export class EarlyGates {
   }
 }
 
-/** Merges with the same key share one verdict. */
+/** Merges with the same key share one gate. */
 export function nameOf({ tree, rows }: TestedMerge): string {
   return [tree, ...commandsOf(rows)].join('\n');
+}
+
+/** Merges with the same key share one verdict: which stages a tree needs depends on the tip. */
+function verdictName(merge: TestedMerge): string {
+  return [nameOf(merge), ...merge.needed].join('\n');
+}
+
+function covers(tested: TestedMerge, wanted: TestedMerge): boolean {
+  const ran = new Set(tested.needed.flatMap(gateCommands));
+  return wanted.needed.flatMap(gateCommands).every((command) => ran.has(command));
 }
 
 /** Returns null unless every command is known to be green on the tree. */
 async function storedGreen(
   { store }: Uses<'store'>,
-  { tree, rows }: TestedMerge,
+  { tree, needed }: TestedMerge,
 ): Promise<Verdict | null> {
   let flaky = false;
-  for (const command of commandsOf(rows)) {
-    const known = await gateVerdict(store.db, tree, command);
+  for (const gate of needed) {
+    const known = await gateVerdict(store.db, tree, gate);
     if (known?.ok !== 1) return null;
     flaky ||= known.flaky === 1;
   }

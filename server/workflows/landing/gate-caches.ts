@@ -2,7 +2,8 @@
 // files themselves. They are kept only if the work that filled them has landed, because leftovers
 // of a refused candidate could falsify the next result.
 
-import { allLines, gateVerdict } from '../../store/port.ts';
+import { gateCommands } from '../../core/settings/gate-stages.ts';
+import { allLines, commandVerdict } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 /** Without its manifest beside it, a folder with this name could be anything. */
@@ -34,7 +35,12 @@ async function hasLanded(
   if (!status.ok) return false;
   const { head } = status.value;
   const tree = await git.treeOf(head);
-  if (!tree.ok || (await gateVerdict(store.db, tree.value, command))?.ok !== 1) return false;
+  if (!tree.ok) return false;
+  const verdicts: (number | undefined)[] = [];
+  for (const one of gateCommands(command))
+    verdicts.push((await commandVerdict(store.db, tree.value, one))?.ok);
+  // Stages that were skipped have no verdict.
+  if (verdicts.includes(0) || !verdicts.includes(1)) return false;
   for (const { landed_sha: tip } of await allLines(store.db)) {
     if (await git.isAncestor(head, tip)) return true;
   }

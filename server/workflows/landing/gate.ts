@@ -3,7 +3,8 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { MadeOnce } from '../../core/made-once.ts';
-import { failureEvidence, failureLines } from '../../core/prompt/failure-lines.ts';
+import { failureLines } from '../../core/prompt/failure-lines.ts';
+import { decodeStages, gateTitle } from '../../core/settings/gate-stages.ts';
 import { KeyedMutex } from '../../core/work/semaphore.ts';
 import type { GitFailure } from '../../git/port.ts';
 import {
@@ -19,6 +20,7 @@ import type { Uses } from '../kit/engine-ports.ts';
 import { orFullDisk } from '../kit/full-disk.ts';
 import { gateRunId } from '../kit/run-ids.ts';
 import { keptCaches } from './gate-caches.ts';
+import { gateEnvironment, type GateTry, stageParts, tryGate } from './gate-try.ts';
 import { leaseGateFolder } from './gate-folder.ts';
 import { gatesOf } from './running-gates.ts';
 import { setUp, type SettingUp } from '../kit/setup-step.ts';
@@ -128,7 +130,10 @@ async function knownVerdict(
   if (known.at_ms < question.redSinceMs || question.look === 'again') return null;
   const { exit_code: exitCode, output_tail: tail } = known;
   const telling = failureLines(tail);
-  const last = { kind: 'exited' as const, exitCode, silentMs: 0, tail, telling };
+  const stages = decodeStages(question.command) ?? [];
+  const stage = stages.find(({ command }) => command === known.command)?.name ?? null;
+  const how = { kind: 'exited' as const, exitCode, silentMs: 0, tail, telling };
+  const last = { ...how, command: known.command, stage };
   const red = redGate(engine, question, last);
   return { kind: 'red', failure: red };
 }
@@ -160,7 +165,8 @@ export async function gateFailure(
 /** Marks of all commands that the holder of a gate slot may have started. */
 export function gateRunIds(engine: Uses<'places'>, holder: string): readonly string[] {
   const commit = holder.slice(gateHolder('').length);
-  return ['setup', 1, 2].map((part) => gateRunId(engine, commit, part));
+  const tries = [1, 2].flatMap((number) => [number, ...stageParts(number)]);
+  return ['setup', ...tries].map((part) => gateRunId(engine, commit, part));
 }
 
 interface GateJob extends GateQuestion {
@@ -191,7 +197,7 @@ async function tryOnce(
 ): Promise<GateTry | { readonly kind: 'verdict'; readonly verdict: GateVerdict }> {
   const unready = await makeReady(engine, job, signal);
   if (unready !== null) return { kind: 'verdict', verdict: unready };
-  const tried = await runOnce(engine, job, number, signal);
+  const tried = await tryGate(engine, job, number, signal);
   if (tried.kind === 'aborted') return { kind: 'verdict', verdict: { kind: 'aborted' } };
   if (!tried.ok) {
     const reason = await orFullDisk(engine, redGate(engine, job, tried));
@@ -252,73 +258,19 @@ function unusable(found: GitFailure): GateVerdict {
   return { kind: 'unusable', failure: failure('git_failed', message), isForeign };
 }
 
-interface GateTry {
-  readonly kind: 'exited' | 'timed_out' | 'aborted';
-  readonly ok: boolean;
-  readonly exitCode: number | null;
-  readonly durationMs: number;
-  readonly silentMs: number;
-  /** The end of its output, preceded by explaining lines that the end does not contain. */
-  readonly tail: string;
-  readonly telling: readonly string[];
-  /** The file with the whole output. */
-  readonly logPath: string;
-  /** Tracked files that the command changed although it was green. */
-  readonly changed: readonly string[];
-}
-
-async function runOnce(
-  engine: Uses<'commandEnvironment' | 'commands' | 'mask' | 'places' | 'settings'>,
-  job: GateJob,
-  attempt: number,
-  signal: AbortSignal,
-): Promise<GateTry> {
-  const settings = engine.settings();
-  const logPath = `${engine.places.logs}/gate/${job.tree}.${attempt}.log`;
-  const outcome = await engine.commands.run(
-    {
-      command: job.command,
-      cwd: job.path,
-      env: gateEnvironment(engine, job, 'gate'),
-      timeoutMs: settings.gateTimeoutMs,
-      logPath,
-      runId: gateRunId(engine, job.commit, attempt),
-    },
-    signal,
-  );
-  const late = `\n(ended by Drover after ${settings.gateTimeoutMs / 1000} s)`;
-  const tail = outcome.kind === 'timed_out' ? `${outcome.tail}${late}` : outcome.tail;
-  const telling = outcome.telling.map(engine.mask);
-  return {
-    kind: outcome.kind === 'not_started' ? 'exited' : outcome.kind,
-    ok: outcome.kind === 'exited' && outcome.exitCode === 0,
-    exitCode: outcome.exitCode,
-    durationMs: outcome.durationMs,
-    silentMs: outcome.silentMs ?? 0,
-    tail: failureEvidence(telling, engine.mask(tail)),
-    telling,
-    logPath,
-    changed: [],
-  };
-}
-
-function gateEnvironment(
-  engine: Uses<'commandEnvironment' | 'settings'>,
-  job: GateJob,
-  command: 'gate' | 'setup',
-): Record<string, string> {
-  return {
-    ...engine.commandEnvironment(command),
-    DROVER_GATE: '1',
-    DROVER_PORT_BASE: String(gatePortBase + job.number * engine.settings().portsPerTask),
-  };
+/** Each stage that ran, for the feed. */
+function stageData({ ok, stage, stages }: GateTry): Readonly<Record<string, unknown>> {
+  if (stages.length === 0) return {};
+  const ended = stages.map((one) => ({
+    name: one.stage,
+    ok: one.ok,
+    duration_ms: Math.round(one.durationMs),
+  }));
+  return { stages: ended, ...(ok ? {} : { stage }) };
 }
 
 /** Maximum number of file names in an event. */
 const changedMax = 20;
-
-/** Ports of gate worktrees are above those of task slots. */
-const gatePortBase = 28_000;
 
 async function remember(
   engine: Uses<'clock' | 'mask' | 'settings' | 'store'>,
@@ -330,14 +282,16 @@ async function remember(
     // A gate that was interrupted or did not start reveals nothing about the tree.
     const isTold = last.kind === 'exited' && last.exitCode !== null;
     if (isTold && (last.ok || job.look !== 'first'))
-      await keepVerdict(engine, tx, job, last, flaky);
+      for (const one of last.ok && last.stages.length > 0 ? last.stages : [last])
+        await keepVerdict(engine, tx, job, one, flaky);
     await engine.store.append(tx, {
       type: last.ok ? 'gate.passed' : 'gate.failed',
       data: {
         task_ids: job.taskIds,
         tree: job.tree,
         commit: job.commit,
-        command: engine.mask(job.command),
+        command: engine.mask(gateTitle(last.command)),
+        ...stageData(last),
         exit_code: last.exitCode,
         duration_ms: Math.round(last.durationMs),
         flaky,
@@ -363,7 +317,7 @@ async function keepVerdict(
 ): Promise<void> {
   await keepGateVerdict(tx, {
     tree_sha: job.tree,
-    command: job.command,
+    command: last.command,
     ok: last.ok ? 1 : 0,
     exit_code: last.exitCode,
     duration_ms: Math.round(last.durationMs),
@@ -375,18 +329,20 @@ async function keepVerdict(
 
 function redGate(
   engine: Uses<'mask' | 'settings'>,
-  { command, about = null }: GateQuestion,
-  last: Pick<GateTry, 'kind' | 'exitCode' | 'silentMs' | 'tail' | 'telling'>,
+  { about = null }: GateQuestion,
+  last: Pick<GateTry, 'command' | 'exitCode' | 'kind' | 'silentMs' | 'stage' | 'tail' | 'telling'>,
 ): Failure {
-  const { exitCode, silentMs, tail, telling } = last;
+  const { command, exitCode, silentMs, stage, tail, telling } = last;
   const limit = { name: '[gate] timeout', ms: engine.settings().gateTimeoutMs };
   const end = { isLate: last.kind === 'timed_out', silentMs, exitCode, limit };
   const shown = engine.mask(command);
   if (about !== null) {
-    return failure('gate_failed', `${about}: ${shown} ${commandEnd({ ...end, telling })}`, tail);
+    const what = stage === null ? shown : `stage ${stage} (${shown})`;
+    return failure('gate_failed', `${about}: ${what} ${commandEnd({ ...end, telling })}`, tail);
   }
   const said = tellingText(telling);
   const how = `${shown} ${commandEnd({ ...end, telling: [] })}`;
   const why = said === '' ? how : `${said} (${how})`;
-  return failure('gate_failed', `The gate failed on the merged code: ${why}`, tail);
+  const what = stage === null ? 'The gate' : `The stage ${stage} of the gate`;
+  return failure('gate_failed', `${what} failed on the merged code: ${why}`, tail);
 }

@@ -14,7 +14,7 @@ import { buildChain, type Chain, type Link } from './chain.ts';
 import { type EarlyGates, type GatingLine, nameOf } from './early-gates.ts';
 import { type LandingBatch, nothingBuilt } from './landing-batch.ts';
 import { placesFor } from './running-gates.ts';
-import type { TestedMerge } from './test-merge.ts';
+import { gatesNeeded, type TestedMerge } from './test-merge.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 type Building = GatingLine & Uses<'earlierUntilMs'>;
@@ -25,6 +25,12 @@ interface Place {
   readonly redSinceMs: number;
   /** Whether more work may join. */
   readonly takesMore: boolean;
+}
+
+/** What the candidates are merged onto. */
+interface Start {
+  readonly place: Place;
+  readonly head: LandingHead;
 }
 
 export async function nextLanding(
@@ -50,7 +56,9 @@ export async function nextLanding(
     if (conflicts.length + unmergeable.length + held.length > 0)
       return { ...nothingBuilt, tip, conflicts, unmergeable, held, problem: null };
     if (!isGated) return landingOf(head, chain.links, { kind: 'none' });
-    const decided = await new Candidates(engine, place, head, chain, gates).decided(stop);
+    const at = { place, head };
+    const prefixes = await mergesOf(engine, at, chain);
+    const decided = await new Candidates(engine, at, chain, prefixes, gates).decided(stop);
     if (decided !== null) return decided;
   }
 }
@@ -68,6 +76,30 @@ function landingOf(
   return next === undefined ? built : { ...built, next };
 }
 
+/** The merge of the first k links, at k - 1. */
+async function mergesOf(
+  engine: Building,
+  start: Start,
+  { links }: Chain,
+): Promise<readonly TestedMerge[]> {
+  const merges: TestedMerge[] = [];
+  for (const [at] of links.entries())
+    merges.push(await mergeOf(engine, start, links.slice(0, at + 1)));
+  return merges;
+}
+
+async function mergeOf(
+  engine: Building,
+  { place: { line, redSinceMs }, head: { head, tip } }: Start,
+  links: readonly Link[],
+): Promise<TestedMerge> {
+  const last = links.at(-1);
+  const rows = links.map(({ row }) => row);
+  const [commit, tree, base] = [last?.head ?? head, last?.tree ?? '', links.at(-2)?.head ?? head];
+  const gates = await gatesNeeded(engine, rows, { tip, commit });
+  return { line, redSinceMs, commit, tree, base, rows, ...gates };
+}
+
 /** The candidates of one chain. */
 class Candidates {
   readonly #engine: Building;
@@ -82,13 +114,19 @@ class Candidates {
    */
   readonly #without = new Map<number, TestedMerge | null>();
 
-  constructor(engine: Building, place: Place, head: LandingHead, chain: Chain, gates: EarlyGates) {
+  constructor(
+    engine: Building,
+    { place, head }: Start,
+    chain: Chain,
+    prefixes: readonly TestedMerge[],
+    gates: EarlyGates,
+  ) {
     this.#engine = engine;
     this.#place = place;
     this.#head = head;
     this.#chain = chain;
     this.#gates = gates;
-    this.#prefixes = chain.links.map((_, at) => this.#mergeOf(chain.links.slice(0, at + 1)));
+    this.#prefixes = prefixes;
   }
 
   /** Resolves with null if the chain has changed. */
@@ -130,18 +168,6 @@ class Candidates {
     }
   }
 
-  #mergeOf(links: readonly Link[]): TestedMerge {
-    const last = links.at(-1);
-    return {
-      line: this.#place.line,
-      redSinceMs: this.#place.redSinceMs,
-      commit: last?.head ?? this.#head.head,
-      tree: last?.tree ?? '',
-      base: links.at(-2)?.head ?? this.#head.head,
-      rows: links.map(({ row }) => row),
-    };
-  }
-
   async #candidate({ through, without }: Candidate): Promise<TestedMerge | null> {
     if (without === null) return this.#prefixes[through - 1] ?? null;
     const known = this.#without.get(without);
@@ -157,7 +183,8 @@ class Candidates {
     const links = this.#chain.links.slice(0, through).filter((_, at) => at !== without);
     const rows = links.map(({ row }) => row);
     const chain = await buildChain(this.#engine, rows, on, this.#gates.merges);
-    return chain.links.length === rows.length ? this.#mergeOf(chain.links) : null;
+    if (chain.links.length < rows.length) return null;
+    return mergeOf(this.#engine, { place: this.#place, head: this.#head }, chain.links);
   }
 
   /** A guess made before a task landed or joined may be the same merge as one of the new chain. */
@@ -177,13 +204,24 @@ class Candidates {
     return landingOf(this.#head, links, verdict);
   }
 
-  #land(through: number): LandingBatch {
+  async #land(through: number): Promise<LandingBatch> {
     const merge = this.#prefixes[through - 1];
     const verdict = merge === undefined ? null : this.#gates.verdictOf(merge);
     if (merge === undefined || verdict === null) throw new Error('no verdict on what lands');
     this.#gates.use(merge);
     this.#gates.ended('landed');
+    if (merge.skipped.length > 0) await this.#tellSkipped(merge);
     return this.#landing(this.#chain.links.slice(0, through), verdict);
+  }
+
+  async #tellSkipped({ rows, tree, skipped }: TestedMerge): Promise<void> {
+    const { store } = this.#engine;
+    const data = {
+      task_ids: rows.map(({ task_id: id }) => id),
+      tree,
+      stages: skipped.map(({ name, paths }) => ({ name, paths })),
+    };
+    await store.transaction((tx) => store.append(tx, { type: 'gate.skipped', data }));
   }
 
   /**
@@ -243,7 +281,7 @@ class Candidates {
       others: gates.asides.length,
       places,
       window: gates.window,
-      gateMs: await gates.gateMs(rows),
+      gateMs: await gates.gateMs([...new Set(this.#prefixes.flatMap(({ needed }) => needed))]),
     };
   }
 

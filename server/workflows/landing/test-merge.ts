@@ -1,6 +1,7 @@
 // The gate of a landing batch: each distinct command of its tasks must pass on the final merged
 // tree.
 
+import { type GateStage, hasPaths, neededStages } from '../../core/settings/gate-stages.ts';
 import { runInPlace, type Gating } from './gate.ts';
 import type { LandingBatch } from './landing-batch.ts';
 
@@ -18,6 +19,10 @@ export interface TestedMerge {
   readonly tree: Sha;
   readonly base: Sha;
   readonly rows: readonly LandingRow[];
+  /** The gates that the change needs. A gate without a stage to run is missing. */
+  readonly needed: readonly string[];
+  /** Stages that nothing in the change needs. */
+  readonly skipped: readonly GateStage[];
   /** Older red verdicts (Unix ms) are ignored. */
   readonly redSinceMs: number;
 }
@@ -28,16 +33,35 @@ export function commandsOf(rows: readonly LandingRow[]): readonly string[] {
   return [...new Set(commands)];
 }
 
+/**
+ * The gates of the rows without the stages that the change since the tip does not need. All stages
+ * are needed if git cannot tell the change.
+ */
+export async function gatesNeeded(
+  { git }: Uses<'git'>,
+  rows: readonly LandingRow[],
+  { tip, commit }: { readonly tip: Sha; readonly commit: Sha },
+): Promise<Pick<TestedMerge, 'needed' | 'skipped'>> {
+  const gates = commandsOf(rows);
+  const changed = gates.some(hasPaths) ? await git.changedPaths(tip, commit) : null;
+  if (changed?.ok !== true) return { needed: gates, skipped: [] };
+  const parts = gates.map((gate) => neededStages(gate, changed.value));
+  return {
+    needed: parts.flatMap(({ gate }) => gate ?? []),
+    skipped: parts.flatMap(({ skipped }) => skipped),
+  };
+}
+
 /** `first`: a single try. `again`: the second try for one task's work that was red. */
 export async function testMerge(
   engine: TestingBatch,
-  { line, commit, tree, base, rows, redSinceMs }: TestedMerge,
+  { line, commit, tree, base, rows, needed, redSinceMs }: TestedMerge,
   look: 'first' | 'again',
   stop: AbortSignal,
 ): Promise<LandingBatch['verdict']> {
   const taskIds = rows.map((row) => row.task_id);
   let isFlaky = false;
-  for (const command of commandsOf(rows)) {
+  for (const command of needed) {
     const question = { commit, tree, command, taskIds, redSinceMs, look };
     const verdict = await runInPlace(engine, question, stop);
     if (verdict.kind === 'green') {

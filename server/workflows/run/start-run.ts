@@ -1,6 +1,7 @@
 // Starts a run: its target, its line and its row. A run that lacks something is refused without
 // changes.
 
+import { gateTitle } from '../../core/settings/gate-stages.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
 import { epicCycle } from '../../core/line/epic-cycle.ts';
 import { agentChain } from '../../core/work/fallback.ts';
@@ -190,7 +191,7 @@ async function begin(
       land: row.land,
       base: row.base_sha,
       agent: engine.settings().agentKind,
-      gate: gate === null ? null : engine.mask(gate),
+      gate: gate === null ? null : engine.mask(gateTitle(gate)),
       ...(tasks !== null && { tasks: tasks.length }),
     },
   });

@@ -149,6 +149,8 @@ suite('report', () => {
     assert.equal(report.time.queued, 11_000);
   });
 
+  const docs = { name: 'docs', paths: ['docs'] };
+
   test('concurrent gates count as one period in which a gate ran, and unneeded gates are summed', () => {
     const named = { command: 'make', exit_code: 0, flaky: false, task_ids: ['a'] };
     const a = lands('a', [101_000, 102_000, 103_000, 120_000]);
@@ -160,11 +162,14 @@ suite('report', () => {
       [112_000, 'gate.passed', null, { ...named, duration_ms: 6_000, task_ids: ['a', 'b'] }],
       [113_000, 'gate.unused', null, { duration_ms: 700, task_ids: ['a', 'b'] }],
       [114_000, 'gate.unused', null, { duration_ms: 50, task_ids: ['b'] }],
+      [115_000, 'gate.skipped', null, { task_ids: ['a'], stages: [docs] }],
+      [116_000, 'gate.skipped', null, { task_ids: ['b'], stages: [docs] }],
       ...a.slice(-1),
       end(121_000),
     ]);
     assert.equal(report.gate.ms, 12_000);
     assert.equal(report.gate.unused_ms, 700);
+    assert.deepEqual(report.gate.skipped, [{ stage: 'docs', paths: ['docs'], times: 1 }]);
     assert.equal(report.landing.gate_share, 8_000 / report.duration_ms);
   });
 
@@ -196,7 +201,8 @@ suite('report', () => {
       end(113_000),
     ]);
     const { unused_ms: unused, ...counted } = report.gate;
-    assert.deepEqual(counted, { runs: 2, passed: 1, failed: 1, flaky: 1, ms: 1_000 });
+    const expected = { runs: 2, passed: 1, failed: 1, flaky: 1, ms: 1_000, skipped: [] };
+    assert.deepEqual(counted, expected);
     assert.equal(unused, 0);
     const { gate_share: share, ...landing } = report.landing;
     assert.equal(share, 1_000 / report.duration_ms);
