@@ -1,5 +1,5 @@
-// The shared state of the git layer's subjects about one repository: its place, how git is run in
-// it, and its few locks.
+// State of one repository that all parts of the git layer share: its location, how git runs in it,
+// and its few locks.
 
 import type { Result } from '../core/failure.ts';
 import type { Trash } from '../files/trash.ts';
@@ -9,11 +9,11 @@ import type { Signature } from './slot-port.ts';
 
 export interface RunOptions extends Omit<GitCommand, 'args' | 'cwd' | 'urgent'> {
   /**
-   * Private git folder of a worktree; if unset, the command runs in the root. Drover passes git the
-   * location of its repository.
+   * Private git folder of a worktree; if unset, the command runs in the root. Drover tells git
+   * where its repository is.
    */
   readonly at?: string;
-  /** If false, a lock of another process is reported immediately. */
+  /** If false, another process's lock is reported at once. */
   readonly waitForLocks?: boolean;
 }
 
@@ -27,19 +27,23 @@ export interface GitObject {
   readonly content: Buffer;
 }
 
-/** Objects of the repository, read by one git process that stays, and the facts known of them. */
+/**
+ * Objects of the repository, read through one persistent git process, and cached facts about them.
+ */
 export interface KnownObjects {
-  /** Returns null if the repository does not have it. */
+  /** Returns null if the repository does not have the object. */
   read(sha: Sha): Promise<Result<GitObject | null, GitOutput>>;
   known(sha: Sha): CommitObject | null;
-  /** Returns null if the commit does not exist, or git could not be asked. */
+  /** Returns null if the commit does not exist or git could not answer. */
   commit(sha: Sha): Promise<CommitObject | null>;
   remember(sha: Sha, commit: CommitObject): void;
   answer(question: string): boolean | undefined;
   rememberAnswer(question: string, answer: boolean): void;
 }
 
-/** A secret in a content: its kind, for a sentence, and a text that identifies the same secret. */
+/**
+ * A secret found in content: its kind, for a sentence, and a text that identifies the same secret.
+ */
 export interface SecretFound {
   readonly what: string;
   readonly id: string;
@@ -51,40 +55,38 @@ export interface RepositoryContext {
   readonly commonDir: string;
   /** Root of the main checkout. */
   readonly root: string;
-  /** A bare repository with worktrees around it: the root is one of those. */
+  /** True for a bare repository with worktrees; the root is then one of those. */
   readonly isBare: boolean;
-  /** False if refs are kept in tables (`reftable`): then reading a ref needs a process. */
+  /** False if refs are stored in tables (`reftable`), so that reading one needs a process. */
   readonly refsAreFiles: boolean;
-  /** Git logs the moves of Drover's own refs too: `core.logAllRefUpdates` is `always`. */
+  /** Whether git also logs moves of Drover's refs, because `core.logAllRefUpdates` is `always`. */
   readonly ownRefsAreLogged: boolean;
-  /** Bytes of an object's id: 32 if the repository uses SHA-256. */
+  /** Bytes of an object id: 32 if the repository uses SHA-256. */
   readonly idBytes: 20 | 32;
-  /** Age from which a lock in a slot counts as left behind by a killed process. */
+  /** An older lock in a slot was left by a killed process. */
   readonly staleLockMs: number;
   readonly objects: KnownObjects;
-  /** The git process that moves refs which have no log. */
+  /** The git process that moves refs without a log. */
   readonly refMoves: Conversation;
-  /** The cone that was last set up in a slot, by its path. */
+  /** The sparse cone last set up in each slot, by path. */
   readonly cones: Map<string, string>;
   readonly trash: Trash;
-  /**
-   * Added to the environment of processes that talk to other machines, so that they never prompt.
-   */
+  /** Environment of processes that talk to other machines, which keeps them from prompting. */
   readonly networkVariables: Readonly<Record<string, string>>;
-  /** Arguments that make a checkout use several processes of git's own. */
+  /** Arguments that make a checkout use several git processes. */
   readonly checkoutSettings: readonly string[];
-  /** Decides by its name, unless a person allows this one. */
+  /** Decides by name, unless a person allows the path. */
   isHeldName(path: string): boolean;
-  /** Null skips the contents. */
+  /** Null = do not search contents. */
   readonly secretsIn: SecretSearch | null;
-  /** Variables for a commit, by the configuration as it is now. */
+  /** Environment variables for a commit, from the current configuration. */
   identity(signature?: Signature | null): Promise<Record<string, string>>;
   git(args: readonly string[], options?: RunOptions): Promise<GitOutput>;
   /**
-   * One at a time over the whole repository: adding, removing and pruning worktrees, and writing
-   * the configuration.
+   * Runs one body at a time for the whole repository: adding, removing and pruning worktrees, and
+   * writing the configuration.
    */
   exclusively<T>(body: () => Promise<T>): Promise<T>;
-  /** One at a time for each key. */
+  /** Runs one body at a time per key. */
   inTurn<T>(key: string, body: () => Promise<T>): Promise<T>;
 }

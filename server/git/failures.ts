@@ -1,5 +1,5 @@
-// Converts git's output to a failure: a kind, whether a later try may work, and a sentence that
-// names the cause.
+// Converts git's output to a failure: a kind, whether a retry may work, and a sentence that names
+// the cause.
 
 import { isSha, type Sha } from './sha.ts';
 import { err, ok } from '../core/failure.ts';
@@ -20,14 +20,14 @@ export function refuse<T>(kind: GitFailure['kind'], message: string): GitResult<
   return err(gitFailure(kind, message));
 }
 
-/** Git only warns about such folders, and leaves them out of its lists and commits. */
+/** Git only warns about such folders, and omits them from its lists and commits. */
 export function cannotRead(worktree: string, folders: readonly string[]): GitFailure {
   const names = folders.slice(0, 5).join(', ');
   const message = `Git cannot read ${names} in ${worktree} (permission denied), so its files are in no commit. Make it readable with "chmod -R u+rwX", or ignore it.`;
   return gitFailure('failed', message);
 }
 
-/** The lock file in the way, or null if the failure has another reason. */
+/** The lock file in the way; null if the failure has another cause. */
 export function parseLockFile(stderr: string): string | null {
   const created = /Unable to create '([^\n]+?\.lock)': File exists/i.exec(stderr);
   if (created?.[1]) return created[1];
@@ -36,40 +36,38 @@ export function parseLockFile(stderr: string): string | null {
   return null;
 }
 
-/**
- * Failures of git that occur when another git process runs in the same repository; a retry works.
- */
+/** Failures that another git process in the same repository can cause, so that a retry works. */
 export function isPassingRace(stderr: string): boolean {
   return /failed to read [^\n]*commondir|could not (?:open|read) [^\n]*\/worktrees\/[^\n]*: No such file/i.test(
     stderr,
   );
 }
 
-/** True when a compare-and-swap found another value than the one expected. */
+/** True if a compare-and-swap found an unexpected value. */
 export function isStale(stderr: string): boolean {
   return /but expected [0-9a-f]{40}|reference already exists|unable to resolve reference|reference is missing/i.test(
     stderr,
   );
 }
 
-/** True when git was given a commit that the repository does not have. */
+/** True if git was given a commit that the repository does not have. */
 function namesUnknownCommit(stderr: string): boolean {
   return /not a valid branch point|invalid reference|reference is not a tree|not a valid (?:object|commit) name|not something we can merge|bad object|unknown revision|nonexistent object/i.test(
     stderr,
   );
 }
 
-/** True when contents are missing that only a filter's program or another repository can give. */
+/** True if contents are missing that only a filter's program or another repository can provide. */
 function lacksContents(stderr: string): boolean {
   return /smudge filter \S+ failed|external filter '.*' failed|could not fetch \S+ from promisor remote/i.test(
     stderr,
   );
 }
 
-/** For a key that decides where git connects to. */
+/** For a key that controls the address that git connects to. */
 export const changedWords = "was changed in git's configuration after Drover had started";
 
-/** Git gives no code of the system, only its words. */
+/** Git reports this only in words, without an error code. */
 function tellsFullDisk(stderr: string): boolean {
   return /no space left on device|disk quota exceeded|not enough space|disk is full/iu.test(stderr);
 }
@@ -127,15 +125,15 @@ function failureOfText(output: GitOutput, doing: string): GitFailure {
   );
 }
 
-/** The lines that carry the reason, bounded, on one line. */
+/** Joins the lines with the reason into one line of limited length. */
 function lastWords(text: string): string {
   const lines = text
-    // Git lists the names that a reason is about below it, indented.
+    // Git lists the affected names indented below the reason.
     .replaceAll(/:\n\t/g, ': ')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('hint:'));
-  // Git lists the rejected names of extensions and files below its sentence.
+  // Git lists rejected names of extensions and files below its sentence.
   const reasons = lines.filter(
     (line, at) =>
       /^(?:fatal|error):/.test(line) || /^(?:fatal|error):.*:$/.test(lines[at - 1] ?? ''),

@@ -1,4 +1,4 @@
-// One call of git, and its result.
+// A git call and its result.
 
 import type { Result } from '../core/failure.ts';
 import type { ProgramProblem } from '../platform/ending.ts';
@@ -6,30 +6,30 @@ import type { ProgramProblem } from '../platform/ending.ts';
 export interface GitCommand {
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Written to git's standard input. */
+  /** Sent to git's standard input. */
   readonly input?: string | Uint8Array;
-  /** Added to the environment of this one process. */
+  /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Goes before less urgent calls, if several wait for their turn. */
+  /** Runs before less urgent calls that wait. */
   readonly urgent?: boolean;
-  /** Lets the hooks and the signing of the user run. */
+  /** Allows the user's hooks and commit signing. */
   readonly userHooks?: boolean;
   readonly timeoutMs?: number;
   /**
-   * It speaks with another machine, so it gets the user's whole environment, as hooks of the user
-   * do: programs for keys and passwords are the user's own.
+   * The process talks to another machine, so it gets the user's whole environment, as the user's
+   * hooks do, because programs for keys and passwords need it.
    */
   readonly network?: boolean;
-  /** Output beyond the bound is dropped (and the process ended) instead of being an error. */
+  /** Output above the limit is dropped and the process is killed, instead of an error. */
   readonly truncate?: boolean;
 }
 
-/** Why git has no exit code of its own. */
+/** Why git has no exit code. */
 export type GitProblem = ProgramProblem;
 
 export interface GitOutput {
-  /** -1 if it has none. */
+  /** -1 if there is none. */
   readonly code: number;
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -38,17 +38,17 @@ export interface GitOutput {
 
 export interface Question<T> {
   readonly input: string | Uint8Array;
-  /** Returns null until the output holds the whole answer. */
+  /** Returns null until the output contains the whole answer. */
   readonly read: (output: Buffer) => T | null;
 }
 
-/** A git process that answers one question after the other. */
+/** A persistent git process that answers one question after another. */
 export interface Conversation {
-  /** In turn. The failure is git's output as it ended. */
+  /** Asks in order. The failure is git's output when it ended. */
   ask<T>(question: Question<T>): Promise<Result<T, GitOutput>>;
 }
 
-/** Turns settings into `-c key=value` arguments. */
+/** Converts settings to `-c key=value` arguments. */
 export function settings(values: Readonly<Record<string, string>>): string[] {
   return Object.entries(values).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 }

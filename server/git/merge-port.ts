@@ -6,7 +6,9 @@ export interface Merge {
   readonly kind: 'merged';
   readonly commit: Sha;
   readonly tree: Sha;
-  /** Names new to the tip that not every system can check out: path → why. */
+  /**
+   * Names that are new to the tip and that some systems cannot check out, with the reason by path.
+   */
   readonly unportable?: Readonly<Record<string, string>>;
 }
 
@@ -26,18 +28,18 @@ export interface MergeRequest {
   /** Parents of the new commit, if they are not those above. */
   readonly parents?: readonly Sha[];
   /**
-   * Contents by which a person has settled conflicts, by path; null takes a file out. A file that
-   * is not among them stays a conflict.
+   * Contents with which a person resolved conflicts, by path; null removes the file. Files that are
+   * not listed stay in conflict.
    */
   readonly settled?: ReadonlyMap<string, string | null>;
   /**
-   * If true, there are no conflicts: the tip's version of a file wins, and histories without a
+   * If true, the merge never conflicts: the tip's version of a file wins, and histories without a
    * common commit are merged too.
    */
   readonly preferTip?: boolean;
   /** If true, fills `Merge.unportable`. */
   readonly portableNames?: boolean;
   readonly subject: string;
-  /** Lines `Key: value` after the subject. */
+  /** `Key: value` lines after the subject. */
   readonly trailers: readonly string[];
 }

@@ -1,4 +1,4 @@
-// The name of an object in git.
+// The id of a git object.
 
 /** A full commit, tree or blob id in hex. */
 export type Sha = string;

@@ -11,18 +11,18 @@ export type SnapshotReason =
   | 'paused'
   | 'stopped' // Ctrl-C, or the end of the run
   | 'cancelled'
-  | 'limit' // limit of an account or a budget
+  | 'limit' // a limit of an account or a budget was reached
   | 'blocked'
   | 'conflict'
   | 'review'
-  | 'death' // the agent, or the backend with it, was killed
-  | 'taken_over' // before or after a person worked in it
-  | 'plan' // written while planning
-  | 'found' // in a slot before its next use
-  | 'ignored' // files that git ignores, of an attempt that ended well
+  | 'death' // the agent, possibly with the backend, was killed
+  | 'taken_over' // before or after a person worked in the worktree
+  | 'plan' // files written while planning
+  | 'found' // found in a slot before its next use
+  | 'ignored' // ignored files of an attempt that succeeded
   | 'nested' // commits of a repository inside the worktree
-  | 'follow' // before a checkout of the user follows its branch
-  | 'dropped' // commits that an agent left behind: by a reset, an amend or a rebase
+  | 'follow' // before a user's checkout follows its branch
+  | 'dropped' // commits that an agent dropped by a reset, an amend or a rebase
   | 'kept'; // commits that a branch was about to lose
 
 export type SnapshotAuthor = 'agent' | 'person' | 'unknown';
@@ -30,18 +30,17 @@ export type SnapshotAuthor = 'agent' | 'person' | 'unknown';
 export interface SnapshotRequest {
   readonly path: string;
   /**
-   * `<task>/<attempt>`: the snapshots of an attempt are under `refs/drover/work/<task>/<attempt>`.
+   * `<task>/<attempt>`. The snapshots of an attempt are under `refs/drover/work/<task>/<attempt>`.
    */
   readonly label: string;
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
   /**
-   * Commit that the attempt started from; no snapshot is taken of a worktree that is still at it,
-   * without changes.
+   * The commit that the attempt started from. A worktree that is unchanged at it gets no snapshot.
    */
   readonly base: Sha | null;
   /**
-   * The clone may be lost with its machine: the snapshot then also holds the commits of its
+   * The clone may be lost with its machine, so the snapshot also includes the commits of its
    * branches and stashes.
    */
   readonly forOthers?: boolean;
@@ -50,7 +49,7 @@ export interface SnapshotRequest {
 export interface Snapshot {
   readonly ref: string;
   readonly commit: Sha;
-  /** False if the last snapshot has this state already. */
+  /** False if the last snapshot already has this state. */
   readonly isNew: boolean;
 }
 
@@ -61,9 +60,9 @@ export interface SnapshotView {
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
   readonly timeMs: number;
-  /** Commit of the worktree. */
+  /** The worktree's commit. */
   readonly head: Sha | null;
-  /** Full ref of the branch that was checked out, or null. */
+  /** Full ref of the checked-out branch, or null. */
   readonly branch: string | null;
 }
 
@@ -74,15 +73,15 @@ export interface ChangeSize {
 }
 
 export interface RestoreRequest {
-  /** A slot that holds nothing but its HEAD. */
+  /** A slot that matches its HEAD. */
   readonly path: string;
-  /** A snapshot. */
+  /** The commit of a snapshot. */
   readonly commit: Sha;
 }
 
 export type RestoreOutcome =
   | { readonly kind: 'restored' }
-  /** It conflicts with the slot's commit; nothing was changed. */
+  /** The snapshot conflicts with the slot's commit; nothing was changed. */
   | { readonly kind: 'conflict' }
-  /** Something else is in the slot; nothing was changed. */
+  /** The slot contains other content; nothing was changed. */
   | { readonly kind: 'occupied' };

@@ -1,5 +1,5 @@
-// Names that a commit adds to its base and that cannot be checked out on every system. Names that
-// the base has already are the project's own.
+// Finds names that a commit adds to its base and that cannot be checked out on every system. Names
+// that the base already has are accepted.
 
 import { err, ok } from '../../core/failure.ts';
 import { caseClashes, whyNotPortable } from '../../core/plan/portable-names.ts';
@@ -9,12 +9,12 @@ import type { GitResult } from '../port.ts';
 import { failureOf } from '../failures.ts';
 import type { Sha } from '../sha.ts';
 
-/** Path → why. */
+/** Maps each path to the reason. */
 export type UnportableNames = Readonly<Record<string, string>>;
 
 /**
- * `touched`: paths among which all new ones are. Git is asked which are new only if one of them
- * cannot be checked out everywhere.
+ * `touched` includes all new paths. Git is asked which of them are new only if one cannot be
+ * checked out everywhere.
  */
 export async function unportableNames(
   context: RepositoryContext,

@@ -1,5 +1,5 @@
-// Who descends from whom. Short distances are walked commit by commit; git is asked for the rest,
-// and answers are kept.
+// Ancestry queries. Short distances are walked commit by commit; git answers the rest, and answers
+// are cached.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -15,26 +15,25 @@ export async function isAncestor(
   if (ancestor === descendant) return true;
   if (!isSha(ancestor) || !isSha(descendant)) return false;
   if (await isOnFirstParentLine(context, ancestor, descendant)) return true;
-  // History has no cycles: a descendant of a commit cannot be its ancestor.
+  // History has no cycles, so a descendant of a commit cannot be its ancestor.
   if (await isOnFirstParentLine(context, descendant, ancestor)) return false;
   const question = `${ancestor} ${descendant}`;
   const known = context.objects.answer(question);
   if (known !== undefined) return known;
   const output = await context.git(['merge-base', '--is-ancestor', ancestor, descendant]);
-  // Other exit codes mean that a commit is missing; it may come.
+  // Other exit codes mean that a commit is missing. It may arrive later.
   if (output.code === 0 || output.code === 1) {
     context.objects.rememberAnswer(question, output.code === 0);
   }
   return output.code === 0;
 }
 
-/** Steps through commits that this process knows already cost nothing. */
+/** Maximum number of steps. Steps through commits that this process has cached are cheap. */
 const maxKnownSteps = 10_000;
 const maxReadSteps = 64;
 
 /**
- * True when `ancestor` is on the first-parent line of `descendant`, or joined it directly by a
- * merge.
+ * True if `ancestor` is on the first-parent line of `descendant`, or was merged directly into it.
  */
 export async function isOnFirstParentLine(
   context: RepositoryContext,
@@ -47,7 +46,7 @@ export async function isOnFirstParentLine(
   return false;
 }
 
-/** The newest part of a first-parent line. */
+/** The latest part of a first-parent line. */
 async function* firstParentLine(
   context: RepositoryContext,
   from: Sha,
@@ -67,7 +66,7 @@ async function* firstParentLine(
   }
 }
 
-/** Number of commits on the first-parent line of `to` that `from` does not contain. */
+/** Counts commits on the first-parent line of `to` that `from` does not contain. */
 export async function firstParentCount(
   context: RepositoryContext,
   from: Sha,
@@ -76,7 +75,7 @@ export async function firstParentCount(
   let passed = 0;
   for await (const { sha, parents } of firstParentLine(context, to)) {
     if (sha === from) return passed;
-    // Behind this merge the line itself may belong to `from`: only git can tell.
+    // Behind this merge the line itself may belong to `from`, which only git can tell.
     if (parents.slice(1).includes(from)) break;
     passed += 1;
   }

@@ -1,6 +1,5 @@
-// The files of Beads in a merge. Every agent that notes something changes the same file, so it
-// would be a conflict at each landing wherever git has no driver for it; its lines are merged issue
-// by issue instead.
+// Merges Beads files issue by issue. Every agent that adds a note changes the same file, so it
+// would conflict at each landing if git has no merge driver for it.
 
 import { isBeadsFile, mergeBeadsLines } from '../../core/exchange/beads-merge.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -13,7 +12,7 @@ import type { Sha } from '../sha.ts';
 import type { MergeAnswer, MergeStages } from './merge-answer.ts';
 
 /**
- * The answer without the conflicts that only files of Beads had, and with their merged lines in the
+ * Returns the answer without conflicts that only Beads files had, with their merged lines in the
  * tree.
  */
 export async function settleBeads(
@@ -37,12 +36,12 @@ export async function settleBeads(
   return ok({ tree: tree.value, conflicts });
 }
 
-/** Returns null if it cannot be merged by its lines either. */
+/** Returns null if the file cannot be merged by its lines either. */
 async function mergedBlob(
   context: RepositoryContext,
   { base, ours, theirs }: MergeStages,
 ): Promise<GitResult<Sha | null>> {
-  // Deleted on one side: that is about the file, not about its lines.
+  // One side deleted the file, so merging lines does not help.
   if (ours === null || theirs === null) return ok(null);
   const texts: string[] = [];
   for (const blob of [base, ours, theirs]) {

@@ -1,4 +1,4 @@
-// Many small objects at once: by their ids, or by names such as `<commit>:<path>`.
+// Reads many small objects at once, by their ids or by names such as `<commit>:<path>`.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -6,11 +6,11 @@ import { failureOf } from '../failures.ts';
 import { toBytes } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 
-/** Bytes of all objects of one answer, below the limit for one answer of git. */
+/** Maximum bytes of all objects in one answer, below the limit for git's output. */
 const answerBytesMax = 16 * 1024 * 1024;
 
 /**
- * Omits names that are not blobs, are longer than `bytesMax`, or do not exist. Names must not
+ * Omits names that are not blobs, are longer than `bytesMax` or do not exist. Names must not
  * contain line breaks.
  */
 export async function readBlobs(

@@ -1,4 +1,4 @@
-// How large files are as git stores them: a filter (Git LFS) makes a small pointer of a large file.
+// Sizes of files as stored by git. A filter such as Git LFS stores a large file as a small pointer.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -7,7 +7,7 @@ import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../failures.ts';
 
-/** Which of the given files, all too large on disk, are small as git stores them. */
+/** Of the given files, all too large on disk, those that are small as stored. */
 export async function smallAsStored(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -17,7 +17,7 @@ export async function smallAsStored(
   const filtered = await withFilter(context, worktree, large);
   if (filtered.length === 0) return new Set();
   const at = worktree.path;
-  // Stored as `add` would store them: the commit that follows finds them there.
+  // Stores them as `add` would, so that the following commit finds them.
   const args = ['hash-object', '-w', '--stdin-paths'];
   const stored = await context.git(args, { at, input: lines(filtered) });
   if (stored.code !== 0) return new Set();
@@ -31,9 +31,7 @@ export async function smallAsStored(
   return new Set(filtered.filter((_, index) => Number(sizes[index]) <= maxBytes));
 }
 
-/**
- * The paths with larger content for any of the names that git resolves; removed files have no size.
- */
+/** Paths with content above the limit in any of the given revisions. Removed files have no size. */
 export async function tooLargeAmong(
   context: RepositoryContext,
   blobs: ReadonlyMap<PathBytes, ReadonlySet<string>>,
@@ -60,7 +58,7 @@ async function withFilter(
   worktree: LinkedWorktree,
   paths: readonly PathBytes[],
 ): Promise<readonly PathBytes[]> {
-  // Names that git's list of lines cannot hold stay as large as they are.
+  // Git's list of lines cannot contain these names, so the files count as large.
   const plain = paths.filter((path) => !path.includes('\n') && !path.startsWith('"'));
   if (plain.length === 0) return [];
   const args = ['check-attr', '-z', '--stdin', 'filter'];

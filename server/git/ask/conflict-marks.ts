@@ -1,4 +1,4 @@
-// Files of a worktree that contain the markers of a conflict.
+// Finds files of a worktree that contain conflict markers.
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -9,10 +9,10 @@ import type { Sha } from '../sha.ts';
 import type { StatusEntry } from './status-format.ts';
 
 const maxMarkerFileBytes = 8 * 1024 * 1024;
-/** Most files that are read. */
+/** Maximum number of files read. */
 const readsMax = 200;
 
-/** Those of the given files that contain markers; a file that is too large to read counts. */
+/** Of the given files, those with markers. A file that is too large to read counts as one. */
 export async function withMarks(root: string, paths: readonly PathBytes[]): Promise<string[]> {
   const marked: string[] = [];
   for (const path of paths.slice(0, readsMax)) {
@@ -23,7 +23,7 @@ export async function withMarks(root: string, paths: readonly PathBytes[]): Prom
   return marked;
 }
 
-/** Returns null if it is not a file: an agent may have made a link, a pipe or a device of it. */
+/** Returns null if it is not a regular file, because an agent may have replaced it. */
 async function contentOf(file: Buffer): Promise<{ readonly text: string } | 'large' | null> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {
@@ -38,8 +38,8 @@ async function contentOf(file: Buffer): Promise<{ readonly text: string } | 'lar
 }
 
 /**
- * The files that git calls unmerged, and those to which something has added markers since `base`,
- * committed or not, as far as they contain markers now.
+ * Files that git calls unmerged, and files to which markers were added since `base`, committed or
+ * not, if they still contain markers.
  */
 export async function markedSince(
   context: RepositoryContext,

@@ -1,5 +1,4 @@
-// The contents of commits: which files differ between two of them, and one file's bytes at one of
-// them.
+// Contents of commits: the files that differ between two commits, and one file's bytes in a commit.
 
 import { makeCommit } from './make-commit.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -21,7 +20,8 @@ const statusOf: { readonly [letter: string]: ChangedFile['status'] } = {
 };
 
 /**
- * Reads `diff-tree -z --name-status`: a letter, then one path, or two of a renamed or copied file.
+ * Parses `diff-tree -z --name-status`: a letter, then one path, or two for a renamed or copied
+ * file.
  */
 export function parseNameStatus(output: Buffer): ChangedFile[] {
   const parts = splitZero(output);
@@ -64,7 +64,7 @@ export async function namesAtRoot(
   return ok(splitZero(listed.stdout));
 }
 
-/** Returns null if no file has this name (folders and submodules do not count). */
+/** Returns null if no file has this name. Folders and submodules do not count. */
 export async function fileAt(
   context: RepositoryContext,
   commit: Sha,
@@ -85,10 +85,7 @@ export async function fileAt(
   return ok({ size, bytes: output.stdout });
 }
 
-/**
- * A commit on top of the given one that reverts it to the tree of its first parent. No branch
- * contains it until it is merged.
- */
+/** A commit on top of the given one with the tree of its first parent, on no branch. */
 export async function revertOf(
   context: RepositoryContext,
   request: { readonly commit: Sha; readonly subject: string; readonly trailers: readonly string[] },

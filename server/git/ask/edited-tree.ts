@@ -1,5 +1,5 @@
-// A tree that differs from another in a few entries, made in a separate index: no checkout is
-// touched.
+// Creates a tree that differs from another in a few entries, in a separate index and without
+// touching a checkout.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import type { Sha } from '../sha.ts';
 export interface TreeEdits {
   readonly remove: readonly PathBytes[];
   /**
-   * In the format of `ls-tree -r -z` (mode, kind, id, a tab and the path), or of `ls-files --stage
+   * In the format of `ls-tree -r -z` (mode, kind, id, a tab and the path) or of `ls-files --stage
    * -z` (mode, id, stage, a tab and the path).
    */
   readonly entries: readonly string[];

@@ -14,10 +14,7 @@ import { isSha, type Sha } from '../sha.ts';
 
 const commitsMax = 10_000;
 
-/**
- * A diff beyond the bound of an answer is cut. Settings and programs of the user do not change its
- * form.
- */
+/** Truncates a diff above the output limit. User settings and programs do not change its format. */
 export async function diff(
   context: RepositoryContext,
   from: Sha,
@@ -38,17 +35,14 @@ export async function changedPaths(
 ): Promise<GitResult<readonly string[]>> {
   const known = counting === null ? touchedPaths(context).of(from, to) : null;
   if (known !== null) return ok(known);
-  // A renamed file has as many of a text as before.
+  // A renamed file contains a text as often as before.
   const how = counting === null ? ['--no-renames'] : ['--find-renames', `-S${counting}`];
   const args = ['diff-tree', '-r', '-z', '--name-only', '--no-textconv', ...how, from, to];
   const output = await between(context, from, to, args);
   return output.ok ? ok(splitZero(output.value).map(shown)) : output;
 }
 
-/**
- * The oldest commit on the first-parent line of HEAD; null before the first one, and in a shallow
- * history.
- */
+/** The oldest commit on the first-parent line of HEAD; null before the first and if shallow. */
 export async function rootCommit(context: RepositoryContext): Promise<Sha | null> {
   const output = await context.git(['rev-list', '--first-parent', '--max-parents=0', 'HEAD']);
   const sha = output.stdout.toString('latin1').trim();
@@ -56,7 +50,7 @@ export async function rootCommit(context: RepositoryContext): Promise<Sha | null
   return output.code === 0 && isSha(sha) && !isCutOff ? sha : null;
 }
 
-/** Letter case is passed over: a file system may do that, too. Unknown counts as yes. */
+/** Ignores case, as some file systems do. Returns true if unknown. */
 export async function tracksAny(
   context: RepositoryContext,
   paths: readonly string[],
@@ -68,7 +62,7 @@ export async function tracksAny(
 
 const fieldsOfCommit = 5;
 
-/** Reads records of `%H %P %T %s %(trailers)`, every field ended by a zero byte. */
+/** Parses records of `%H %P %T %s %(trailers)`, whose fields end with a zero byte. */
 export function parseLineCommits(output: Buffer): LineCommit[] {
   const fields = output.toString('utf8').split('\0');
   const commits: LineCommit[] = [];

@@ -1,5 +1,5 @@
-// Notices when ignore rules have changed between two users of a slot: then files left over would
-// turn from ignored to new.
+// Detects changes of ignore rules between two users of a slot, after which leftover ignored files
+// would count as new.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -15,16 +15,15 @@ export interface IgnoreFingerprint {
 }
 
 /**
- * Rules are in the root's `.gitignore` nearly always; changes to others are reported by the commits
- * that make them.
+ * Rules are nearly always in the root's `.gitignore`. Commits that change other files report it.
  */
 class IgnoreRules {
   #generation = 0;
   readonly #cleanedAt = new Map<string, number>();
 
   /**
-   * Some commit of ours touched a `.gitignore` anywhere: every slot is cleaned once before its next
-   * use.
+   * A commit of ours changed a `.gitignore` somewhere, so every slot is cleaned once before its
+   * next use.
    */
   touched(): void {
     this.#generation += 1;
@@ -34,7 +33,7 @@ class IgnoreRules {
     return { text: readText(join(worktree, '.gitignore')) };
   }
 
-  /** True when the slot needs cleaning; the caller then cleans it. */
+  /** Returns true if the slot needs cleaning, which the caller then does. */
   changedSince(worktree: string, before: IgnoreFingerprint): boolean {
     const seen = this.#cleanedAt.get(worktree) ?? 0;
     this.#cleanedAt.set(worktree, this.#generation);

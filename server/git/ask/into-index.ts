@@ -1,4 +1,4 @@
-// Takes files of a worktree into an index as they are: changed, new or gone.
+// Updates an index with files of a worktree: changed, new or removed.
 
 import type { RepositoryContext, RunOptions } from '../context.ts';
 import { type PathBytes, zeroEnded } from '../../files/path-bytes.ts';
@@ -6,15 +6,15 @@ import type { GitOutput } from '../git-command.ts';
 import { factsOfAll } from '../../files/small-files.ts';
 
 export interface IntoIndexOptions extends RunOptions {
-  /** Settings of git itself, before its command. */
+  /** Settings for git itself, before its command. */
   readonly settings?: readonly string[];
   /** Flags of the command. */
   readonly flags?: readonly string[];
 }
 
 /**
- * `root`: of the worktree. Git refuses every path of a folder that is a link now, and with it all
- * others: those are taken out first.
+ * `root`: the worktree's root. If a folder was replaced by a link, git refuses its paths and all
+ * others with them, so those are removed first.
  */
 export async function intoIndex(
   context: RepositoryContext,

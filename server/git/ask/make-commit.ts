@@ -1,4 +1,4 @@
-// Makes a commit of a tree; no branch holds it yet.
+// Creates a commit of a tree that is not on any branch.
 
 import type { RepositoryContext } from '../context.ts';
 import { printedId } from '../failures.ts';

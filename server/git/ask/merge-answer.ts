@@ -13,7 +13,7 @@ export interface MergeStages {
 }
 
 export interface MergeAnswer {
-  /** Contains the marks of the conflicts. */
+  /** Contains conflict markers. */
   readonly tree: Sha;
   readonly conflicts: readonly MergeStages[];
 }

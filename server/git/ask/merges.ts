@@ -1,4 +1,5 @@
-// Merges two commits without a checkout: merge-tree finds the tree, commit-tree makes the commit.
+// Merges two commits without a checkout: merge-tree computes the tree, commit-tree creates the
+// commit.
 
 import { makeCommit } from './make-commit.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -23,9 +24,9 @@ export type MergeTree =
   | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
 /**
- * Parses the output of `merge-tree --write-tree -z --no-messages`. Exit 1 is a conflict only if a
- * tree id comes first: an unknown revision also exits with 1, and prints nothing to standard
- * output. Null = neither.
+ * Parses the output of `merge-tree --write-tree -z --no-messages`. Exit code 1 means a conflict
+ * only if a tree id comes first: for an unknown revision git also exits with 1, but prints nothing.
+ * Returns null for neither.
  */
 export function parseMergeTree(code: number, stdout: Buffer): MergeAnswer | null {
   if (code !== 0 && code !== 1) return null;
@@ -88,8 +89,8 @@ export async function conflicts(
 
 /**
  * A three-way merge with an explicit base. `merge-tree` finds its base in the history (its option
- * for another one is newer than the git we require), so it gets three substitute commits with the
- * same trees and the intended history.
+ * for another base is newer than the git that we require), so it gets three substitute commits with
+ * the same trees and the intended history.
  */
 async function mergeRange(
   context: RepositoryContext,
@@ -121,7 +122,7 @@ async function standIn(
   return printedId(made, `stand in for ${commit}`);
 }
 
-/** Work that started at the tip itself needs no merge: its own tree is the result. */
+/** Work that started at the tip itself needs no merge: its tree is the result. */
 async function mergeTrees(
   context: RepositoryContext,
   tip: Sha,
@@ -168,14 +169,14 @@ function withTipsFiles(
 const driversMax = 10;
 
 /**
- * The driver that bd installs makes one issue of two that were given the same id. With `false` each
- * of its files is a conflict for git, and merged issue by issue afterwards.
+ * The driver that bd installs combines two issues that were given the same id into one. With
+ * `false`, git reports a conflict for each of its files, which is then merged issue by issue.
  */
 const bdDriver = { 'merge.beads.driver': 'false' };
 
 /**
- * Git ends a merge if .gitattributes names a driver that the configuration has no command for. Such
- * a file is merged as text, as if the driver were not in the configuration at all.
+ * Git aborts a merge if .gitattributes names a driver without a configured command. Such a file is
+ * merged as text, as if the configuration did not mention the driver.
  */
 async function withDrivers(
   body: (overrules: readonly string[]) => Promise<GitOutput>,

@@ -1,5 +1,5 @@
-// Objects of the repository, read by one git process that stays. Commits never change, so they are
-// cached up to a limit, and so is who descends from whom.
+// Reads objects of the repository through one persistent git process. Commits never change, so they
+// and their ancestry are cached up to a limit.
 
 import type { CommitObject, GitObject, KnownObjects } from '../context.ts';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -14,12 +14,12 @@ export class GitObjects implements KnownObjects {
   readonly #commits = new Map<Sha, CommitObject>();
   readonly #answers = new Map<string, boolean>();
 
-  /** `git`: a `cat-file --batch-command`. */
+  /** `git`: a `cat-file --batch-command` process. */
   constructor(git: Conversation) {
     this.#git = git;
   }
 
-  /** Returns null if the repository does not have it. */
+  /** Returns null if the repository does not have the object. */
   async read(sha: Sha): Promise<Result<GitObject | null, GitOutput>> {
     const answer = await this.#git.ask({ input: `contents ${sha}\n`, read: parseAnswer });
     return answer.ok ? ok(answer.value === 'missing' ? null : answer.value) : err(answer.error);
@@ -29,7 +29,7 @@ export class GitObjects implements KnownObjects {
     return this.#commits.get(sha) ?? null;
   }
 
-  /** Returns null if the commit does not exist, or git could not be asked. */
+  /** Returns null if the commit does not exist or git could not answer. */
   async commit(sha: Sha): Promise<CommitObject | null> {
     const known = this.known(sha);
     if (known !== null || !isSha(sha)) return known;
@@ -53,7 +53,7 @@ export class GitObjects implements KnownObjects {
   }
 }
 
-/** Parses `<id> <kind> <size>\n<content>\n`; null while a part is missing. */
+/** Parses `<id> <kind> <size>\n<content>\n`. Returns null while a part is missing. */
 function parseAnswer(output: Buffer): GitObject | 'missing' | null {
   const end = output.indexOf(0x0a);
   if (end < 0) return null;
@@ -72,7 +72,7 @@ export function rememberBounded<T>(map: Map<string, T>, key: string, value: T): 
   map.set(key, value);
 }
 
-/** Reads `tree <id>\nparent <id>\n…`. */
+/** Parses `tree <id>\nparent <id>\n…`. */
 export function parseCommit(text: string): CommitObject | null {
   const header = text.slice(0, text.indexOf('\n\n') + 1);
   const tree = /^tree ([0-9a-f]+)\n/.exec(header)?.[1];

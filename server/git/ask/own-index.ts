@@ -1,5 +1,5 @@
-// The place of Drover's own index while git fills it: in the shared git folder, and not in the
-// worktree's private one, in which a confined program could put a link in its place.
+// Location of Drover's own index while git fills it: in the shared git folder, because a confined
+// program could replace it by a link in the worktree's private folder.
 
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -10,12 +10,12 @@ import type { RepositoryContext } from '../context.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 
 const folderName = 'drover-index';
-/** Left by a process that died; no git takes that long. */
+/** An older file was left by a process that died, because no git command takes that long. */
 const oldMs = 24 * 60 * 60_000;
 
 const swept = new MadeOnce<RepositoryContext, Promise<void>>();
 
-/** A name that no file has yet. */
+/** Returns the path of a new file. */
 export async function ownIndexFile(
   context: RepositoryContext,
   { gitDir }: LinkedWorktree,
@@ -36,10 +36,9 @@ async function sweep(folder: string): Promise<void> {
 }
 
 /**
- * Keeps its time: git compares it with the times of files to find those that may have changed
- * unseen within one tick of the clock. A copy with a later time would hide such a change, one with
- * an earlier time only costs a closer check. False if it is not a file, but perhaps a link or a
- * pipe of an agent.
+ * Copies an index with its modification time, which git compares with the times of files to find
+ * changes within one tick of the clock. A later time would hide such a change; an earlier one only
+ * costs more checks. Returns false if it is not a regular file.
  */
 export async function copyIndex(from: string, to: string): Promise<boolean> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

@@ -1,4 +1,4 @@
-// Conflicts that a person has settled in an editor: the merged tree with their contents in it.
+// Applies a person's resolution of conflicts: the merged tree with the person's contents.
 
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -11,7 +11,7 @@ import type { MergeAnswer } from './merge-answer.ts';
 
 const fileMode = '100644';
 
-/** Returns null if the user has not settled every file in conflict. */
+/** Returns null if the user did not resolve every conflicting file. */
 export async function settleByPerson(
   context: RepositoryContext,
   { tree, conflicts }: MergeAnswer,

@@ -1,29 +1,29 @@
-// Reads `git status --porcelain=v2 --branch -z --no-renames`.
+// Parses `git status --porcelain=v2 --branch -z --no-renames`.
 
 import type { PathBytes } from '../../files/path-bytes.ts';
 
 export interface StatusEntry {
   readonly kind: 'changed' | 'unmerged' | 'untracked' | 'ignored';
   readonly path: PathBytes;
-  /** State in the index against HEAD, `.` = the same. */
+  /** State of the index relative to HEAD; `.` = unchanged. */
   readonly index: string;
-  /** State in the worktree against the index, `.` = the same. */
+  /** State of the worktree relative to the index; `.` = unchanged. */
   readonly worktree: string;
-  /** True for the entry of a submodule. */
+  /** True for a submodule's entry. */
   readonly submodule: boolean;
 }
 
 export interface ParsedStatus {
-  /** Null before the first commit of the branch. */
+  /** Null before the branch's first commit. */
   readonly head: string | null;
-  /** Short name, null when HEAD is detached. */
+  /** Short name; null if HEAD is detached. */
   readonly branch: string | null;
   readonly entries: readonly StatusEntry[];
-  /** Folders that git left out because it may not read them, as people see them. */
+  /** Folders that git skipped because it may not read them, for display. */
   readonly unreadable: readonly string[];
 }
 
-/** Fields before the path, by the first letter of the record. */
+/** Number of fields before the path, by the record's first letter. */
 const fieldsBeforePath: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10 };
 
 export const statusArguments: readonly string[] = [
@@ -33,13 +33,13 @@ export const statusArguments: readonly string[] = [
   '-z',
   '-uall',
   '--no-renames',
-  // Else git starts another git inside each, which obeys the configuration that it finds there.
+  // Otherwise git starts another git in each submodule, which obeys that submodule's configuration.
   '--ignore-submodules=dirty',
 ];
 
 const unreadablePattern = /^warning: could not open directory '(.+)': /gmu;
 
-/** `warnings`: git names folders that it cannot read there only, and still exits with 0. */
+/** `warnings`: git's only mention of folders that it cannot read, because it still exits with 0. */
 export function parseStatus(output: Buffer, warnings = ''): ParsedStatus {
   let head: string | null = null;
   let branch: string | null = null;
@@ -56,8 +56,8 @@ export function parseStatus(output: Buffer, warnings = ''): ParsedStatus {
     } else {
       const entry = parseEntry(record);
       if (entry) entries.push(entry);
-      // A renamed entry is followed by its former path; it is asked not to occur, but must not
-      // shift the rest.
+      // A renamed entry is followed by its former path. We ask for none, but one must not shift the
+      // other records.
       if (record.startsWith('2 ')) index += 1;
     }
   }
@@ -88,10 +88,7 @@ function parseEntry(record: string): StatusEntry | null {
   };
 }
 
-/**
- * A nested repository inside the worktree: git lists it with a trailing slash and does not look
- * inside.
- */
+/** Git lists a nested repository with a trailing slash, without its contents. */
 export function isNestedRepository(entry: StatusEntry): boolean {
   return entry.kind !== 'changed' && entry.path.endsWith('/');
 }

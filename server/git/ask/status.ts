@@ -1,4 +1,4 @@
-// The state of one worktree by one process.
+// Reads the state of one worktree with one process.
 
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -12,7 +12,7 @@ import { unfinishedOperation } from '../refs/worktree-heads.ts';
 import { canonicalPath, findWorktree } from '../refs/worktree-link.ts';
 
 export interface StatusOptions {
-  /** Also lists ignored files; a folder that is ignored as a whole counts as one entry. */
+  /** Also lists ignored files. A folder that is ignored as a whole is one entry. */
   readonly ignored?: boolean;
 }
 

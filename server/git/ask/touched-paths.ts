@@ -1,12 +1,12 @@
-// Paths that the commits made here have touched, so that a query for the change of such a commit
-// needs no git process.
+// Remembers the paths that commits made here touched, so that reading such a commit's change needs
+// no git process.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { Sha } from '../sha.ts';
 
 const commitsMax = 500;
-/** Commits that touched more are not remembered: git is asked. */
+/** Commits that touched more paths are not remembered; git answers for them. */
 const pathsMax = 500;
 
 interface Touched {
@@ -18,8 +18,8 @@ class TouchedPaths {
   readonly #known = new Map<Sha, Touched>();
 
   /**
-   * Every path that differs is among them; one may be that was changed and changed back. No base:
-   * they are those of a work, which may have taken in others.
+   * The paths include every path that differs, and possibly paths that were changed and reverted.
+   * `base` is null for the paths of a whole work, which may include merged work.
    */
   note(base: Sha | null, commit: Sha, paths: readonly string[]): void {
     if (paths.length > pathsMax) return;
@@ -28,13 +28,13 @@ class TouchedPaths {
     this.#known.set(commit, { base, paths });
   }
 
-  /** Null if unknown. */
+  /** Returns null if unknown. */
   of(base: Sha, commit: Sha): readonly string[] | null {
     const known = this.#known.get(commit);
     return known?.base === base ? known.paths : null;
   }
 
-  /** Paths changed by the work that ends with the commit. Returns null if they are unknown. */
+  /** Paths changed by the work that ends with the commit. Returns null if unknown. */
   by(commit: Sha): readonly string[] | null {
     return this.#known.get(commit)?.paths ?? null;
   }

@@ -1,6 +1,6 @@
-// Uncommitted Beads changes in a checkout that is about to follow its branch. `bd` writes its files
-// often, so they are rarely clean: the landed version is merged into them, and neither side loses a
-// change.
+// Handles uncommitted Beads changes in a checkout that is about to follow its branch. `bd` writes
+// its files often, so they are rarely clean. The landed version is merged into them, and neither
+// side loses a change.
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,22 +20,22 @@ interface Entry {
 interface Settled {
   readonly path: string;
   readonly landed: Entry;
-  /** Its earlier entry in the index. Null if git did not know the file. */
+  /** Its earlier index entry. Null if git did not track the file. */
   readonly before: Entry | null;
-  /** Its later entry in the index: staged changes stay staged. */
+  /** Its later index entry. Staged changes stay staged. */
   readonly after: Entry;
 }
 
-/** Whether git refused because of files of Beads alone. */
+/** Whether git refused only because of Beads files. */
 export function isBeadsAlone(paths: readonly string[]): boolean {
   return paths.length > 0 && paths.every(isBeadsFile);
 }
 
 /**
- * Merges the landed version into the files, marks the index entries as landed, and lets the body
- * move the checkout: git does not touch a file whose index entry is already the new one. A crash in
- * between leaves merged files, from which the next try gets the same result. Returns false if one
- * of them cannot be merged, and the body was not run.
+ * Merges the landed version into the files, gives their index entries the landed content, and lets
+ * the body move the checkout: git does not touch a file whose index entry is already the new one. A
+ * crash in between leaves merged files, from which the next try gets the same result. Returns false
+ * without running the body if a file cannot be merged.
  */
 export async function pastBeads(
   context: RepositoryContext,
@@ -73,7 +73,7 @@ async function settle(
   const before = await entryIn(context, ['ls-files', '-s', '-z', '--', path], checkout);
   const staged = before === null ? null : await textOf(context, before);
   const isStaged = before !== null && ![base?.blob, landed.blob].includes(before.blob);
-  // Something between the commit and the file's content: a person has put it there.
+  // The user staged content that differs from both the commit and the file.
   if (isStaged && staged !== present) return null;
   const [old, theirs] = [
     base === null ? '' : await textOf(context, base),

@@ -1,4 +1,4 @@
-// Moves the checkout that holds a branch forward with git's own merge, or returns why git refuses.
+// Moves the checkout of a branch forward with git's own merge, or returns why git refuses.
 
 import { join } from 'node:path';
 import { quoted } from '../../core/format.ts';
@@ -26,7 +26,7 @@ export type CheckoutMove =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'stale' };
 
-/** Why the checkouts that hold the branch must not be touched now, or null. */
+/** Why the checkouts of the branch must not be touched now; null if they may. */
 export function findObstacle(
   context: RepositoryContext,
   ref: string,
@@ -65,7 +65,7 @@ export async function moveCheckout(
     return { kind: 'refused', reason: known.reason };
   const kept = await keep(owner);
   if (!kept.ok) return { kind: 'refused', reason: kept.error.message };
-  // A snapshot takes a while: people may have moved the branch back in the meantime.
+  // A snapshot takes time, and the user may have moved the branch back since.
   if ((await readRef(context, ref)) !== step.from) return { kind: 'stale' };
   const said = await mergeForward(context, ref, owner, step);
   const present = await readRef(context, ref);
@@ -88,7 +88,7 @@ async function mergeForward(
   step: FollowStep,
 ): Promise<string> {
   let said = await merge(context, owner, step);
-  // Git names changed files first, and untracked ones only without those.
+  // Git names changed files first, and untracked files only if no file is changed.
   for (let tries = 1; tries <= 2 && filesInTheWay(said).length > 0; tries += 1) {
     const written = await takeOnWritten(context, owner.path, step);
     if (!filesInTheWay(said).every((file) => written.has(asBytes(file)))) break;
@@ -108,7 +108,7 @@ async function merge(
   { path: at }: WorktreeHead,
   { to }: FollowStep,
 ): Promise<string> {
-  // Without the last option, git overwrites ignored files, such as the user's `.env`.
+  // Without the last option, git overwrites ignored files such as the user's `.env`.
   const how = ['-q', '--no-stat', '--ff-only', '--no-overwrite-ignore'];
   const output = await context.git([...mergeSettings, 'merge', ...how, to], {
     at,
@@ -122,7 +122,7 @@ const mergeSettings = settings({
   'merge.verifySignatures': 'false',
 });
 
-/** Git would refuse the same again while none of this changes. Each try locks the index briefly. */
+/** A refusal that git would repeat until one of these changes. A try briefly locks the index. */
 interface Refusal {
   readonly files: readonly string[];
   readonly reason: string;
@@ -130,16 +130,18 @@ interface Refusal {
   readonly atMs: number;
 }
 
-/** The last one of each checkout, by its path. */
+/** The last refusal of each checkout, by path. */
 const refusals = new MadeOnce<RepositoryContext, Map<string, Refusal>>();
-/** Git also goes by ignore rules and settings. */
+/**
+ * After this time git is tried again, because its answer also depends on ignore rules and settings.
+ */
 const againMs = 30_000;
 
 function isAsBefore(known: Refusal, owner: WorktreeHead, step: FollowStep): boolean {
   return Date.now() - known.atMs < againMs && known.state === stateOf(owner, step, known.files);
 }
 
-/** The state of the files in the way and of the index. */
+/** The state of the blocking files and of the index. */
 function stateOf(owner: WorktreeHead, step: FollowStep, files: readonly string[]): string {
   const paths = [join(owner.gitDir, 'index'), ...files.map((file) => join(owner.path, file))];
   const facts = paths.map((path) => {
@@ -149,7 +151,7 @@ function stateOf(owner: WorktreeHead, step: FollowStep, files: readonly string[]
   return [step.from, step.to, ...facts].join('\n');
 }
 
-/** These are the lines that start with a tab. */
+/** Git lists them on lines that start with a tab. */
 function filesInTheWay(stderr: string): readonly string[] {
   return stderr
     .split('\n')
@@ -159,7 +161,7 @@ function filesInTheWay(stderr: string): readonly string[] {
 
 const maxNamedFiles = 5;
 
-/** Reads the answer of `git merge --ff-only`. */
+/** Parses the output of `git merge --ff-only`. */
 export function refusalReason(stderr: string, checkout: string): string {
   const lock = parseLockFile(stderr);
   if (lock !== null) return inUse(checkout, lock);

@@ -1,5 +1,5 @@
-// Moves a target branch to the landing tip: by compare-and-swap if no checkout holds it, otherwise
-// by git's own fast-forward in the checkout. Nothing is forced.
+// Moves a target branch to the landing tip: by compare-and-swap if it is not checked out, otherwise
+// by git's own fast-forward in the checkout. Never forces.
 
 import { ok } from '../../core/failure.ts';
 import type { WrongFiles } from '../../core/work/wrong-state.ts';
@@ -15,7 +15,7 @@ import type { Sha } from '../sha.ts';
 
 export interface FollowOptions {
   readonly mode: 'fast-forward' | 'never';
-  /** The required value of the branch. Absent for any. */
+  /** The expected value of the branch. Absent = any. */
   readonly seen?: Sha | null | undefined;
   readonly keep: KeepCheckout;
 }
@@ -30,13 +30,13 @@ export async function follow(
 }
 
 interface Branch {
-  /** The ref that its name resolves to, which may differ for a symbolic ref. */
+  /** The ref that the name resolves to, which may differ for a symbolic ref. */
   readonly ref: string;
-  /** The name that people use. */
+  /** The name to display. */
   readonly name: string;
 }
 
-/** One move at a time for each branch. */
+/** Runs one move at a time per branch. */
 function inTurn<T>(
   context: RepositoryContext,
   branch: string,
@@ -116,7 +116,7 @@ function followed(sha: Sha, wrong: WrongFiles | null = null): GitResult<FollowOu
   return ok({ kind: 'followed', sha, ...(wrong !== null && { wrong }) });
 }
 
-/** Looks once more at the checkouts of a branch that went from one commit to another. */
+/** Checks the checkouts of a branch again after it moved. */
 export async function lookAfter(
   context: RepositoryContext,
   branch: string,
@@ -126,7 +126,7 @@ export async function lookAfter(
   return inTurn(context, branch, ({ ref }) => lookAtCheckouts(context, ref, { from, to }));
 }
 
-/** Returns the problems that remain. */
+/** Returns the remaining problems. */
 export async function cure(
   context: RepositoryContext,
   branch: string,
@@ -148,9 +148,9 @@ export async function cure(
 }
 
 /**
- * Moves, creates (`from` null) or deletes (`next` null) a branch of Drover, from exactly the value
- * `from`. It never changes a branch under a worktree: a worktree that has it checked out is
- * fast-forwarded, or keeps it unchanged.
+ * Moves, creates (`from` null) or deletes (`next` null) one of Drover's branches, if its value is
+ * `from`. Never changes a branch under a worktree: if it is checked out, the worktree is
+ * fast-forwarded or the branch stays.
  */
 export async function moveBranch(
   context: RepositoryContext,

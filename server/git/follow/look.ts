@@ -1,6 +1,6 @@
-// Checks a checkout after its branch has moved. A `git switch`, `git merge` or `git clean` that a
-// user runs at the same time can leave files of the commit before, or remove new ones. Git shows
-// such files as changed; Drover reports them, and cures them only when a user asks it to.
+// Checks a checkout after its branch has moved. A `git switch`, `git merge` or `git clean` that the
+// user runs at the same time can leave files of the previous commit or remove new ones. Git shows
+// such files as changed. Drover reports them, and fixes them only at the user's request.
 
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
@@ -17,7 +17,7 @@ import type { Sha } from '../sha.ts';
 import { type FollowStep, namesIn } from './names.ts';
 import { takeOnWritten } from './written-files.ts';
 
-/** Returns null if nothing is wrong, or if an operation is in progress there. */
+/** Returns null if the files are correct, or if an operation is in progress there. */
 export async function lookAtCheckouts(
   context: RepositoryContext,
   ref: string,
@@ -41,7 +41,7 @@ export async function inspectCheckout(
 ): Promise<WrongFiles | null> {
   const at = owner.path;
   if (isInUse(owner)) return null;
-  // Most checkouts have nothing but the commit, and need no second process.
+  // Most checkouts match their commit and need no second process.
   const differing = await namesIn(context, ['diff-index', '--ignore-submodules', present], at);
   if (differing === null || differing.size === 0) return null;
   const changed = await namesIn(context, ['diff-tree', '-r', from, to]);
@@ -51,7 +51,7 @@ export async function inspectCheckout(
     const files = paths.slice(0, wrongFilesMax).map(shown);
     return { kind, checkout: at, from, to, files, count: paths.length };
   };
-  // Some of them can be the user's own change; all of them are the result of such a command.
+  // Some may be the user's own changes; if all of them differ in this way, a command caused it.
   const isOld = [...changed].every((path) => differing.has(path) && !staged.has(path));
   if (isOld && changed.size > 0) return found('old', [...changed]);
   const missing = await missingIn(context, at, changed);
@@ -71,9 +71,7 @@ async function missingIn(
   return [...(gone ?? [])].filter((path) => changed.has(path));
 }
 
-/**
- * Cures a state on the user's word. Git refuses to overwrite a file that has been changed since.
- */
+/** Fixes a state at the user's request. Git refuses to overwrite a file that has changed since. */
 export async function cureFiles(
   context: RepositoryContext,
   { checkout: at, kind, from, to }: WrongFiles,

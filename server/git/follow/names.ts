@@ -1,10 +1,10 @@
-// The names of files that differ, as git lists them.
+// The names of files that differ, as listed by git.
 
 import type { RepositoryContext } from '../context.ts';
 import { type PathBytes, splitZero } from '../../files/path-bytes.ts';
 import type { Sha } from '../sha.ts';
 
-/** A branch went from one commit to another. */
+/** The move of a branch between two commits. */
 export interface FollowStep {
   readonly from: Sha;
   readonly to: Sha;

@@ -1,5 +1,5 @@
-// Files that already equal those of a commit under an older index: the result of a power cut or a
-// kill in the middle of a fast-forward. Git takes them for changes of the user.
+// Handles files that already match a commit although the index is older, after a power failure or a
+// kill during a fast-forward. Git considers them the user's changes.
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { RepositoryContext } from '../context.ts';
 import { type PathBytes, splitZero, zeroEnded } from '../../files/path-bytes.ts';
 import { type FollowStep, namesIn } from './names.ts';
 
-/** Gives the index the entries of files that are those of `to`. Returns their names. */
+/** Gives files that match `to` their entries in the index. Returns their names. */
 export async function takeOnWritten(
   context: RepositoryContext,
   at: string,

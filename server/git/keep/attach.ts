@@ -1,5 +1,5 @@
-// An agent may end anywhere: on another branch, detached, on a branch without a commit. Its work
-// has to end on its own branch.
+// Moves work to the attempt's branch wherever the agent ended: on another branch, detached, or on a
+// branch without a commit.
 
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../ask/ancestry.ts';
@@ -14,9 +14,9 @@ import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
 export interface Standing {
-  /** The commit on which the leftovers are committed. */
+  /** The commit on which uncommitted changes are committed. */
   readonly head: Sha;
-  /** The branch is ahead of HEAD: the commits on HEAD must be merged into this commit of it. */
+  /** Set if the branch is ahead of HEAD: the commit of the branch to merge HEAD's commits into. */
   readonly mergeInto: Sha | null;
 }
 
@@ -30,8 +30,8 @@ export function isOnBranch(status: ParsedStatus, branch: string): boolean {
 }
 
 /**
- * Puts HEAD on the branch without touching index or files. Commits of the branch that HEAD lacks
- * are rescued first.
+ * Sets HEAD to the branch without touching index or files. Commits of the branch that HEAD lacks
+ * are kept first.
  */
 export async function attachToBranch(
   context: RepositoryContext,
@@ -63,7 +63,7 @@ export async function attachToBranch(
   return ok({ head, mergeInto: null });
 }
 
-/** The agent checked out an older commit: that must not drop its newer ones. */
+/** The agent checked out an older commit, which must not drop its newer ones. */
 async function detachedBehind(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,5 +1,5 @@
-// Snapshots of a user's checkout before Drover moves it: whatever a command of the user or of
-// Drover does to it at the same time, its former content is under `refs/drover/before/`.
+// Makes a snapshot of a user's checkout before Drover moves it, so that its former content is under
+// `refs/drover/before/` whatever happens to it at the same time.
 
 import { basename } from 'node:path';
 import { beforeRoot } from '../../core/work/ref-names.ts';
@@ -12,11 +12,11 @@ import { readStatus } from '../ask/status.ts';
 import type { ParsedStatus } from '../ask/status-format.ts';
 import { isDirty, keepState } from './snapshot.ts';
 
-/** No fast-forward touches an untracked file, so large collections of them are left out. */
+/** A fast-forward never touches untracked files, so large collections of them are omitted. */
 const untrackedBytesMax = 32 * 1024 * 1024;
 const untrackedMax = 2_000;
 
-/** Does nothing if the checkout holds nothing but its commit. */
+/** Does nothing if the checkout matches its commit. */
 export async function keepCheckout(
   context: RepositoryContext,
   { path, gitDir }: LinkedWorktree,

@@ -1,4 +1,4 @@
-// Commits exactly the entries that were judged.
+// Commits exactly the entries that were checked.
 
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -17,7 +17,7 @@ import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
 import type { CommitLeftoversRequest } from '../slot-port.ts';
 
-/** Commits the given paths and the already staged entries. Returns null if nothing differs. */
+/** Commits the given paths and staged entries. Returns null if nothing differs. */
 export async function commitEntries(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -30,7 +30,7 @@ export async function commitEntries(
     .filter((entry) => entry.kind !== 'changed' || entry.worktree !== '.')
     .map((entry) => entry.path);
   if (unstagedPaths.length > 0) {
-    // Not `add -A`: it would search for files a second time, and could find more than was checked.
+    // Not `add -A`, which would search again and could find more files than were checked.
     const { path: at } = worktree;
     const added = await intoIndex(context, at, unstagedPaths, { at });
     if (added.code !== 0) return err(failureOf(added, `add the files left in ${worktree.path}`));
@@ -55,15 +55,15 @@ export async function commitEntries(
   const difference = await context.git(['diff-index', '--cached', '--quiet', 'HEAD'], {
     at: worktree.path,
   });
-  // Line endings: changed for `status`, the same for a commit.
+  // Only line endings differ, which `status` reports and a commit does not contain.
   if (difference.code === 0 && output.problem === null) return ok(concluded.value);
   return err(failureOf(output, `commit the files left in ${worktree.path}`));
 }
 
 /**
- * A merge that git can make alone gets a commit of its own, below the agent's other changes: a
- * person's rebase makes merges again, and would lose content that only their commits have. Returns
- * null if no such merge is unfinished.
+ * Commits an unfinished merge that git can make by itself, below the agent's other changes. A
+ * user's rebase repeats merges, and would lose content that only the merge commit has. Returns null
+ * if no such merge is unfinished.
  */
 async function concludeMerge(
   context: RepositoryContext,
@@ -71,7 +71,7 @@ async function concludeMerge(
   { subject, trailers }: CommitLeftoversRequest,
 ): Promise<GitResult<Sha | null>> {
   const other = readText(join(worktree.gitDir, 'MERGE_HEAD'))?.trim() ?? '';
-  // Git's own commit applies the stash again that such a merge has made.
+  // Git's own commit would reapply the stash that such a merge creates.
   const isPlain = isSha(other) && !exists(join(worktree.gitDir, 'MERGE_AUTOSTASH'));
   const tip = isPlain ? await headCommit(context, worktree) : null;
   if (tip === null) return ok(null);

@@ -1,5 +1,5 @@
-// Commits an agent's uncommitted files to the branch of its attempt, and lists files that must
-// never be committed.
+// Commits an agent's uncommitted files to its attempt's branch, and lists files that must never be
+// committed.
 
 import { touchedPaths } from '../ask/touched-paths.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -164,7 +164,7 @@ interface Left {
   readonly status: ParsedStatus;
 }
 
-/** The state of the slot, once all that the agent left outside of its files is kept. */
+/** The state of the slot after everything that the agent left outside of its files is kept. */
 async function whatIsLeft(
   context: RepositoryContext,
   { path, branch }: CommitLeftoversRequest,
@@ -195,7 +195,7 @@ async function isChange(
   return !found.ok || found.value !== tree;
 }
 
-/** Only if the agent has made no commits: its commits may revert the work of others. */
+/** Only if the agent made no commits, because its own commits may revert others' work. */
 function noteTouched(
   context: RepositoryContext,
   base: Sha,
@@ -209,8 +209,7 @@ function noteTouched(
 }
 
 /**
- * The agent left work in a stash, or on another branch of its own: the last of its snapshots
- * contains it.
+ * Whether the agent left work in a stash or on another branch, which its last snapshot contains.
  */
 async function hasPutAside(context: RepositoryContext, branch: string): Promise<boolean> {
   const last = await readRef(context, workRef(labelOfBranch(branch)));
@@ -219,7 +218,7 @@ async function hasPutAside(context: RepositoryContext, branch: string): Promise<
   return facts.ok && facts.value.reason === 'kept' && facts.value.author === 'agent';
 }
 
-/** A change that was reverted does not count: only then git is asked once more. */
+/** Reverted changes do not count, so git is asked again only if a path matches. */
 async function protectedChanges(
   context: RepositoryContext,
   { touched, names }: { readonly touched: readonly PathBytes[]; readonly names: SecretNames },
@@ -231,14 +230,14 @@ async function protectedChanges(
   const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', base, tip];
   const output = await context.git(args);
   if (output.code !== 0) return err(failureOf(output, `compare ${base} with ${tip}`));
-  // A secret in the name holds the file anyway, and must not be printed.
+  // A name with a secret holds the file anyway, and must not be printed.
   const changed = splitZero(output.stdout).filter((path) => !names.has(path));
   return ok([...protectedAmong(changed.map(shown), protect)].sort());
 }
 
 /**
- * If HEAD was behind the branch, the new commit is merged into it; else the commit is the tip
- * already.
+ * If HEAD was behind the branch, merges the new commit into it. Otherwise the commit is already the
+ * tip.
  */
 async function placeOnBranch(
   context: RepositoryContext,
@@ -267,8 +266,8 @@ async function placeOnBranch(
 }
 
 /**
- * Present files that must not be committed: by name, by size, or because they are repositories of
- * their own. `inside`: submodules.
+ * Existing files that must not be committed because of their name or size, or because they are
+ * nested repositories. `inside`: submodules.
  */
 async function heldEntries(
   context: RepositoryContext,
@@ -289,7 +288,7 @@ async function heldEntries(
   const causeOf = (entry: StatusEntry, index: number): HeldCause | null => {
     if (inside.has(entry.path)) return 'submodule';
     if (isNestedRepository(entry)) return 'repository';
-    // Its name explains it: see `unportable`.
+    // The name explains it (see `unportable`).
     if (isLeftOutByGit(shown(entry.path))) return 'name';
     if (!isFile(index)) return null;
     if (context.isHeldName(shown(entry.path))) return 'name';
@@ -310,7 +309,7 @@ function heldAlso(
   return { held: [...new Set([...held, ...Object.keys(unportable)])].sort(), unportable };
 }
 
-/** Names that git would leave out without a word, and new ones that not every system takes. */
+/** Names that git would silently omit, and new names that some systems cannot check out. */
 async function heldForNames(
   context: RepositoryContext,
   { base, portableNames }: CommitLeftoversRequest,
@@ -326,11 +325,11 @@ async function heldForNames(
 
 interface HeldByContent {
   readonly contents: ReadonlyMap<StatusEntry, string>;
-  /** Names of all files, also of those that are held for another reason: they are named. */
+  /** Names of all files, including files held for another reason, because those are listed. */
   readonly names: SecretNames;
 }
 
-/** Files that are not held for anything else, and hold a secret; secrets in names of files. */
+/** Files with a secret that are not held for another reason, and secrets in file names. */
 async function heldByContent(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -341,7 +340,7 @@ async function heldByContent(
   const asked = new Map<PathBytes, StatusEntry>();
   for (const entry of entries) if (!held.has(entry)) asked.set(entry.path, entry);
   const paths = [...asked.keys()];
-  // A missing file may exist elsewhere under another name.
+  // A missing file may exist under another name.
   const facts = await factsOfAll(worktree.path, paths);
   const removed = facts.filter(({ stats }) => stats === null).map(({ path }) => path);
   const found = await secretsInFiles(context, worktree.path, base, { present: paths, removed });
@@ -356,7 +355,7 @@ async function heldByContent(
   return names.ok ? ok({ contents: new Map(pairs), names: names.value }) : names;
 }
 
-/** All held files, with the reason if the file itself does not show it. */
+/** All held files, with the reason if the file does not show it. */
 function heldWith(
   byFacts: ReadonlyMap<StatusEntry, HeldCause>,
   { contents, names }: HeldByContent,
@@ -375,7 +374,7 @@ function heldWith(
   };
 }
 
-/** The agent may have staged held files: they become unstaged, and stay unchanged on disk. */
+/** Unstages held files that the agent staged, without changing them on disk. */
 async function unstage(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,6 +1,6 @@
-// Commits that an agent has made in its slot and then left behind: by a reset, an amend or a rebase
-// of its own. Only the log of the slot's HEAD leads to them, and it goes with the slot. They may
-// contain a person's work, so they become snapshots of the attempt.
+// Finds commits that an agent made in its slot and then dropped by a reset, an amend or a rebase.
+// Only the log of the slot's HEAD leads to them, and it is deleted with the slot. They may contain
+// a person's work, so they become snapshots of the attempt.
 
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -14,25 +14,25 @@ import { isOnFirstParentLine } from '../ask/ancestry.ts';
 import { isSha, type Sha } from '../sha.ts';
 import { chainCommit } from './work-chain.ts';
 
-/** Newest commits of the log that are read. */
+/** Maximum number of log entries read, latest first. */
 const looksMax = 200;
-/** The log of a slot grows by a line with each of its users. */
+/** A slot's log grows with each of its users. */
 const logBytesMax = 16 * 1024 * 1024;
-/** Snapshots that one call makes. */
+/** Maximum number of snapshots made by one call. */
 const keptMax = 20;
 
 export function lengthOfLog({ gitDir }: LinkedWorktree): number {
   return lstatOrNull(join(gitDir, 'logs', 'HEAD'))?.size ?? 0;
 }
 
-/** They have a chain of their own, whose end is never a state that an attempt continues from. */
+/** A separate chain, whose end is never a state from which an attempt continues. */
 function droppedLabel(label: string): string {
   return label.endsWith('/dropped') ? label : `${label}/dropped`;
 }
 
 /**
- * Keeps commits of a slot's present user that no ref holds. `head`: the commit of the slot's HEAD.
- * If the user has only added commits, this costs no process.
+ * Keeps commits of a slot's current user that no ref contains. `head`: the slot's HEAD. Needs no
+ * process if the user only added commits.
  */
 export async function keepDropped(
   context: RepositoryContext,
@@ -56,7 +56,7 @@ export async function keepDropped(
     ...made,
     ...held,
   ]);
-  // A pruned commit cannot be kept; the existing work can.
+  // A pruned commit cannot be kept, but the existing work can.
   if (output.problem !== null) return err(failureOf(output, `read the log of ${worktree.path}`));
   if (output.code !== 0) return ok(undefined);
   const lines = output.stdout.toString('utf8').split('\n');
@@ -70,12 +70,12 @@ export async function keepDropped(
   return ok(undefined);
 }
 
-/** The values of HEAD since the slot has its present user, newest first. */
+/** The values of HEAD since the slot got its current user, latest first. */
 function commitsInLog(worktree: LinkedWorktree): readonly Sha[] {
   const log = readPlain(join(worktree.gitDir, 'logs', 'HEAD'), logBytesMax);
   if (log === null) return [];
   const noted = Number(readText(join(worktree.gitDir, slotNotes.log)) ?? 0);
-  // A log that is shorter by now was shortened by a gc.
+  // A shorter log was truncated by a gc.
   const since = noted > 0 && noted <= log.length ? log.subarray(noted) : log;
   const found = since
     .toString('latin1')

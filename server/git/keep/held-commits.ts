@@ -1,4 +1,4 @@
-// Files that must never be committed, but that an agent has committed itself.
+// Finds files that must never be committed but that an agent committed itself.
 
 import type { ParsedStatus } from '../ask/status-format.ts';
 import { ok } from '../../core/failure.ts';
@@ -16,14 +16,14 @@ import { changesIn, changesOfRange, heldMessage } from './without-held.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
-/** Which changes in submodules nothing but this worktree holds. */
+/** Finds changes in submodules that only this worktree contains. */
 export interface SubmoduleChecks {
   readonly held: (
     context: RepositoryContext,
     worktree: LinkedWorktree,
     status: ParsedStatus,
   ) => Promise<GitResult<readonly PathBytes[]>>;
-  /** Among the given paths of a commit. */
+  /** Of the given paths of a commit. */
   readonly unpublished: (
     context: RepositoryContext,
     worktree: LinkedWorktree,
@@ -40,19 +40,22 @@ export interface CommittedRange {
 
 export interface HeldInRange {
   readonly held: readonly string[];
-  /** For held files: the secret or name that holds their content. */
+  /** For held files, the secret or name because of which their content is held. */
   readonly heldFor: Readonly<Record<string, string>>;
-  /** The reasons for the other held ones. */
+  /** Why the other files are held. */
   readonly causes: Readonly<Record<string, HeldCause>>;
-  /** Held because of a secret in its name or content. */
+  /** Files held because of a secret in their name or content. */
   readonly secret: readonly string[];
-  /** Paths whose name is a secret; all other texts here name them without it. */
+  /** Paths whose name contains a secret. All other texts here omit it. */
   readonly names: SecretNames;
-  /** Every path that some commit of the range has added, changed or removed. */
+  /** Every path that a commit of the range added, changed or removed. */
   readonly changed: readonly PathBytes[];
 }
 
-/** Added or changed by any commit between base and head: a removed file stays in the history. */
+/**
+ * Includes files that a commit added or changed between base and head and a later one removed,
+ * because they stay in the history.
+ */
 export async function heldInCommits(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -95,7 +98,7 @@ export async function heldInCommits(
   return ok({ held, heldFor, causes, secret: [...new Set(secret)], names, changed });
 }
 
-/** Files that have come in with a merge of the agent from a branch of the user are not its own. */
+/** Files that the agent merged from a user's branch are not its own. */
 async function largeInRange(
   context: RepositoryContext,
   { base, head, maxFileSize }: CommittedRange,

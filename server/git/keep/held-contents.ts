@@ -1,5 +1,5 @@
-// Finds secrets in contents: in files of a worktree, in commits, in commit messages. Text that the
-// base already contained does not count, so that a test fixture that looks like a key does not hold
+// Finds secrets in files of a worktree, in commits and in commit messages. Text that the base
+// already contained does not count, so that a test fixture that looks like a key does not hold
 // every change to its file.
 
 import { readlinkSync } from 'node:fs';
@@ -14,14 +14,14 @@ import { actsOnTerminal } from './held-files.ts';
 import { lstatOrNull, readPlain } from '../../files/small-files.ts';
 import type { Sha } from '../sha.ts';
 
-/** Bytes; longer files are not searched. */
+/** Longer files (bytes) are not searched. */
 const searchedBytesMax = 5 * 1024 * 1024;
-/** An agent can name itself in its commits. */
+/** Includes names, because an agent chooses its own in its commits. */
 const messageFormat = '--format=%an <%ae>%n%cn <%ce>%n%B';
-/** Removed files whose contents may have moved elsewhere. */
+/** Maximum number of removed files whose contents may have moved. */
 const removedMax = 200;
 
-/** The findings by path: one sentence's worth. */
+/** Findings by path, short enough for one sentence. */
 export type SecretPaths = ReadonlyMap<PathBytes, string>;
 
 type Found = Map<PathBytes, readonly SecretFound[]>;
@@ -41,18 +41,21 @@ export async function secretsInFiles(
   return withoutKnown(context, base, found, paths.removed);
 }
 
-/** Content that git commits; for a link, its target. Null if it is not a file or is too long. */
+/**
+ * The content that git commits; for a link, its target. Returns null if it is not a file or too
+ * long.
+ */
 function committedContent(path: Buffer): Buffer | null {
   if (lstatOrNull(path)?.isSymbolicLink() !== true) return readPlain(path, searchedBytesMax);
   try {
     return readlinkSync(path, { encoding: 'buffer' });
   } catch {
-    // It was removed in between.
+    // It has just been removed.
     return null;
   }
 }
 
-/** `blobs`: every content that the path has had in the range. */
+/** `blobs`: every content that the path had in the range. */
 export async function secretsInRange(
   context: RepositoryContext,
   base: Sha | null,
@@ -75,7 +78,8 @@ export async function secretsInRange(
 }
 
 /**
- * `names`: for each path, the one object to search; the result also lists those that could be read.
+ * `names`: the one object to search for each path. The result also lists the paths that could be
+ * read.
  */
 export async function secretsAmong(
   context: RepositoryContext,
@@ -112,8 +116,8 @@ async function search(
 }
 
 /**
- * Why the messages or names of commits are held: a secret, or characters that control the terminal
- * of a person who reads the history. Returns null if nothing is held.
+ * Why messages or names of commits are held: a secret, or characters that control the terminal of a
+ * person who reads the history. Returns null if nothing is held.
  */
 export async function heldInMessages(
   context: RepositoryContext,

@@ -1,10 +1,10 @@
-// Files that are never committed because of their name: private keys, tokens, local settings, and
-// names that would act on the terminal that lists them. Settings files that projects commit, such
-// as .npmrc, are not among them: those are held because of their content.
+// File names that are never committed: private keys, tokens, local settings, and names that control
+// the terminal that lists them. Settings files that projects commit, such as .npmrc, are held only
+// because of their content.
 
 const harmless = /\.(?:example|sample)$/i;
 
-/** Matches the last part of a path. */
+/** Matched against the last segment of a path. */
 const heldNames: readonly RegExp[] = [
   /^\.env(?:\..*)?$/i,
   /^\.(?:netrc|git-credentials|pgpass|dockercfg|htpasswd)$/i,
@@ -16,16 +16,16 @@ const heldNames: readonly RegExp[] = [
   /^credentials(?:\.(?:json|ya?ml|toml|ini|csv|txt|xml|db))?$/i,
   /^kubeconfig(?:[._-].*)?$/i,
   /^service[-_]account.*\.json$/i,
-  // Modules of programs too: files with such names are held until a person allows them.
+  // Also matches source files; these are held until a person allows them.
   /^secrets\../i,
 ];
 
-/** Control characters in text that reaches terminals through `git log`, `ls` and the like. */
+/** Control characters in text that terminals print, for example by `git log` or `ls`. */
 export function actsOnTerminal(text: string): boolean {
   return /[^\P{Cc}\t\n\r]/u.test(text);
 }
 
-/** Judges by the last part of a path, and by control characters anywhere in it. */
+/** Checks the last segment of a path, and the whole path for control characters. */
 export function isHeldFileName(path: string): boolean {
   if (actsOnTerminal(path)) return true;
   const name = path.slice(path.lastIndexOf('/') + 1);

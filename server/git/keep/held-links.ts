@@ -1,5 +1,5 @@
-// Symbolic links that lead out of the project, of which an attempt has made new ones: the next
-// program of the user that writes to such a path writes elsewhere, with the user's permissions.
+// Finds new symbolic links of an attempt that lead out of the project. The next program of the user
+// that writes to such a path writes elsewhere, with the user's permissions.
 
 import { err, ok } from '../../core/failure.ts';
 import { protectedAmong } from '../../core/plan/protected-paths.ts';
@@ -11,18 +11,18 @@ import { failureOf } from '../failures.ts';
 import type { Sha } from '../sha.ts';
 
 const linkMode = '120000';
-/** The system's own limit. */
+/** The operating system's own limit. */
 const stepsMax = 40;
 const targetBytesMax = 4_096;
 
 export interface LinkRange {
   readonly base: Sha;
   readonly tip: Sha;
-  /** Patterns of links that the project wants. */
+  /** Patterns of links that the project allows. */
   readonly allowed: readonly string[];
 }
 
-/** Links of the tip that lead out, by path, with their targets; not those that the base has. */
+/** Links of the tip that lead out, by path, with their targets. Excludes those of the base. */
 export async function newLinksOut(
   context: RepositoryContext,
   { base, tip, allowed }: LinkRange,
@@ -59,15 +59,15 @@ async function linksOf(context: RepositoryContext, commit: Sha): Promise<GitResu
   const targets = await readBlobs(context, [...ids.values()], targetBytesMax);
   if (!targets.ok) return targets;
   const links = [...ids].map(([path, id]) => {
-    // A target that is longer than any path leads nowhere.
+    // A target longer than any path leads nowhere.
     return [path, targets.value.get(id)?.toString('latin1') ?? ''] as const;
   });
   return ok(new Map(links));
 }
 
 /**
- * Whether the link, or another one on its way, has a whole path or climbs out of the tree; git's
- * own folder is not part of the tree either. A loop leads nowhere.
+ * Whether the link, or another link on its way, is absolute or leaves the tree. Git's own folder is
+ * not part of the tree. A loop leads nowhere.
  */
 function leadsOut(links: Links, link: PathBytes): boolean {
   const way = link.split('/').slice(0, -1);
@@ -96,7 +96,7 @@ function partsOf(target: PathBytes): PathBytes[] {
   return target.split('/').filter((part) => part !== '' && part !== '.');
 }
 
-/** A path of Windows too: a checkout there makes the link with it. */
+/** Includes absolute Windows paths, because a checkout there creates the link with it. */
 function isWhole(target: PathBytes): boolean {
   return target.startsWith('/') || /^(?:[a-z]:)?[\\/]|^[a-z]:/i.test(target);
 }

@@ -1,4 +1,4 @@
-// Finds secrets in the names of files. A name lands, and every clone has it, as the contents do.
+// Finds secrets in file names, which land and are cloned like contents.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { err, ok } from '../../core/failure.ts';
@@ -9,20 +9,23 @@ import { failureOf } from '../failures.ts';
 import type { Sha } from '../sha.ts';
 
 export interface SecretName {
-  /** The secret in the name, for a sentence. */
+  /** Describes the secret in a sentence. */
   readonly what: string;
-  /** The path without it. The names of held files are stored and printed. */
+  /** The path without the secret, because names of held files are stored and printed. */
   readonly shownAs: string;
 }
 
 export type SecretNames = ReadonlyMap<PathBytes, SecretName>;
 
-/** Replaces the rest of a path from the first part that contains the secret. */
+/** Replaces the rest of a path from the first segment with the secret. */
 const hiddenPart = '[hidden]';
-/** Names searched together: most contain nothing, and each search prepares all values. */
+/**
+ * Number of names searched together, because each search prepares all values and most names contain
+ * none.
+ */
 const namesAtOnce = 200;
 
-/** Checks the names that the base does not have; without a base, all. */
+/** Checks names that the base does not have; without a base, all names. */
 export async function secretNames(
   context: RepositoryContext,
   base: Sha | null,
@@ -52,8 +55,8 @@ export function shownName(names: SecretNames, path: PathBytes): string {
 }
 
 /**
- * Whether a path is one of the stored names. If the secret of a stored name is no longer known (its
- * variable is not set any more), every path that this name may stand for counts.
+ * Whether a path is one of the stored names. If the secret in a stored name is no longer known
+ * because its variable is unset, every path that the name may stand for counts.
  */
 export function isAmongStored(
   stored: readonly string[],
@@ -88,7 +91,7 @@ async function search(
   return found;
 }
 
-/** A value may contain slashes, so the text shows a folder above all of them. */
+/** A value may contain slashes, so the text is cut above the folders that contain it. */
 async function withoutSecrets(
   { secretsIn }: RepositoryContext,
   path: PathBytes,

@@ -1,5 +1,5 @@
-// Which ignored files of a worktree may be work: all small files that no tool would create again,
-// and files that an attempt wrote.
+// Decides which ignored files of a worktree may be work: small files that no tool would create
+// again, and files that an attempt wrote.
 
 import type { Stats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -21,7 +21,7 @@ export interface IgnoredLimits {
 
 const defaultLimits: IgnoredLimits = { files: 20_000, bytes: 64 * 1024 * 1024 };
 
-/** Folders of builds: a build can fill them again, but a task's result may be in them too. */
+/** Build folders: a build can fill them again, but a task's result may be in them too. */
 const outputFolders = ['dist', 'build', 'out'];
 
 /** Folders that package managers, compilers and test runners fill and can fill again. */
@@ -71,7 +71,7 @@ export function isReproducible(path: string): boolean {
   return isMadeAgain(path, reproducibleFolders);
 }
 
-/** In a folder of a package manager, a compiler or a test runner: results are elsewhere. */
+/** Whether the path is in such a cache, which never contains results. */
 export function isInCache(path: string): boolean {
   return isMadeAgain(path, cacheFolders);
 }
@@ -85,12 +85,12 @@ function isMadeAgain(path: string, folders: ReadonlySet<string>): boolean {
   );
 }
 
-/** Returns null for a folder that exists and cannot be read: it may hold anything. */
+/** Returns null for a folder that exists but cannot be read, because it may contain anything. */
 function noneIfGone(error: NodeJS.ErrnoException): readonly string[] | null {
   return error.code === 'EACCES' || error.code === 'EPERM' ? null : [];
 }
 
-/** Git names an ignored folder as a whole; it is walked here, within bounds. */
+/** Git lists an ignored folder as one entry, so it is walked here, up to a limit. */
 export async function ignoredWork(
   root: string,
   status: ParsedStatus,
@@ -109,7 +109,7 @@ export async function ignoredWork(
       const names = await readdir(absoluteBytes(root, folder), 'latin1').catch(noneIfGone);
       if (names === null)
         return { kind: 'too_much', reason: `${shown(path)} cannot be read (permission denied)` };
-      // A nested repository below an ignored folder is not listed file by file.
+      // Files of a nested repository below an ignored folder are not listed.
       if (names.includes('.git'))
         return { kind: 'too_much', reason: `${join(path)} is a repository` };
       waiting.push(...names.map((name) => `${folder}${name}`));
@@ -128,7 +128,7 @@ export async function ignoredWork(
 }
 
 export interface WrittenIgnored {
-  /** If there are too many: the ignored files and folders that git lists. */
+  /** If they are too many, the ignored files and folders as listed by git. */
   readonly paths: readonly PathBytes[];
   /** The limit that they exceed. Null if the paths are complete. */
   readonly beyond: string | null;
@@ -140,16 +140,16 @@ const looksMax = 20_000;
 const looksAtOnce = 500;
 
 /**
- * A folder that was moved: its entry is new, its list of files is not, and the times of the files
- * in it are those of their former place.
+ * Recognizes a moved folder: its entry is new, but its list of files is not, and its files have
+ * their former times.
  */
 export function isMovedIn(folder: Stats, sinceMs: number): boolean {
   return folder.ctimeMs > sinceMs && folder.mtimeMs <= sinceMs;
 }
 
 /**
- * Ignored files that were created, changed or moved here after a time, except those of caches: a
- * cache is not even listed.
+ * Ignored files that were created, changed or moved here after a time. Caches are skipped without
+ * being listed.
  */
 export async function ignoredSince(
   root: string,

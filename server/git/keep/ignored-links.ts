@@ -1,5 +1,5 @@
-// Links in the place of folders that git ignores: a rule such as `node_modules/` is for folders
-// only, so git lists a link of that name as a new file. Landed, it would be in the way of every
+// Handles links that replace ignored folders. A rule such as `node_modules/` only matches folders,
+// so git lists a link with that name as a new file. If it landed, it would conflict with every
 // checkout that has the folder.
 
 import { copyFile, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import type { GitResult } from '../port.ts';
 import { failureOf } from '../failures.ts';
 import type { ParsedStatus } from '../ask/status-format.ts';
 
-/** Counts untracked links as ignored if a folder of their name would be. */
+/** Counts untracked links as ignored if a folder with their name would be. */
 export async function ignoreFolderLinks(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -42,7 +42,7 @@ function isLink({ path: root }: LinkedWorktree, path: PathBytes): boolean {
   return lstatOrNull(absoluteBytes(root, path))?.isSymbolicLink() === true;
 }
 
-/** Git refuses to apply rules beyond a link, so it is asked about real folders with these names. */
+/** Git refuses to apply rules beyond a link, so it checks real folders with these names. */
 async function ignoredAsFolders(
   context: RepositoryContext,
   { path: root, gitDir }: LinkedWorktree,
@@ -60,7 +60,7 @@ async function ignoredAsFolders(
       env: { GIT_DIR: gitDir, GIT_COMMON_DIR: context.commonDir, GIT_WORK_TREE: place },
       input: zeroEnded(links.map((link) => `${link}/`)),
     });
-    // 1: none of them is ignored.
+    // Exit code 1: none of them is ignored.
     if (output.problem !== null || output.code > 1) {
       return err(failureOf(output, `read the ignore rules of ${root}`));
     }

@@ -1,5 +1,5 @@
-// Ignored files that an attempt wrote are kept by a snapshot beside its commit: the result of its
-// task may be among them.
+// Keeps ignored files that an attempt wrote in a snapshot beside its commit, because they may be
+// its result.
 
 import { makeCommit } from '../ask/make-commit.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -18,7 +18,7 @@ import { secretsAmong } from './held-contents.ts';
 import { ignoredByAttempt } from './work-start.ts';
 import { labelOfBranch } from './work-chain.ts';
 
-/** Returns null if the attempt wrote none. `tip`: the commit that they are kept beside. */
+/** Returns null if the attempt wrote none. `tip`: the commit that they belong to. */
 export async function keepIgnored(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -44,7 +44,7 @@ export async function keepIgnored(
   return ok({ files, ref, commit, unkept: null });
 }
 
-/** A commit on `commit` with the ignored files of a snapshot that a person wants to land. */
+/** A commit on `commit` that adds the ignored files of a snapshot which a person wants to land. */
 export async function withIgnored(
   context: RepositoryContext,
   request: WithIgnoredRequest,

@@ -1,5 +1,5 @@
-// A merge, rebase or cherry-pick that an agent has left unfinished: concluded if its meaning is
-// plain, refused otherwise.
+// Handles a merge, rebase or cherry-pick that an agent left unfinished: concludes it if the result
+// is clear, otherwise refuses.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { type LinkedWorktree } from '../refs/worktree-link.ts';
 
 const maxNamedFiles = 10;
 
-/** Everything an unfinished operation keeps in the private folder of a worktree. */
+/** Everything that an unfinished operation keeps in a worktree's private folder. */
 const operationState = [
   'rebase-merge',
   'rebase-apply',
@@ -82,16 +82,16 @@ export async function concludable(
 }
 
 /**
- * Git's merge that finds the index locked by another command asks for a commit of its result, and
- * has none: that commit would drop all of the other side.
+ * If git's merge finds the index locked by another command, it asks for a commit of its result
+ * although it has none. That commit would drop all of the other side.
  */
 async function hasMergedNothing(
   context: RepositoryContext,
   { gitDir }: LinkedWorktree,
   { head, entries }: ParsedStatus,
 ): Promise<boolean> {
-  // Git records parts that it could not merge alone: an agent that settles them may drop the other
-  // side.
+  // Git records parts that it could not merge by itself. An agent that resolves them may drop the
+  // other side.
   if (head === null || exists(join(gitDir, 'AUTO_MERGE'))) return false;
   if (
     entries.some(({ kind, index }) => kind === 'unmerged' || (kind === 'changed' && index !== '.'))
@@ -106,7 +106,10 @@ async function hasMergedNothing(
   return own.ok && own.value !== merged.value.tree;
 }
 
-/** Ends whatever is unfinished without moving HEAD or touching a file: a snapshot holds it. */
+/**
+ * Ends any unfinished operation without moving HEAD or touching files, because a snapshot contains
+ * it.
+ */
 export async function dropUnfinished(worktree: LinkedWorktree): Promise<void> {
   if (unfinishedOperation(worktree.gitDir) === null) return;
   for (const name of operationState) {

@@ -1,4 +1,4 @@
-// Opens a worktree of Drover for work: checks that it is one, and repairs its link to the
+// Opens one of Drover's worktrees for work: checks that it is one, and repairs its link to the
 // repository if an agent broke it.
 
 import { mkdtemp, rename, rm } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import {
   type LinkedWorktree,
 } from '../refs/worktree-link.ts';
 
-/** Refuses the user's own checkout: nothing is ever committed, reset or deleted there. */
+/** Refuses the user's own checkout, in which nothing may be committed, reset or deleted. */
 export async function ownWorktree(
   context: RepositoryContext,
   path: string,
@@ -44,23 +44,23 @@ export async function ownWorktree(
 }
 
 /**
- * Puts the `.git` file back. A repository that an agent has made in its place moves beside the
+ * Restores the `.git` file. A repository that an agent created in its place is moved beside the
  * worktree.
  */
 export async function relink(worktree: LinkedWorktree): Promise<LinkedWorktree> {
   const pointer = join(worktree.path, '.git');
   const facts = lstatOrNull(pointer);
-  // A file only leads somewhere else, for instance to the repository's place before it was moved.
+  // A file only refers to another location, for example the repository's former one.
   if (facts?.isDirectory()) {
     await setAside(pointer, worktree.path);
   }
-  // Never written through a link, and never into a pipe.
+  // Never writes through a link or into a pipe.
   else if (facts !== null && !facts.isFile()) await rm(pointer, { force: true });
   await writePointer(worktree);
   return worktree;
 }
 
-/** Moves a file or folder out of a worktree, to a folder beside it that Drover never deletes. */
+/** Moves a file or folder out of a worktree into a folder beside it that Drover never deletes. */
 export async function setAside(path: string, worktree: string): Promise<void> {
   const folder = await mkdtemp(`${worktree}.kept-`);
   await rename(path, join(folder, 'git'));

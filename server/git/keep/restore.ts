@@ -13,7 +13,7 @@ import { readStatus } from '../ask/status.ts';
 import { readSnapshot, workRef, type SnapshotFacts } from './work-chain.ts';
 import type { Sha } from '../sha.ts';
 
-/** The last snapshot of an attempt, or null. */
+/** The last snapshot of an attempt; null if none. */
 export async function lastSnapshot(
   context: RepositoryContext,
   label: string,
@@ -36,12 +36,12 @@ export function toSnapshotView(facts: SnapshotFacts): SnapshotView {
   return { commit, label: attemptIn(facts.label), reason, author, timeMs, head, branch };
 }
 
-/** Without the part that tells one chain of an attempt from another. */
+/** Removes the part that distinguishes the chains of an attempt. */
 function attemptIn(label: string): string {
   return /^[^/]+\/\d+(?=\/)/.exec(label)?.[0] ?? label;
 }
 
-/** The slot must contain nothing but its HEAD: other content is refused, never overwritten. */
+/** The slot must match its HEAD. Refuses to overwrite anything else. */
 export async function restoreSnapshot(
   context: RepositoryContext,
   request: RestoreRequest,
@@ -68,8 +68,8 @@ export async function restoreSnapshot(
 }
 
 /**
- * Exact on its own commit; on another one, only the changes since its own, because the commits
- * below may have been rewritten down to the first. Returns null if they conflict.
+ * Exact on its own commit. On another commit only the changes since its own are applied, because
+ * the commits below may have been rewritten. Returns null if they conflict.
  */
 async function treesOnto(
   context: RepositoryContext,
@@ -78,7 +78,7 @@ async function treesOnto(
 ): Promise<GitResult<{ readonly tree: Sha; readonly indexTree: Sha | null } | null>> {
   const { head, tree, indexTree, label } = facts;
   if (head === onto) return ok({ tree, indexTree });
-  // A branch without a commit: its files have no base to compare with.
+  // The branch has no commit, so its files have no base to compare with.
   if (head === null) return ok(null);
   const merged = await merge(context, {
     tip: onto,

@@ -1,5 +1,5 @@
-// The setup note of a slot: which setup state it has, and which files the setup created. Such files
-// are no work of an agent, even if git does not ignore them.
+// The setup note of a slot: its setup state, and the files that the setup created. Those files are
+// not an agent's work, even if git does not ignore them.
 
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import type { ParsedStatus } from '../ask/status-format.ts';
 import { readStatus, type StatusOptions } from '../ask/status.ts';
 import type { Traces } from '../slot-port.ts';
 
-/** Changes when the form of the note changes: an older one is not read. */
+/** Increased when the note's format changes, because older notes are not read. */
 export const noteVersion = 1;
 
 interface SetupNote {
@@ -38,7 +38,7 @@ export function readNote(worktree: LinkedWorktree): SetupNote | null {
   return { fingerprint, made };
 }
 
-/** Whole or not at all: a death in between means that the setup is run again. */
+/** Written completely or not at all. After a crash in between, the setup runs again. */
 export async function writeNote(worktree: LinkedWorktree, note: SetupNote): Promise<void> {
   const lines = [`${noteVersion}`, note.fingerprint];
   for (const [path, trace] of note.made) lines.push(path, trace);
@@ -47,12 +47,12 @@ export async function writeNote(worktree: LinkedWorktree, note: SetupNote): Prom
   await rename(`${file}.new`, file);
 }
 
-/** Something that the setup made was taken out of the worktree: it has to run again. */
+/** Files of the setup were removed from the worktree, so it must run again. */
 export async function forgetSetup(worktree: LinkedWorktree): Promise<void> {
   await rm(noteFile(worktree), { force: true });
 }
 
-/** The state of one of our slots; files of its setup count as ignored. */
+/** The state of one of our slots. Files of its setup count as ignored. */
 export async function slotStatus(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -63,8 +63,8 @@ export async function slotStatus(
 }
 
 /**
- * Counts untracked files that the setup made, and that are unchanged since, as ignored. In folders
- * such as `.venv` new files count as well: the tools that use the folder write them.
+ * Counts unchanged untracked files of the setup as ignored. In folders such as `.venv` new files
+ * count too, because the tools that use the folder write them.
  */
 async function ignoreSetupFiles(
   worktree: LinkedWorktree,
@@ -86,7 +86,7 @@ async function ignoreSetupFiles(
   return { ...status, entries };
 }
 
-/** The outermost ones, each with a slash at its end. */
+/** The outermost folders, each with a trailing slash. */
 function reproducibleFolders(made: Traces): readonly PathBytes[] {
   const folders = new Set<PathBytes>();
   for (const [path, trace] of made) {

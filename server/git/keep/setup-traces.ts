@@ -1,4 +1,4 @@
-// Untracked files below a worktree, and whether each of them has changed since.
+// Records untracked files below a worktree, and detects later changes to them.
 
 import { lstatSync, readdirSync } from 'node:fs';
 import { normalize } from 'node:path';
@@ -18,7 +18,7 @@ export function unversioned(
     .map(({ path }) => path.replace(/\/$/, ''));
 }
 
-/** Walks the given files and folders; links are not followed. */
+/** Walks the given files and folders without following links. */
 export async function collectTraces(
   worktree: Pick<LinkedWorktree, 'path'>,
   from: readonly PathBytes[],
@@ -42,8 +42,7 @@ export function readTrace(root: string, path: PathBytes): string | null {
   const facts = lstatSync(absoluteBytes(root, path), { throwIfNoEntry: false, bigint: true });
   if (facts === undefined) return null;
   if (facts.isDirectory()) return '';
-  // A further name of the same file, as package managers with one store make them, changes its time
-  // of change.
+  // Another hard link to the same file, as some package managers create, changes its ctime.
   const changedNs = facts.nlink === 1n ? facts.ctimeNs : 0n;
   return `${facts.size} ${facts.mtimeNs} ${changedNs} ${facts.ino}`;
 }

@@ -1,7 +1,7 @@
-// Changes in the git folder that all worktrees share, while an agent without a sandbox runs. Drover
-// writes none of it: the user may have made the change, and several agents may run. A change is
-// reported with the command that restores the former state. Stashes that the attempt has made
-// become part of its snapshots, and a stash of the user that is gone gets a ref of Drover's.
+// Detects changes, while an agent without a sandbox runs, in the git folder that all worktrees
+// share. Drover does not write these parts, so the user or any of several agents made the change.
+// It is reported with the command that reverts it. Stashes that the attempt made become part of its
+// snapshots, and a user's stash that disappeared gets a ref of Drover's.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { join } from 'node:path';
@@ -16,19 +16,19 @@ import { readRef, updateRefs } from '../refs/refs.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
 import { isSha, type Sha } from '../sha.ts';
 
-/** Sections and keys that git and Drover's own calls of it write in the ordinary course. */
+/** Sections and keys that git and Drover change in normal operation. */
 const ordinary =
   /^(?:branch|extensions|gc|lfs|maintenance|submodule)\.|^core\.repositoryformatversion$/;
 
 interface SharedState {
   readonly settings: string;
   readonly exclude: string;
-  /** A text for each hook that differs once the hook is changed. */
+  /** For each hook, a text that changes with the hook. */
   readonly hooks: ReadonlyMap<string, string>;
   readonly stashes: readonly Stash[];
 }
 
-/** Keyed by the slot's path. */
+/** By slot path. */
 const states = new MadeOnce<RepositoryContext, Map<string, SharedState>>();
 
 function statesIn(context: RepositoryContext): Map<string, SharedState> {
@@ -54,14 +54,14 @@ export function noteShared(context: RepositoryContext, path: string): void {
   statesIn(context).set(path, readState(context));
 }
 
-/** A program in a sandbox cannot change any of it: other changes are the user's. */
+/** A sandboxed program cannot change these parts, so any change is the user's. */
 export function forgetShared(context: RepositoryContext, path: string): void {
   statesIn(context).delete(path);
 }
 
 /**
  * Call after an agent has ended. Returns the changes since the slot was prepared or since the last
- * call; a stash that is gone has a ref then.
+ * call. A stash that disappeared then has a ref.
  */
 export async function sharedChanges(
   context: RepositoryContext,
@@ -124,10 +124,10 @@ function restoring(key: string, values: readonly string[]): string {
   return [`git config --unset-all ${name}`, ...added].join(' && ');
 }
 
-/** Newest stashes of one attempt that are kept. */
+/** Maximum number of stashes kept per attempt, latest first. */
 const stashesMax = 50;
 
-/** Stashes made on the attempt's branch that are in the list, the oldest first. */
+/** Listed stashes that were made on the attempt's branch, oldest first. */
 export function listedStashes(context: RepositoryContext, branch: string): readonly Sha[] {
   const log = readText(join(context.commonDir, 'logs', 'refs', 'stash')) ?? '';
   const isOurs = (line: string): boolean =>
@@ -140,8 +140,8 @@ export function listedStashes(context: RepositoryContext, branch: string): reado
 }
 
 /**
- * Call after the agent of an attempt has ended, before its work is stored. Stashes made on its
- * branch become part of its snapshots. They stay in the list, which is the user's.
+ * Call after the agent of an attempt has ended and before its work is stored. Stashes made on its
+ * branch become part of its snapshots. They stay in the list, which belongs to the user.
  */
 export async function keepStashes(
   context: RepositoryContext,
@@ -161,8 +161,8 @@ interface Stash {
 }
 
 /**
- * Stashes of the user, the oldest first. `git stash pop` of an agent that has stashed nothing takes
- * one of them.
+ * Stashes of the user, oldest first. An agent that stashed nothing and runs `git stash pop` takes
+ * one.
  */
 function personStashes(context: RepositoryContext): readonly Stash[] {
   const log = readText(join(context.commonDir, 'logs', 'refs', 'stash')) ?? '';
@@ -180,7 +180,7 @@ function goneStashes(context: RepositoryContext, before: readonly Stash[]): read
   return before.filter(({ sha }) => !present.has(sha));
 }
 
-/** Gives each stash that is gone a ref, and reports those that have none yet. */
+/** Gives each stash that disappeared a ref, and reports those that had none. */
 async function keepGone(
   context: RepositoryContext,
   before: readonly Stash[],

@@ -1,5 +1,4 @@
-// The snapshots of a task, as a person sees them: read from the store alone, so that they outlive
-// the database.
+// Lists the snapshots of a task. Reads only git, so it works without the database.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -10,7 +9,7 @@ import { toSnapshotView } from './restore.ts';
 import { parseSnapshot, workRef } from './work-chain.ts';
 import { isSha, type Sha } from '../sha.ts';
 
-/** Maximum number of commits to read; the chains of one task are far shorter. */
+/** Maximum number of commits read. The chains of one task are far shorter. */
 const commitsMax = 20_000;
 
 /** Matches the refs of all snapshots of a task. */
@@ -18,7 +17,7 @@ export function snapshotsPrefix(taskId: string): string {
   return workRef(`${taskId}/0`).slice(0, -1);
 }
 
-/** `others`: the root here of refs of other machines. */
+/** `others`: the local root of refs fetched from other machines. */
 export async function listSnapshots(
   context: RepositoryContext,
   taskId: string,
@@ -43,7 +42,7 @@ export async function listSnapshots(
   return ok(views.toSorted((one, other) => one.timeMs - other.timeMs));
 }
 
-/** `<id>\n<header>\n\n<message, each line indented>` */
+/** Parses `<id>\n<header>\n\n<message, each line indented>`. */
 function viewIn(record: string, taskId: string): SnapshotView[] {
   const end = record.indexOf('\n');
   if (end === -1) return [];

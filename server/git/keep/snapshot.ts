@@ -1,5 +1,5 @@
 // Takes a snapshot of a worktree: HEAD, index and every file that git does not ignore, without
-// touching any of them.
+// changing any of them.
 
 import { droverHeadRoot } from '../../core/work/ref-names.ts';
 import { rm } from 'node:fs/promises';
@@ -30,11 +30,11 @@ import { appendSnapshot, type WorkState } from './work-chain.ts';
 import { stampOfIndex, type LinkedWorktree } from '../refs/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
 
-/** The work of a confined program in its own git folder while it is running. */
+/** The work of a running confined program in its own git folder. */
 export interface LentWork {
-  /** Imports it. */
+  /** Imports the work. */
   readonly take: (context: RepositoryContext, worktree: LinkedWorktree) => Promise<GitResult<void>>;
-  /** Commits that only its own folder names. */
+  /** Commits that only the program's own folder contains. */
   readonly commits: (
     context: RepositoryContext,
     worktree: LinkedWorktree,
@@ -46,43 +46,42 @@ export interface StateRequest {
   readonly worktree: LinkedWorktree;
   readonly status: ParsedStatus;
   readonly label: string;
-  /** Absent for the ref of the label. */
+  /** Absent = the ref of the label. */
   readonly ref?: string;
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
-  /** Ignored files to be kept as well. */
+  /** Ignored files to keep as well. */
   readonly ignored?: readonly PathBytes[];
-  /** Commits that are to be held by the snapshot too. */
+  /** Further commits to keep with the snapshot. */
   readonly beside?: readonly Sha[];
-  /** The index of the kept files is for the caller, who removes its file. */
+  /** Returns the index of the kept files to the caller, who must remove its file. */
   readonly holdIndex?: boolean;
 }
 
 /**
- * An index with exactly the content of a snapshot and the times at which each file was read: it
- * shows later changes.
+ * An index with exactly a snapshot's content and the times at which each file was read, so that it
+ * reveals later changes.
  */
 export interface HeldIndex {
   readonly file: string;
   readonly tree: Sha;
-  /** Identifies the worktree's own index when it was copied; the same text for the same file. */
+  /** Identifies the worktree's own index when it was copied. The same for the same file. */
   readonly ownIndex: string;
 }
 
 export interface KeptState {
   readonly snapshot: Snapshot;
-  /** Too large, unreadable, or repositories of their own: not in the commit. */
+  /** Files that are too large or unreadable, and nested repositories, which the commit omits. */
   readonly skipped: readonly string[];
-  /** Null if it was not requested, or only a commit existed. */
+  /** Null if it was not requested, or if only a commit existed. */
   readonly index: HeldIndex | null;
 }
 
 const maxFileBytes = 256 * 1024 * 1024;
 
 /**
- * Implements the port's method: takes a snapshot of an attempt's worktree. Returns null if it
- * contains nothing beyond the base, or (for a periodic snapshot of a clone that stays) nothing
- * beyond the attempt's own branch.
+ * Takes a snapshot of an attempt's worktree, as the port says. Returns null if it contains only the
+ * base or, for a periodic snapshot of a permanent clone, only the attempt's own branch.
  */
 export async function takeSnapshot(
   context: RepositoryContext,
@@ -140,7 +139,7 @@ export function isDirty(status: ParsedStatus): boolean {
   return status.unreadable.length > 0 || status.entries.some((entry) => entry.kind !== 'ignored');
 }
 
-/** Keeps a state as a snapshot, whatever it is. */
+/** Stores any state as a snapshot. */
 export async function keepState(
   context: RepositoryContext,
   request: StateRequest,
@@ -183,10 +182,7 @@ async function measure(root: string, paths: readonly PathBytes[]): Promise<Measu
   };
 }
 
-/**
- * Commits that only the notes of an unfinished operation reference: its other side, and its
- * automatic stash.
- */
+/** Commits that only an unfinished operation refers to: its other side, and its automatic stash. */
 function alongside(worktree: LinkedWorktree): Sha[] {
   const found: Sha[] = [];
   for (const name of [
@@ -204,7 +200,7 @@ function alongside(worktree: LinkedWorktree): Sha[] {
   return [...new Set(found)];
 }
 
-/** Writes the state's trees, through an index of our own. */
+/** Writes the state's trees through a separate index. */
 async function storeState(
   context: RepositoryContext,
   { worktree, status, holdIndex = false }: StateRequest,
@@ -222,7 +218,7 @@ async function storeState(
   const index = await ownIndexFile(context, worktree);
   const inIndex: RunOptions = {
     at: worktree.path,
-    // Objects that only a confined program's folder has are written here as well, or refused.
+    // Objects that only a confined program's folder contains are written here too, or refused.
     env: { GIT_INDEX_FILE: index, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' },
   };
   const ownIndex = stampOfIndex(worktree);

@@ -1,4 +1,5 @@
-// A commit's work without the files that must never land, and without the history that held them.
+// Removes files that must never land from a commit's work, together with the history that contains
+// them.
 
 import { makeCommit } from '../ask/make-commit.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -16,11 +17,11 @@ import type { Sha } from '../sha.ts';
 import type { WithoutHeldRequest } from '../slot-port.ts';
 
 export interface RangeChanges {
-  /** Added or changed by some commit, even if a later one has removed it. */
+  /** Files that a commit added or changed, even if a later one removed them. */
   readonly present: readonly PathBytes[];
-  /** Every content that such a path has had, submodules left out. */
+  /** Every content of such a path, except submodules. */
   readonly blobs: ReadonlyMap<PathBytes, ReadonlySet<Sha>>;
-  /** Removed by some commit. */
+  /** Files that a commit removed. */
   readonly removed: readonly PathBytes[];
 }
 
@@ -32,7 +33,7 @@ export function changesOfRange(
   return changesIn(context, [`${base}..${head}`]);
 }
 
-/** Lists the changes of each commit that the revisions name, against each of its parents. */
+/** Lists the changes of each commit in the revisions relative to each of its parents. */
 export async function changesIn(
   context: RepositoryContext,
   revisions: readonly string[],
@@ -53,8 +54,8 @@ export async function changesIn(
   const present = new Set<PathBytes>();
   const removed = new Set<PathBytes>();
   const blobs = new Map<PathBytes, Set<Sha>>();
-  // `:100644 100644 <old> <new> M` and a path in turn; an empty part, or a line break before it,
-  // separates two commits.
+  // `:100644 100644 <old> <new> M` alternates with a path. An empty part, or a line break before
+  // it, separates two commits.
   let facts = '';
   for (const part of splitZero(output.stdout)) {
     if (facts === '') {
@@ -73,7 +74,9 @@ export async function changesIn(
 
 const submoduleMode = '160000';
 
-/** The commit itself when it holds none of them; null when nothing is left without them. */
+/**
+ * Returns the commit itself if it contains none of them, and null if nothing is left without them.
+ */
 export async function withoutHeld(
   context: RepositoryContext,
   request: WithoutHeldRequest,
@@ -102,10 +105,13 @@ export async function withoutHeld(
   );
 }
 
-/** Instead of a path: the message of a commit contains a secret. */
+/** Stands for a commit message with a secret, in place of a path. */
 export const heldMessage = 'the message of a commit';
 
-/** Files that only in their history held a secret or were too large: the last state may land. */
+/**
+ * Files that contained a secret or were too large only earlier in the history. Their last state may
+ * land.
+ */
 async function curedLater(
   context: RepositoryContext,
   { base, commit, maxFileSize = Number.POSITIVE_INFINITY }: WithoutHeldRequest,

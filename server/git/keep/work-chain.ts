@@ -1,5 +1,5 @@
-// The snapshots of one attempt: commits under one ref, each of them with the previous one as a
-// parent, so that none is ever lost.
+// The snapshots of one attempt: commits under one ref, each with the previous one as a parent, so
+// that none is ever lost.
 
 import { makeCommit } from '../ask/make-commit.ts';
 import { workRoot } from '../../core/work/ref-names.ts';
@@ -12,49 +12,52 @@ import type { Snapshot, SnapshotAuthor, SnapshotReason } from '../snapshot-port.
 import { toSingleLine, readRef, refParts, updateRefs } from '../refs/refs.ts';
 import { isSha, type Sha } from '../sha.ts';
 
-/** The content of a worktree, as objects of the store. */
+/** The content of a worktree as git objects. */
 export interface WorkState {
   /** All files that git does not ignore. */
   readonly tree: Sha;
-  /** Null before the first commit of its branch. */
+  /** Null before the branch's first commit. */
   readonly head: Sha | null;
-  /** Full ref of the branch that is checked out, null when HEAD is detached. */
+  /** Full ref of the checked-out branch; null if HEAD is detached. */
   readonly branch: string | null;
-  /** The tree of the index if it differs from HEAD's; null otherwise, and if it has conflicts. */
+  /**
+   * The tree of the index if it differs from HEAD's. Null otherwise, and if the index has
+   * conflicts.
+   */
   readonly indexTree: Sha | null;
 }
 
 export interface SnapshotNote {
-  /** `<task>/<attempt>`, or the name of a slot that no attempt is known of. */
+  /** `<task>/<attempt>`, or the name of a slot without a known attempt. */
   readonly label: string;
-  /** Absent for the ref of the label. */
+  /** Absent = the ref of the label. */
   readonly ref?: string | undefined;
   readonly reason: SnapshotReason;
   readonly author: SnapshotAuthor;
   readonly worktree: string | null;
-  /** Files that could not be kept: too large, or repositories of their own. */
+  /** Files that could not be kept: too large, or nested repositories. */
   readonly skipped: readonly string[];
-  /** Commits that only this worktree leads to: a stash, the other side of a merge. */
+  /** Commits that only this worktree refers to: a stash, the other side of a merge. */
   readonly alongside: readonly Sha[];
 }
 
 const maxNamedSkips = 100;
-/** Writers of one chain at once: this process and perhaps another one. */
+/** How often to retry if another process writes to the same chain. */
 const racesMax = 5;
 
-/** The ref that holds the snapshots of an attempt. */
+/** The ref with the snapshots of an attempt. */
 export function workRef(label: string): string {
   const parts = refParts(label);
   const [first = 'unnamed', ...rest] = parts;
   return rest.length === 0 ? `${workRoot}slots/${first}` : `${workRoot}${first}/${rest.join('-')}`;
 }
 
-/** The task and attempt in the name of one of our branches, else the name itself. */
+/** The task and attempt in the name of one of our branches, or the name itself. */
 export function labelOfBranch(branch: string): string {
   return branch.replace(/^refs\/heads\//, '').replace(/^drover\//, '');
 }
 
-/** Puts a state at the end of its chain; the end itself when it holds just that. */
+/** Appends a state to its chain. Returns the end of the chain if that already has the state. */
 export async function appendSnapshot(
   context: RepositoryContext,
   state: WorkState,
@@ -77,7 +80,7 @@ export async function appendSnapshot(
   });
 }
 
-/** Keeps a commit that may be on no branch. Returns null if a ref holds it already. */
+/** Keeps a commit that may not be on a branch. Returns null if a ref already contains it. */
 export async function keepCommit(
   context: RepositoryContext,
   sha: Sha,
@@ -90,7 +93,7 @@ export async function keepCommit(
   return chainCommit(context, sha, label, author);
 }
 
-/** The same, whether or not a branch holds it now: that one may be about to move. */
+/** The same, even if a branch contains it now, because that branch may be about to move. */
 export async function chainCommit(
   context: RepositoryContext,
   sha: Sha,
@@ -127,7 +130,7 @@ async function holdsState(
   return key === keyOf(state, note);
 }
 
-/** An end of the chain that was pruned has no later one; the chain starts over. */
+/** If the end of the chain was pruned, the chain starts over. */
 async function commitOnto(
   context: RepositoryContext,
   state: WorkState,
@@ -213,7 +216,7 @@ export async function readSnapshot(
     : ok(facts);
 }
 
-/** Parses the text of a commit object; null if it is not one of ours. */
+/** Parses the text of a commit object. Returns null if it is not a snapshot. */
 export function parseSnapshot(commit: Sha, text: string): SnapshotFacts | null {
   const split = text.indexOf('\n\n');
   const header = text.slice(0, split);

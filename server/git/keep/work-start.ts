@@ -1,5 +1,5 @@
-// When an attempt could start its work in a slot, after the setup: newer ignored files are its
-// own.
+// Records when an attempt could start its work in a slot, after the setup. Ignored files that are
+// newer belong to it.
 
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
@@ -22,7 +22,7 @@ export async function startWork(
 ): Promise<GitResult<void>> {
   const found = await ownWorktree(context, path);
   if (!found.ok) return found;
-  // An attempt that was interrupted continues: its earlier files are its own as well.
+  // An interrupted attempt continues, so its earlier files belong to it too.
   if (hasStarted(found.value)) return ok(undefined);
   await writeNew(join(found.value.gitDir, slotNotes.start), '');
   return ok(undefined);
@@ -32,14 +32,14 @@ export function hasStarted(worktree: LinkedWorktree): boolean {
   return workStartMs(worktree) !== null;
 }
 
-/** The file system's own time of the note, because the times of the files are compared with it. */
+/** The note's time by the file system, with which the times of files are compared. */
 export function workStartMs({ gitDir }: LinkedWorktree): number | null {
   return lstatOrNull(join(gitDir, slotNotes.start))?.ctimeMs ?? null;
 }
 
 /**
- * Ignored files that the slot's attempt wrote; the status must list ignored files. Those that
- * contain a secret are left out: they must not get into git's objects.
+ * Ignored files that the slot's attempt wrote. The status must list ignored files. Omits files with
+ * a secret, which must not become git objects.
  */
 export async function ignoredByAttempt(
   context: RepositoryContext,

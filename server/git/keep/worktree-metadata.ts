@@ -1,5 +1,5 @@
-// Takes one worktree out of git's books. Never `git worktree prune`: it removes entries that are
-// just being made.
+// Removes one worktree from git's records. Never uses `git worktree prune`, which removes entries
+// that are being created.
 
 import { dropEntry } from '../refs/half-made-worktrees.ts';
 import { copyFile, mkdir, rename } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { exists } from '../../files/small-files.ts';
 import { type LinkedWorktree } from '../refs/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
 
-/** Removes the private folder; the commits and files that it references must be saved first. */
+/** Removes the private folder. The commits and files that it references must be kept first. */
 export async function dropMetadata(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -24,8 +24,8 @@ export async function dropMetadata(
 }
 
 /**
- * For a worktree whose folder was deleted: its detached HEAD and staged files still exist and are
- * kept, then its entry is removed. Returns the ref that keeps them, or null if there was nothing.
+ * For a worktree whose folder was deleted: keeps its detached HEAD and its staged files, then
+ * removes its entry. Returns the ref that keeps them, or null if it had none.
  */
 export async function forgetMissing(
   context: RepositoryContext,
@@ -33,7 +33,8 @@ export async function forgetMissing(
 ): Promise<GitResult<string | null>> {
   if (exists(join(worktree.gitDir, 'locked'))) {
     const message = `The worktree ${worktree.path} is locked but its folder does not exist. Unlock it with "git worktree unlock".`;
-    // Its folder may return, from another disk: until then another slot serves.
+    // The folder may return, for example on a disk that is mounted later. Until then another slot
+    // is used.
     return { ok: false, error: gitFailure('foreign', message) };
   }
   const { branch, detachedAt } = await readWorktreeHead(context, worktree);
@@ -55,7 +56,7 @@ export async function forgetMissing(
 }
 
 /**
- * The remaining index becomes a separate commit if it differs from HEAD. An unreadable index
+ * Makes a separate commit of the remaining index if it differs from HEAD. An unreadable index
  * contains nothing.
  */
 async function keepStaged(
@@ -86,10 +87,7 @@ async function keepStaged(
   return kept.ok ? ok(kept.value.ref) : kept;
 }
 
-/**
- * Takes a slot out of use: `delete` after everything in it is kept, `keep` leaves its files beside
- * it.
- */
+/** Retires a slot. `delete`: everything in it has been kept. `keep`: its files stay beside it. */
 export async function retire(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -105,7 +103,7 @@ export async function retire(
     const folder = `${worktree.path}.kept-${stamp}`;
     await mkdir(folder, { recursive: true });
     await rename(worktree.path, join(folder, 'files'));
-    // The history of submodules is in the private folder of the worktree.
+    // The history of submodules is in the worktree's private folder.
     const modules = join(worktree.gitDir, 'modules');
     if (exists(modules)) await rename(modules, join(folder, 'modules'));
   }

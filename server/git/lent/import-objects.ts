@@ -1,5 +1,5 @@
-// Imports objects of a confined program: packed first, and unpacked by git strictly, so that
-// broken, forged or incomplete objects never reach the repository.
+// Imports objects of a confined program. They are packed first, and git unpacks them strictly, so
+// that broken, forged or incomplete objects never reach the repository.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,11 +10,12 @@ import type { GitResult } from '../port.ts';
 import { failureOf } from '../failures.ts';
 
 /**
- * Above it a pack is kept as one file, below it as loose objects, which are flushed like any other.
+ * With more objects, a pack is kept as one file. Fewer become loose objects, which are flushed like
+ * any other.
  */
 const looseObjectsMax = 500;
 
-/** `scratch`: a folder that the program cannot reach, for the caller to remove. */
+/** `scratch`: a folder that the program cannot access. The caller removes it. */
 export async function importObjects(
   context: RepositoryContext,
   scratch: string,
@@ -40,8 +41,8 @@ interface Pack {
 }
 
 /**
- * All objects, named by a ref or not: content that is only staged, and commits that the program has
- * left behind, are work too.
+ * Packs all objects, with or without a ref, because content that is only staged and commits that
+ * the program dropped are work too.
  */
 async function pack(
   context: RepositoryContext,

@@ -1,6 +1,6 @@
-// The git folder of a confined program: its own configuration, one ref, no hooks; objects are
-// borrowed from the repository, and new ones stay here until they are imported. It is mounted in
-// place of the shared git folder.
+// The git folder of a confined program: its own configuration, one ref, no hooks. Objects are
+// borrowed from the repository; new ones stay here until they are imported. It is mounted in place
+// of the shared git folder.
 
 import type { LentGit } from '../local-port.ts';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import { lentName } from '../refs/told-place.ts';
 import { writePlain } from '../../files/plain-folder.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 
-/** `path`: a worktree of ours. Commits that an earlier program left there are imported first. */
+/** `path`: one of our worktrees. Commits that an earlier program left there are imported first. */
 export async function lendGit(
   context: RepositoryContext,
   path: string,
@@ -57,7 +57,8 @@ export async function lendGit(
     await mkdir(dirname(join(folder, branch)), { recursive: true });
     await writeFile(join(folder, branch), `${tip}\n`);
   }
-  // Git runs programs that the worktree's settings include, so the program may only read them.
+  // Git runs programs that the worktree's settings include, so the confined program may only read
+  // those settings.
   const settings = join(worktree.gitDir, 'config.worktree');
   if (!exists(settings)) await writeFile(settings, '', { flag: 'wx' });
   const note: LentNote = { branch, tip, notes: noteDigests(worktree.gitDir) };

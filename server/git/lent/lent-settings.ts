@@ -1,5 +1,5 @@
-// The git configuration of a confined program: the user's settings with the files that they name,
-// without those that need programs or keys which the sandbox does not have.
+// The git configuration of a confined program: the user's settings and the files that they name,
+// except settings that need programs or keys outside of the sandbox.
 
 import { isAbsolute, join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -10,15 +10,15 @@ import type { GitResult } from '../port.ts';
 import { failureOf } from '../failures.ts';
 
 /**
- * The settings that decide how files and commits look. No remote, no address, no credential
- * program, no includes: their settings are listed as if they were the user's own.
+ * Settings that control the form of files and commits. Excludes remotes, URLs, credential programs
+ * and includes, whose settings are copied as if they were the user's own.
  */
 const lentKeys =
   /^(?:core\.(?!hookspath|fsmonitor|sshcommand|gitproxy|askpass|alternaterefscommand|worktree|bare|editor|pager)[a-z]+|extensions\.(?:objectformat|worktreeconfig)|user\.[a-z]+|filter\..+|merge\..+|diff\..+|i18n\.[a-z]+|init\.[a-z]+|commit\.cleanup|lfs\.(?!url)[a-z]+)$/s;
 
 /**
- * They name files, which are often in the home that a confined program does not see. Git reads the
- * expression too.
+ * Settings that name files, often in the home folder, which a confined program cannot see. Git also
+ * reads this expression.
  */
 const fileKeys =
   /^(core\.(excludesfile|attributesfile)|commit\.template|diff\.orderfile|blame\.ignorerevsfile|mailmap\.file)$/;
@@ -26,7 +26,7 @@ const fileKeys =
 const fileBytesMax = 1024 * 1024;
 
 /**
- * They need the user's programs, keys or connections. Filters are not among them: without a filter
+ * Settings that need the user's programs, keys or connections. Filters stay on: without a filter
  * that encrypts, an agent would commit plain text.
  */
 const switchedOff: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const switchedOff: Readonly<Record<string, string>> = {
   'tag.forcesignannotated': 'false',
   'log.showsignature': 'false',
   'core.fsmonitor': 'false',
-  // A file in place of a folder: git finds no hook there, and nothing creates one.
+  // A file instead of a folder: git finds no hook there, and no program can create one.
   'core.hookspath': '/dev/null',
   'core.sshcommand': 'ssh',
   'credential.helper': '',
@@ -47,14 +47,14 @@ interface Setting {
   readonly value: string;
 }
 
-/** Settings of the user that differ in a sandbox, by their keys. */
+/** User settings that differ in a sandbox, by key. */
 export interface LentNames {
-  /** The files that they name are copied. */
+  /** Settings whose files are copied. */
   readonly brought: readonly string[];
   readonly off: readonly string[];
 }
 
-/** `folder`: the lent git folder, into which the files are copied. */
+/** `folder`: the lent git folder, which receives the copied files. */
 export async function lentConfiguration(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -85,8 +85,8 @@ export async function lentConfiguration(
 }
 
 /**
- * A relative path is one of the worktree's, as git reads it. It is not followed here: agents write
- * there, and a link could name any file of the user's.
+ * Git resolves a relative path inside the worktree. It is not followed here, because agents write
+ * there and a link could name any of the user's files.
  */
 async function bring(path: string, worktree: LinkedWorktree, target: string): Promise<boolean> {
   if (!isAbsolute(path) || path.startsWith(`${worktree.path}/`)) return false;
@@ -112,7 +112,7 @@ export async function lentNames(context: RepositoryContext): Promise<GitResult<L
   });
 }
 
-/** Settings of the command line are Drover's, not the user's. */
+/** Settings from the command line are Drover's and are omitted. */
 async function list(
   context: RepositoryContext,
   what: readonly string[],

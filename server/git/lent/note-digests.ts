@@ -1,5 +1,5 @@
-// Which of Drover's notes a slot had when its folder was lent: a note that is different afterwards
-// was written by the confined program, and would mislead the slot's next user.
+// Digests of Drover's notes in a slot when its folder was lent. A note that differs afterwards was
+// written by the confined program and would mislead the slot's next user.
 
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { exists, readPlain } from '../../files/small-files.ts';
 import { slotNotes } from '../refs/slot-notes.ts';
 
-/** Keyed by name; a name that is missing had no file. */
+/** By name. A missing name means that no file existed. */
 export type NoteDigests = Readonly<Record<string, string>>;
 
-/** The notes, and the settings that git reads for this worktree alone. */
+/** The notes, and the settings that git reads only for this worktree. */
 export const fixedNotes: readonly string[] = [...Object.values(slotNotes), 'config.worktree'];
 
 export function noteDigests(gitDir: string): NoteDigests {

@@ -1,12 +1,12 @@
-// The folder in which objects of a confined program are packed.
+// The folder in which a confined program's objects are packed.
 
 import { basename, join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 
 /**
- * The place for the packed objects of a confined program. Not in the worktree's private folder, in
- * which the program could put links.
+ * Returns the folder for packed objects. It is not in the worktree's private folder, where the
+ * program could create links.
  */
 export function scratchFolder(
   context: Pick<RepositoryContext, 'commonDir'>,

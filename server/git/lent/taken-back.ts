@@ -1,5 +1,5 @@
-// Imports the work of a confined program from its own git folder: its objects by a strict import,
-// never by copying files; its branch by compare-and-swap; its other refs under rescue refs. Its
+// Imports the work of a confined program from its own git folder: its objects by a strict import
+// and never by copying files, its branch by compare-and-swap, its other refs as rescue refs. Its
 // configuration and hooks are never read.
 
 import { rename, rm } from 'node:fs/promises';
@@ -22,17 +22,17 @@ import { scratchFolder } from './scratch.ts';
 
 export const lentNoteName = 'drover-lent.json';
 
-/** The lent state: the branch of HEAD (null: detached), and its tip then. */
+/** The state that was lent: the branch of HEAD (null = detached) and its tip. */
 export interface LentNote {
   readonly branch: string | null;
   readonly tip: string | null;
-  /** Drover's own notes about the slot. Null if an earlier release kept no list of them. */
+  /** Drover's notes about the slot. Null if an earlier release did not list them. */
   readonly notes: NoteDigests | null;
 }
 
 const otherRefsMax = 50;
 
-/** Nothing was lent: done at once. The program must have ended. */
+/** Returns at once if nothing was lent. The program must have ended. */
 export async function importLentWork(
   context: RepositoryContext,
   path: string,
@@ -44,7 +44,7 @@ export async function importLentWork(
   const noteFile = join(worktree.gitDir, lentNoteName);
   if (lstatOrNull(folder) === null && lstatOrNull(noteFile) === null) return ok(undefined);
   const note = readNote(worktree);
-  // Nothing of ours, and no git, may follow a link that the program has put here.
+  // Neither Drover nor git may follow a link that the program created here.
   await keepPlainFiles(worktree.gitDir);
   if (note.notes !== null) await dropForgedNotes(worktree.gitDir, note.notes);
   if (!(await isPlain(worktree, 'HEAD'))) await standOn(worktree, note);
@@ -60,7 +60,7 @@ export async function importLentWork(
     if (!remade.ok) return remade;
   } else {
     if (taken.error.retryable) return taken;
-    // Objects that git refuses (broken or forged) stay for people; the worktree's files are the
+    // Objects that git refuses (broken or forged) stay for people. The worktree's files are the
     // work.
     await rename(folder, `${folder}.refused-${Date.now()}`);
     await standOn(worktree, note);
@@ -71,7 +71,10 @@ export async function importLentWork(
   return ok(undefined);
 }
 
-/** False if the program removed the file, or replaced it with something else, which is removed. */
+/**
+ * Returns false if the program removed the file, or replaced it by something else, which is then
+ * removed.
+ */
 async function isPlain({ gitDir }: LinkedWorktree, name: string): Promise<boolean> {
   const file = join(gitDir, name);
   if (lstatOrNull(file)?.isFile() === true) return true;
@@ -87,7 +90,7 @@ async function remakeIndex(
   return read.code === 0 ? ok(undefined) : err(failureOf(read, `make the index of ${path} again`));
 }
 
-/** Worktrees with commits that are not imported yet, by their paths. */
+/** Whether the worktree has commits that are not imported yet. */
 export function isLent(worktree: LinkedWorktree): boolean {
   return exists(join(worktree.gitDir, lentName));
 }
@@ -117,7 +120,7 @@ async function importFrom(
   note: LentNote,
 ): Promise<GitResult<void>> {
   const objects = join(folder, 'objects');
-  // A program without its folder has left no commits; its files are in the worktree.
+  // Without its folder, the program left no commits. Its files are in the worktree.
   if (lstatOrNull(objects)?.isDirectory() !== true) return ok(undefined);
   await rm(join(objects, 'info'), { recursive: true, force: true });
   const moved = await importObjects(context, scratchFolder(context, worktree), objects);
@@ -141,7 +144,7 @@ async function importFrom(
   return keepOthers(context, refs, note);
 }
 
-/** Branches, tags and stashes that the program made beside its own branch. */
+/** Keeps branches, tags and stashes that the program created beside its own branch. */
 async function keepOthers(
   context: RepositoryContext,
   refs: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
-// Imports the work of a confined program so far, while it is running: a snapshot must not depend on
-// objects that only the program's own folder has.
+// Imports the work so far of a running confined program, because a snapshot must not depend on
+// objects that only the program's folder contains.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { link, lstat, mkdir, readdir, rm } from 'node:fs/promises';
@@ -17,13 +17,16 @@ import type { Sha } from '../sha.ts';
 import { importObjects } from './import-objects.ts';
 import { scratchFolder } from './scratch.ts';
 
-/** Packs that are imported already, by their paths: a program packs seldom, and much. */
+/** Packs that are already imported, by path, because packs are large and rare. */
 const takenPacks = new MadeOnce<RepositoryContext, Set<string>>();
 
-/** An object is written after those that it names, but the folder is not read at one moment. */
+/**
+ * How often to retry. An object is written after the objects that it refers to, but the folder is
+ * not read atomically.
+ */
 const looksMax = 3;
 
-/** Nothing was lent, or nothing is new: done at once. */
+/** Returns at once if nothing was lent or nothing is new. */
 export async function takeSoFar(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -47,8 +50,8 @@ export async function takeSoFar(
 }
 
 /**
- * The commit of its branch, which only its own folder names until the program has ended; none if it
- * is `head`, or is not imported.
+ * The commit of the program's branch, which only its own folder names until it ends. None if it is
+ * `head` or not imported.
  */
 export async function committedSoFar(
   context: RepositoryContext,
@@ -61,7 +64,7 @@ export async function committedSoFar(
   return (await readTree(context, sha)).ok ? [sha] : [];
 }
 
-/** Returns null if nothing is new, else the new packs. */
+/** Returns the new packs, or null if nothing is new. */
 async function linkNew(
   context: RepositoryContext,
   objects: string,
@@ -87,14 +90,14 @@ async function linkNew(
   return isNew ? packs : null;
 }
 
-/** A link of another kind, or to another file, is a link in the scratch folder too, and goes. */
+/** A symbolic link stays a link in the scratch folder, and is removed. */
 async function linkPlain(path: string, folder: string, name: string): Promise<boolean> {
   await mkdir(folder, { recursive: true });
   const target = join(folder, name);
   try {
     await link(path, target);
   } catch {
-    // It was packed or removed in the meantime.
+    // It was just packed or removed.
     return false;
   }
   if ((await lstat(target)).isFile()) return true;

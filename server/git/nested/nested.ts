@@ -1,5 +1,5 @@
-// Repositories that an agent has made inside its worktree: their commits are fetched before their
-// `.git` goes.
+// Handles repositories that an agent created inside its worktree: fetches their commits before
+// their `.git` is removed.
 
 import { readTree } from '../ask/ancestry.ts';
 import { setAside } from '../keep/own-worktree.ts';
@@ -67,13 +67,10 @@ export async function keepHistory(
   return chainFetched(context, fetchedRefs, label);
 }
 
-/** Parents that one commit may well have. */
+/** Maximum number of parents of one commit. */
 const tipsAtOnce = 100;
 
-/**
- * Adds the fetched commits to the chain of the attempt; then removes the refs that held them until
- * now.
- */
+/** Adds the fetched commits to the attempt's chain, then removes the refs that kept them. */
 async function chainFetched(
   context: RepositoryContext,
   root: string,
@@ -120,8 +117,8 @@ async function keepTips(
 }
 
 /**
- * A worktree inside a worktree: its commits are in our repository already; only changes in its HEAD
- * and index are kept.
+ * For a worktree inside a worktree, whose commits are already in our repository. Keeps only changes
+ * in its HEAD and index.
  */
 async function keepNestedWorktree(
   context: RepositoryContext,

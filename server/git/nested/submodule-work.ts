@@ -1,5 +1,5 @@
-// The work inside of submodules: held if others could not fetch its commits, kept before its slot
-// is emptied.
+// Handles work inside submodules: holds it if others could not fetch its commits, and keeps it
+// before its slot is emptied.
 
 import { readdir, mkdir, rm, rmdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -29,7 +29,7 @@ import {
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
-/** Submodules with edits, or on a commit that nothing but this worktree holds. */
+/** Submodules with edits, or on a commit that only this worktree has. */
 export async function heldSubmodules(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -62,10 +62,7 @@ export async function heldSubmodules(
   return ok([...held]);
 }
 
-/**
- * The given paths of a commit that name a commit of another repository which only this worktree
- * has.
- */
+/** Paths of a commit that refer to another repository's commit which only this worktree has. */
 export async function unpublishedGitlinks(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -101,7 +98,8 @@ async function isRecordedPublished(
 }
 
 /**
- * A branch that was fetched from its remote or pushed there has it, or the repository of the user.
+ * Whether a branch fetched from or pushed to its remote contains the commit, or the user's
+ * repository does.
  */
 async function isPublished(
   context: RepositoryContext,
@@ -139,7 +137,7 @@ async function isOfUser(
   return false;
 }
 
-/** A submodule that is not as the base has it. */
+/** A submodule that differs from the base. */
 interface Used {
   readonly folder: string;
   readonly gitDir: string | null;
@@ -153,7 +151,7 @@ export interface KeptSubmodules {
   readonly present: readonly Used[];
 }
 
-/** Keeps every commit and every edit that only the submodules of this worktree hold. */
+/** Keeps every commit and edit that only this worktree's submodules contain. */
 export async function keepSubmodules(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -226,7 +224,7 @@ async function keepStore(
 
 const foldersMax = 1_000;
 
-/** Git folders below a folder, wherever their names put them. */
+/** Git folders at any depth below a folder, because their names may contain slashes. */
 async function storesBelow(modules: string): Promise<readonly string[]> {
   const found: string[] = [];
   const waiting = [modules];
@@ -247,8 +245,8 @@ async function storesBelow(modules: string): Promise<readonly string[]> {
 }
 
 /**
- * Removes everything that differs from the next commit: no task sees files of the previous one, and
- * an older commit of a submodule is not a change. The setup must restore it.
+ * Removes everything that differs from the next commit, so that a task does not see the previous
+ * one's files, and an older commit of a submodule is not a change. The setup must restore it.
  */
 export async function emptySubmodules(
   context: RepositoryContext,

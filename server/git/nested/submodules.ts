@@ -1,6 +1,5 @@
-// Submodules that are checked out in a worktree: git's status of the worktree does not look inside
-// them, so Drover does. Git is never started in them: their objects are lent to a bare repository
-// of Drover.
+// Reads submodules that are checked out in a worktree, which git's status of the worktree ignores.
+// Git is never started in them: their objects are lent to a bare repository of Drover.
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -19,20 +18,20 @@ import { copyIndex } from '../ask/own-index.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import { isSha, type Sha } from '../sha.ts';
 
-/** The commit of another repository that an index names at a path. */
+/** The commit of another repository that an index refers to at a path. */
 export interface Gitlink {
   readonly path: PathBytes;
   readonly recorded: Sha;
 }
 
-/** A submodule, or whatever is in its place. */
+/** A submodule, or whatever replaced it. */
 export interface Submodule extends Gitlink {
   readonly folder: string;
-  /** Its own git folder. Null if nothing is checked out, or its history cannot be read. */
+  /** Its own git folder. Null if it is not checked out or its history cannot be read. */
   readonly gitDir: string | null;
 }
 
-/** Submodules of submodules. */
+/** Maximum nesting depth of submodules. */
 const depthMax = 4;
 const gitlinkMode = '160000';
 
@@ -40,7 +39,7 @@ export function modulesFolder(worktree: LinkedWorktree): string {
   return join(worktree.gitDir, 'modules');
 }
 
-/** Most worktrees have none, and learn so without a process. */
+/** Checks without a process, because most worktrees have no submodules. */
 export function mayHaveSubmodules(worktree: LinkedWorktree): boolean {
   return exists(join(worktree.path, '.gitmodules')) || exists(modulesFolder(worktree));
 }
@@ -54,7 +53,7 @@ export async function listGitlinks(
   return ok(parseGitlinks(listed.stdout));
 }
 
-/** Reads `ls-files -s -z` and `ls-tree -z`: mode, (type,) id, (stage,) path. */
+/** Parses `ls-files -s -z` and `ls-tree -z`: mode, (type,) id, (stage,) path. */
 export function parseGitlinks(listing: Buffer): readonly Gitlink[] {
   return splitZero(listing).flatMap((entry) => {
     if (!entry.startsWith(gitlinkMode)) return [];
@@ -65,7 +64,7 @@ export function parseGitlinks(listing: Buffer): readonly Gitlink[] {
 }
 
 /**
- * Returns null for a link, a folder behind one, or a place whose history is stored elsewhere.
+ * Returns null for a link, a folder behind one, or a submodule whose history is stored elsewhere.
  */
 export function readSubmodule(
   modules: string,
@@ -108,23 +107,23 @@ function isBelow(folder: string, path: string): boolean {
 export interface LentSubmodule extends Submodule {
   readonly store: CopyOfHistory;
   /**
-   * Tree of its files if they differ from both its HEAD and the state after setup. Null if nothing
-   * changed.
+   * Tree of its files if it differs from both its HEAD and the state after the setup; null
+   * otherwise.
    */
   readonly edited: Sha | null;
   readonly inner: readonly Gitlink[];
 }
 
 export interface SubmodulePlace {
-  /** Folder of their git folders. */
+  /** The folder with the submodules' git folders. */
   readonly modules: string;
   readonly root: string;
-  /** Path and tree of the state after setup. */
+  /** Path and tree of the state after the setup. */
   readonly left: ReadonlySet<string>;
 }
 
 /**
- * Calls `look` with each submodule below `root`, inner ones first; the bare repositories exist only
+ * Calls `look` with each submodule below `root`, inner ones first. The bare repositories exist only
  * during the call.
  */
 export async function eachSubmodule(
@@ -181,8 +180,7 @@ async function readFiles(
     const read = await context.git([...inStore, 'read-tree', store.headSha]);
     if (read.code !== 0) return err(failureOf(read, failed));
   }
-  // Not `add`: it starts git inside of submodules, which obeys the configuration that it finds
-  // there.
+  // Not `add`, which starts git inside submodules, where it obeys their configuration.
   const look = ['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard'];
   const changed = await context.git([...inStore, ...look]);
   if (changed.code !== 0) return err(failureOf(changed, failed));
@@ -202,8 +200,8 @@ async function readFiles(
 }
 
 /**
- * With its index only changed files are read. Returns false if it may hide changes, or does not
- * exist.
+ * With its index, only changed files are read. Returns false if the index may hide changes or does
+ * not exist.
  */
 async function lendIndex(
   context: RepositoryContext,
@@ -227,8 +225,8 @@ async function treeIn(context: RepositoryContext, store: string, commit: Sha): P
 }
 
 /**
- * Changes that the setup made inside submodules are no task's work: from now on they count as
- * unchanged.
+ * Records changes that the setup made inside submodules, so that they do not count as a task's
+ * work.
  */
 export async function noteSubmodules(
   context: RepositoryContext,

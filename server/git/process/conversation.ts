@@ -1,6 +1,6 @@
-// A git process that answers one question after the other: to start git takes milliseconds, to ask
-// one that runs a fraction of one. It ends when nothing was asked for a while, and when its owner
-// ends, which closes its input.
+// A persistent git process that answers one question after another: starting git takes
+// milliseconds, a question to a running one a fraction of that. It ends after idle time, and with
+// its owner, whose end closes its input.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ import type { Conversation, Question } from '../git-command.ts';
 import { thisPlatform } from '../../platform/this-platform.ts';
 
 const idleMs = 10_000;
-/** A question is answered from memory or a few files, so a process that takes longer hangs. */
+/** Answers come from memory or a few files, so a process that takes longer hangs. */
 const answerMs = 60_000;
 const maxErrorBytes = 64 * 1024;
 
@@ -27,14 +27,14 @@ export class ProcessConversation implements Conversation {
     this.#start = start;
   }
 
-  /** In turn. The failure is git's output as it ended. */
+  /** Asks in order. The failure is git's output when it ended. */
   ask<T>(question: Question<T>): Promise<Result<T, GitOutput>> {
     const answer = this.#turn.then(() => this.#askTwice(question));
     this.#turn = answer.catch(() => undefined);
     return answer;
   }
 
-  /** A process that was killed gave no reason: another one is asked. */
+  /** A killed process gives no reason, so another process is asked. */
   async #askTwice<T>(question: Question<T>): Promise<Result<T, GitOutput>> {
     const answer = await this.#askOnce(question);
     const isLost = !answer.ok && answer.error.problem === null && answer.error.stderr === '';
@@ -72,7 +72,7 @@ class TalkingProcess {
       env: { ...request.environment, ...request.addedEnvironment },
       stdio: 'pipe',
       windowsHide: true,
-      // A group of its own: Ctrl-C does not reach it.
+      // A separate group, so that Ctrl-C does not reach it.
       detached: thisPlatform.hasProcessGroups,
     });
     this.#child.on('error', (error) => {
@@ -122,7 +122,7 @@ class TalkingProcess {
     });
   }
 
-  /** Nothing more is asked of it. */
+  /** Stops using the process. */
   retire(): void {
     this.hasEnded = true;
     this.#child.stdin?.end();
@@ -133,7 +133,7 @@ class TalkingProcess {
     this.#lost?.();
   }
 
-  /** Only a question that is open keeps this process alive. */
+  /** Only an open question keeps this process alive. */
   #keepAlive(isWanted: boolean): void {
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
       const socket = stream as Socket | null;

@@ -1,4 +1,4 @@
-// The environment and the settings under which every git process of ours runs.
+// The environment and the settings of all our git processes.
 
 import { devNull } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { settings } from '../git-command.ts';
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Variables that git and the programs of a trusted configuration (filters, signing) need; a star
+ * Variables that git and the programs of a trusted configuration (filters, signing) need. A star
  * matches any suffix.
  */
 const shortList: readonly string[] =
@@ -17,15 +17,12 @@ const shortList: readonly string[] =
   XDG_RUNTIME_DIR GNUPGHOME GPG_TTY GIT_* LD_LIBRARY_PATH DYLD_LIBRARY_PATH ELECTRON_RUN_AS_NODE SYSTEMROOT SYSTEMDRIVE
   COMSPEC PATHEXT USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES`.split(/\s+/);
 
-/** The place of the user's own git configuration. */
+/** The folder with the user's git configuration. */
 export function homeOf(source: Variables): string {
   return source['HOME'] ?? source['USERPROFILE'] ?? '';
 }
 
-/**
- * The part of an environment in which no secret of the user's is expected. Names of Windows differ
- * in case.
- */
+/** The part of an environment that should contain no secrets. Names on Windows ignore case. */
 export function shortened(source: Variables): Variables {
   const isKept = (name: string): boolean =>
     shortList.some((kept) =>
@@ -37,9 +34,9 @@ export function shortened(source: Variables): Variables {
 }
 
 /**
- * Copies an environment without variables that would point git at another repository, index or
- * object store (a backend that was started from a hook inherits such variables), and fixes the
- * language, since git's answers are parsed.
+ * Copies an environment without variables that would redirect git to another repository, index or
+ * object store (a backend started from a hook inherits such variables), and sets the language,
+ * because git's output is parsed.
  */
 export function gitEnvironment(source: Variables): Record<string, string> {
   const environment: Record<string, string> = {};
@@ -51,23 +48,23 @@ export function gitEnvironment(source: Variables): Record<string, string> {
   environment['LANGUAGE'] = '';
   environment['GIT_TERMINAL_PROMPT'] = '0';
   environment['GIT_OPTIONAL_LOCKS'] = '0';
-  // Drover caches commits, which must not change with a replacement.
+  // Drover caches commits, which a replacement must not change.
   environment['GIT_NO_REPLACE_OBJECTS'] = '1';
-  // Git gives advice if a file exists, even an empty one.
+  // An existing file, even an empty one, makes git print advice.
   environment['GIT_GRAFT_FILE'] = join(devNull, 'none');
   environment['GIT_EDITOR'] = ':';
   environment['GIT_PAGER'] = 'cat';
   return environment;
 }
 
-/** Exits when the other side is gone, so that a broken connection does not outlive its git. */
+/** Exits if the other side is gone, so that a broken connection does not outlive its git. */
 const aliveOptions = '-o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3';
 const quietSsh = `ssh -o BatchMode=yes ${aliveOptions}`;
 
 /**
- * For processes that talk to other machines: nothing asks for a password, in a terminal or in a
- * window. An ssh program that the user has chosen stays, and gets the options of a connection that
- * ends when the other side is silent. `configured` holds keys as `git config` lists them.
+ * For processes that talk to other machines: nothing prompts for a password, in a terminal or a
+ * window. An ssh program that the user chose is kept, with options that end a silent connection.
+ * `configured` contains keys as `git config` lists them.
  */
 export function networkVariables(
   source: Variables,
@@ -76,7 +73,7 @@ export function networkVariables(
   const ssh = sshCommand(source, configured);
   return {
     GIT_TERMINAL_PROMPT: '0',
-    // Empty: neither `core.askPass` nor `SSH_ASKPASS` is started.
+    // If empty, neither `core.askPass` nor `SSH_ASKPASS` is started.
     GIT_ASKPASS: '',
     SSH_ASKPASS_REQUIRE: 'never',
     GCM_INTERACTIVE: 'never',
@@ -86,9 +83,9 @@ export function networkVariables(
 
 /**
  * In git's own order: GIT_SSH_COMMAND, core.sshCommand, GIT_SSH. Returns null for a program that is
- * not OpenSSH by its name (git decides in the same way which options it understands); it is ended
- * after the time limit of its git. Options that the user has set win: ssh takes the first of two,
- * and ours come last.
+ * not OpenSSH by its name (git decides in the same way which options it understands); such a
+ * program ends with git's time limit. Options that the user set win, because ssh uses the first of
+ * two and ours come last.
  */
 function sshCommand(source: Variables, configured: ReadonlyMap<string, string>): string | null {
   const command = source['GIT_SSH_COMMAND'] || configured.get('core.sshcommand');
@@ -109,15 +106,14 @@ function isOpenSsh(program: string): boolean {
 }
 
 /**
- * Settings for every process. Automatic maintenance repacks and prunes beside other writers, which
- * has left branches on missing objects; a file-system monitor would start one daemon for each
- * worktree.
+ * Settings for every process. Automatic maintenance repacks and prunes concurrently with other
+ * writers, which has left branches with missing objects. A file-system monitor would start one
+ * daemon per worktree.
  */
 export const ownSettings: readonly string[] = settings({
   'gc.auto': '0',
   'maintenance.auto': 'false',
-  // Names a command in place of an address; git itself refuses that unless the configuration allows
-  // it.
+  // The `ext` protocol runs a command. Git refuses it unless the configuration allows it.
   'protocol.ext.allow': 'never',
   'core.quotePath': 'false',
   'core.fsmonitor': 'false',
@@ -126,8 +122,8 @@ export const ownSettings: readonly string[] = settings({
 });
 
 /**
- * Git's writes are on the disk before the process ends: objects before a ref names them, and the
- * ref, which changes hands by a rename and must not be an empty file after a power cut.
+ * Git's writes must be on the disk before the process ends: objects before a ref names them, and
+ * the ref itself, which is renamed into place and must not be an empty file after a power failure.
  */
 export const flushed: readonly string[] = settings({
   'core.fsync': 'committed,derived-metadata,reference',
@@ -135,8 +131,8 @@ export const flushed: readonly string[] = settings({
 });
 
 /**
- * No hook and no signature of the user, unless they are asked for: moving refs and writing an index
- * run hooks as well.
+ * Disables the user's hooks and signing unless requested, because moving refs and writing an index
+ * also run hooks.
  */
 export const withoutHooks: readonly string[] = settings({
   'core.hooksPath': '/dev/null',

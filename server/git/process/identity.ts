@@ -1,5 +1,5 @@
-// Who commits: the repository's own identity, else that of the environment, else Drover.
-// Configuration is never written.
+// Who commits: the repository's identity, else that of the environment, else Drover. Never writes
+// configuration.
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ const identityKey = /^(?:user|author|committer)\.(?:name|email)$/;
 const droverName = 'Drover';
 export const droverEmail = 'drover@localhost';
 
-/** For commits in a repository that no configuration of the user's belongs to. */
+/** For commits in a repository without any of the user's configuration. */
 export const ownIdentity: Identity = missingIdentity(new Map(), {});
 
 /**
- * `configured` holds lower-case keys of `git config`. The environment's identity counts only if the
- * configuration has none. Git would guess from the host's name, or refuse; Drover does neither.
+ * `configured` contains lower-case keys of `git config`. The environment's identity is used only if
+ * the configuration has none. Git would guess from the host name or refuse; Drover does neither.
  */
 export function missingIdentity(
   configured: ReadonlyMap<string, string>,
@@ -41,7 +41,7 @@ export function missingIdentity(
 }
 
 /**
- * The variables for one commit; a signature names its author, the committer stays the repository's.
+ * Variables for one commit. A signature sets its author; the committer is always the repository's.
  */
 export function identityVariables(
   identity: Identity,
@@ -51,17 +51,17 @@ export function identityVariables(
   return { ...identity, GIT_AUTHOR_NAME: signature.name, GIT_AUTHOR_EMAIL: signature.email };
 }
 
-/** Author and committer in the form of a commit: `Name <email>`. */
+/** Author and committer as in a commit: `Name <email>`. */
 export interface Signatures {
   readonly author: string;
   readonly committer: string;
 }
 
-/** Who makes the commits of a repository. */
+/** Who makes a repository's commits. */
 export interface Committer {
   /** Added to the environment of a git that commits. */
   readonly missing: Identity;
-  /** False once a file of the configuration has changed since it was read. */
+  /** Returns false once a configuration file has changed since it was read. */
   readonly isCurrent: () => boolean;
 }
 

@@ -1,18 +1,18 @@
-// Git's configuration with the parts that a plain list of keys omits: every value of a key, and the
+// Git's configuration including what a plain list of keys omits: every value of a key, and the
 // files that the repository's own settings include.
 
 import { dirname, join, resolve } from 'node:path';
 
 export interface ListedConfig {
-  /** Keys in lower case as git prints them; the values in git's order. */
+  /** Keys in lower case as git prints them; values in git's order. */
   readonly values: ReadonlyMap<string, readonly string[]>;
-  /** Included by the repository or a worktree of it, whether they exist or not. */
+  /** Files included by the repository or a worktree of it, whether or not they exist. */
   readonly included: readonly string[];
 }
 
 export const listArguments = ['config', '-z', '--list', '--show-scope', '--show-origin'];
 
-/** Reads `scope\0origin\0key\nvalue\0`; git names origins relative to its folder. */
+/** Parses `scope\0origin\0key\nvalue\0`. Git names origins relative to its folder. */
 export function parseListed(output: Buffer, cwd: string, home: string): ListedConfig {
   const values = new Map<string, string[]>();
   const included = new Set<string>();

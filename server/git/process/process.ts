@@ -1,5 +1,5 @@
-// Starts git: argument arrays only, a controlled environment, bounded output, bounded time, a
-// bounded number at once.
+// Starts git: only with argument arrays, and with a controlled environment, limited output, limited
+// time and limited concurrency.
 
 import { ownSettings, withoutHooks } from './environment.ts';
 import type { Conversation, GitCommand } from '../git-command.ts';
@@ -10,13 +10,13 @@ import { Semaphore } from '../../core/work/semaphore.ts';
 
 export interface GitProcesses {
   readonly run: (command: GitCommand) => Promise<GitOutput>;
-  /** Each process of it is started by the command as it is then. */
+  /** Starts a conversation. Each of its processes uses the command as it is then. */
   readonly converse: (command: () => Promise<GitCommand>) => Conversation;
 }
 
 /**
- * Runs a git process elsewhere, for a caller in which starting one is expensive. Returns null if
- * the caller must run it itself.
+ * Runs a git process elsewhere if starting one here is expensive. Returns null if the caller must
+ * run it itself.
  */
 export type RunElsewhere = (
   request: GitRequest,
@@ -25,9 +25,7 @@ export type RunElsewhere = (
 
 export interface GitProcessOptions {
   readonly binary: string;
-  /**
-   * For calls that stay on this machine: a short one that leaks no secret to filters or drivers.
-   */
+  /** A minimal environment for local calls, which gives filters and drivers no secrets. */
   readonly environment: Readonly<Record<string, string>>;
   readonly networkEnvironment?: Readonly<Record<string, string>>;
   /** Added to the settings of every process. */

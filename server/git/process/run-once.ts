@@ -1,10 +1,9 @@
-// Runs one git process to its end, with bounded output and bounded time. Knows nothing of
-// repositories.
+// Runs one git process to its end, with limited output and time. Knows nothing about repositories.
 
 import type { GitOutput, GitProblem } from '../git-command.ts';
 import { runToEnd, type OutputLimits, type ProgramEnd } from '../../platform/run-to-end.ts';
 
-/** One git process, fully described. */
+/** A complete description of one git process. */
 export interface GitRequest {
   readonly binary: string;
   readonly args: readonly string[];
@@ -15,9 +14,12 @@ export interface GitRequest {
   readonly input: string | Uint8Array | null;
   readonly maxOutputBytes: number;
   readonly timeoutMs: number;
-  /** Output beyond the bound is dropped, and the process ended, instead of being an error. */
+  /** If true, output above the limit is dropped and the process is killed, instead of an error. */
   readonly truncate: boolean;
-  /** It talks to other machines, or runs programs of the user: it may leave processes behind. */
+  /**
+   * The process talks to other machines or runs the user's programs, so it may leave processes
+   * behind.
+   */
   readonly mayLeaveOthers: boolean;
 }
 

@@ -1,9 +1,9 @@
-// Starts git from small shells beside this process. Starting a process copies the starter's memory
-// map first, which takes a backend milliseconds and a shell a fraction of one.
+// Starts git from small shells beside this process. Starting a process first copies the starter's
+// memory map, which takes milliseconds for a backend and a fraction of one for a shell.
 //
-// Each shell runs one git process after the other, with argument arrays: its script is a constant
-// text, and everything variable comes as lines of data, which it never reads as commands. Calls
-// that do not fit into such lines are run by this process itself.
+// Each shell runs one git process after another, with argument arrays: its script is constant, and
+// all variable parts are lines of data, which it never treats as commands. Calls that do not fit
+// this format run in this process.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -16,10 +16,10 @@ import { type GitOutput } from '../git-command.ts';
 import { thisPlatform } from '../../platform/this-platform.ts';
 
 /**
- * A request is the folder and then one line for each word: `.` an argument, `=` a variable, `+` the
- * input in the escapes of printf, and an empty one at the end. Without that end nothing is run: the
- * other side died while it wrote. The mark that follows an output is secret. SIGTERM goes to the
- * whole group, and ends only git.
+ * A request is the folder, then one line per word: `.` an argument, `=` a variable, `+` the input
+ * with printf escapes, and an empty line at the end. Without that end the sender died while
+ * writing, and nothing is run. The mark after an output is secret. SIGTERM reaches the whole group
+ * but only ends git.
  */
 export const shellScript = `
 trap : TERM
@@ -53,17 +53,17 @@ done
 
 /** The exit code of a shell that found no program. */
 const codeMissing = 127;
-/** Higher codes say which signal ended it. */
+/** Higher codes encode the signal that ended the process. */
 const codeOfSignals = 129;
 const maxErrorBytes = 64 * 1024;
 /** How long a shell's output is read after its exit. */
 const outputGraceMs = 500;
-/** A longer request is not worth the way: a shell reads it byte by byte. */
+/** Longer requests run in this process, because a shell reads byte by byte. */
 const requestMax = 16 * 1024;
 
 export interface ShellsOptions {
   readonly most: number;
-  /** They end when nothing was asked for so long. */
+  /** Shells end after this long without a request. */
   readonly idleMs: number;
 }
 
@@ -80,7 +80,7 @@ export class GitShells {
   }
 
   readonly run: RunElsewhere = (request, signal) => {
-    // Such a process could keep the output of a shell open, and write into the next answer.
+    // Such a process could keep a shell's output open and write into the next answer.
     if (request.mayLeaveOthers) return null;
     const lines = linesOf(request);
     if (lines === null || this.#isClosed || !thisPlatform.hasShell) return null;
@@ -144,7 +144,7 @@ class Shell {
       cwd: '/',
       env: environment,
       stdio: 'pipe',
-      // A group of its own: a Ctrl-C does not reach it, and a signal can reach git through it.
+      // A separate group, so that Ctrl-C does not reach it and a signal can reach git through it.
       detached: true,
     });
     const end = (): void => {
@@ -153,7 +153,7 @@ class Shell {
     };
     this.#child.on('error', end);
     this.#child.on('close', end);
-    // A process that git left behind may hold the output open long after that.
+    // `close` may come much later, if a process that git started keeps the output open.
     this.#child.on('exit', () => {
       onEnd();
       setTimeout(end, outputGraceMs).unref();
@@ -174,7 +174,7 @@ class Shell {
     return this.#child.pid === undefined;
   }
 
-  /** Accepts no further calls; the running one finishes. */
+  /** Accepts no further calls. The running one finishes. */
   retire(): void {
     this.#onEnd();
     this.#child.stdin?.end();
@@ -188,7 +188,7 @@ class Shell {
         this.#work = null;
         this.#keepAlive(false);
         ending.clear();
-        // A signal that came after git had ended may still end the shell.
+        // A signal that arrived after git had ended may still end the shell.
         if (ending.problem !== null) this.retire();
         const output = { stdout: stdout.bytes(), stderr: stderr.bytes() };
         resolve(gitOutput(request, { code, ...output, problem: ending.problem }));
@@ -216,7 +216,7 @@ class Shell {
     });
   }
 
-  /** Only git that runs keeps this process alive. */
+  /** Only a running git keeps this process alive. */
   #keepAlive(isWanted: boolean): void {
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
       const socket = stream as Socket | null;
@@ -235,7 +235,7 @@ class Shell {
 class MarkedOutput {
   readonly #mark: string;
   readonly #kept: BoundedBuffer;
-  /** May be a part of the mark. */
+  /** The last bytes, which may be part of the mark. */
   #tail: Buffer = Buffer.alloc(0);
   code: number | null = null;
 
@@ -244,7 +244,7 @@ class MarkedOutput {
     this.#kept = new BoundedBuffer(limit);
   }
 
-  /** False when more was said than is kept. */
+  /** Returns false if the output exceeds the limit. */
   add(chunk: Buffer): boolean {
     const all = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk]);
     const end = all.length - (this.#mark.length + ' 127\n'.length);
@@ -267,13 +267,13 @@ class MarkedOutput {
 const plain = /^[ -~]*$/;
 const variable = /^[A-Z][A-Z0-9_]*$/;
 
-/** The request as lines for a shell; null if it can't be written as such lines. */
+/** The request as lines for a shell. Returns null if it cannot be expressed as such lines. */
 function linesOf(request: GitRequest): string | null {
   const { binary, args, cwd, environment, addedEnvironment, input } = request;
   if (!cwd.startsWith('/') || !binary.startsWith('/')) return null;
   const lines = [cwd, `.${binary}`];
   for (const [name, value] of Object.entries(addedEnvironment)) {
-    // The added variable is removed afterwards, so it must not have existed before.
+    // The variable is unset afterwards, so it must not have existed before.
     if (!variable.test(name) || environment[name] !== undefined) return null;
     lines.push(`=${name}=${value}`);
   }
@@ -288,7 +288,7 @@ function linesOf(request: GitRequest): string | null {
   return text.length > requestMax ? null : text;
 }
 
-/** For `%b` of printf. */
+/** Escapes for `%b` of printf. */
 function escaped(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) {

@@ -1,4 +1,4 @@
-// Who the commits of a repository will name, without a commit.
+// Author and committer of a repository's future commits, without making one.
 
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
@@ -21,6 +21,6 @@ async function ident(
 ): Promise<GitResult<string>> {
   const output = await context.git(['var', name], { env: await context.identity() });
   if (output.code !== 0) return err(failureOf(output, `ask git for ${name}`));
-  // The time follows the address.
+  // The time follows the email address.
   return ok(output.stdout.toString('utf8').replace(/ \d+ [+-]\d{4}\s*$/u, ''));
 }

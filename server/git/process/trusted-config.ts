@@ -1,6 +1,6 @@
-// Which programs git's configuration may name: those that it named when the repository was opened.
-// Later entries, written by an agent or by a program that an agent has started, are overridden on
-// the command line of every call.
+// Which programs git's configuration may name: only those that it named when the repository was
+// opened. Entries added later, by an agent or a program that it started, are overridden on the
+// command line of every call.
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,36 +8,36 @@ import { settings } from '../git-command.ts';
 import type { ListedConfig } from './listed-config.ts';
 
 /**
- * Keys, as git prints them, whose values git starts, loads, or takes objects and other
- * configuration from.
+ * Keys, as git prints them, whose values git starts, loads, or takes objects or other configuration
+ * from.
  */
 const namesPrograms =
   /^(?:filter\..*\.(?:clean|smudge|process|required)|merge\..*\.(?:driver|recursive)|diff\..*\.(?:command|textconv)|diff\.external|core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand|attributesfile|excludesfile|editor|pager)|sequence\.editor|gpg\.program|gpg\..*\.(?:program|defaultkeycommand)|remote\..*\.(?:promisor|partialclonefilter|uploadpack|receivepack|vcs|proxy)|extensions\.partialclone|protocol\.(?:.*\.)?allow|trailer\..*\.(?:command|cmd)|submodule\..*\.update|uploadpack\.packobjectshook|gc\.recentobjectshook)$/s;
-/** Git asks all of them, in their order; an empty one removes those before it. */
+/** Git asks all helpers in order; an empty one removes those before it. */
 const namesHelpers = /^credential\.(?:.*\.)?helper$/s;
 /**
- * Decides where git connects to, through which proxy, and as whom it believes the other side to be.
- * Of most of them, git reads several values, of which none can be removed.
+ * Keys that control where git connects, through which proxy, and which identity it accepts. For
+ * most of them git reads several values, none of which can be removed.
  */
 const leadsElsewhere =
   /^(?:url\..*\.(?:insteadof|pushinsteadof)|http\..*|lfs\.(?:.*\.)?(?:url|pushurl)|remote\..*\.(?:lfsurl|lfspushurl))$/s;
-/** A person may add a remote beside those that Drover knows: it uses none of that name. */
+/** A user may add further remotes. Drover uses none of them. */
 const isPlaceOfRemote = /^(remote\..*\.)(?:url|pushurl)$/s;
-/** Since git 2.54. */
+/** Supported since git 2.54. */
 const namesHooks = /^hook\.(.*)\.(?:command|event)$/s;
 
 const boundKeys = 512;
 
 type Values = ListedConfig['values'];
 
-/** Reads the configuration that git currently sees in a git folder; null if it cannot. */
+/** Reads the configuration that git currently sees in a git folder. Returns null if it cannot. */
 export type ReadConfiguration = (gitDir: string) => Promise<ListedConfig | null>;
 
 interface Overrules {
   readonly args: readonly string[];
-  /** For commands that run no hook of the user. */
+  /** For commands that run none of the user's hooks. */
   readonly withoutHooks: readonly string[];
-  /** A changed key that can redirect git to another address. Null if none was changed. */
+  /** A changed key that can redirect git to another address. Null if none has changed. */
   readonly address: string | null;
 }
 
@@ -63,7 +63,7 @@ export class TrustedConfig {
     this.#signature = this.#signatureOf(commonDir, []);
   }
 
-  /** Arguments that override configuration entries that were added since it was trusted. */
+  /** Arguments that override configuration entries added since the configuration was trusted. */
   async overrules(gitDir: string): Promise<Overrules> {
     if (this.#signatureOf(gitDir, []) === this.#signature) return this.#unchanged;
     const known = this.#seen.get(gitDir);
@@ -77,7 +77,7 @@ export class TrustedConfig {
     return overrules;
   }
 
-  /** Covers the repository's settings, those of the worktree, and their includes. */
+  /** Covers the settings of the repository and the worktree, and their includes. */
   #signatureOf(gitDir: string, included: readonly string[]): string {
     const files = [join(this.#commonDir, 'config'), ...this.#trusted.included, ...included];
     const own = stampOf(join(gitDir, 'config.worktree'));
@@ -85,14 +85,14 @@ export class TrustedConfig {
   }
 }
 
-/** An empty file says as little as none. */
+/** An empty file counts like a missing one. */
 function stampOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false, bigint: true });
   if (stats === undefined || stats.size === 0n) return '';
   return `${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
-/** For each key that names a program: its trusted value, or nothing if it had none. */
+/** For each key that names a program: its trusted value, or none if it had none. */
 export function buildOverrules(trusted: Values, now: Values): Overrules {
   const values: Record<string, string> = {};
   for (const [key, listed] of now) {
@@ -121,7 +121,7 @@ function isOfAddress(trusted: Values, key: string): boolean {
   return leadsElsewhere.test(key);
 }
 
-/** All that were trusted, and no other, for whatever address each is. */
+/** Restores exactly the trusted helpers, whatever address each is for. */
 function helpersAgain(trusted: Values, added: readonly string[]): string[] {
   if (!added.some((key) => namesHelpers.test(key))) return [];
   const helpers = [...trusted].filter(([key]) => namesHelpers.test(key));
@@ -137,7 +137,7 @@ function withoutHook(names: readonly string[]): string[] {
 function withoutProgram(key: string): string {
   if (key.endsWith('.required') || key.endsWith('.promisor')) return 'false';
   if (key.startsWith('protocol.')) return 'never';
-  // An empty driver is an error of git's; this one leaves a conflict, as for a file that cannot be
+  // An empty driver is an error in git. This one leaves a conflict, as for a file that cannot be
   // merged.
   if (key.startsWith('merge.')) return 'false';
   if (key.endsWith('.update')) return 'none';

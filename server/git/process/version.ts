@@ -1,14 +1,14 @@
-// Which git this is, and whether it is new enough.
+// Detects git's version and whether it is new enough.
 
 import { err, ok } from '../../core/failure.ts';
 import { failureOf, refuse } from '../failures.ts';
 import type { GitProcesses } from './process.ts';
 import type { GitResult } from '../port.ts';
 
-/** `merge-tree --write-tree` came with this one. */
+/** The first version with `merge-tree --write-tree`. */
 const oldest: readonly [number, number] = [2, 38];
 
-/** Reads `git version 2.39.5 (Apple Git-154)`. */
+/** Parses `git version 2.39.5 (Apple Git-154)`. */
 export function parseVersion(text: string): string | null {
   return /^git version (\d+\.\d+(?:\.\d+)*)/.exec(text)?.[1] ?? null;
 }

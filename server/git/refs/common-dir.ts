@@ -1,12 +1,12 @@
-// The shared git folder of a checkout, found through its files alone: a command asks for it at each
-// call.
+// Finds the shared git folder of a checkout by reading files only, because a command needs it at
+// each call.
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { readText } from '../../files/small-files.ts';
 
 /**
- * Real path of the git folder that all worktrees of a repository share; null if `folder` is not the
+ * Real path of the git folder that all worktrees of a repository share. Null if `folder` is not the
  * top of a checkout.
  */
 export function findCommonDir(folder: string): string | null {
@@ -29,12 +29,12 @@ function gitDirNamedBy(file: string): string | null {
   return isAbsolute(target) ? target : resolve(dirname(file), target);
 }
 
-/** The files that git itself looks for; `HEAD` may be a link, as in old repositories. */
+/** Checks the files that git itself looks for. `HEAD` may be a link in old repositories. */
 function isGitFolder(folder: string): boolean {
   return readText(join(folder, 'HEAD')) !== null && statSync(join(folder, 'objects')).isDirectory();
 }
 
-/** The folder that contains `.git`, for a main checkout in git's default place; null elsewhere. */
+/** The folder that contains `.git`, for a main checkout in git's default layout; null otherwise. */
 export function checkoutBeside(commonDir: string): string | null {
   const folder = dirname(commonDir);
   return basename(commonDir) === '.git' && findCommonDir(folder) === commonDir ? folder : null;

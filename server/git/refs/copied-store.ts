@@ -1,6 +1,6 @@
-// The history of a repository that an agent created, as a repository of Drover: its refs are copied
-// as text and its objects lent, while its configuration, hooks, alternates and promisors are left
-// behind. Git is never started inside such a folder.
+// Copies the history of a repository that an agent created into a repository of Drover: its refs
+// are copied as text and its objects lent. Its configuration, hooks, alternates and promisors are
+// left behind. Git is never started inside such a folder.
 
 import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { isSha } from '../sha.ts';
 import { lstatOrNull, listNames, readText } from '../../files/small-files.ts';
 
 export interface CopyOfHistory {
-  /** A bare repository; the caller deletes it. */
+  /** A bare repository, which the caller deletes. */
   readonly path: string;
   readonly headSha: string | null;
 }
@@ -19,7 +19,7 @@ const refsMax = 10_000;
 const refDepthMax = 12;
 const smallFileBytesMax = 16 * 1024 * 1024;
 
-/** Returns null if the history is unreadable (broken, empty, or built to point elsewhere). */
+/** Returns null if the history is unreadable (broken, empty, or made to point elsewhere). */
 export async function copyOfHistory(
   context: Pick<RepositoryContext, 'git'>,
   folder: string,
@@ -27,14 +27,14 @@ export async function copyOfHistory(
   return copyOfStore(context, join(folder, '.git'));
 }
 
-/** The same for a git folder, wherever it is. */
+/** The same for a git folder at any location. */
 export async function copyOfStore(
   context: Pick<RepositoryContext, 'git'>,
   source: string,
 ): Promise<CopyOfHistory | null> {
   const objects = join(source, 'objects');
   if (!isFolder(source) || !isFolder(objects) || !isFolder(join(source, 'refs'))) return null;
-  // Objects that it borrows are not its own, and may belong to anyone.
+  // Borrowed objects are not its own and may belong to anyone.
   if (lstatOrNull(join(objects, 'info', 'alternates')) !== null) return null;
   const refs = parseRefs(source);
   const head = headOf(source, refs);
@@ -49,12 +49,9 @@ export async function copyOfStore(
   return { path, headSha: await presentHead(context, path, head) };
 }
 
-/**
- * An empty bare repository in a folder for temporary files, with a configuration that names
- * nothing.
- */
+/** An empty bare repository in a temporary folder, with a configuration that names nothing. */
 export async function bareStore(isSha256: boolean): Promise<string> {
-  // Named by its real path: on some systems the folder for temporary files is itself a link.
+  // Uses the real path, because on some systems the temporary folder is a link.
   const path = await mkdtemp(join(await realpath(tmpdir()), 'drover-nested-'));
   for (const name of ['refs', 'objects/info']) await mkdir(join(path, name), { recursive: true });
   await writeFile(
@@ -92,7 +89,7 @@ function smallText(path: string): string | null {
   return facts?.isFile() === true && facts.size <= smallFileBytesMax ? readText(path) : null;
 }
 
-/** The refs of a git folder that keeps them in files, read as text; malformed ones are left out. */
+/** Reads the refs of a git folder with file-based refs as text. Omits malformed ones. */
 export function parseRefs(source: string): Readonly<Record<string, string>> {
   return { ...packedRefs(source), ...looseRefs(source) };
 }
@@ -127,7 +124,7 @@ function looseRefs(source: string): Record<string, string> {
   return refs;
 }
 
-/** Applies git's rules for names, so that a file of another name does not break the list. */
+/** Applies git's rules for names, so that a file with another name does not break the list. */
 function isRefName(name: string): boolean {
   const isWellFormed = /^refs(?:\/(?!\.)[^\p{Cc}\s~^:?*[\\/]+)+$/u.test(name);
   return isWellFormed && !/\.\.|@\{|\.lock(?:\/|$)|\.$/.test(name);

@@ -1,6 +1,6 @@
-// The rest of a killed `git worktree add`: an entry whose HEAD names no commit yet. While one
-// exists, git fetches nothing and collects no garbage in the whole clone ("bad object
-// worktrees/slot-1/HEAD"); only `remove --force --force` removes it.
+// Handles the remains of a killed `git worktree add`: an entry whose HEAD names no commit. While
+// one exists, git fetches nothing and collects no garbage in the whole clone ("bad object
+// worktrees/slot-1/HEAD"). Only `remove --force --force` removes it.
 
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ import { linkedWorktrees, type LinkedWorktree } from './worktree-link.ts';
 const noCommit = /^0{40,64}\s*$/;
 
 /**
- * Removes such entries from git's records; true if there was one. Nothing is lost: no commit was
- * ever there, and one whose folder contains a file is left alone. One that is just being created is
- * younger than `staleLockMs`, or its turn is waited for.
+ * Removes such entries from git's records. Returns true if it removed any. Nothing is lost, because
+ * the entry never had a commit, and an entry whose folder contains a file is left alone. An entry
+ * that is being created is younger than `staleLockMs`, or its creation is waited for.
  */
 export async function dropHalfMade(context: RepositoryContext): Promise<boolean> {
   return await context.exclusively(async () => {
@@ -35,7 +35,7 @@ function isHalfMade({ staleLockMs }: RepositoryContext, worktree: LinkedWorktree
   return isOld && listNames(worktree.path).every((name) => name === '.git');
 }
 
-/** Removes a worktree from git's records; the caller has exclusive access to them. */
+/** Removes a worktree from git's records, to which the caller has exclusive access. */
 export async function dropEntry(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,5 +1,5 @@
-// The head of a checkout, read only from files: starting git takes longer than the rest of a query
-// that only needs the checked-out commit.
+// Reads the head of a checkout only from files, because starting git takes longer than the rest of
+// such a query.
 
 import { headRoot } from '../../core/work/ref-names.ts';
 import { lstatSync, realpathSync } from 'node:fs';
@@ -18,10 +18,12 @@ export interface CheckoutHead {
   readonly readRef: (ref: string) => string | null | undefined;
 }
 
-/** Conditions under which the files do not have their usual meaning: git must be asked. */
+/** Conditions under which the files do not have their usual meaning, so that git must be asked. */
 const unusual = /^\s*(?:refstorage|worktree)\s*=|^\s*bare\s*=\s*true/im;
 
-/** Null if the folder is not an ordinary checkout of this user: then git must be asked. */
+/**
+ * Returns null if the folder is not an ordinary checkout of this user, so that git must be asked.
+ */
 export function readCheckoutHead(folder: string): CheckoutHead | null {
   const commonDir = join(folder, '.git');
   const facts = lstatSync(commonDir, { throwIfNoEntry: false });
@@ -38,7 +40,7 @@ export function readCheckoutHead(folder: string): CheckoutHead | null {
     headBranch: headRef?.startsWith(headRoot) ? headRef.slice(headRoot.length) : null,
     readRef: (ref) => {
       if (!isFullRef(ref)) return null;
-      // If refs are packed in between, reading the loose file again detects it.
+      // Reading the loose file again detects that refs were packed in between.
       const loose = (): string | null => readText(join(commonDir, ref))?.trim() ?? null;
       const content = loose() ?? packed.find(ref) ?? loose();
       return content === null || isSha(content) ? content : undefined;

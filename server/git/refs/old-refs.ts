@@ -1,4 +1,4 @@
-// Refs that only keep something reachable, for a while: snapshots of attempts and approved trees.
+// Refs that keep commits reachable for a while: snapshots of attempts and approved trees.
 
 import { approvedRoot, workRoot } from '../../core/work/ref-names.ts';
 import { ok } from '../../core/failure.ts';
@@ -11,15 +11,18 @@ import { isSha, type Sha } from '../sha.ts';
 export interface KeptRef {
   readonly ref: string;
   readonly commit: Sha;
-  /** The task of a snapshot, the epic or the task of an approval. */
+  /** The task of a snapshot, or the epic or task of an approval. */
   readonly owner: string;
   readonly kind: 'snapshot' | 'approval';
-  /** Unix milliseconds of its last commit. */
+  /** Time of its last commit (Unix ms). */
   readonly atMs: number;
 }
 
 const folders = { [workRoot]: 'snapshot', [approvedRoot]: 'approval' } as const;
-/** Owner of slots whose author is unknown: no task's end shows that they are not needed. */
+/**
+ * Owner of snapshots from slots whose author is unknown, so that no task's end shows that they are
+ * no longer needed.
+ */
 const slotsOwner = 'slots';
 const refsAtOnce = 100;
 
@@ -45,7 +48,7 @@ export async function listKeptRefs(
   return ok(refs);
 }
 
-/** Each is removed if it still has the listed value. */
+/** Removes each ref that still has the listed value. */
 export async function removeKeptRefs(
   context: RepositoryContext,
   refs: readonly KeptRef[],
@@ -61,8 +64,8 @@ export async function removeKeptRefs(
 }
 
 /**
- * Bytes of the objects that only these refs reach: the space that git frees at its next garbage
- * collection. 0 if git cannot tell.
+ * Bytes of the objects that only these refs reach, which git frees at its next garbage collection.
+ * 0 if git cannot tell.
  */
 export async function bytesOfRefs(
   context: RepositoryContext,

@@ -1,4 +1,4 @@
-// Locks of Drover's refs that a killed git left behind: git never removes them, and no process
+// Locks of Drover's refs that a killed git left behind. Git never removes them, and no process
 // holds one for long.
 
 import { rm } from 'node:fs/promises';
@@ -11,8 +11,8 @@ const pauseMs = 50;
 const ownRefs = /^refs[/\\](?:drover|heads[/\\]drover)[/\\]/;
 
 /**
- * True if the lock is on one of our refs and is gone now: released, or removed because it was too
- * old.
+ * Returns true if the lock is on one of our refs and is gone, because it was released or because it
+ * was old and removed.
  */
 export async function waitForOwnLock(context: RepositoryContext, lock: string): Promise<boolean> {
   if (!ownRefs.test(relative(context.commonDir, lock))) return false;

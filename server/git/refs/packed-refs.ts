@@ -1,4 +1,4 @@
-// Reads refs from `packed-refs`, again only when the file has changed.
+// Reads refs from `packed-refs`, and reads the file again only when it has changed.
 
 import { join } from 'node:path';
 import { lstatOrNull, readText } from '../../files/small-files.ts';

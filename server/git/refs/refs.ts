@@ -1,4 +1,4 @@
-// Refs: read from their files where possible, moved by git, several at once in one transaction.
+// Reads refs from their files if possible. Git moves them, several in one transaction.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import { PackedRefs } from './packed-refs.ts';
@@ -16,7 +16,7 @@ import { moveRefs, transactionText, type RefChange } from './transactions.ts';
 const maxSymbolicSteps = 5;
 const packedRefs = new MadeOnce<RepositoryContext, PackedRefs>();
 
-/** A branch name, with or without `refs/heads/`, as a full ref. */
+/** Returns a branch name, with or without `refs/heads/`, as a full ref. */
 export function branchRef(branch: string): string {
   return branch.startsWith('refs/') ? branch : `${headRoot}${branch}`;
 }
@@ -34,7 +34,7 @@ export function branchName(branch: string): string {
   return branch.startsWith(headRoot) ? branch.slice(headRoot.length) : branch;
 }
 
-/** True for a branch, short or full, that is safe as an argument and as a path. */
+/** True for a short or full branch name that is safe as an argument and as a path. */
 export function isBranchName(branch: string): boolean {
   return !branch.startsWith('-') && isFullRef(branchRef(branch));
 }
@@ -63,8 +63,8 @@ export async function readRef(context: RepositoryContext, ref: string): Promise<
 }
 
 /**
- * The ref that holds the value: `ref` itself, or the end of its chain of symbolic refs (`main`
- * renamed to `master` by `git symbolic-ref`). A ref that does not exist is its own end.
+ * The ref with the value: `ref` itself, or the end of its chain of symbolic refs (for example if
+ * `git symbolic-ref` renamed `main` to `master`). A ref that does not exist is its own end.
  */
 export async function finalRef(context: RepositoryContext, ref: string): Promise<string> {
   let name = ref;
@@ -85,9 +85,7 @@ async function symbolicTarget(context: RepositoryContext, ref: string): Promise<
   return output.code === 0 ? output.stdout.toString('utf8').trim() : null;
 }
 
-/**
- * The loose file wins over the packed one; reading the loose file again detects packing in between.
- */
+/** The loose file wins over the packed one. Reading it again detects packing in between. */
 function readRefFile(context: RepositoryContext, ref: string): string | null {
   const loose = (): string | null => readText(join(context.commonDir, ref))?.trim() ?? null;
   const packed = packedRefs.of(context, () => new PackedRefs(context.commonDir));
@@ -114,7 +112,7 @@ export async function resolveRevision(
   return output.code === 0 && isSha(sha) ? ok(sha) : refuse('unknown_ref', unknown);
 }
 
-/** Whether all are full names of refs, and full ids. */
+/** Checks that all are full ref names and full ids. */
 export function checkNames(changes: readonly RefChange[]): GitResult<void> {
   for (const change of changes) {
     if (!isFullRef(change.ref))
@@ -134,7 +132,7 @@ export async function updateRefs(
   if (changes.length === 0) return ok(undefined);
   const named = checkNames(changes);
   if (!named.ok) return named;
-  // Git writes the reason into a log, and a process that stays has been given one reason for all.
+  // Git writes the reason into the log, but a persistent process can only have one reason for all.
   const isLogged =
     context.ownRefsAreLogged || !changes.every(({ ref }) => ref.startsWith(droverRefRoot));
   if (!isLogged && (await moveRefs(context.refMoves, changes))) return ok(undefined);
@@ -191,7 +189,7 @@ async function someoneWasFirst(
   return null;
 }
 
-/** Text of a person or an agent on one line, without control characters. */
+/** Converts text by a person or an agent to one line without control characters. */
 export function toSingleLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }

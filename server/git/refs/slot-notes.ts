@@ -1,24 +1,24 @@
-// The files with Drover's notes about a slot, in the slot's private git folder, so that they go
-// with it. A confined program can write that folder, but it never writes these: they control the
-// next user's state of the slot.
+// The files with Drover's notes about a slot, in its private git folder, so that they are deleted
+// with it. A confined program can write to that folder but not to these files, which control the
+// state that the slot's next user gets.
 
 export const slotNotes = {
-  /** Whose work is in the slot. */
+  /** The attempt whose work is in the slot. */
   owner: 'drover-owner',
-  /** Which folder of the disk the slot is. */
+  /** Identifies the slot's folder on the disk. */
   folder: 'drover-folder',
-  /** How long the log of the slot's HEAD was when its user came. */
+  /** Length of the log of the slot's HEAD when its current user came. */
   log: 'drover-log',
-  /** Its time is when the agent could start, after the setup. */
+  /** Its modification time says when the agent could start, after the setup. */
   start: 'drover-start',
-  /** Which setup state the slot has, and the files that the setup made. */
+  /** The slot's setup state, and the files that the setup created. */
   setup: 'drover-setup',
-  /** The state of submodules after setup. */
+  /** The state of submodules after the setup. */
   submodules: 'drover-submodules',
-  /** The settings of this worktree alone, as Drover or git wrote them. */
+  /** The settings of this worktree, as written by Drover or git. */
   settings: 'drover-config.worktree',
   /**
-   * Present while the files of a new worktree are being written: its files are then mostly git's
+   * Exists while the files of a new worktree are being written, so that its files are mostly git's
    * own.
    */
   creation: 'drover-creating',

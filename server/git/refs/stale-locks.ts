@@ -1,5 +1,5 @@
-// Locks in a slot that a killed agent left behind: git never removes them, and no other process
-// works there.
+// Locks in a slot that a killed agent left behind. Git never removes them, and no other process
+// uses the slot.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,10 +19,7 @@ export async function dropStaleLocks(worktree: LinkedWorktree, staleMs: number):
   }
 }
 
-/**
- * Waits until each lock is released, or is older than `staleMs` and is removed; so at most that
- * long.
- */
+/** Waits until each lock is released or, after at most `staleMs`, removed. */
 export async function waitForStaleLocks(worktree: LinkedWorktree, staleMs: number): Promise<void> {
   for (const name of lockNames) {
     const file = join(worktree.gitDir, name);

@@ -1,17 +1,17 @@
-// Tells git the repository of a worktree, from Drover's own records: git never searches for one in
-// a folder that an agent writes.
+// Tells git the repository of a worktree from Drover's own records, so that git never searches for
+// one in a folder that an agent can write to.
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { lstatOrNull } from '../../files/small-files.ts';
 import { canonicalPath, linkedWorktree } from './worktree-link.ts';
 
-/** Folder of a confined program's work, in the private folder of its worktree. */
+/** Folder with a confined program's work, in its worktree's private folder. */
 export const lentName = 'drover-git';
 
 /**
- * Variables that name repository, worktree and shared folder, so that neither a `.git` in the
- * folder nor one above it counts.
+ * Variables that name the repository, the worktree and the shared folder, so that no `.git` in the
+ * folder or above it counts.
  */
 export interface ToldPlace {
   readonly gitDir: string;
@@ -19,8 +19,8 @@ export interface ToldPlace {
 }
 
 /**
- * In the user's own checkout nothing is set: git finds the repository as it does for the user.
- * Returns null if none of our records has the folder, so no git is started there.
+ * Sets nothing for the user's own checkout, where git finds the repository as it does for the user.
+ * Returns null if our records do not contain the folder, so that no git is started there.
  */
 export function toldPlace(
   place: Pick<RepositoryContext, 'commonDir' | 'root'>,
@@ -42,10 +42,7 @@ export function toldPlace(
   };
 }
 
-/**
- * While a confined program is running, its commits are in a separate folder until they are
- * imported.
- */
+/** The commits of a running confined program are in a separate folder until they are imported. */
 function lentObjects(gitDir: string): Readonly<Record<string, string>> {
   const objects = join(gitDir, lentName, 'objects');
   return lstatOrNull(objects)?.isDirectory() === true

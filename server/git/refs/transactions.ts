@@ -1,17 +1,18 @@
-// Moves refs by one git process that stays: each transaction is all or nothing, in git's own locks.
+// Moves refs through one persistent git process. Each transaction is all or nothing, under git's
+// own locks.
 
 import type { Conversation } from '../git-command.ts';
 import type { Sha } from '../sha.ts';
 
 export interface RefChange {
   readonly ref: string;
-  /** Null deletes. */
+  /** Null = delete. */
   readonly next: Sha | null;
-  /** The value that must be found; null with a `next`: the ref must not exist. */
+  /** The expected value; null with a `next` = the ref must not exist. */
   readonly old: Sha | null;
 }
 
-/** `git`: an `update-ref --stdin -z`. Returns false if it refused, for whatever reason. */
+/** `git`: an `update-ref --stdin -z` process. Returns false if it refused, for whatever reason. */
 export async function moveRefs(git: Conversation, changes: readonly RefChange[]): Promise<boolean> {
   const input = `start\0${transactionText(changes)}commit\0`;
   const done = await git.ask({

@@ -1,5 +1,5 @@
-// Which branch each worktree has checked out, and which operation is in progress, according to
-// git's files.
+// Reads from git's files which branch each worktree has checked out, and which operation is in
+// progress.
 
 import { headRoot } from '../../core/work/ref-names.ts';
 import { join } from 'node:path';
@@ -14,12 +14,12 @@ export type Operation = 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect'
 
 export interface UnfinishedOperation {
   readonly kind: Operation;
-  /** Full ref of the branch that the operation will move at its end, or null. */
+  /** Full ref of the branch that the operation will move when it ends, or null. */
   readonly branch: string | null;
 }
 
 export interface WorktreeHead extends LinkedWorktree {
-  /** Full ref, or null when HEAD is detached. */
+  /** Full ref; null if HEAD is detached. */
   readonly branch: string | null;
   readonly detachedAt: string | null;
   readonly operation: UnfinishedOperation | null;
@@ -43,7 +43,9 @@ export function unfinishedOperation(gitDir: string): UnfinishedOperation | null 
   return null;
 }
 
-/** During a rebase or a bisect HEAD is detached; only the operation's own files name its branch. */
+/**
+ * During a rebase or a bisect HEAD is detached, and only the operation's own files name its branch.
+ */
 function branchOfOperation(gitDir: string, name: string): string | null {
   if (name === 'rebase-merge' || name === 'rebase-apply') {
     const head = readText(join(gitDir, name, 'head-name'))?.trim();
@@ -63,7 +65,7 @@ export function readHead(gitDir: string): Pick<WorktreeHead, 'branch' | 'detache
 }
 
 /**
- * HEAD of one worktree, whose folder may not exist. If refs are kept in tables, its file is a
+ * HEAD of one worktree, whose folder may not exist. If refs are stored in tables, its file is a
  * placeholder.
  */
 export async function readWorktreeHead(
@@ -88,11 +90,11 @@ export async function worktreeHeads(context: RepositoryContext): Promise<Worktre
   });
 }
 
-/** The worktrees that a move of the branch `ref` (the end of its symbolic refs) would affect. */
+/** The worktrees that a move of the branch `ref` (after following symbolic refs) would affect. */
 export interface BranchHolders {
-  /** It is checked out here, under whatever name. */
+  /** Worktrees that have it checked out, under any name. */
   readonly owners: readonly WorktreeHead[];
-  /** A rebase or a bisect here will move it at its end. */
+  /** A worktree whose rebase or bisect will move it at its end. */
   readonly busy: WorktreeHead | null;
 }
 
@@ -111,7 +113,7 @@ export async function branchHolders(
   return { owners, busy };
 }
 
-/** If refs are kept in tables, the HEAD files are placeholders, so git is asked. */
+/** If refs are stored in tables, HEAD files are placeholders, so git is asked. */
 async function listedHeads(
   context: RepositoryContext,
 ): Promise<Map<string, Pick<WorktreeHead, 'branch' | 'detachedAt'>>> {

@@ -1,5 +1,5 @@
-// The link between a worktree and its private folder below `.git/worktrees`: found, checked and
-// repaired without git.
+// The link between a worktree and its private folder below `.git/worktrees`, which is found,
+// checked and repaired without git.
 
 import { realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -15,17 +15,17 @@ export interface LinkedWorktree {
 }
 
 /**
- * `linked`: as git made it. `unlinked`: the folder exists, but its `.git` file is missing or points
- * elsewhere. `missing`: git knows it, but the folder does not exist. `orphaned`: the folder exists
- * and names our repository, but git has forgotten it. `foreign`: something else exists there, for
- * example a link, or a worktree of another repository. `absent`: nothing exists there.
+ * `linked`: as created by git. `unlinked`: the folder exists, but its `.git` file is missing or
+ * points elsewhere. `missing`: git knows it, but the folder does not exist. `orphaned`: the folder
+ * exists and names our repository, but git has forgotten it. `foreign`: something else exists at
+ * the path, for example a link or another repository's worktree. `absent`: nothing exists there.
  */
 export type FoundWorktree =
   | { readonly kind: 'linked' | 'unlinked' | 'missing'; readonly worktree: LinkedWorktree }
   | { readonly kind: 'orphaned'; readonly worktree: LinkedWorktree }
   | { readonly kind: 'foreign' | 'absent' };
 
-/** The path with its folder's symbolic links resolved: git stores it so. */
+/** The path with its folder's symbolic links resolved, as git stores it. */
 export function canonicalPath(path: string): string {
   const absolute = resolve(path);
   const parent = dirname(absolute);
@@ -42,14 +42,14 @@ function realFolder(path: string): string {
 
 export function findWorktree(context: RepositoryContext, path: string): FoundWorktree {
   const folder = lstatOrNull(path);
-  // The target of a link is not ours, wherever that is.
+  // The target of a link is not ours, wherever it points.
   if (folder !== null && !folder.isDirectory()) return { kind: 'foreign' };
   const pointer = readPointer(join(path, '.git'));
   if (pointer !== null && isOfAnother(context, pointer, path)) return { kind: 'foreign' };
   const adminRoot = join(context.commonDir, 'worktrees');
   const pointsToUs = pointer !== null && dirname(pointer) === adminRoot;
-  // A folder of the books counts only if it names this very worktree: else one agent would work on
-  // another's HEAD and index.
+  // A private folder counts only if it names this worktree; otherwise an agent could work on
+  // another one's HEAD and index.
   const known = findMetadata(context, path);
   if (pointsToUs && pointer === known && exists(join(pointer, 'HEAD'))) {
     return { kind: 'linked', worktree: { path, gitDir: pointer } };
@@ -57,8 +57,8 @@ export function findWorktree(context: RepositoryContext, path: string): FoundWor
   if (known !== null) {
     const worktree = { path, gitDir: known };
     if (folder === null) return { kind: 'missing', worktree };
-    // If there is no pointer, only the folder itself can prove that it is the slot, and not another
-    // one in its place.
+    // Without a pointer, only the noted identity of the folder proves that it is the slot and not a
+    // replacement.
     const noted = readText(join(known, slotNotes.folder));
     if (pointer === null && noted !== null && noted !== resolveFolder(path))
       return { kind: 'foreign' };
@@ -77,7 +77,8 @@ export function resolveFolder(path: string): string | null {
 }
 
 /**
- * Another repository has this folder in its books, as ours has: ours is a copy of it, or was once.
+ * Whether another repository also has this folder in its records, because ours is or was a copy of
+ * it.
  */
 function isOfAnother(context: RepositoryContext, pointer: string, path: string): boolean {
   if (dirname(pointer) === join(context.commonDir, 'worktrees')) return false;
@@ -91,24 +92,24 @@ function isSameFolder(one: string, other: string): boolean {
 }
 
 /**
- * A private folder that does not exist, or whose worktree does not: it was moved here, or its entry
- * is damaged.
+ * Whether the private folder is missing or has no worktree: it was moved here, or its entry is
+ * damaged.
  */
 function isNobodysElse(gitDir: string): boolean {
   const content = readText(join(gitDir, 'gitdir'))?.trim() ?? '';
   return content === '' || !exists(isAbsolute(content) ? content : resolve(gitDir, content));
 }
 
-/** The private folder whose `gitdir` leads to this worktree. */
+/** The private folder whose `gitdir` points to this worktree. */
 function findMetadata(context: RepositoryContext, path: string): string | null {
   return linkedWorktree(context, path)?.gitDir ?? null;
 }
 
-/** The last place of each entry. Checking that entry first avoids reading all of them. */
+/** Cache of the last entry for each path, which avoids reading all of them. */
 const lastFound = new Map<string, string>();
 const lastFoundMax = 1_000;
 
-/** The worktree with this canonical path, or null when git knows none there. */
+/** The worktree with this canonical path; null if git knows none. */
 export function linkedWorktree(
   context: Pick<RepositoryContext, 'commonDir'>,
   path: string,
@@ -132,7 +133,7 @@ export function listWorktrees(
   return [...(context.isBare ? [] : [main]), ...linkedWorktrees(context)];
 }
 
-/** All linked worktrees that git knows, whether their folders are there or not. */
+/** All linked worktrees that git knows, whether or not their folders exist. */
 export function linkedWorktrees(context: Pick<RepositoryContext, 'commonDir'>): LinkedWorktree[] {
   const adminRoot = join(context.commonDir, 'worktrees');
   const names = listNames(adminRoot);
@@ -151,9 +152,9 @@ function worktreeOf(gitDir: string): string | null {
   return dirname(isAbsolute(target) ? resolve(target) : resolve(gitDir, target));
 }
 
-/** The target of a `.git` file, or null if it is none. */
+/** The target of a `.git` file; null if it is not one. */
 function readPointer(file: string): string | null {
-  // A pipe would never end, a link could lead to anything.
+  // Reading a pipe would never end, and a link could point to anything.
   if (lstatOrNull(file)?.isFile() !== true) return null;
   const content = readText(file);
   if (content === null || !content.startsWith('gitdir: ')) return null;
@@ -167,20 +168,20 @@ export async function writePointer(worktree: LinkedWorktree): Promise<void> {
 }
 
 /**
- * Recreates the private folder, with a detached HEAD if it has none, for a worktree that git has
- * forgotten.
+ * Recreates the private folder for a worktree that git has forgotten, with a detached HEAD if it
+ * has none.
  */
 export async function writeMetadata(worktree: LinkedWorktree, head: string): Promise<void> {
   await mkdir(worktree.gitDir, { recursive: true });
   await writeFile(join(worktree.gitDir, 'commondir'), '../..\n');
   await writeFile(join(worktree.gitDir, 'gitdir'), `${join(worktree.path, '.git')}\n`);
-  // An existing one still contains the former path of this worktree.
+  // An existing one still contains the worktree's former path.
   if (!exists(join(worktree.gitDir, 'HEAD'))) {
     await writeFile(join(worktree.gitDir, 'HEAD'), `${head}\n`);
   }
 }
 
-/** The same while nothing has written the index of a worktree. */
+/** Stays the same until the worktree's index is written. */
 export function stampOfIndex(worktree: LinkedWorktree): string {
   const facts = lstatOrNull(join(worktree.gitDir, 'index'));
   return facts === null ? '' : [facts.ino, facts.size, facts.mtimeMs].join(' ');

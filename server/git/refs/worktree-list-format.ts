@@ -1,4 +1,4 @@
-// Reads `git worktree list --porcelain -z`.
+// Parses `git worktree list --porcelain -z`.
 
 import type { WorktreeEntry } from '../port.ts';
 

@@ -1,17 +1,17 @@
-// Finished work of a machine whose remote does not answer, carried to the others by another way, so
-// that nothing that depends on it waits for this machine's network.
+// Transfers finished work from a machine that cannot reach the remote to the others, so that
+// dependent work does not wait for this machine's network.
 
 import type { RepositoryContext } from '../context.ts';
 import type { Sha } from '../sha.ts';
 
 export interface Carrier {
-  /** Returns false if it cannot take the work, or no other machine could land it. */
+  /** Returns false if it cannot take the work, or if no other machine could land it. */
   put(work: CarriedPack): Promise<boolean>;
   get(commit: Sha): Promise<Buffer | null>;
 }
 
 export interface CarriedPack {
-  /** The task and the number of the attempt, as in the name of its branch. */
+  /** Task and attempt number, as in the branch's name. */
   readonly attempt: string;
   readonly commit: Sha;
   readonly pack: Buffer;
@@ -36,7 +36,7 @@ export async function sendCarried(
   return carrier.put({ attempt, commit, pack: output.stdout });
 }
 
-/** True if the commit is here now, with everything that it refers to. */
+/** Returns true if the commit is now here with everything that it refers to. */
 export async function fetchCarried(
   context: RepositoryContext,
   carrier: Carrier,

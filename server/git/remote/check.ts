@@ -1,6 +1,6 @@
-// Whether a remote can be shared by several machines: found, readable, and letting this machine
-// push several refs at once under refs/drover and refs/heads/drover. Asked at the start and by
-// `drover doctor`; the answer is a sentence without passwords.
+// Checks whether several machines can share a remote: it exists, can be read, and lets this machine
+// push several refs at once under refs/drover and refs/heads/drover. Runs at the start and in
+// `drover doctor`. The result is a sentence without passwords.
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -20,13 +20,13 @@ export interface RemoteCheck {
   readonly timeoutMs?: number;
 }
 
-/** Rules of the server that a run works with, at a price. */
+/** Rules of the server that a run works with, at a cost. */
 export interface RemoteNotes {
   readonly notes: readonly string[];
 }
 
 const defaultTimeoutMs = 60_000;
-/** One machine's place to try a push; it is removed afterwards. */
+/** The ref under which one machine tries a push; it is removed afterwards. */
 const checkRoot = 'refs/drover/check';
 
 export async function checkRemote(
@@ -58,7 +58,10 @@ export async function checkRemote(
   return tryRefs(local, remote, place, head.value);
 }
 
-/** A commit that the remote and this clone have: a branch at it brings nothing with it. */
+/**
+ * A commit that both the remote and this clone have, so that pushing a branch at it transfers
+ * nothing.
+ */
 async function knownHead(
   local: LocalRepository,
   remote: Remote,
@@ -77,8 +80,8 @@ async function knownHead(
 }
 
 /**
- * A run's operations on the remote, once each, under names of this machine: Drover's refs and the
- * branch of an attempt are created, moved forward, read again, moved back and deleted. A run works
+ * Tries a run's operations on the remote once each, under names of this machine: Drover's refs and
+ * an attempt's branch are created, moved forward, read again, moved back and deleted. A run works
  * without the last two, but leaves more behind.
  */
 async function tryRefs(
@@ -107,7 +110,7 @@ async function tryRefs(
     const back = await tryPush(remote, [`+${head}:${branch}`]);
     if (back !== null) notes.push(`branches of attempts cannot be moved back (${back.message})`);
   }
-  // Leftovers do no harm, and the next check replaces them.
+  // Leftovers are harmless, and the next check replaces them.
   const gone = await tryPush(
     remote,
     all.map((ref) => `:${ref}`),
@@ -127,7 +130,7 @@ async function tryPush(remote: Remote, refspecs: readonly string[]): Promise<Git
     : refusedFailure(refused, pushed, remote.name);
 }
 
-/** A server may accept refs and hide them: other machines would never see the landings. */
+/** A server may accept refs but hide them, so that other machines would never see the landings. */
 async function whyUnseen(remote: Remote, refs: readonly string[]): Promise<GitFailure | null> {
   const listed = await remote.list([], refs);
   if (!listed.ok) return listed.error;
@@ -139,7 +142,7 @@ async function whyUnseen(remote: Remote, refs: readonly string[]): Promise<GitFa
   );
 }
 
-/** An empty commit on top of another one, in no branch. */
+/** An empty commit on top of another one, on no branch. */
 async function commitOn(
   local: LocalRepository,
   parent: Sha,

@@ -1,7 +1,7 @@
-// Which process lands on a line. A fence is a ref of the remote that contains its owner; every
-// landing replaces it in the same push that moves the landing ref, leased on the owner's fence. So
-// the server itself refuses an owner that was replaced while it was disconnected, even if nothing
-// has landed since and its lease on the line still matches.
+// Determines which process lands on a line. A fence is a ref of the remote that names its owner.
+// Every landing replaces it in the same push that moves the landing ref, with a lease on the
+// owner's fence. So the server refuses an owner that was replaced while it was disconnected, even
+// if nothing has landed since and its lease on the line still matches.
 
 import { randomUUID } from 'node:crypto';
 import { err, ok } from '../../core/failure.ts';
@@ -13,7 +13,7 @@ import { fenceRef } from './names.ts';
 import { pushChanges, type Pushed, type PushDeps, staleFailure } from './pushes.ts';
 import type { Sha } from '../sha.ts';
 
-/** How often to take a line again because its present owner lands at the same time. */
+/** How often to retry taking a line whose current owner lands at the same time. */
 const takesMax = 8;
 
 export class Fences {
@@ -21,8 +21,8 @@ export class Fences {
   readonly #context: RepositoryContext;
   readonly #words: string;
   /**
-   * Keyed by line: the fence on the remote, as far as this process knows, and those whose pushes
-   * ended without an answer.
+   * By line: the fence on the remote as far as this process knows, and fences whose pushes got no
+   * response.
    */
   readonly #held = new Map<string, { sha: Sha; readonly maybe: Set<Sha> }>();
   #count = 0;
@@ -33,14 +33,14 @@ export class Fences {
     this.#words = `machine ${machineId}\nprocess ${process.pid} ${randomUUID()}\n`;
   }
 
-  /** Takes the line unless this process still owns it: the previous owner can no longer land. */
+  /** Takes the line unless this process still owns it. The previous owner can no longer land. */
   own(line: string): Promise<GitResult<void>> {
     return this.#inTurn(line, () => this.#own(line));
   }
 
   async #own(line: string): Promise<GitResult<void>> {
     const ref = fenceRef(line);
-    // This also fetches the line, which the landing is about to read.
+    // This also fetches the line, which the landing reads next.
     const present = await this.#deps.remoteRefs.read(ref);
     if (!present.ok) return present;
     let old = present.value;
@@ -68,8 +68,8 @@ export class Fences {
   }
 
   /**
-   * Moves refs of a line, together with a new fence of its owner. Returns null and moves nothing if
-   * this process does not own the line.
+   * Moves refs of a line together with a new fence of its owner. Returns null without moving
+   * anything if this process does not own the line.
    */
   move(line: string, changes: readonly RefChange[]): Promise<GitResult<Pushed> | null> {
     return this.#inTurn(line, async () => {
@@ -89,7 +89,7 @@ export class Fences {
         }
         if (pushed.kind !== 'stale') return ok(pushed);
         const present = pushed.found.get(ref) ?? null;
-        // A push of ours without an answer did arrive.
+        // One of our pushes without a response did arrive.
         if (present !== null && present !== held.sha && held.maybe.has(present)) {
           held.sha = present;
           held.maybe.clear();

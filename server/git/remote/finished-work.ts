@@ -1,5 +1,5 @@
-// The commit of an attempt becomes available to the other machines: on the remote, or by the
-// carrier while the remote does not answer here.
+// Makes an attempt's commit available to other machines: on the remote or, while that is
+// unreachable from here, through the carrier.
 
 import { err, ok } from '../../core/failure.ts';
 import { branchRef } from '../../core/work/ref-names.ts';
@@ -40,7 +40,7 @@ export async function publishFinished(
     ? await uploadLargeFiles(deps.remote, facts, ref, commit)
     : ok(undefined);
   if (!uploaded.ok) return uploaded;
-  // A branch without its own work need not be found on other machines.
+  // Other machines do not need a branch without its own work.
   if (!changed && !deps.branches.hasMoved(ref)) return ok(done);
   const published = await deps.branches.move(ref, commit, null);
   if (published.ok) return ok(done);
@@ -48,7 +48,7 @@ export async function publishFinished(
   return isCarried ? ok(done) : err({ ...published.error, made: done });
 }
 
-/** Only the last way: the remote's content can be read with git alone. */
+/** The last resort, because everyone can read the remote with plain git. */
 async function carryAway(
   { remote, work, carrier, report }: FinishedDeps,
   { base, branch }: Pick<CommitLeftoversRequest, 'base' | 'branch'>,
@@ -65,7 +65,7 @@ async function carryAway(
     return false;
   }
   report(trouble, `pushing ${branch}, which goes to the other machines through the database`);
-  // Until its task has landed, it belongs on the remote too.
+  // Until its task has landed, it must also get to the remote.
   work.add(ref);
   return true;
 }

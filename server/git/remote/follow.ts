@@ -1,5 +1,5 @@
-// Lets the branch on the remote follow its landing line, and then, as far as it can, this clone's
-// own branch.
+// Moves the branch on the remote to its landing line and then, if possible, this clone's own
+// branch.
 
 import { err, ok } from '../../core/failure.ts';
 import { firstParentCount, isAncestor } from '../ask/ancestry.ts';
@@ -27,7 +27,7 @@ export async function followShared(
     seen,
   }: {
     readonly mode: 'fast-forward' | 'never';
-    /** The required value of the branch on the remote. Absent for any. */
+    /** The expected value of the branch on the remote. Absent = any. */
     readonly seen: Sha | null | undefined;
   },
 ): Promise<GitResult<FollowOutcome>> {
@@ -75,17 +75,14 @@ async function followRemote(
       case 'trouble':
         return pushed.failure.retryable ? err(pushed.failure) : pending(pushed.failure.message);
       case 'stale':
-        // The found value is newer than `read` may return.
+        // The value that was found is newer than the one that `read` may return.
         continue;
     }
   }
   return err(staleFailure(ref));
 }
 
-/**
- * A clone without the branch does not get it; obstacles in a checkout are not problems of the
- * fleet.
- */
+/** A clone without the branch does not get it. Problems in a checkout do not affect the fleet. */
 async function followHere(
   { local, presence, report }: FollowDeps,
   ref: string,

@@ -1,4 +1,4 @@
-// The snapshots of attempts, wherever they were made: those of other machines are on the remote.
+// Finds snapshots of attempts wherever they were made. Those of other machines are on the remote.
 
 import { ok } from '../../core/failure.ts';
 import type { GitResult } from '../port.ts';
@@ -18,7 +18,7 @@ interface Deps {
   readonly presence: Presence;
 }
 
-/** All snapshots of a task. While the remote is unreachable, those that are here. */
+/** All snapshots of a task. While the remote is unreachable, only the local ones. */
 export async function allSnapshots(
   { remote, report }: { readonly remote: Remote; readonly report: Report },
   taskId: string,

@@ -1,5 +1,5 @@
-// Files that Git LFS keeps outside of git: uploaded before the commits that name them, as the hook
-// of LFS would do it.
+// Uploads files that Git LFS stores outside of git before the commits that refer to them, as the
+// LFS hook would.
 
 import { err, ok } from '../../core/failure.ts';
 import type { GitResult, RepositoryFacts } from '../port.ts';
@@ -7,7 +7,7 @@ import type { Remote } from './remote.ts';
 import { remoteFailure } from './remote-failures.ts';
 import type { Sha } from '../sha.ts';
 
-/** If LFS is not installed, nothing needs an upload: git itself stores its files. */
+/** If LFS is not installed, git itself stores the files and no upload is needed. */
 export async function uploadLargeFiles(
   remote: Remote,
   facts: RepositoryFacts,

@@ -1,5 +1,5 @@
-// Commits that the plan names and that no ref of the shared remote contains: after one of the two
-// was restored from a backup.
+// Finds commits that the plan refers to but no ref of the shared remote contains, after one of the
+// two was restored from a backup.
 
 import { err, ok } from '../../core/failure.ts';
 import { headRoot, landRoot, rescueRoot, workRoot } from '../../core/work/ref-names.ts';
@@ -14,7 +14,7 @@ const roots = [headRoot, landRoot, rescueRoot, workRoot];
 
 export interface MissingCommit {
   readonly commit: Sha;
-  /** This clone has it, so that it can be pushed from here. */
+  /** Whether this clone has the commit, so that it can be pushed from here. */
   readonly isHere: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The refs that the machines share, and the names under which this clone keeps its view of them.
+// The refs that machines share, and the names under which this clone stores them.
 
 import {
   branchRef,
@@ -12,19 +12,19 @@ import {
   workRoot,
 } from '../../core/work/ref-names.ts';
 
-/** Refs of one line are read together; one machine at a time writes an attempt's branch. */
+/** Refs of one line are read together. Only one machine at a time writes an attempt's branch. */
 export type RefPlace =
   | { readonly kind: 'line'; readonly line: string }
   | { readonly kind: 'attempt' }
   | { readonly kind: 'work' }
   | { readonly kind: 'local' };
 
-/** Snapshots, and work from before there were any. */
+/** Snapshots, and work from before snapshots existed. */
 const workRoots = [workRoot, rescueRoot];
 const resultRoot = branchRef(resultBranch(''));
 const attemptBranch = /^refs\/heads\/drover\/(?!epic\/|results\/).+\/\d+$/u;
 
-/** Matches every branch of an attempt, and some more. */
+/** Matches every attempt's branch, and some others. */
 export const attemptPattern = `${droverHeadRoot}*`;
 
 export function parseRefPlace(ref: string): RefPlace {
@@ -44,20 +44,19 @@ export function fenceRef(line: string): string {
   return `${fenceRoot}${line}`;
 }
 
-/** Everything of a line that is read together. */
+/** All refs of a line that are read together. */
 export function listLineRefs(line: string): readonly string[] {
   return [landRoot, fenceRoot, headRoot, resultRoot].map((root) => `${root}${line}`);
 }
 
-/** The name under which this clone keeps a fetched ref of the remote. */
+/** The name under which this clone stores a ref fetched from the remote. */
 export function privateRef(ref: string): string {
   return `${sharedRoot}${ref.replace(/^refs\/(?:drover\/)?/u, '')}`;
 }
 
 /**
- * Refspecs that fetch refs into the private namespace. They are patterns, because a fetch of a
- * plain name fails if the ref does not exist; they may also fetch other refs that start with the
- * name.
+ * Refspecs that fetch refs into the private namespace. They are patterns, because fetching a plain
+ * name fails if the ref does not exist. They may also fetch other refs that start with the name.
  */
 export function fetchPatterns(refs: readonly string[]): readonly string[] {
   return refs.map((ref) => `+${ref}*:${privateRef(ref)}*`);

@@ -1,6 +1,6 @@
-// The leftovers of attempts on the shared remote: snapshots and the copies of them that this clone
-// has fetched, branches, and their snapshots. They stay as long as the snapshots of the machine
-// that made them, which may no longer exist.
+// Leftovers of attempts on the shared remote: snapshots, their copies fetched by this clone, and
+// branches. They are kept as long as the snapshots of the machine that made them, which may no
+// longer exist.
 
 import { droverHeadRoot, headRoot, rescueRoot, workRoot } from '../../core/work/ref-names.ts';
 import { err, ok } from '../../core/failure.ts';
@@ -23,11 +23,11 @@ export interface SharedSnapshot {
 
 export interface SharedWork {
   list(): Promise<GitResult<readonly SharedSnapshot[]>>;
-  /** Each is removed if it still has the listed value. */
+  /** Removes each snapshot that still has the listed value. */
   remove(snapshots: readonly SharedSnapshot[]): Promise<GitResult<void>>;
 }
 
-/** Below each of them, the first name is the task. */
+/** Below each of these, the first segment is the task. */
 const left = {
   [workRoot]: /^([^/]+)\/.+$/u,
   [rescueRoot]: /^([^/]+)\/\d+\/.+$/u,
@@ -66,7 +66,7 @@ export function sharedWork(deps: PushDeps): SharedWork {
       ]);
     },
     remove: async (snapshots) => {
-      // A server that lets no branch be removed does not keep the rest by that.
+      // A server that allows no branch to be removed must not prevent the removal of the others.
       const [branches, others] = [true, false].map((isBranch) =>
         snapshots.filter(({ ref }) => ref.startsWith(headRoot) === isBranch),
       );
@@ -87,7 +87,7 @@ export function sharedWork(deps: PushDeps): SharedWork {
         .filter(({ place }) => place === 'copy')
         .map(({ ref, commit }) => ({ ref: privateRef(ref), next: null, old: commit }));
       const removed = await updateRefs(context, copies, 'drover: retention');
-      // Another machine, or a fetch, changed it in between: the next run handles the rest.
+      // Another machine or a fetch has changed it, so the next run handles the rest.
       if (!removed.ok && removed.error.kind !== 'stale') return removed;
     }
     return ok(undefined);
@@ -101,7 +101,7 @@ function snapshotsOf(
   return [...refs].flatMap(([ref, commit]) => {
     const [under = '', pattern] = Object.entries(left).find(([one]) => ref.startsWith(one)) ?? [];
     const owner = pattern?.exec(ref.slice(under.length))?.[1] ?? 'slots';
-    // For slots whose author is unknown, no task's end shows that they are not needed.
+    // If a slot's author is unknown, no task's end shows that its snapshots are no longer needed.
     return owner === 'slots' ? [] : [{ ref, commit, owner, place }];
   });
 }

@@ -1,4 +1,4 @@
-// Commits that other machines have made are fetched when something here needs them.
+// Fetches commits that other machines made when an operation here needs them.
 
 import { type Carrier, fetchCarried } from './carried-work.ts';
 import { fetchPatterns } from './names.ts';
@@ -10,10 +10,10 @@ import type { Remote } from './remote.ts';
 import { isSha, type Sha } from '../sha.ts';
 
 const maxRemembered = 20_000;
-/** How long a commit that the remote does not have either is not asked for again. */
+/** How long a commit that the remote does not have either is not requested again. */
 const missingLastsMs = 20_000;
 
-/** Everything that machines push: for servers that serve no single commits. */
+/** All refs that machines push, for servers that do not serve single commits. */
 const everything = fetchPatterns([headRoot, landRoot, rescueRoot, workRoot]);
 
 export class Presence {
@@ -27,14 +27,14 @@ export class Presence {
     this.#carrier = carrier;
   }
 
-  /** Fails only if the remote is unreachable; git itself reports a commit that does not exist. */
+  /** Fails only if the remote is unreachable. Git itself reports a commit that does not exist. */
   async ensure(commits: readonly Sha[]): Promise<GitResult<void>> {
     return this.#bring(commits, (wanted) => this.#absent(wanted));
   }
 
   /**
-   * Also fails (`unknown_ref`) if one of them is neither here nor on the remote, because callers
-   * pass the commits on.
+   * Also fails (`unknown_ref`) if a commit is neither here nor on the remote, because callers pass
+   * the commits on.
    */
   async require(commits: readonly Sha[]): Promise<GitResult<void>> {
     const brought = await this.#bring(commits, (wanted) => this.#unknown(wanted));
@@ -72,7 +72,10 @@ export class Presence {
     });
   }
 
-  /** A machine that cannot reach the remote has sent it another way; now it is here. */
+  /**
+   * Whether a machine that cannot reach the remote sent the commit another way, and it has now been
+   * fetched.
+   */
   async #isCarried(sha: Sha): Promise<boolean> {
     if (this.#carrier === null) return false;
     return fetchCarried(this.#remote.context, this.#carrier, sha);
@@ -84,7 +87,7 @@ export class Presence {
     this.#missing.delete(sha);
   }
 
-  /** Those that this clone does not have. */
+  /** Of the commits, those that this clone does not have. */
   async #unknown(commits: readonly Sha[]): Promise<readonly Sha[]> {
     const { context } = this.#remote;
     for (const sha of new Set(commits)) {
@@ -93,7 +96,7 @@ export class Presence {
     return [...new Set(commits)].filter((sha) => !this.#present.has(sha));
   }
 
-  /** Those of them that were not just searched for without success. */
+  /** Of the commits, those that were not recently searched for without success. */
   async #absent(commits: readonly Sha[]): Promise<readonly Sha[]> {
     const unknown = await this.#unknown(commits);
     const nowMs = Date.now();

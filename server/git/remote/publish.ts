@@ -1,6 +1,6 @@
-// Branches of attempts on the remote, so that any machine can land their work. One machine works on
-// an attempt at a time; commits that an earlier one has pushed under the same name and that are not
-// in the new work move under a rescue ref.
+// Pushes branches of attempts to the remote, so that any machine can land their work. Only one
+// machine works on an attempt at a time. Commits that an earlier one pushed under the same name,
+// and that the new work does not contain, are moved to a rescue ref.
 
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../ask/ancestry.ts';
@@ -20,21 +20,21 @@ const triesMax = 4;
 
 export class PublishedBranches {
   readonly #deps: PublishDeps;
-  /** Values pushed by this process: the likely current ones there, which saves a request. */
+  /** Values pushed by this process. They are probably still current, which saves a request. */
   readonly #pushed = new Map<string, Sha>();
 
   constructor(deps: PublishDeps) {
     this.#deps = deps;
   }
 
-  /** This process has put it there. */
+  /** Whether this process has pushed the branch. */
   hasMoved(ref: string): boolean {
     return this.#pushed.has(ref);
   }
 
   /**
-   * Pushes the branch of an attempt to the remote, or deletes it (`next` null); `holds` is the
-   * commit that must already be kept.
+   * Pushes an attempt's branch to the remote, or deletes it (`next` null). `holds`: the commit that
+   * must already be kept.
    */
   async move(ref: string, next: Sha | null, holds: Sha | null): Promise<GitResult<void>> {
     return this.#deps.remote.context.inTurn(`publish ${ref}`, () => this.#move(ref, next, holds));
@@ -66,8 +66,8 @@ export class PublishedBranches {
   }
 
   /**
-   * Many branches of ended attempts, deleted in a few pushes; `old` is the newest value that each
-   * may have.
+   * Deletes many branches of ended attempts in a few pushes. `old`: the latest value that each may
+   * have.
    */
   async remove(changes: readonly { ref: string; old: Sha | null }[]): Promise<GitResult<void>> {
     const { remoteRefs } = this.#deps;
@@ -101,7 +101,9 @@ export class PublishedBranches {
     return ok(undefined);
   }
 
-  /** The change that keeps the branch's commits on the remote, unless `next` has all of them. */
+  /**
+   * The change that keeps the branch's commits on the remote, unless `next` contains all of them.
+   */
   async #keeping(
     ref: string,
     there: Sha | null,

@@ -1,5 +1,6 @@
 // Moves refs of the remote by compare-and-swap, several in one transaction of the server. A push
-// that dies without an answer may have succeeded: the remote is checked before anything is decided.
+// that ends without a response may have succeeded, so the remote is checked before anything is
+// decided.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { gitFailure } from '../failures.ts';
@@ -17,7 +18,7 @@ import type { Sha } from '../sha.ts';
 
 export type Pushed =
   | { readonly kind: 'moved' }
-  /** Nothing was moved; `found` is the remote's current value. */
+  /** Nothing was moved. `found`: the remote's current values. */
   | { readonly kind: 'stale'; readonly ref: string; readonly found: ReadonlyMap<string, Sha> }
   | { readonly kind: 'trouble'; readonly failure: GitFailure };
 
@@ -26,7 +27,10 @@ export interface PushDeps {
   readonly remoteRefs: RemoteRefs;
 }
 
-/** Lost races in which nothing turns out to have moved, such as a lock on the server. */
+/**
+ * How often to retry if a push was refused although nothing moved, for example because of a lock on
+ * the server.
+ */
 const passingMax = 5;
 const passingPauseMs = 100;
 

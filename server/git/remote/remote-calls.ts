@@ -1,4 +1,4 @@
-// Starts the git processes that speak with the shared remote, and knows whether it answers this
+// Starts the git processes that talk to the shared remote, and tracks whether it responds to this
 // machine.
 
 import type { RepositoryContext } from '../context.ts';
@@ -10,13 +10,13 @@ import type { GitOutput } from '../git-command.ts';
 const networkSettings = settings({ 'http.lowSpeedLimit': '1', 'http.lowSpeedTime': '15' });
 
 /**
- * A listing is small: a remote that takes longer for it is unreachable, whatever its connections
- * report.
+ * A listing is small, so a remote that takes longer for it counts as unreachable, even if it is
+ * connected.
  */
 const listMaxMs = 10_000;
-/** A more recent answer makes it unlikely that the remote has just become unreachable. */
+/** After a more recent response, the remote is unlikely to be unreachable. */
 const trustedForMs = 5_000;
-/** Names no ref: the answer is short, and only shows that the server responds. */
+/** Matches no ref: the response is short and only shows that the server responds. */
 const probePattern = 'refs/drover/probe';
 
 export class RemoteCalls implements RemoteHealth {
@@ -25,7 +25,7 @@ export class RemoteCalls implements RemoteHealth {
   readonly #timeoutMs: number;
   #answeredAtMs = 0;
   #awaySinceMs: number | null = null;
-  /** The last answer that was none, and when it was clear that none would come. */
+  /** The last request without a response, and when it failed. */
   #unanswered: { readonly output: GitOutput; readonly atMs: number } | null = null;
   readonly #unsent = new WeakSet<GitOutput>();
   #probing: Promise<GitOutput> | null = null;
@@ -40,14 +40,15 @@ export class RemoteCalls implements RemoteHealth {
     return this.#awaySinceMs;
   }
 
-  /** Another process's finding about an unreachable remote since then. */
+  /** The failure that another caller got from an unreachable remote since then. */
   awayAnswerSince(sinceMs: number): GitOutput | null {
     if (this.#awaySinceMs === null || this.#unanswered === null) return null;
     return this.#unanswered.atMs >= sinceMs ? this.#unanswered.output : null;
   }
 
   /**
-   * False if the remote did not even answer a query, so that nothing of `run` can have happened.
+   * Returns false if the remote did not even answer a query, so that `run` cannot have had any
+   * effect.
    */
   wasSent(output: GitOutput): boolean {
     return !this.#unsent.has(output);
@@ -58,7 +59,7 @@ export class RemoteCalls implements RemoteHealth {
   }
 
   /**
-   * One query for all callers: each of them uses a slot among git's processes until it times out.
+   * One query for all callers, because each query occupies a git process slot until it times out.
    */
   #probe(): Promise<GitOutput> {
     this.#probing ??= this.list([], [probePattern]).finally(() => {
@@ -73,8 +74,8 @@ export class RemoteCalls implements RemoteHealth {
   }
 
   /**
-   * A network that swallows everything lets a fetch or a push hang for minutes: something small is
-   * asked before.
+   * On a network that drops all packets, a fetch or push hangs for minutes, so a small query is
+   * sent first.
    */
   async run(args: readonly string[], input?: string): Promise<GitOutput> {
     if (Date.now() - this.#answeredAtMs > trustedForMs) {
@@ -87,7 +88,7 @@ export class RemoteCalls implements RemoteHealth {
     return this.#whileAnswering((signal) => this.#start(args, this.#timeoutMs, { input, signal }));
   }
 
-  /** A long transfer is not a problem, but one from an unreachable remote is aborted. */
+  /** A long transfer is fine, but one from an unreachable remote is aborted. */
   async #whileAnswering(body: (signal: AbortSignal) => Promise<GitOutput>): Promise<GitOutput> {
     const away = new AbortController();
     let unanswered: GitOutput | null = null;

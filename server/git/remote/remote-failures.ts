@@ -8,7 +8,7 @@ import type { GitOutput } from '../git-command.ts';
 
 const maxWords = 600;
 
-/** Drops names and passwords in URLs, and everything after a question mark there. */
+/** Removes names and passwords from URLs, and everything after a question mark in them. */
 export function withoutCredentials(text: string): string {
   return text
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s'"]*@/giu, '$1')
@@ -18,14 +18,14 @@ export function withoutCredentials(text: string): string {
 
 export interface PushRefusal {
   readonly ref: string;
-  /** The client found another value than the one expected. */
+  /** The client found a value other than the expected one. */
   readonly isStale: boolean;
   readonly reason: string;
 }
 
 /**
- * Lines `!<tab>from:to<tab>[rejected] (reason)` of `push --porcelain`; refs that only failed along
- * with others are left out.
+ * Parses lines `!<tab>from:to<tab>[rejected] (reason)` of `push --porcelain`. Omits refs that
+ * failed only because of others.
  */
 export function parseRefusals(output: GitOutput): readonly PushRefusal[] {
   const found: PushRefusal[] = [];
@@ -38,14 +38,14 @@ export function parseRefusals(output: GitOutput): readonly PushRefusal[] {
   return found;
 }
 
-/** Another process is moving the ref on the server now; the next request shows the result. */
+/** Another process is moving the ref on the server, so the next request shows the result. */
 export function isPassingRefusal({ reason }: PushRefusal): boolean {
   return /failed to (?:update|lock) ref|cannot lock ref|incorrect old value|already exists|unable to create|fetch first/iu.test(
     reason,
   );
 }
 
-/** The output of the server's own programs, on one line. */
+/** The output of the server's own programs as one line. */
 function serverWords(stderr: string): string {
   const lines = stderr
     .split('\n')
@@ -60,7 +60,7 @@ const forbidden =
   /authentication failed|could not read (?:username|password)|prompts disabled|permission (?:to .{0,200} )?denied|host key verification failed|error: 40[13]\b|access denied|service not enabled|not allowed|marked as read.only|read-only|permission denied \(/iu;
 const untrusted = /certificate|self.signed|unable to get local issuer/iu;
 
-/** Problems between this machine and the remote; `doing` completes "Git could not …". */
+/** Problems between this machine and the remote. `doing` completes "Git could not …". */
 export function remoteFailure(output: GitOutput, remote: string, doing: string): GitFailure {
   const plain = failureOf(output, doing);
   if (output.problem === 'timeout') {
@@ -75,7 +75,7 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
   }
   const text = output.stderr;
   if (text.includes(changedWords)) {
-    // Treated like an unreachable remote: work waits until a person has decided.
+    // Treated like an unreachable remote: work waits until a person decides.
     const message = withoutCredentials(text.replace(/^fatal: /u, '')).slice(0, maxWords);
     return { ...gitFailure('failed', message, true), isAway: true };
   }
@@ -119,7 +119,7 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
   };
 }
 
-/** The server checked the push and refused it. */
+/** The server refused the push. */
 export function refusedFailure(
   refusal: PushRefusal,
   output: GitOutput,
@@ -129,7 +129,7 @@ export function refusedFailure(
   const said = withoutCredentials(words === '' ? '' : `, saying: ${words}`).slice(0, maxWords);
   const pushes = 'let the account that Drover pushes with';
   const isBranch = refusal.ref.startsWith(headRoot);
-  // Every configurable prefix of their names contains this word.
+  // Every allowed prefix of Drover's branches contains this word.
   const isOurs = isBranch && refusal.ref.includes('drover');
   const others = isOurs ? ', or give its branches other names ([fleet] branch_prefix)' : '';
   const remedy = isBranch ? `${pushes} move this branch${others}` : `${pushes} write refs/drover/*`;
@@ -140,11 +140,11 @@ export function refusedFailure(
   );
 }
 
-/** Lines of git, and those of ssh that explain why access was denied. */
+/** Lines of git and ssh that explain why access was denied. */
 const told =
   /^(?:fatal|error|remote|ssh|kex)[^:]{0,40}:|errno=|permission denied \(|host key verification failed|load key |too many authentication failures/iu;
 
-/** The lines that carry the reason, on one line, without the advice that git always adds. */
+/** Joins the lines with the reason into one line, without git's usual advice. */
 export function remoteReason(stderr: string): string {
   const lines = stderr
     .split('\n')

@@ -1,4 +1,4 @@
-// The current refs of the remote. One fetch gets all refs of a line with their objects; recent
+// The current refs of the remote. One fetch gets all refs of a line with their objects. Recent
 // answers are reused, because every caller acts on them by compare-and-swap.
 
 import { ok } from '../../core/failure.ts';
@@ -10,14 +10,14 @@ import type { Sha } from '../sha.ts';
 
 interface Seen {
   readonly value: Sha | null;
-  /** When the answer came: over a slow network, one fetch must serve all refs of a line. */
+  /** When the answer arrived. On a slow network, one fetch must serve all refs of a line. */
   readonly atMs: number;
 }
 
 const maxRemembered = 10_000;
 /**
- * A listing of all attempts serves longer: it is read for thousands of them, and acted on under
- * leases.
+ * A listing of all attempts is reused for longer, because it is read for thousands of them and
+ * every action uses a lease.
  */
 const listingsFreshTimes = 8;
 
@@ -26,8 +26,7 @@ export class RemoteRefs {
   readonly #freshMs: number;
   readonly #seen = new Map<string, Seen>();
   /**
-   * Fetches that were requested and have not started: they are recent enough for every caller that
-   * asks in the meantime.
+   * Requested fetches that have not started. They are recent enough for every caller until then.
    */
   readonly #waiting = new Map<string, Promise<GitResult<void>>>();
   #attempts: { readonly atMs: number; readonly values: Map<string, Sha> } | null = null;
@@ -37,7 +36,7 @@ export class RemoteRefs {
     this.#freshMs = freshMs;
   }
 
-  /** The remote's value of a ref of a line, its objects present; null = it does not exist there. */
+  /** The remote's value of a line's ref, with its objects fetched; null = the remote has none. */
   async read(ref: string, asOf?: 'now'): Promise<GitResult<Sha | null>> {
     const place = parseRefPlace(ref);
     if (place.kind === 'attempt') return this.#readAttempt(ref);
@@ -56,7 +55,7 @@ export class RemoteRefs {
     else this.#attempts.values.set(ref, value);
   }
 
-  /** Present values of exactly these refs, without their objects. */
+  /** The current values of exactly these refs, without their objects. */
   async exactly(refs: readonly string[]): Promise<GitResult<ReadonlyMap<string, Sha>>> {
     const listed = await this.#remote.list([], refs);
     if (!listed.ok) return listed;
@@ -83,7 +82,7 @@ export class RemoteRefs {
       for (const ref of refs) {
         const value = await readRef(this.#remote.context, privateRef(ref));
         const since = this.#seen.get(ref);
-        // A push of ours that ended in the meantime has a newer value.
+        // One of our pushes that ended in the meantime has a newer value.
         if (since === undefined || since.atMs <= startMs) {
           this.#remember(ref, { value, atMs: Date.now() });
         }
@@ -93,8 +92,8 @@ export class RemoteRefs {
   }
 
   /**
-   * All branches of attempts by one process: a sweep asks for thousands of them, one after the
-   * other.
+   * Reads all branches of attempts in one process, because a sweep reads thousands of them one by
+   * one.
    */
   async #readAttempt(ref: string): Promise<GitResult<Sha | null>> {
     const known = this.#attempts;

@@ -17,11 +17,11 @@ import type { GitOutput } from '../git-command.ts';
 export interface RemoteOptions {
   /** Name of a git remote. */
   readonly remote: string;
-  /** The prefix of Drover's branches there; the same as here by default. */
+  /** The prefix of Drover's branches on the remote. Defaults to the local prefix. */
   readonly branchPrefix?: string | undefined;
-  /** For one process. */
+  /** Per process. */
   readonly timeoutMs: number;
-  /** Between tries while the remote is unreachable; their number bounds the tries. */
+  /** Pauses between tries while the remote is unreachable. Their number limits the tries. */
   readonly pausesMs: readonly number[];
 }
 
@@ -30,28 +30,29 @@ export interface Remote {
   readonly pausesMs: readonly number[];
   readonly context: RepositoryContext;
   readonly health: RemoteHealth;
-  /** Any other process that speaks with the remote; one try. */
+  /** Runs any other process that talks to the remote, once. */
   run(args: readonly string[], input: string): Promise<GitOutput>;
-  /** Repeated while the remote is unreachable. */
+  /** Retried while the remote is unreachable. */
   fetch(refspecs: readonly string[], options: readonly string[]): Promise<GitResult<void>>;
-  /** False if nothing of `run` or `push` can have happened. */
+  /** Returns false if `run` or `push` cannot have had any effect. */
   wasSent(output: GitOutput): boolean;
-  /** One try, whatever its result. */
+  /** Tries once, whatever the result. */
   push(
     refspecs: readonly string[],
     options: readonly string[],
     urgent: boolean,
   ): Promise<GitOutput>;
-  /** The refs of the remote, by `ls-remote`; repeated while the remote is unreachable. */
+  /** Lists the remote's refs with `ls-remote`. Retried while the remote is unreachable. */
   list(options: readonly string[], patterns: readonly string[]): Promise<GitResult<string>>;
 }
 
-/** Pushes at once: the small ones of landings need not wait for one large branch. */
+/**
+ * Maximum number of parallel pushes. Small pushes of landings must not wait for one large branch.
+ */
 const pushesMax = 2;
 
 const fetchSettings = settings({
-  // A fetch that is cut off leaves either the whole pack or nothing: never a commit without its
-  // files.
+  // An interrupted fetch leaves either the whole pack or nothing, never a commit without its files.
   'fetch.unpackLimit': '1',
   'fetch.writeCommitGraph': 'false',
 });
@@ -60,22 +61,22 @@ const pushSettings = settings({
   'push.gpgSign': 'false',
   'push.recurseSubmodules': 'no',
 });
-/** A try that took longer was one into the void, and the next one would take as long. */
+/** A slower try got no response at all, and the next one would take as long. */
 const quickMs = 3_000;
 export function openRemote(context: RepositoryContext, options: RemoteOptions): Remote {
   const { remote, timeoutMs, pausesMs } = options;
   const { there, here } = branchNames(options.branchPrefix ?? droverBranchPrefix);
   const pushes = new Semaphore(pushesMax);
   const calls = new RemoteCalls(context, remote, timeoutMs);
-  // In turn, since fetches write refs, and so that a remote that hangs does not take all the places
-  // for git processes; pauses are outside of it.
+  // One at a time, because fetches write refs, and so that a hanging remote does not occupy all git
+  // processes. Pauses are outside of this turn.
   const again = async (
     ask: () => Promise<GitOutput>,
     doing: string,
   ): Promise<GitResult<GitOutput>> => {
     for (let tries = 0; ; tries += 1) {
       const startMs = Date.now();
-      // A caller that waited for a request without an answer need not repeat it.
+      // A caller that waited for a request without a response need not repeat it.
       const answer = async (): Promise<GitOutput> => calls.awayAnswerSince(startMs) ?? ask();
       const output = await context.inTurn('fetch', answer);
       if (output.code === 0) return ok(output);
@@ -128,7 +129,7 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
 }
 
 /**
- * Drover's branches have its own names everywhere except on a remote with another prefix: both
+ * Drover's branches have the same names everywhere except on a remote with another prefix. Both
  * directions are here, so that no other code needs to know.
  */
 function branchNames(prefix: string): {
@@ -150,17 +151,20 @@ const fetchArguments = [
   '--no-auto-maintenance',
   '--no-recurse-submodules',
   '--no-show-forced-updates',
-  // Fetches only the requested refs: those that the user's own fetches keep stay unchanged.
+  // Fetches only the requested refs, so that refs from the user's own fetches stay unchanged.
   '--refmap=',
 ];
 const pushArguments = ['--porcelain', '--no-verify', '--atomic', '--no-signed'];
 
-/** A ref of ours that another process of this machine was writing, or an unreachable remote. */
+/**
+ * Temporary: another process of this machine was writing one of our refs, or the remote is
+ * unreachable.
+ */
 function mayPass(output: GitOutput, failure: GitFailure): boolean {
   return failure.retryable || isStale(output.stderr) || isPassingRace(output.stderr);
 }
 
-/** Reads `<sha>\t<ref>` lines. */
+/** Parses `<sha>\t<ref>` lines. */
 export function parseListing(text: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const line of text.split('\n')) {

@@ -1,5 +1,5 @@
-// One repository of several machines: a shared remote is the truth for landing refs, lines and
-// attempts' branches, while worktrees, merges and diffs are those of the local clone.
+// A repository shared by several machines: the remote is authoritative for landing refs, lines and
+// attempts' branches; worktrees, merges and diffs are those of the local clone.
 
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../ask/ancestry.ts';
@@ -30,20 +30,20 @@ export interface SharedOptions {
   readonly branchPrefix?: string | undefined;
   readonly machineId: string;
   readonly report: (error: unknown, doing: string) => void;
-  /** For one git process that speaks with the remote. */
+  /** Time limit of one git process that talks to the remote. */
   readonly timeoutMs?: number;
-  /** Between tries while the remote is unreachable. */
+  /** Pauses between tries while the remote is unreachable. */
   readonly pausesMs?: readonly number[];
-  /** How long an answer of the remote is used again. */
+  /** How long an answer of the remote is reused. */
   readonly freshMs?: number;
-  /** How finished work reaches the other machines while the remote does not answer here. */
+  /** Transfers finished work to other machines while the remote is unreachable from here. */
   readonly carrier?: Carrier;
-  /** Until snapshots that could not be pushed are tried again. */
+  /** Delay before snapshots that could not be pushed are retried. */
   readonly againMs?: number;
 }
 
 export interface SharedRepository extends GitRepository {
-  /** Resolves when no push is in progress in the background. */
+  /** Resolves when no push is running in the background. */
   settled(): Promise<void>;
   /** Snapshots on the remote, and their fetched copies. */
   readonly work: SharedWork;
@@ -63,7 +63,8 @@ export function createSharedRepository(
   const { remote: name, timeoutMs = defaults.timeoutMs, pausesMs = defaults.pausesMs } = options;
   const { branchPrefix } = options;
   const remote = openRemote(local.context, { remote: name, branchPrefix, timeoutMs, pausesMs });
-  // Best effort: closing waits for running calls, and must not wait for an unreachable remote.
+  // Best effort, because closing waits for running calls and must not wait for an unreachable
+  // remote.
   const brief = openRemote(local.context, {
     remote: name,
     branchPrefix,
@@ -76,7 +77,7 @@ export function createSharedRepository(
 
 const briefTimeoutMs = 30_000;
 
-/** Takes a failure out of an answer that has no place for one. */
+/** Throws the failure of a result that the caller's answer cannot carry. */
 function orTrouble<T>(result: GitResult<T>): T {
   if (!result.ok) throw new GitRefusal(result.error);
   return result.value;
@@ -108,7 +109,7 @@ class Shared {
     this.work = new WorkPushes({ remote: brief, remoteRefs }, options.report, againMs);
   }
 
-  /** Whatever needs these commits to be here. */
+  /** Runs the body after fetching these commits. */
   async with<T>(commits: readonly Sha[], body: () => Promise<GitResult<T>>): Promise<GitResult<T>> {
     const present = await this.presence.ensure(commits);
     return present.ok ? body() : present;
@@ -195,7 +196,10 @@ class Shared {
     return { remote: this.remote, remoteRefs: this.remoteRefs };
   }
 
-  /** The remote first: when it can't be reached, the branch is still there to be found again. */
+  /**
+   * The remote is changed first. If it is unreachable, the local branch still exists for a later
+   * try.
+   */
   async #moveAttempts(changes: readonly RefChange[], reason: string): Promise<GitResult<void>> {
     const removed = changes.filter(({ next }) => next === null);
     if (removed.length > 0) {
@@ -206,7 +210,7 @@ class Shared {
     for (const change of changes) {
       const present = await this.local.readRef(change.ref);
       if (present !== null) here.push(change);
-      // It was known from the remote alone.
+      // The branch existed only on the remote.
       else if (change.next !== null) here.push({ ...change, old: null });
     }
     const done = await this.local.updateRefs(here, reason);
@@ -220,8 +224,8 @@ class Shared {
   }
 
   /**
-   * Landing refs are kept here under their own names too; commits that only this clone had under
-   * one go under a rescue ref.
+   * Landing refs are also stored here under their own names. Commits that only this clone had under
+   * that name are moved to a rescue ref.
    */
   async #mirror(ref: string, value: Sha | null): Promise<void> {
     const line = landedLine(ref);
@@ -339,7 +343,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     },
     conflicts: (one, other) => shared.with([one, other], () => local.conflicts(one, other)),
     follow: (target, tip, mode, seen) => followShared(shared, target, tip, { mode, seen }),
-    // The branch is the remote's, which has neither a checkout nor a log of it.
+    // The branch is the remote's, which has no checkout and no log of it.
     lookAfter: () => Promise.resolve(null),
     cure: () => Promise.resolve(ok(null)),
     // On the remote, no worktree has it checked out.
@@ -361,7 +365,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
   };
 }
 
-/** Queries about commits, which must be fetched before they can be answered. */
+/** Queries about commits, which must be fetched first. */
 function looksAtCommits(
   local: LocalRepository,
   shared: Shared,

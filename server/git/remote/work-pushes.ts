@@ -1,6 +1,6 @@
-// Snapshots are made on this machine; they are also pushed, later and in groups, so that other
-// machines find them. Snapshots with files that are never committed, or that git ignores, stay on
-// this machine.
+// Pushes snapshots, which are made on this machine, later and in groups, so that other machines can
+// fetch them. Snapshots with files that are never committed or that git ignores stay on this
+// machine.
 
 import { sharedRoot } from '../../core/work/ref-names.ts';
 import { isAncestor } from '../ask/ancestry.ts';
@@ -15,16 +15,16 @@ import { changesIn } from '../keep/without-held.ts';
 import { pushChanges, type PushDeps } from './pushes.ts';
 import type { Sha } from '../sha.ts';
 
-/** Beyond this many waiting ones, the oldest stay on this machine alone. */
+/** If more are waiting, the oldest stay only on this machine. */
 const waitingMax = 200;
-/** Between tries of a failed push; twice as long after each failure. */
+/** Maximum delay between tries of a failed push. The delay doubles after each failure. */
 const againMaxMs = 5 * 60_000;
 
 export class WorkPushes {
   readonly #deps: PushDeps;
   readonly #report: (error: unknown, doing: string) => void;
   readonly #waiting = new Set<string>();
-  /** The remote could not be reached for them. */
+  /** Snapshots that are pending because the remote was unreachable. */
   readonly #owed = new Set<string>();
   readonly #againMs: number;
   #nextMs: number;
@@ -90,8 +90,8 @@ export class WorkPushes {
         const next = await readRef(context, ref);
         const old = found.value.get(ref) ?? null;
         if (next === null || next === old) continue;
-        // Each snapshot leads to the one before. Any other is another machine's, and is never
-        // replaced.
+        // Each snapshot has the previous one as a parent. Any other was made by another machine and
+        // is never replaced.
         const isOurs = old === null || (await isAncestor(context, old, next));
         if (isOurs && (await mayBeShared(context, next, old))) changes.push({ ref, next, old });
       }
@@ -101,7 +101,7 @@ export class WorkPushes {
     } while (this.#waiting.size > 0);
   }
 
-  /** A refusal stays one; all else is tried again. */
+  /** A refused push is not retried; all others are. */
   #failed(refs: readonly string[], failure: GitFailure): void {
     if (failure.retryable) for (const ref of refs) putBounded(this.#owed, ref);
     this.#report(failure, `pushing snapshots to ${this.#deps.remote.name}`);
@@ -115,14 +115,14 @@ function putBounded(refs: Set<string>, ref: string): void {
   refs.add(ref);
 }
 
-/** Also false if it is unknown. `pushed`: the snapshot of it that the remote has. */
+/** Also returns false if unknown. `pushed`: its snapshot that the remote has. */
 async function mayBeShared(
   context: RepositoryContext,
   commit: Sha,
   pushed: Sha | null,
 ): Promise<boolean> {
-  // Every commit that the remote does not have, against each of its parents: the staged state is
-  // one of them.
+  // Checks every commit that the remote does not have, relative to each parent, because the staged
+  // state is one of them.
   const there = pushed === null ? [] : [pushed];
   const known = ['--not', ...there, `--glob=${sharedRoot}*`, '--remotes'];
   const changed = await changesIn(context, ['--root', commit, ...known]);
@@ -137,6 +137,6 @@ async function mayBeShared(
   const ignored = await context.git(['check-ignore', '-q', '-z', '--stdin', '--no-index'], {
     input: zeroEnded(paths),
   });
-  // 1: none of them is ignored.
+  // Exit code 1: none of them is ignored.
   return ignored.code === 1 && ignored.problem === null;
 }

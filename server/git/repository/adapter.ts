@@ -1,4 +1,4 @@
-// The git adapter: opens repositories with the git binary, once for each common folder.
+// The git adapter: opens repositories with the git binary, once per common folder.
 
 import { stat, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -31,25 +31,23 @@ import { readVersion } from '../process/version.ts';
 export interface GitAdapterOptions {
   /** The git program. */
   readonly binary?: string;
-  /** Environment that git inherits, apart from variables that redirect it. */
+  /** Environment that git inherits, without variables that redirect it. */
   readonly environment?: Variables;
-  /** Git processes at once over all repositories. */
+  /** Maximum number of parallel git processes over all repositories. */
   readonly concurrency?: number;
-  /** Processes that one checkout may use, 0 = one per core. */
+  /** Number of processes that one checkout may use; 0 = one per core. */
   readonly checkoutWorkers?: number;
-  /** How long to wait for a lock that another process holds. */
+  /** How long to wait for another process's lock. */
   readonly lockPatienceMs?: number;
-  /** Age from which a lock in a slot counts as left behind by a killed agent. */
+  /** An older lock in a slot was left by a killed agent. */
   readonly staleLockMs?: number;
-  /** False to flush nothing to the disk; for throw-away repositories. */
+  /** If false, nothing is flushed to the disk. For temporary repositories. */
   readonly durable?: boolean;
   readonly maxOutputBytes?: number;
   readonly timeoutMs?: number;
-  /** Starts git processes elsewhere while available; absent to start them in this process. */
+  /** Starts git processes elsewhere while available. Absent = start them in this process. */
   readonly elsewhere?: RunElsewhere;
-  /**
-   * Finds secrets in contents that would be committed or shared; without it, names alone decide.
-   */
+  /** Finds secrets in contents that would be committed or shared. If absent, only names decide. */
   readonly secretsIn?: SecretSearch;
   /** Paths whose names and contents may look like secrets. */
   readonly secretsAllowed?: (path: string) => boolean;
@@ -89,7 +87,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
   const knownVersion = async (): Promise<GitResult<string>> => {
     version ??= readVersion(processes, '/');
     const result = await version;
-    // A missing git may be installed in the meantime.
+    // A missing git may be installed later.
     if (!result.ok) version = null;
     return result;
   };
@@ -137,7 +135,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
   };
 }
 
-/** In parallel: most of the time the folder is the root, and needs no second round. */
+/** In parallel, because the folder usually is the root and then needs no second query. */
 async function lookAt(
   { processes, home }: { readonly processes: GitProcesses; readonly home: string },
   folder: string,

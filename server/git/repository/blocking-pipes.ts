@@ -1,5 +1,5 @@
-// Pipes in the place of files that git opens: an agent may have put one there, and git would wait
-// for a writer until its time is over.
+// Handles pipes that replace files which git opens. An agent may have created one, and git would
+// wait for a writer until its time limit.
 
 import { constants } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ const openedInPrivate = ['HEAD', 'index'];
 
 const foldersMax = 200_000;
 
-/** Removes them; a git that waits for one finds it empty, and continues. */
+/** Removes such pipes. A git that waits for one reads an empty file and continues. */
 export async function removePipes(worktree: string, gitDir: string): Promise<void> {
   for (const name of openedInPrivate) {
     const file = join(gitDir, name);
@@ -29,7 +29,7 @@ export async function removePipes(worktree: string, gitDir: string): Promise<voi
   }
 }
 
-/** Opening it for writing ends the wait of a reader that still waits for a writer. */
+/** Opening the pipe for writing ends the wait of a reader. */
 async function removePipe(file: string): Promise<void> {
   const flags = constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const writer = await open(file, flags).catch(() => null);

@@ -1,5 +1,5 @@
-// Whether a remote's refspec writes over all refs: a fetch that prunes then removes Drover's refs,
-// and branches that were not pushed.
+// Detects a refspec that overwrites all refs. A pruning fetch then removes Drover's refs and
+// branches that were not pushed.
 
 export interface MirrorFetch {
   /** `remote.<name>.fetch`. */
@@ -17,7 +17,7 @@ export function mirrorFetches(
   );
 }
 
-/** Its right side covers branches of this repository, or refs of Drover. */
+/** Its right side covers this repository's branches or Drover's refs. */
 function writesOurs(refspec: string): boolean {
   const to = refspec.slice(refspec.indexOf(':') + 1);
   return refspec.includes(':') && /^refs\/(?:\*|heads\/\*|heads\/drover\/.*|drover\/.*)$/u.test(to);

@@ -1,4 +1,4 @@
-// The kind of this repository: its place, its checked-out branch, and the peculiarities of its
+// Facts about a repository: its location, its checked-out branch, and special features of its
 // worktrees.
 
 import { headRoot } from '../../core/work/ref-names.ts';
@@ -16,9 +16,9 @@ import { exists, readPlain } from '../../files/small-files.ts';
 export interface RepositoryPlace {
   readonly commonDir: string;
   readonly root: string;
-  /** If there is no main checkout, the root is the linked worktree that was opened. */
+  /** Without a main checkout, the root is the linked worktree that was opened. */
   readonly isBare: boolean;
-  /** Keys in lower case as git prints them; of several values the last one. */
+  /** Keys in lower case as git prints them. If a key has several values, the last one. */
   readonly config: ReadonlyMap<string, string>;
   readonly listed: ListedConfig;
 }
@@ -43,7 +43,7 @@ export async function findRepository(
         '--is-bare-repository',
         '--git-dir',
         '--is-bare-repository',
-        // Last, because it fails if there is no checkout.
+        // Last, because it fails outside of a checkout.
         '--show-toplevel',
       ],
       cwd: path,
@@ -88,7 +88,7 @@ function refusalText(path: string, located: GitOutput): string {
   return `${message.replace(/[.\s]*$/, '')}. ${cure}`;
 }
 
-/** A checkout's git folder is called .git, and it has an index. */
+/** A checkout's git folder is called .git and has an index. */
 function bareText(path: string, commonDir: string): string {
   const folder = resolve(commonDir);
   if (basename(folder) !== '.git' || !exists(join(folder, 'index')))
@@ -111,7 +111,7 @@ function parseLocation(output: string): Location {
   return { commonDir: common, gitDir: git, bare, top };
 }
 
-/** `top`: the checkout that was opened, '' if there is none. */
+/** `top`: the checkout that was opened; '' if none. */
 function mainRoot(
   top: string,
   commonDir: string,
@@ -124,12 +124,11 @@ function mainRoot(
     if (elsewhere) return resolve(commonDir, elsewhere);
     if (basename(commonDir) === '.git') return dirname(commonDir);
   }
-  // A bare repository with worktrees around it has no main checkout: the worktree that was opened
-  // takes its place.
+  // A bare repository with worktrees has no main checkout, so the opened worktree is used.
   return top === '' ? dirname(commonDir) : resolve(top);
 }
 
-/** Git's current configuration, seen from one git folder; null if it cannot be read. */
+/** Git's current configuration as seen from one git folder. Null if it cannot be read. */
 export async function readConfiguration(
   run: Run,
   cwd: string,
@@ -143,14 +142,14 @@ function lastValues({ values }: ListedConfig): ReadonlyMap<string, string> {
   return new Map([...values].map(([key, listed]) => [key, listed.at(-1) ?? '']));
 }
 
-/** Git's data about a checkout: its HEAD, and the places of attributes. */
+/** Git's facts about a checkout: its HEAD, and the locations of attributes. */
 export interface CheckoutAnswers {
   readonly headRef: string;
   readonly headSha: string;
   readonly attributeFiles: readonly string[];
 }
 
-/** Can be asked beside `findRepository`, of a folder that is likely to be the root. */
+/** Can run in parallel with `findRepository`, for a folder that is probably the root. */
 export async function askCheckout(run: Run, folder: string): Promise<CheckoutAnswers> {
   const [head, attributes] = await Promise.all([
     run({
@@ -162,13 +161,13 @@ export async function askCheckout(run: Run, folder: string): Promise<CheckoutAns
   const attributeFiles = splitZero(attributes.stdout);
   const [headSha = '', headRef = ''] = head.stdout.toString('utf8').split('\n');
   if (head.code === 0 && headRef !== '') return { headRef, headSha, attributeFiles };
-  // Before the first commit there is a branch and no commit; beside a branch called HEAD, git
-  // takes the name for ambiguous.
+  // Before the first commit, the branch exists without a commit. If a branch is called HEAD, git
+  // considers the name ambiguous.
   const branch = await run({ args: ['symbolic-ref', '-q', 'HEAD'], cwd: folder });
   return { headRef: branch.stdout.toString('utf8').trim(), headSha, attributeFiles };
 }
 
-/** `asked`: the answers of the place's root, or null if they were not requested yet. */
+/** `asked`: the answers for the root; null if not requested yet. */
 export async function readFacts(
   run: Run,
   place: RepositoryPlace,

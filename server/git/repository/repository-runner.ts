@@ -1,5 +1,5 @@
-// Runs git in a repository whose location comes from Drover's own records, and waits for locks of
-// other processes.
+// Runs git in a repository whose location comes from Drover's records, and waits for other
+// processes' locks.
 
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,7 +17,7 @@ export interface RunnerDeps {
   readonly processes: GitProcesses;
   readonly root: string;
   readonly commonDir: string;
-  /** Keeps git to the programs of the configuration as it was when the repository was opened. */
+  /** Restricts git to the programs that the configuration named when the repository was opened. */
   readonly trusted: TrustedConfig;
   readonly lockPatienceMs: number;
   readonly onStart: () => void;
@@ -27,7 +27,7 @@ export const firstPauseMs = 20;
 
 export const longestPauseMs = 400;
 
-/** Runs git in a repository and waits, with a limit, for locks of other processes. */
+/** Runs git in a repository and waits, with a limit, for other processes' locks. */
 export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
   return async (args, options = {}) => {
     const place = toldPlace(deps, options.at);
@@ -54,8 +54,8 @@ export function repositoryRunner(deps: RunnerDeps): RepositoryContext['git'] {
 }
 
 /**
- * A git process that answers questions. It runs in no folder of the user's: it stays, and a command
- * that runs in a checkout is waited for.
+ * A persistent git process that answers questions. It runs outside of the user's folders, because a
+ * command that moves a checkout waits for processes inside it.
  */
 export function repositoryConversation(deps: RunnerDeps, args: readonly string[]): Conversation {
   return deps.processes.converse(async () => {
@@ -66,7 +66,10 @@ export function repositoryConversation(deps: RunnerDeps, args: readonly string[]
   });
 }
 
-/** No git of a slot takes as long but for a pipe, or for so many files that a search is cheap. */
+/**
+ * Git takes this long in a slot only because of a pipe, or because of so many files that the search
+ * is cheap in comparison.
+ */
 const slowMs = 3_000;
 
 async function untilEnd(
@@ -75,7 +78,7 @@ async function untilEnd(
   output: Promise<GitOutput>,
 ): Promise<GitOutput> {
   if (worktree === undefined) return output;
-  // A search that fails leaves git to its own time limit.
+  // If the search fails, git's own time limit applies.
   const search = (): void => void removePipes(worktree, gitDir).catch(() => undefined);
   const timer = setInterval(search, slowMs);
   return output.finally(() => clearInterval(timer));
@@ -98,12 +101,12 @@ export function buildCommand(
   told: Readonly<Record<string, string>>,
 ): GitCommand {
   const cwd = options.at ?? root;
-  // A checkout whose `.git` was deleted must not be taken for a part of a repository around it.
+  // A checkout whose `.git` was deleted must not be treated as part of a surrounding repository.
   const ceiling = options.at ? { GIT_CEILING_DIRECTORIES: dirname(options.at) } : {};
   return {
     args,
     cwd,
-    // Merges and refs: one at a time for the whole repository, and other calls wait for their
+    // Merges and refs run one at a time for the whole repository, and other calls wait for their
     // results.
     urgent: options.at === undefined,
     env: { ...ceiling, ...told, ...options.env },

@@ -1,4 +1,4 @@
-// Puts the subjects of the git layer together into one repository of the port.
+// Combines the parts of the git layer into one repository that implements the port.
 
 import type { LocalRepository } from '../local-port.ts';
 import { committedSoFar, takeSoFar } from '../lent/taken-so-far.ts';
@@ -176,7 +176,7 @@ function contextOf(deps: RepositoryDeps, state: RepositoryState): RepositoryCont
     secretsIn: deps.secretsIn,
     isHeldName: (path) => isHeldFileName(path) && !deps.secretsAllowed(path),
     identity: async (signature) => {
-      // The user may have set an identity since. If it cannot be read, the last one counts.
+      // The user may have set an identity since. If it cannot be read, the previous one is used.
       if (!state.committer.isCurrent()) await state.refresh();
       return identityVariables(state.committer.missing, signature);
     },
@@ -223,7 +223,7 @@ async function readAgain({
 const inSubmodules = { held: heldSubmodules, unpublished: unpublishedGitlinks };
 const lentWork = { take: takeSoFar, commits: committedSoFar };
 
-/** Everything of the port that needs no more than the shared context. */
+/** All operations of the port that only need the shared context. */
 function operations(
   context: RepositoryContext,
 ): Omit<GitRepository, 'facts' | 'processCount' | 'refresh' | 'sharedRemote'> {

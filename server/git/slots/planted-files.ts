@@ -1,5 +1,6 @@
-// Ignored files that the former user of a slot wrote: the next one must not run a program that was
-// put into `node_modules/.bin`, or read results of another task. Files that the setup made stay.
+// Removes ignored files that a slot's former user wrote. The next user must not run a program that
+// was put into `node_modules/.bin`, or read another task's results. Files that the setup created
+// stay.
 
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +26,9 @@ import { keepState } from '../keep/snapshot.ts';
 import { readNote } from '../keep/setup-note.ts';
 import { ignoredByAttempt, workStartMs } from '../keep/work-start.ts';
 
-/** Removes them, once those that no tool creates again are kept. `ignored`: as git lists them. */
+/**
+ * Removes them after keeping those that no tool would create again. `ignored`: as listed by git.
+ */
 export async function dropPlanted(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -47,7 +50,7 @@ export async function dropPlanted(
 
 interface Planted {
   readonly files: readonly PathBytes[];
-  /** Folders outside of caches that are repositories: no snapshot keeps their history. */
+  /** Repositories outside of caches, whose history no snapshot keeps. */
   readonly repositories: readonly PathBytes[];
   /** Folders that contain a file which stays. */
   readonly stays: ReadonlySet<PathBytes>;
@@ -56,7 +59,7 @@ interface Planted {
 /** Entries to check before yielding to other work. */
 const looksAtOnce = 500;
 
-/** One walk over everything that is ignored; links are not followed. */
+/** Walks everything that is ignored once, without following links. */
 async function plantedIn(
   worktree: LinkedWorktree,
   ignored: readonly PathBytes[],
@@ -75,7 +78,7 @@ async function plantedIn(
     }
   };
   const waiting = ignored.map((path) => path.replace(/\/$/u, ''));
-  // Nothing above them is ignored.
+  // No folder above them is ignored.
   for (const path of waiting) stay(path);
   let looks = 0;
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -98,8 +101,8 @@ async function plantedIn(
       for (const name of names) waiting.push(`${path}/${name}`);
       continue;
     }
-    // The setup of an interrupted attempt ran again, or the file got a further name in another
-    // slot, which changes its time.
+    // The setup of an interrupted attempt ran again, or the file got another hard link in another
+    // slot, which changes its ctime.
     const isOld =
       (facts.ctimeMs <= sinceMs && !isMoved) ||
       (made.has(path) && made.get(path) === readTrace(root, path));
@@ -109,7 +112,7 @@ async function plantedIn(
   return { files, repositories, stays };
 }
 
-/** Whether a file is kept, or is one of too many to be kept. */
+/** Returns whether a file is kept, or is one of too many to be kept. */
 async function keepWritten(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -145,7 +148,10 @@ async function keepWritten(
   return ok((path) => all.has(path));
 }
 
-/** Secrets must not get into git's objects, and repositories cannot: they move beside the slot. */
+/**
+ * Moves secrets and repositories beside the slot, because secrets must not become git objects and
+ * repositories cannot.
+ */
 async function moveAside(worktree: LinkedWorktree, paths: readonly PathBytes[]): Promise<void> {
   if (paths.length === 0) return;
   const aside = await mkdtemp(`${worktree.path}.kept-`);
@@ -156,7 +162,7 @@ async function moveAside(worktree: LinkedWorktree, paths: readonly PathBytes[]):
   }
 }
 
-/** A folder in which nothing stays goes as a whole, which is one rename. */
+/** Removes a folder in which nothing stays as a whole, by one rename. */
 async function removeAll(
   context: RepositoryContext,
   worktree: LinkedWorktree,

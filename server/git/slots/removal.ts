@@ -1,5 +1,5 @@
-// The one deleter of worktrees: nothing is deleted before it is reachable from a ref, and anything
-// that cannot be kept stays.
+// The only code that deletes worktrees. Nothing is deleted before a ref keeps it, and anything that
+// cannot be kept stays.
 
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -100,7 +100,7 @@ async function obstacleTo(
   return null;
 }
 
-/** The ref is null when all of it was in branches already. */
+/** The ref is null if branches already contained everything. */
 async function saveEverything(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -138,7 +138,7 @@ async function saveEverything(
   return ok(ref);
 }
 
-/** The trash makes our own folders readable; another user's would stay there. */
+/** The trash can make our own folders readable, but another user's folder would stay in it. */
 function isOwn({ path }: LinkedWorktree, name: string): boolean {
   const uid = process.getuid?.();
   return uid === undefined || lstatOrNull(join(path, name))?.uid === uid;

@@ -1,9 +1,8 @@
-// Sealed copies of setup states, beside the slots: the setup's result for the manifests of a tree
-// is installed once and copied into every other slot and gate folder. Only relocatable files are
-// sealed: `node_modules`, and lock files that git ignores, which name their own folder nowhere. A
-// Python environment names it in every script, and a copy of it would run another task's code. An
-// installation that a gate made for a candidate counts only for slots whose commit contains the
-// candidate's.
+// Sealed copies of setup states, beside the slots. The result of a setup is installed once for the
+// manifests of a tree and copied into all other slots and gate folders. Only relocatable files are
+// sealed: `node_modules`, and ignored lock files, which do not name their own folder. A Python
+// environment names it in every script, so a copy would run another task's code. An installation
+// that a gate made for a candidate is used only by slots whose commit contains the candidate's.
 
 import { randomUUID } from 'node:crypto';
 import { lstatSync, readlinkSync } from 'node:fs';
@@ -25,7 +24,7 @@ import { thisPlatform } from '../../platform/this-platform.ts';
 
 const statesName = '.drover-setups';
 const manifestEnding = '.manifest';
-/** States kept; the one used longest ago goes first. */
+/** Maximum number of states kept. The least recently used one is removed. */
 const statesMax = 3;
 const entriesMax = 300_000;
 const copyMaxMs = 600_000;
@@ -33,7 +32,7 @@ const looksAtOnce = 1_000;
 
 interface SetupToSeal {
   readonly fingerprint: string;
-  /** Folders that hold all that the setup made. */
+  /** Folders that contain everything that the setup created. */
   readonly roots: readonly PathBytes[];
   readonly made: Traces;
   /** The candidate whose gate made it. Null if it was made for a commit of the line. */
@@ -56,7 +55,7 @@ function placeOf(
   return { folder, state, manifest: `${state}${manifestEnding}` };
 }
 
-/** The place of the state that may be used at this commit, if it exists. */
+/** The location of the state that may be used at this commit, if it exists. */
 async function usablePlace(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -74,7 +73,7 @@ async function usablePlace(
   return own;
 }
 
-/** Entries that git does not track and in which the setup made something. */
+/** Untracked entries in which the setup created something. */
 export function rootsOf(entries: readonly PathBytes[], made: Traces): readonly PathBytes[] {
   const roots = new Set<PathBytes>();
   const known = new Set(entries);
@@ -84,13 +83,16 @@ export function rootsOf(entries: readonly PathBytes[], made: Traces): readonly P
   return [...roots];
 }
 
-/** A lock file that git ignores is written by the installation, and belongs to it. */
+/** An ignored lock file is written by the installation and belongs to it. */
 function isMovable(root: PathBytes): boolean {
   const name = shown(root);
   return (basename(name) === 'node_modules' || isSetupInput(name)) && !name.includes('\uFFFD');
 }
 
-/** Before a setup whose state is to be sealed: it must not include changes of earlier attempts. */
+/**
+ * Called before a setup whose state will be sealed, which must not include changes of earlier
+ * attempts.
+ */
 export async function dropUnsealed(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -103,8 +105,8 @@ export async function dropUnsealed(
 }
 
 /**
- * Keeps a copy of the setup's result, if it is relocatable. A failure costs the next slot an
- * installation.
+ * Keeps a copy of the setup's result if it is relocatable. If that fails, the next slot runs its
+ * own setup.
  */
 export async function sealSetup(
   context: RepositoryContext,
@@ -135,8 +137,8 @@ export async function sealSetup(
 }
 
 /**
- * Puts the sealed state of this fingerprint into a worktree at this commit. Returns null if none
- * exists or it was changed.
+ * Copies the sealed state with this fingerprint into a worktree at this commit. Returns null if
+ * none exists or it was changed.
  */
 export async function copySealed(
   context: RepositoryContext,
@@ -171,7 +173,7 @@ function manifestText(roots: readonly PathBytes[], traces: Traces): string {
   return `${roots.join('\0')}\0\0${lines.join('\0')}`;
 }
 
-/** Keeps all times; the blocks are shared if the file system can do that. */
+/** Preserves all times. Shares blocks if the file system can. */
 async function copyTree(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true });
   return (await run('cp', [...thisPlatform.copyTreeOptions, '--', from, to], dirname(from))) === 0;
@@ -192,7 +194,7 @@ async function run(name: string, args: readonly string[], cwd: string): Promise<
   return problem === null ? (code ?? -1) : -1;
 }
 
-/** Whether a file holds the folder's path, or a link leads to it by a whole path or out of it. */
+/** Whether a file contains the folder's path, or a link is absolute or leads out of the folder. */
 async function leadsToItself(worktree: LinkedWorktree, setup: SetupToSeal): Promise<boolean> {
   let looked = 0;
   for (const [path, trace] of setup.made) {
@@ -208,7 +210,7 @@ async function leadsToItself(worktree: LinkedWorktree, setup: SetupToSeal): Prom
   }
   const roots = setup.roots.map(shown);
   const found = await run('grep', ['-rqF', '-e', worktree.path, '--', ...roots], worktree.path);
-  // Neither found nor absent, so it may not be relocatable.
+  // The search failed, so the result may not be relocatable.
   return found !== 1;
 }
 

@@ -1,7 +1,6 @@
-// The setup state of a slot: which dependencies it was set up with, and which files the setup
-// created there. The note is in the slot's private git folder, so that it is deleted with the
-// worktree. Its list is compared with the folder, so that a slot that was cleaned or changed is set
-// up again.
+// The setup state of a slot: the dependencies that it was set up with, and the files that the setup
+// created. The note is in the slot's private git folder, so it is deleted with the worktree. Its
+// list is compared with the folder, so that a cleaned or changed slot is set up again.
 
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -55,7 +54,7 @@ export async function lookAtSetup(
     return ok({ ...look, stands, before: new Map() });
   }
   await forgetSetup(worktree);
-  // Leftovers of another setup or another candidate must not be part of this one.
+  // Leftovers of another setup or candidate must not become part of this one.
   if (request.only) await removeExtra(context, worktree, present, new Map(), request.leave);
   const wanted = { fingerprint: look.fingerprint, head: status.value.head };
   const copied = request.seal === undefined ? null : await copySealed(context, worktree, wanted);
@@ -70,14 +69,14 @@ export async function lookAtSetup(
     const dropped = await dropUnsealed(context, worktree, unversioned(status.value.entries));
     for (const path of present.keys()) if (isBelowAny(path, dropped)) present.delete(path);
   }
-  // Files that neither setup has made are an earlier task's: the note must not answer for them.
+  // Files that no setup created belong to an earlier task and must not be attributed to the setup.
   const before = new Map([...present].filter(([path]) => note?.made.has(path) !== true));
   return ok({ ...look, stands, before, sealable });
 }
 
 /**
- * After the setup has succeeded: its changes to tracked files are reverted, its results are
- * recorded.
+ * Called after the setup has succeeded. Reverts its changes to tracked files and records its
+ * results.
  */
 export async function keepSetup(
   context: RepositoryContext,
@@ -137,8 +136,8 @@ async function restore(
 }
 
 /**
- * Names the state: the command, the manifests and lock files of the tree, and the files that the
- * settings name besides.
+ * Identifies the state: the command, the tree's manifests and lock files, and additional files from
+ * the settings.
  */
 async function fingerprintOf(
   context: RepositoryContext,
@@ -150,7 +149,7 @@ async function fingerprintOf(
   const listed = await context.git(['ls-files', '-s', '-z'], { at: worktree.path });
   if (listed.code !== 0) return err(failureOf(listed, `list the files of ${worktree.path}`));
   for (const entry of splitZero(listed.stdout)) {
-    // A submodule too: bringing its commit is usually the setup's work.
+    // Includes submodules, because the setup usually checks out their commit.
     const isInput = isSetupInput(entry.slice(entry.indexOf('\t') + 1));
     if (isInput || entry.startsWith('160000 ')) hash.update(`${entry}\0`);
   }
@@ -166,7 +165,7 @@ function contentOf(root: string, input: string): Buffer | string {
   return readPlain(join(root, clean)) ?? 'absent';
 }
 
-/** Removes unwanted files; a folder goes as a whole if nothing in it is wanted. */
+/** Removes unwanted files. A folder without wanted files is removed as a whole. */
 async function removeExtra(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -183,13 +182,13 @@ async function removeExtra(
     const parent = parentFolder(path);
     // It is deleted with its folder.
     if (parent !== '' && present.has(parent) && !stays.has(parent)) continue;
-    // Deleting the thousands of files of a build here would hold up the gate.
+    // Deleting the thousands of files of a build here would delay the gate.
     if (trace === '' && (await isTaken(context, worktree, path))) continue;
     await rm(absoluteBytes(worktree.path, path), { recursive: true, force: true });
   }
 }
 
-/** Returns false if it still exists, because a rename cannot move it. */
+/** Returns false if it still exists, because it could not be renamed. */
 async function isTaken(
   context: RepositoryContext,
   worktree: LinkedWorktree,

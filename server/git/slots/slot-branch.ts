@@ -1,5 +1,5 @@
-// Before a branch is created or reset for a slot: no other worktree may have it checked out, and
-// its commits stay reachable.
+// Runs before a branch is created or reset for a slot: no other worktree may have it checked out,
+// and its commits must stay reachable.
 
 import { dirname } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -23,8 +23,8 @@ export async function freeBranch(
   if (request.branch === null) return ok(undefined);
   const ref = branchRef(request.branch);
   const old = await readRef(context, ref);
-  // A branch that does not exist yet is checked out nowhere and contains nothing: the usual case
-  // needs one check.
+  // A branch that does not exist is not checked out and contains nothing. This usual case needs
+  // only one check.
   if (old === null) return ok(undefined);
   for (const holder of await worktreeHeads(context)) {
     if (holder.branch !== ref || holder.path === path) continue;
@@ -37,7 +37,7 @@ export async function freeBranch(
   return kept.ok ? ok(undefined) : kept;
 }
 
-/** A slot of ours that a dead run left on the branch is detached, its files and index untouched. */
+/** Detaches a slot that a dead run left on the branch, without touching its files and index. */
 async function leaveBranch(
   context: RepositoryContext,
   holder: WorktreeHead,
@@ -48,7 +48,7 @@ async function leaveBranch(
     const forgotten = await forgetMissing(context, holder);
     return forgotten.ok ? ok(undefined) : forgotten;
   }
-  // An entry that came with a copied repository refers to a folder of the original: only the entry
+  // An entry that came with a copied repository refers to a folder of the original. Only the entry
   // is ours.
   const isForeign =
     holder.path !== context.root && findWorktree(context, holder.path).kind === 'foreign';

@@ -1,5 +1,5 @@
-// Removes from a slot exactly the content of a snapshot: git compares each file's times with those
-// at which the snapshot read it, and refuses to touch a file that was written since.
+// Removes exactly a snapshot's content from a slot. Git compares each file's times with those when
+// the snapshot read it, and refuses to touch a file that was written since.
 
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,13 +13,10 @@ import { failureOf } from '../failures.ts';
 import { dropIndex, type HeldIndex } from '../keep/snapshot.ts';
 import type { GitOutput } from '../git-command.ts';
 
-/** `changed`: files were written since the snapshot, and are still in the slot. */
+/** `changed`: files were written since the snapshot and are still in the slot. */
 export type Cleared = 'cleared' | 'changed';
 
-/**
- * Brings a slot from the state that a snapshot holds to that of a commit. The held index is used
- * up.
- */
+/** Moves a slot from a snapshot's state to a commit's. Uses up the held index. */
 export async function removeSnapshotContent(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -36,7 +33,7 @@ export async function removeSnapshotContent(
       if (isRefusal(output)) return ok('changed');
       return err(failureOf(output, `empty ${worktree.path}`));
     }
-    // Content can be staged that is in no file.
+    // The index may contain staged content that no file has.
     if (stampOfIndex(worktree) !== held.ownIndex) return ok('changed');
     await rename(held.file, join(worktree.gitDir, 'index'));
     return ok('cleared');
@@ -45,7 +42,7 @@ export async function removeSnapshotContent(
   }
 }
 
-/** Git has found a file that it would have written over, and has touched nothing. */
+/** Git found a file that it would have overwritten, and touched nothing. */
 export function isRefusal({ problem, stderr }: GitOutput): boolean {
   return (
     problem === null &&
@@ -55,7 +52,10 @@ export function isRefusal({ problem, stderr }: GitOutput): boolean {
   );
 }
 
-/** Files that only the former commit's rules hid would show up as the next task's work. */
+/**
+ * Removes files that only the former commit's rules ignored, because they would appear as the next
+ * task's work.
+ */
 export async function removeUnhidden(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -1,5 +1,5 @@
-// The settings that git keeps for one worktree alone. An agent's settings for its slot (another
-// author, rules that hide files, a sparse checkout) must not reach the slot's next task.
+// The settings that git keeps for a single worktree. An agent's settings for its slot (another
+// author, rules that hide files, a sparse checkout) must not affect the slot's next task.
 
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
@@ -9,18 +9,18 @@ import type { LinkedWorktree } from '../refs/worktree-link.ts';
 
 const configName = 'config.worktree';
 
-/** Call when Drover or git itself has just written the settings. */
+/** Call after Drover or git has written the settings. */
 export async function noteConfig(worktree: LinkedWorktree): Promise<void> {
   const note = join(worktree.gitDir, slotNotes.settings);
   await writeNew(note, readText(join(worktree.gitDir, configName)) ?? '');
 }
 
-/** Until they are noted again, the settings count as they are: Drover is changing them. */
+/** Accepts the current settings until they are noted again, because Drover is changing them. */
 export async function forgetConfig(worktree: LinkedWorktree): Promise<void> {
   await removeEntry(join(worktree.gitDir, slotNotes.settings));
 }
 
-/** The settings as they were noted; a slot of an earlier version has no note yet. */
+/** Restores the noted settings. A slot of an earlier version has no note. */
 export async function restoreConfig(
   context: RepositoryContext,
   worktree: LinkedWorktree,

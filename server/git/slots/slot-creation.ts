@@ -1,5 +1,5 @@
-// Makes a new worktree: registered one at a time, because git races there, filled outside of that
-// lock.
+// Creates a worktree: registers it one at a time, because git races there, and fills it outside of
+// that lock.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -37,8 +37,8 @@ export async function createSlot(
 }
 
 /**
- * From nothing to HEAD: a person's staged files are in neither, and stay. Without the first tree,
- * git would remove them from index and disk.
+ * Switches from an empty tree to HEAD. Files that a person staged are in neither, so they stay.
+ * Without the empty tree, git would remove them from index and disk.
  */
 async function fill(
   context: RepositoryContext,
@@ -61,7 +61,7 @@ async function register(
   const freed = await freeBranch(context, request, request.path);
   if (!freed.ok) return freed;
   const folder = dirname(request.path);
-  // Work that has not landed is not for other users, whatever the repository's own folder allows.
+  // Work that has not landed is private, whatever the permissions of the repository's folder.
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (isOpenToOthers(folder)) {
     return refuse('failed', openToOthers(folder));
@@ -86,8 +86,8 @@ async function register(
 }
 
 /**
- * Uses the commit id, so that no upstream is set up: that would write the shared configuration, and
- * 64 at once do not.
+ * Uses the commit id, so that no upstream is set up, which would write the shared configuration and
+ * fail with 64 at once.
  */
 async function destination(
   context: RepositoryContext,

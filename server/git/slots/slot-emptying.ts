@@ -1,4 +1,4 @@
-// Examines a slot of which nothing is known (a dead run, a failed task) and keeps whatever a former
+// Checks a slot in an unknown state (after a dead run or a failed task) and keeps whatever a former
 // user left in it.
 
 import { rm } from 'node:fs/promises';
@@ -30,10 +30,9 @@ import { type LinkedWorktree } from '../refs/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
 /**
- * `emptied`: a check found only the commit of HEAD and the `ignored` files; with `isRemade`, also
- * files that git reports as changed right after it has written them. `unread`: it contains no files
- * of a user. `unsaved`: something could not be stored in a commit, or could not be removed, so the
- * folder itself must be kept.
+ * `emptied`: a check found only HEAD's commit and the `ignored` files; with `isRemade`, also files
+ * that git reports as changed right after writing them. `unread`: it contains no files of a user.
+ * `unsaved`: some content could not be committed or removed, so the folder itself must be kept.
  */
 export type EmptiedSlot =
   | {
@@ -47,10 +46,7 @@ export type EmptiedSlot =
 
 const maxNesting = 5;
 
-/**
- * How often files that were written in the meantime are saved too, before the folder itself is
- * kept.
- */
+/** How often files written in the meantime are also saved, before the folder itself is kept. */
 const roundsMax = 4;
 
 export async function emptySlot(
@@ -62,8 +58,8 @@ export async function emptySlot(
   await waitForStaleLocks(worktree, context.staleLockMs);
   if (await isNobodys(context, worktree, label, fallbackHead)) return ok({ kind: 'unread' });
   let keptRef: string | null = null;
-  // Files that appear once files are moved are saved beside the state that was found, not as a
-  // later one of it.
+  // Files that appear once others are moved are saved beside the state that was found, not as a
+  // later state.
   let as = label;
   let clearedTree: Sha | null = null;
   const unsaved = (reason: string): GitResult<EmptiedSlot> =>
@@ -111,8 +107,8 @@ export async function emptySlot(
 }
 
 /**
- * True if git's own checkout can have made all changes: text files that are committed with other
- * line ends than their attributes require, or names that differ only in case. A file that git could
+ * True if git's own checkout can have caused all changes: text files committed with other line
+ * endings than their attributes require, or names that differ only in case. A file that git could
  * not remove is untracked after the cleanup, so it never counts.
  */
 function isOnlyTracked(status: ParsedStatus): boolean {
@@ -122,14 +118,14 @@ function isOnlyTracked(status: ParsedStatus): boolean {
 }
 
 /**
- * An agent may have told git to ignore some files: its changes to them would stay for the next
- * task.
+ * An agent may have told git to ignore some files, so that its changes to them would stay for the
+ * next task.
  */
 export async function watchEverything(
   context: RepositoryContext,
   worktree: LinkedWorktree,
 ): Promise<GitResult<void>> {
-  // A sparse slot marks files outside its cone in the same way.
+  // A sparse slot marks files outside of its cone in the same way.
   if (/sparsecheckout\s*=\s*true/i.test(readText(join(worktree.gitDir, 'config.worktree')) ?? '')) {
     return ok(undefined);
   }
@@ -146,8 +142,9 @@ export async function watchEverything(
 }
 
 /**
- * The status of everything that the base would show: an ignore file that hides itself, and whatever
- * it hid, counts as work of the slot's last user, and must not hide the work of the next one.
+ * The status including files that would be visible at the base. An ignore file that hides itself,
+ * and whatever it hid, counts as work of the slot's last user and must not hide the next user's
+ * work.
  */
 async function visibleStatus(
   context: RepositoryContext,
@@ -179,7 +176,7 @@ function hidesItself({ kind, path }: StatusEntry): boolean {
 }
 
 export interface Found {
-  /** Null if refs already hold all of it. */
+  /** Null if refs already contain all of it. */
   readonly ref: string | null;
   readonly skipped: readonly string[];
   readonly submodules: KeptSubmodules;
@@ -187,8 +184,8 @@ export interface Found {
 }
 
 /**
- * Keeps the work found in a slot that its last user has left; `next`: the commit that the slot is
- * about to get.
+ * Keeps the work found in a slot that its last user has left. `next`: the commit that the slot gets
+ * next.
  */
 export async function keepFound(
   context: RepositoryContext,
@@ -231,8 +228,8 @@ export async function keepFound(
 }
 
 /**
- * True if filling a new worktree was interrupted, and it contains only files that git has written:
- * a person may have used the folder before Drover came back to it.
+ * True if filling a new worktree was interrupted and it contains only files that git wrote.
+ * Otherwise a person may have used the folder since.
  */
 async function isNobodys(
   context: RepositoryContext,
@@ -255,8 +252,8 @@ function isMissing({ kind, index, worktree }: StatusEntry): boolean {
 }
 
 /**
- * The status of a worktree in any state: a lost or broken index and a HEAD that points nowhere are
- * repaired first, and repositories inside it are turned into plain folders, their commits kept.
+ * The status of a worktree in any state. A lost or broken index and a broken HEAD are repaired
+ * first, and repositories inside it are turned into plain folders after keeping their commits.
  */
 export async function readableStatus(
   context: RepositoryContext,

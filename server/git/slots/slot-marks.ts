@@ -1,4 +1,5 @@
-// Drover's notes in the private folder of a slot: which folder it is, and whose work is in it.
+// Drover's notes in a slot's private folder: the identity of the folder, and the owner of the work
+// in it.
 
 import { basename, join } from 'node:path';
 import { branchName } from '../refs/refs.ts';
@@ -11,7 +12,7 @@ import type { SlotRequest } from '../slot-port.ts';
 
 const gateOwner = '(gate)';
 
-/** Records the new user of a slot whose files are complete: its later files belong to that user. */
+/** Records the new user of a slot whose files are complete. Later files belong to that user. */
 export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
   await removeEntry(join(worktree.gitDir, slotNotes.creation));
   const owner = ownerOf(request);
@@ -33,7 +34,7 @@ async function writeNote(file: string, text: string): Promise<void> {
   if (readText(file) !== text) await writeNew(file, text);
 }
 
-/** Null if the slot changes its commit, but not its user. */
+/** Null if the slot changes its commit but not its user. */
 function ownerOf(request: SlotRequest): string | null {
   if (request.use === 'gate') return gateOwner;
   if (request.branch === null) return null;
@@ -41,13 +42,13 @@ function ownerOf(request: SlotRequest): string | null {
   return name.startsWith('drover/') ? labelOfBranch(name) : null;
 }
 
-/** The attempt whose work is in the slot, else the name of the slot. */
+/** The attempt whose work is in the slot, or the slot's name. */
 export function labelOfSlot(worktree: LinkedWorktree): string {
   const owner = readText(join(worktree.gitDir, slotNotes.owner))?.trim() ?? '';
   return /^[^/\s]+\/\d+$/.test(owner) ? owner : basename(worktree.path);
 }
 
-/** The gate made the files in the gate's folder. */
+/** Whether the slot was a gate's folder, whose files the gate created. */
 export function isGateSlot(worktree: LinkedWorktree): boolean {
   return readText(join(worktree.gitDir, slotNotes.owner)) === gateOwner;
 }

@@ -1,5 +1,5 @@
-// Prepares a slot for its next user: created if missing, repaired if damaged, emptied without
-// losing a former user's work.
+// Prepares a slot for its next user: creates it if missing, repairs it if damaged, and empties it
+// without losing a former user's work.
 
 import { ignoreRules } from '../ask/ignore-rules.ts';
 import { dirname, join } from 'node:path';
@@ -108,8 +108,7 @@ async function reuse(
     if (emptied.value.kind === 'unsaved') return replaceSlot(context, request, worktree, keptRef);
     const left = await dropLeft(context, request, worktree, emptied.value);
     if (!left.ok) return left;
-    // No file of a user's is in git's way then: only ignored files, or files that git itself has
-    // made.
+    // No file of a user is in git's way: only ignored files, or files that git itself created.
     const hasNothing =
       refs.at(-1) === null || (emptied.value.kind === 'emptied' && emptied.value.isRemade);
     const isForced = emptied.value.kind === 'unread' || (isRefused && hasNothing);
@@ -123,7 +122,7 @@ async function reuse(
     }
     if (!switched.ok && !mayBeDamage(switched.error)) return switched;
     if (!switched.ok) {
-      // Everything in it is kept by now, so a worktree that git cannot switch is replaced.
+      // Everything in it has been kept, so a worktree that git cannot switch is replaced.
       const retired = await retire(context, worktree, 'delete');
       return retired.ok ? createSlot(context, request, keptRef) : retired;
     }
@@ -133,7 +132,7 @@ async function reuse(
   }
 }
 
-/** Ignored files that the former user wrote. */
+/** Removes ignored files that the former user wrote. */
 function dropLeft(
   context: RepositoryContext,
   request: SlotRequest,
@@ -145,7 +144,7 @@ function dropLeft(
   return dropPlanted(context, worktree, labelOfSlot(worktree), ignored);
 }
 
-/** A slot that cannot be emptied moves aside with everything in it. */
+/** Moves a slot that cannot be emptied aside, with everything in it. */
 async function replaceSlot(
   context: RepositoryContext,
   request: SlotRequest,
@@ -156,7 +155,9 @@ async function replaceSlot(
   return retired.ok ? createSlot(context, request, keptRef) : retired;
 }
 
-/** The attempt continues in its slot: same branch, and uncommitted files are its own. */
+/**
+ * Whether the attempt continues in its slot, with the same branch and its own uncommitted files.
+ */
 async function standsReady(
   context: RepositoryContext,
   request: SlotRequest,
@@ -174,11 +175,11 @@ async function standsReady(
 
 /** The work in a slot before the switch. */
 interface Found {
-  /** The ignored files; null if none of the remaining files is work. */
+  /** The ignored files. Null if none of the remaining files is work. */
   readonly ignored: readonly PathBytes[] | null;
 }
 
-/** `refused`: something was written since the check; nothing was touched. */
+/** `refused`: files were written since the check, and nothing was touched. */
 async function switchSlot(
   context: RepositoryContext,
   request: SlotRequest,

@@ -1,4 +1,4 @@
-// Sparse checkouts by cone: the lever that makes slots of very large repositories cheap.
+// Sparse checkouts by cone, which make slots of very large repositories cheap.
 
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
@@ -11,10 +11,7 @@ import { type LinkedWorktree } from '../refs/worktree-link.ts';
 
 const everything = '(everything)';
 
-/**
- * Sets the cone of a worktree, or none for `null`. Nothing is run while the slot has the wanted
- * cone already.
- */
+/** Sets the cone of a worktree; `null` = none. Does nothing if the slot already has that cone. */
 export async function adjustSparse(
   context: RepositoryContext,
   worktree: LinkedWorktree,
@@ -41,7 +38,7 @@ export async function adjustSparse(
   return ok(undefined);
 }
 
-/** After a restart only this is known for sure: a worktree without the setting holds everything. */
+/** After a restart only one case is certain: a worktree without the setting has all files. */
 function initialCone(worktree: LinkedWorktree): string {
   const config = readText(join(worktree.gitDir, 'config.worktree'));
   return config !== null && /sparsecheckout\s*=\s*true/i.test(config) ? '(unknown)' : everything;
