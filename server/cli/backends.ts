@@ -1,4 +1,4 @@
-// The composition as the command sees it: one object, so that tests bring a second implementation.
+// The composition as the command sees it, in one object that tests replace.
 
 import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import type { SetupProposal } from '../core/work/gate-proposal.ts';
@@ -11,8 +11,8 @@ import type { RunningWeb, WebRequest } from '../protocol/web/wire.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
 
 /**
- * `data`: a running backend, else the same handlers here. `engine`: started if none runs.
- * `existing`: a running one or null.
+ * `data`: a running backend, else the same handlers in this process. `engine`: a backend, which is
+ * started if none runs. `existing`: a running backend or null.
  */
 export type BackendNeed = 'data' | 'engine' | 'existing';
 
@@ -20,7 +20,7 @@ export interface OpenClientOptions {
   readonly root: string;
   readonly need: BackendNeed;
   readonly env: NodeJS.ProcessEnv;
-  /** Flags of the command line, which win over every other source of settings. */
+  /** Command-line flags, which override every other source of settings. */
   readonly settingsFlags: Record<string, unknown>;
 }
 
@@ -39,11 +39,11 @@ export interface DoctorReport {
     readonly kind: string;
     readonly found: boolean;
     readonly version: string | null;
-    /** Null if only starting the agent could show it. */
+    /** Null if only starting the agent could tell. */
     readonly signed_in: boolean | null;
     readonly path: string | null;
     readonly remedy: string | null;
-    /** Asked for its version, it failed or did not answer; absent otherwise. */
+    /** True if it failed or did not respond when asked for its version. */
     readonly broken?: true;
   }[];
   /** Only with `--sandbox`. */
@@ -57,13 +57,13 @@ export interface PlanFromSpecOptions extends SpecPlanRequest {
   readonly onNote: (text: string) => void;
 }
 
-/** The SQLForge project around a folder. */
+/** The SQLForge project that contains a folder. */
 export interface SqlforgeProject {
   readonly folder: string;
-  /** Its name for the default environment; null = a name that cannot be used. */
+  /** Its name of the default environment; null = a name that cannot be used. */
   readonly environment: string | null;
   /**
-   * Resolves with the exit code; its output goes to the terminal, with `toStderr` only to standard
+   * Resolves with the exit code. The output goes to the terminal; with `toStderr`, only to standard
    * error.
    */
   readonly run: (args: readonly string[], toStderr: boolean) => Promise<number>;
@@ -71,9 +71,9 @@ export interface SqlforgeProject {
 
 export interface MigrateRequest {
   readonly root: string;
-  /** From the project's file to the URL, or from the URL to the file. */
+  /** `to`: from the project's file to the URL. `from`: from the URL to the file. */
   readonly direction: 'to' | 'from';
-  /** Null uses the environment. */
+  /** Null = use the environment. */
   readonly url: string | null;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -103,11 +103,11 @@ export interface Backends {
   /** Serves the page of this user's projects until it is closed. */
   readonly startWeb: (request: WebRequest) => Promise<RunningWeb>;
   readonly listRemote: (request: RemoteRequest) => Promise<RemoteList>;
-  /** Makes no worker and sends nothing. */
+  /** Creates no worker and sends nothing. */
   readonly previewRemote: (request: RemoteRequest) => Promise<RemotePreview>;
   /**
-   * Creates a worker, waits for it, destroys it. `accept`: the fingerprint of the host's key that
-   * the person accepts.
+   * Creates a worker, waits for it and destroys it. `accept`: the fingerprint of the host key that
+   * the user accepts.
    */
   readonly testRemote: (request: RemoteRequest, accept: string | null) => Promise<RemoteTest>;
   readonly destroyRemote: (
@@ -116,7 +116,7 @@ export interface Backends {
     force: boolean,
   ) => Promise<{ readonly name: string; readonly destroyed: true }>;
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
-  /** Waits up to 30 s for the backend of a project to end. Resolves with whether it has. */
+  /** Waits up to 30 s for a project's backend to exit. Resolves with whether it has. */
   readonly untilStopped: (root: string) => Promise<boolean>;
   readonly initProject: (
     root: string,
@@ -129,33 +129,35 @@ export interface Backends {
     proposal?: SetupProposal | null;
   }>;
   readonly findProject: (from: string) => string | null;
-  /** The power settings of the repository, and a person's acceptance of them if `accept` is set. */
+  /**
+   * The repository's sensitive settings. If `accept` is set, records that the user accepts them.
+   */
   readonly trustSettings: (request: {
     readonly root: string;
     readonly env: NodeJS.ProcessEnv;
     readonly accept: boolean;
   }) => Promise<TrustReport>;
-  /** Tries to get out of the sandbox that this project has here. */
+  /** Tries to break out of this project's sandbox on this machine. */
   readonly probeConfinement: (root: string) => Promise<NonNullable<DoctorReport['sandbox']>>;
   readonly doctor: (
     root: string | null,
     request?: { readonly remoteCommits: boolean; readonly forge: boolean },
   ) => Promise<DoctorReport>;
-  /** Moves the whole project between its file and a PostgreSQL. */
+  /** Moves the whole project between its file and a PostgreSQL database. */
   readonly migrateProject: (request: MigrateRequest) => Promise<MigrateReport>;
-  /** A design to a plan that `import` takes; writes nothing. */
+  /** Turns a design into a plan for `import`. Writes nothing. */
   readonly planFromSpec: (options: PlanFromSpecOptions) => Promise<Result<SpecPlanView>>;
   readonly openSqlforge: (
     from: string,
     env: NodeJS.ProcessEnv,
   ) => Promise<SqlforgeProject> | SqlforgeProject;
-  /** Resolves when it has ended: after a drain, or when its tasks are released. */
+  /** Resolves when it has ended, after a drain or after its tasks were released. */
   readonly runWorker: (wanted: WorkerOptions) => Promise<void>;
   /** Resolves when a signal or its lifetime has ended it. */
   readonly runWorkerRuntime: (request: WorkerRuntimeRequest) => Promise<void>;
-  /** Brings the tables of the fleet's database to this release, as its owner. */
+  /** Migrates the fleet's database to this release, as its owner. */
   readonly prepareFleet: (request: FleetDatabaseRequest) => Promise<{ readonly database: string }>;
-  /** Gives a role the rights that a worker needs; returns the statements in either case. */
+  /** Grants a role the privileges that a worker needs. Returns the statements in either case. */
   readonly grantFleet: (
     request: FleetDatabaseRequest & { readonly role: string; readonly execute: boolean },
   ) => Promise<{ readonly database: string; readonly statements: readonly string[] }>;
@@ -163,7 +165,7 @@ export interface Backends {
     root: string;
     socket?: string;
     stdio?: boolean;
-    /** It does not end when it is idle. */
+    /** If true, the backend does not exit when idle. */
     staysIdle?: boolean;
   }) => Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Calls `bd`, if it is on the PATH: its database is written to the file before a sync reads it, and
-// reads the file after a sync wrote it.
+// Calls `bd` if it is on the PATH: its database is written to the file before a sync reads the
+// file, and it imports the file after a sync has written it.
 
 import { access, constants, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
@@ -8,21 +8,21 @@ import { runToEnd } from '../platform/run-to-end.ts';
 import { readPresent, writeWhole } from './shared-file.ts';
 
 export interface BeadsProgram {
-  /** Writes the database to the file. Returns an error, or null. */
+  /** Writes the database to the file. Returns an error or null. */
   flush(): Promise<string | null>;
   /**
-   * Call before the file is written: until `take` succeeds, `flush` would undo the write. `take`
-   * also removes the labels and edges that the new text lacks.
+   * Call before the file is written, because `flush` would undo the write until `take` succeeds.
+   * `take` also removes the labels and edges that the new text lacks.
    */
   willWrite(before: string, after: string): Promise<void>;
-  /** Reads the file into the database. Returns an error, or null. */
+  /** Imports the file into the database. Returns an error or null. */
   take(): Promise<string | null>;
 }
 
 const callMaxMs = 30_000;
 const outputMaxBytes = 64 * 1024 * 1024;
 
-/** Returns null if no `bd` is found, or if the folder has only a file and no database. */
+/** Returns null if `bd` is not installed, or if the folder contains only a file and no database. */
 export async function beadsProgram(
   file: string,
   place: string,
@@ -41,7 +41,7 @@ export async function beadsProgram(
   const pending = `${place}.pending`;
   const take = async (): Promise<string | null> => {
     const problem = isOld ? await call('sync', '--import-only') : await call('import', file);
-    // If labels or edges alone are removed, the newer version has nothing to import.
+    // If only labels or edges were removed, the newer version of bd has nothing to import.
     if (problem !== null && !problem.endsWith('nothing to commit')) return problem;
     const left: LostPart[] = [];
     let refused: string | null = null;
@@ -76,14 +76,14 @@ export async function beadsProgram(
       if (isOld) return call('sync', '--flush-only');
       const { stdout, problem } = await run(program, ['export'], where);
       const present = problem === null ? await readPresent(file) : null;
-      // An equal file keeps its time, by which a watch notices changes.
+      // An unchanged file keeps its time, by which a watch detects changes.
       if (problem === null && stdout !== present) await writeWhole(file, stdout, present);
       return problem;
     },
   };
 }
 
-/** The parts that a `take` must still remove. */
+/** The labels and edges that a `take` must still remove. */
 async function readPending(path: string): Promise<readonly LostPart[]> {
   const text = (await readPresent(path)) ?? '';
   return text === '' ? [] : (JSON.parse(text) as readonly LostPart[]);

@@ -1,5 +1,4 @@
-// One call of the command: its folder, its output, and the client that it opens (and closes at its
-// end).
+// One call of the command: its folder, its output, and its client, which is closed at the end.
 
 import { resolve } from 'node:path';
 import { Refusal } from '../core/failure.ts';
@@ -31,7 +30,7 @@ export class CommandContext {
     this.color = options.color && stdout.isTTY && !noColor;
   }
 
-  /** For people, on standard output; nothing with `--json`. */
+  /** For people, on standard output. Prints nothing with `--json`. */
   say(text: string): void {
     if (!this.json) this.surroundings.stdout.write(`${text}\n`);
   }
@@ -42,14 +41,14 @@ export class CommandContext {
   }
 
   /**
-   * Text of agents and repositories: made harmless for a terminal, byte for byte for a file (a
-   * patch must apply).
+   * Text by agents and repositories: sanitized for a terminal, unchanged for a file (a patch must
+   * apply).
    */
   foreign(text: string): string {
     return this.surroundings.stdout.isTTY ? plainText(text) : text;
   }
 
-  /** The answer: JSON for programs, else the text for people. */
+  /** Prints the result: JSON for programs, otherwise the text for people. */
   answer(value: unknown, text: string): void {
     if (this.json) this.printJson(value);
     else this.surroundings.stdout.write(text === '' ? '' : `${text}\n`);
@@ -84,7 +83,7 @@ export class CommandContext {
     return await this.#open('existing', {});
   }
 
-  /** Closes an open client. */
+  /** Closes the client if one is open. */
   close(): void {
     for (const client of this.#clients) client.close();
     this.#clients.clear();

@@ -1,4 +1,4 @@
-// The exit codes of the command, and the judgement of a run over all tasks in its scope.
+// The exit codes of the command, and the exit code of a run over all tasks in its scope.
 
 import type { RefusalKind } from '../core/failure.ts';
 import type { TaskView } from '../protocol/api.ts';
@@ -14,10 +14,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/**
- * The possible values of `error.kind` of `--json`: a refusal, wrong use of the command line, or a
- * fault.
- */
+/** The values of `error.kind` in `--json`: a refusal, a usage error or an internal error. */
 export type ErrorKind = RefusalKind | 'usage' | 'internal';
 
 const exceptRefusals = {
@@ -27,7 +24,7 @@ const exceptRefusals = {
   readonly [K in Exclude<ErrorKind, RefusalKind>]: ExitCode;
 };
 
-/** Every refusal has changed nothing, whatever its kind. */
+/** A refusal has changed nothing, whatever its kind. */
 export function exitCodeOf(kind: ErrorKind): ExitCode {
   return kind === 'usage' || kind === 'internal' ? exceptRefusals[kind] : exitCodes.refused;
 }
@@ -35,13 +32,14 @@ export function exitCodeOf(kind: ErrorKind): ExitCode {
 export interface JudgedScope {
   readonly tasks: readonly Pick<TaskView, 'status'>[];
   /**
-   * An epic that lands as a whole has not landed: its completed tasks are on its own branch only.
+   * An epic that lands as a whole has not landed, so its completed tasks are only on its own
+   * branch.
    */
   readonly unlandedEpic: boolean;
   readonly interrupted: boolean;
 }
 
-/** A failed task outweighs tasks that are left; cancelled ones are out of scope. */
+/** A failed task takes precedence over remaining tasks. Canceled tasks are out of scope. */
 export function judgeRun({ tasks, unlandedEpic, interrupted }: JudgedScope): ExitCode {
   if (interrupted) return exitCodes.interrupted;
   if (tasks.some((task) => task.status === 'failed')) return exitCodes.failed;

@@ -1,12 +1,11 @@
-// The flags of a command as the parser hands them over, from the parameters of the request that
-// they become: one name and one type for both.
+// The parsed flags of a command, with names and types derived from the parameters of its request.
 
-/** `add_blockers` is `addBlockers`. */
+/** Converts `add_blockers` to `addBlockers`. */
 type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
   : Name;
 
-/** A flag that is not given is absent, and none is null. */
+/** A flag that is not given is absent; none is null. */
 export type FlagsOf<Fields> = {
   readonly [Name in keyof Fields & string as Camel<Name>]?: NonNullable<Fields[Name]>;
 };

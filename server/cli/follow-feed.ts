@@ -1,12 +1,12 @@
-// Follows the feed while a person watches: when the backend disconnects, continues from the next
-// one that answers (another backend, or this process itself), at the number at which it stopped.
+// Follows the feed for a watching user. If the backend disconnects, continues at the same number
+// with the next one that responds (another backend, or this process).
 
 import type { Client, EventView } from '../protocol/api.ts';
 import type { CommandContext } from './context.ts';
 
 export interface Watcher {
   onEvents(events: readonly EventView[]): void;
-  /** Another client answers from now on. */
+  /** Another client responds from now on. */
   onClient(client: Client): void;
   onFailure(error: Error): void;
 }
@@ -14,7 +14,7 @@ export interface Watcher {
 const connectTriesMax = 8;
 const connectDelayMaxMs = 3000;
 
-/** Resolves with stop once the feed is followed. */
+/** Resolves, when the feed is being followed, with a function that stops it. */
 export async function followFeed(
   context: CommandContext,
   first: Client,

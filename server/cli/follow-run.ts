@@ -1,5 +1,5 @@
-// Following a run to its end: every event in order, over the death of a backend and its successor,
-// until the run is over or a person presses Ctrl-C.
+// Follows a run to its end: every event in order, across a backend's death and its successor, until
+// the run is over or the user presses Ctrl-C.
 
 import { Refusal } from '../core/failure.ts';
 import type { Client, EventView } from '../protocol/api.ts';
@@ -12,23 +12,23 @@ import type { RunDisplay } from './run-display.ts';
 import type { RunStarted } from '../protocol/run-views.ts';
 
 export interface RunEnd {
-  /** The client that works now: another one when the backend died on the way. */
+  /** The current client. It changes if the backend died. */
   readonly client: Client;
   readonly interrupted: boolean;
   /**
    * Why the run could not be stopped after an interrupt. Null if it was stopped or not interrupted.
    */
   readonly notStopped: string | null;
-  /** The end that the run itself reported; null if it was stopped. */
+  /** The end that the run reported; null if it was stopped. */
   readonly finished: EventView | null;
 }
 
 const stopWaitMs = 60_000;
-/** A disk that stays full refuses every one of them; the backend that is asked works otherwise. */
+/** Limits the tries, because a disk that stays full makes each of them fail. */
 const stopTriesMax = 10;
 const connectTriesMax = 12;
 const connectDelayMaxMs = 3000;
-/** Waits for a database that is unreachable for half an hour: the run itself does the same. */
+/** Waits half an hour for an unreachable database, as the run does. */
 const databaseTriesMax = 600;
 const pageSize = 1000;
 
@@ -80,7 +80,7 @@ class RunFollower {
   #client: Client;
   #last: number;
   #isOver = false;
-  /** Its agents are being ended; the run's last word is still to come. */
+  /** Its agents are being stopped, and its last event is still to come. */
   #isStopped = false;
   #finished: EventView | null = null;
   #stopFailures: readonly unknown[] = [];
@@ -104,7 +104,7 @@ class RunFollower {
   async toTheEnd(): Promise<RunEnd> {
     for (;;) {
       const signal = await this.#followUntilSignal();
-      // A run that was stopped is over, also if its backend exited before it could report it.
+      // A stopped run is over even if its backend exited before it could report that.
       const isLost = signal === 'gone' && (!this.#isStopped || this.#interrupts.isInterrupted);
       const hasGivenUp = isLost && this.#stopFailures.length >= stopTriesMax;
       if (isLost && !hasGivenUp) {
@@ -120,7 +120,7 @@ class RunFollower {
     }
   }
 
-  /** The backend has refused to stop the run, for a reason that may pass, and answers otherwise. */
+  /** The backend refused to stop the run for a temporary reason, and otherwise responds. */
   async #isStillThere(): Promise<boolean> {
     if (!isDatabaseTrouble(this.#stopFailures.at(-1))) return false;
     await this.#context.surroundings.sleep(pauseMs(this.#stopFailures.length));
@@ -131,7 +131,7 @@ class RunFollower {
   }
 
   /**
-   * Follows with the current client until the run is over, a person interrupts, or the backend is
+   * Follows with the current client until the run is over, the user interrupts or the backend is
    * gone.
    */
   async #followUntilSignal(): Promise<'over' | 'interrupt' | 'gone'> {
@@ -149,7 +149,7 @@ class RunFollower {
       return signal;
     } catch (error) {
       if (error instanceof Refusal && !isDatabaseTrouble(error)) throw error;
-      // An interrupt that failed is repeated, also to the next backend.
+      // An interrupt that failed is repeated, including with the next backend.
       if (this.#interrupts.isInterrupted) {
         signals.give('interrupt');
         this.#stopFailures = [...this.#stopFailures, error];
@@ -196,7 +196,10 @@ class RunFollower {
     }
   }
 
-  /** A started backend continues on its own; a bounded number of tries, with growing pauses. */
+  /**
+   * A newly started backend continues the run by itself. The number of tries is limited, with
+   * growing pauses.
+   */
   async #connectAgain(): Promise<void> {
     const context = this.#context;
     this.#display.onNotice('Lost the connection to the backend. Reconnecting …');
@@ -206,7 +209,7 @@ class RunFollower {
       await context.surroundings.sleep(pauseMs(tries));
       try {
         this.#client = await context.client('engine');
-        // A running backend may have lost its database: then nothing could be followed.
+        // A running backend may have lost its database, in which case nothing could be followed.
         await this.#client.call('events.read', { after: this.#last, limit: 1 });
         this.#signals.drop('gone');
         this.#display.onClient(this.#client);
@@ -237,7 +240,7 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * The database of a fleet restarts, or cannot be reached for a while; or the disk of the project is
+ * A temporary problem: a fleet's database restarts or is unreachable, or the project's disk is
  * full.
  */
 function isDatabaseTrouble(error: unknown): boolean {

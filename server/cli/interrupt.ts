@@ -1,4 +1,4 @@
-// Ctrl-C: for commands that run until a person stops them, and for runs, which are stopped cleanly
+// Ctrl-C: for commands that run until the user stops them, and for runs, which are stopped cleanly
 // first.
 
 import type { CommandContext } from './context.ts';
@@ -8,8 +8,8 @@ import type { Surroundings } from './surroundings.ts';
 type End = (outcome: number | Error) => void;
 
 /**
- * Runs `start` (which returns how to stop) until `end` is called, Ctrl-C is pressed or the reader
- * is gone.
+ * Runs `start` (which returns a stop function) until `end` is called, Ctrl-C is pressed or the
+ * reader is gone.
  */
 export async function untilInterrupted(
   context: CommandContext,
@@ -34,13 +34,13 @@ export async function untilInterrupted(
 }
 
 /**
- * A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this
+ * A terminal sends Ctrl-C to the whole group and a launcher forwards it. Both arrive within this
  * time.
  */
 const sameInterruptMs = 250;
 
 /**
- * Remembers the first Ctrl-C, also one that comes before it can be handled; a second one ends the
+ * Remembers the first Ctrl-C, even one that comes before it can be handled. A second one ends the
  * process.
  */
 export class InterruptWatch {

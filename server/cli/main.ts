@@ -1,5 +1,5 @@
-// The `drover` command's entry: the real process around it, and nothing loaded that the command
-// does not need.
+// The entry of the `drover` command: provides the real process and loads only what the command
+// needs.
 
 import { droverVersion } from '../protocol/version.ts';
 

@@ -1,5 +1,5 @@
-// The output of an attempt's agent, part after part: sub-tasks run one after the other inside their
-// parent's attempt, each with a separate log.
+// Prints the output of an attempt's agent part by part. Sub-tasks run one after another inside
+// their parent's attempt, each with a separate log.
 
 import type { Client, LogPageView, TaskView } from '../protocol/api.ts';
 import type { CommandContext } from './context.ts';
@@ -11,9 +11,9 @@ const lookEveryMs = 300;
 
 export interface PrintLogOptions {
   readonly id: string;
-  /** The last one when absent. */
+  /** Absent = the last attempt. */
   readonly attempt: number | undefined;
-  /** Asked before each wait for more. */
+  /** Called before each wait for more output. */
   readonly goesOn: () => boolean;
 }
 
@@ -24,7 +24,7 @@ export async function printLog(
 ): Promise<void> {
   const given = request.attempt === undefined ? {} : { attempt: request.attempt };
   const first = await client.call('log.read', { id: request.id, ...given, offset: 0, limit: 1 });
-  // The same attempt from now on, whatever starts later; 0 is the next one.
+  // The same attempt throughout, whatever starts later; 0 is the next one.
   const printer = new LogPrinter(context, client, first.attempt);
   const { tasks } = await client.call('status', {});
   const parts = partsOf(tasks, request.id);
@@ -49,10 +49,11 @@ export async function printLog(
   }
 }
 
-/** The task with everything below it. */
+/** The task with all of its descendants. */
 function partsOf(tasks: readonly TaskView[], id: string): readonly TaskView[] {
   const ids = new Set([id]);
-  // Sub-tasks follow their parents, at most two levels deep; a moved one may precede them.
+  // Sub-tasks follow their parents and are at most two levels deep, but a moved one may precede
+  // them.
   for (let level = 0; level < 2; level += 1) {
     for (const task of tasks) {
       if (task.parent_id !== null && ids.has(task.parent_id)) ids.add(task.id);
@@ -71,7 +72,7 @@ class LogPrinter {
   readonly #client: Client;
   #attempt: number;
   #isNamed = false;
-  /** How far each log was printed. */
+  /** The offset up to which each log was printed. */
   readonly #ends = new Map<string, number>();
 
   constructor(context: CommandContext, client: Client, attempt: number) {
@@ -80,7 +81,7 @@ class LogPrinter {
     this.#attempt = attempt;
   }
 
-  /** The started part that started first, according to the logs. */
+  /** Of the parts that have started, the first one according to the logs. */
   async begunFirst(parts: readonly TaskView[]): Promise<TaskView | null> {
     let first: { readonly part: TaskView; readonly at: number } | null = null;
     for (const part of parts) {
@@ -92,12 +93,12 @@ class LogPrinter {
     return first?.part ?? null;
   }
 
-  /** Shown only at the end of a log. */
+  /** Printed only at the end of a log. */
   async isOver(id: string): Promise<boolean> {
     return (await this.#read(id, this.#ends.get(id) ?? 0, 1)).ended;
   }
 
-  /** The output of a failed gate for the attempt's work is at the end of its log. */
+  /** Prints the output of a failed gate for the attempt's work, at the end of its log. */
   async sayGate(id: string): Promise<void> {
     if (this.#context.json) return;
     const attempts = await this.#client.call('attempts', { id });
@@ -112,7 +113,10 @@ class LogPrinter {
     this.#context.say(`== ${part.id}  ${plainLine(part.title)}`);
   }
 
-  /** Page by page; while it runs, later output too, until the next part has started. */
+  /**
+   * Prints page by page and, while the part runs, later output too, until the next part has
+   * started.
+   */
   async printPart(part: TaskView, watch: PartWatch): Promise<void> {
     let offset = 0;
     let isLeft = false;
@@ -124,8 +128,8 @@ class LogPrinter {
       this.#ends.set(part.id, offset);
       if (moved) continue;
       if (isLeft || page.ended || !watch.goesOn()) return;
-      // Reads once more after the next attempt has started: lines written in between belong to this
-      // one.
+      // Reads once more after the next attempt has started, because lines written in between belong
+      // to this one.
       isLeft = await watch.nextHasBegun();
       if (!isLeft) await this.#context.surroundings.sleep(lookEveryMs);
     }

@@ -15,7 +15,7 @@ export function processSurroundings(): Surroundings {
     stderr: outputOf(process.stderr),
     readStdin,
     pipes: () => ({ input: process.stdin, output: process.stdout }),
-    // Asked for by few commands, and standard input costs each process that opens it milliseconds.
+    // Created on demand, because few commands use it and opening standard input costs milliseconds.
     get askLine() {
       return process.stdin.isTTY === true && process.stderr.isTTY === true ? askLine : null;
     },
@@ -28,8 +28,7 @@ export function processSurroundings(): Surroundings {
 }
 
 /**
- * Pipes are written to asynchronously on some systems: the last output is flushed before the
- * process ends.
+ * Flushes the output before the process exits, because some systems write to pipes asynchronously.
  */
 export async function flushAndExit(code: number): Promise<void> {
   const flushed = [process.stdout, process.stderr].map(
@@ -41,18 +40,20 @@ export async function flushAndExit(code: number): Promise<void> {
   );
   const late = new Promise<void>((resolve) => setTimeout(resolve, 2000));
   await Promise.race([Promise.all(flushed), late]);
-  // The next round reports a failure of the last write.
+  // A failure of the last write is reported in the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   process.exit(isLost && code === exitCodes.done ? exitCodes.failed : code);
 }
 
-/** Something was not written although there is a reader: the disk is full. */
+/**
+ * True if output could not be written although the reader still exists, because the disk is full.
+ */
 let isLost = false;
 
 function outputOf(stream: NodeJS.WriteStream): Output {
   let isClosed = false;
   const listeners = new Set<() => void>();
-  // The reader is gone (`drover events | head`): no error, and the stream may stop.
+  // The reader is gone (`drover events | head`). That is not an error; the stream may stop.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (isClosed) return;
     isClosed = true;
@@ -94,7 +95,7 @@ async function readStdin(): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The terminal's own line editing, so that Ctrl-C stays the signal that it is elsewhere. */
+/** Uses the terminal's own line editing, so that Ctrl-C remains a signal. */
 async function askLine(question: string): Promise<string | null> {
   const reader = createInterface({ input: process.stdin, terminal: false });
   process.stderr.write(question);
@@ -125,8 +126,8 @@ function onInterrupt(listener: () => void): () => void {
 let isStaying = false;
 
 /**
- * Ctrl-C arrives twice (from the terminal and from the launcher). The second may come when the
- * handler is already removed: it must not change the exit code of a command that is exiting.
+ * Ctrl-C arrives twice (from the terminal and from the launcher). The second one may come after the
+ * handler was removed, and must not change the exit code of an exiting command.
  */
 function stayThroughTheEnd(): void {
   if (isStaying) return;

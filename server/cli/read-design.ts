@@ -1,4 +1,4 @@
-// The design that a person names: files, folders of text files, or standard input, read to a limit.
+// Reads a design: files, folders of text files, or standard input, up to a limit.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -35,7 +35,7 @@ export async function readDesign(
   return documents;
 }
 
-/** A folder means its Markdown and text files, by name. */
+/** For a folder, its Markdown and text files, by name. */
 async function filesOf(context: CommandContext, name: string): Promise<readonly string[]> {
   if (name === '-') return [name];
   const path = resolve(context.directory, name);

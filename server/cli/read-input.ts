@@ -1,18 +1,18 @@
-// Files that a person names on the command line, read to a limit: a device without end or a huge
-// file is refused.
+// Reads files named on the command line up to a limit, because a device without end or a huge file
+// must be refused.
 
 import { open, type FileHandle } from 'node:fs/promises';
 import { Refusal } from '../core/failure.ts';
 
 export interface InputLimits {
   readonly bytesMax: number;
-  /** Starts the refusal, as in `The file plan.jsonl cannot be imported`. */
+  /** Starts the refusal, for example "The file plan.jsonl cannot be imported". */
   readonly fault: string;
 }
 
 const chunkBytes = 1024 * 1024;
 
-/** The whole file; a `Refusal` explains why it cannot be read. */
+/** The whole file. A `Refusal` explains why it cannot be read. */
 export async function readInputFile(path: string, limits: InputLimits): Promise<Buffer> {
   let file: FileHandle | null = null;
   try {
@@ -47,7 +47,7 @@ export function inputRefusal({ fault }: InputLimits, reason: string): Refusal {
   return new Refusal('file', `${fault}: ${reason}.`);
 }
 
-/** The text of the bytes; invalid UTF-8 is refused, not changed. */
+/** Decodes the bytes. Refuses invalid UTF-8 instead of changing it. */
 export function textOfBytes(bytes: Buffer, limits: InputLimits): string {
   if (bytes.length > limits.bytesMax) throw tooLong(limits);
   try {

@@ -1,5 +1,5 @@
-// From arguments to an exit code: parse, run, and convert refusals, errors and wrong use according
-// to the contract.
+// From arguments to an exit code: parses, runs, and reports refusals, errors and wrong usage as the
+// contract says.
 
 import { CommanderError } from 'commander';
 import { Refusal } from '../core/failure.ts';
@@ -45,7 +45,7 @@ export async function runCommand(
   }
 }
 
-/** One sentence for people; with `--json` the same as an object on standard output. */
+/** One sentence for people. With `--json`, also an object on standard output. */
 function printFailure(
   { stdout, stderr }: Surroundings,
   args: readonly string[],

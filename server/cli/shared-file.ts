@@ -1,11 +1,11 @@
-// Files that other programs read and write too: whole or not at all, and never over a change that
-// was not seen.
+// Files that other programs also read and write: written completely or not at all, and never over
+// an unread change.
 
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { Refusal } from '../core/failure.ts';
 
-/** The text; null if the file does not exist. */
+/** The file's text; null if it does not exist. */
 export async function readPresent(path: string): Promise<string | null> {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(path));
@@ -17,8 +17,9 @@ export async function readPresent(path: string): Promise<string | null> {
 }
 
 /**
- * A reader never sees half a file, and a full disk leaves the old one unchanged. With `expected`
- * the old text is checked once more before it is replaced. Returns false if it has changed.
+ * Readers never see a half-written file, and a full disk leaves the old one unchanged. If
+ * `expected` is given, the old text is checked again before it is replaced. Returns false if it has
+ * changed.
  */
 export async function writeWhole(
   path: string,

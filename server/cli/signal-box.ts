@@ -1,4 +1,5 @@
-// Signals that are given at any time and taken one after the other; each kind is kept at most once.
+// Signals that may arrive at any time and are handled one after another. At most one of each kind
+// is queued.
 
 export class SignalBox<S extends string> {
   readonly #waiting = new Set<S>();
@@ -13,7 +14,7 @@ export class SignalBox<S extends string> {
     this.#waiting.delete(signal);
   }
 
-  /** The oldest signal; waits for one. */
+  /** Returns the oldest signal, waiting for one if necessary. */
   async take(): Promise<S> {
     for (;;) {
       for (const signal of this.#waiting) {

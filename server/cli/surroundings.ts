@@ -1,4 +1,4 @@
-// The process of the command as it sees it: streams, time, signals. Tests bring their own.
+// The command's view of its process: streams, time, signals. Tests replace it.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Backends } from './backends.ts';
@@ -7,10 +7,10 @@ export interface Output {
   readonly isTTY: boolean;
   readonly columns: number;
   readonly rows: number;
-  /** True once the reader has closed the stream; later output is dropped. */
+  /** True once the reader has closed the stream. Later output is dropped. */
   readonly isClosed: boolean;
   write(text: string): void;
-  /** Calls back once when the reader goes; returns unsubscribe. */
+  /** Calls back once when the reader is gone. Returns a function that unsubscribes. */
   onClosed(listener: () => void): () => void;
 }
 
@@ -20,22 +20,22 @@ export interface Surroundings {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly readStdin: () => Promise<Buffer>;
-  /** Standard input and output as they are, for a protocol. */
+  /** Raw standard input and output, for a protocol. */
   readonly pipes: () => { readonly input: Readable; readonly output: Writable };
   /**
-   * Asks a person for one line, on standard error; null for the end of input. Null without a
-   * terminal.
+   * Asks the user for one line, on standard error. The function returns null at the end of the
+   * input; the property is null without a terminal.
    */
   readonly askLine: ((question: string) => Promise<string | null>) | null;
-  /** Loaded only by commands that need it: the store and the engine are heavy. */
+  /** Loaded only by commands that need them, because the store and the engine are large. */
   readonly loadBackends: () => Promise<Backends>;
   readonly nowMs: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * SIGINT and SIGTERM; while a handler is registered they do not end the process. Returns
-   * unsubscribe.
+   * SIGINT and SIGTERM. While a handler is registered, they do not end the process. Returns a
+   * function that unsubscribes.
    */
   readonly onInterrupt: (listener: () => void) => () => void;
-  /** Ends the process at once, whatever is under way. */
+  /** Exits the process at once, whatever is running. */
   readonly exitNow: (code: number) => void;
 }

@@ -1,5 +1,5 @@
-// The backend's own process: `backend <root>`. It prints refusals to standard error as one JSON
-// line for the process that started it.
+// The backend's process: `backend <root>`. It prints refusals to standard error, as one JSON line
+// for the process that started it.
 
 import { Refusal } from '../core/failure.ts';
 import { runBackend } from './backend.ts';

@@ -1,5 +1,5 @@
-// The backend: one per repository, kept single by a lock that dies with it, reachable over a
-// private socket.
+// The backend: one per repository, which a lock that ends with its process ensures. Clients reach
+// it over a private socket.
 
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -53,18 +53,19 @@ export interface BackendOptions {
   readonly root: string;
   readonly socket?: string;
   readonly stdio?: boolean;
-  /** It does not end when it is idle. */
+  /** If true, it does not exit when idle. */
   readonly staysIdle?: boolean;
-  /** It runs in the foreground for a fleet until it is stopped. */
+  /** Set if it runs in the foreground for a fleet until it is stopped. */
   readonly worker?: WorkerOptions;
 }
 
-/** The backend's own log is put aside when it grows beyond this; one old log is kept. */
+/** A longer log is moved away when the backend starts. One old log is kept. */
 const logBytesMax = 4 * 1024 * 1024;
 const idleLookMs = 1_000;
 
 /**
- * Runs until idle for long enough, asked to exit, or signaled. Resolves when everything is closed.
+ * Runs until it has been idle long enough, is asked to exit or gets a signal. Resolves when
+ * everything is closed.
  */
 export async function runBackend(options: BackendOptions): Promise<void> {
   const { worker: request } = options;
@@ -72,7 +73,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   let report: (error: unknown, where: string) => void = () => {};
   const project = await openProject(options.root, process.env, flags, {
     opener: 'backend',
-    // It may find a run to continue: only settings that a person has accepted for it count by then.
+    // It may resume a run, for which only settings that a person accepted apply.
     view: request === undefined ? 'accepted' : 'offered',
     report: (error, where) => report(error, where),
     onSettings: ({ settings }) => proveEarly(settings.sandbox),
@@ -122,7 +123,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await upkeep.end();
   for (const each of tended) each.end();
   stopHearing();
-  // If the folder was replaced, the address in it is another backend's.
+  // If the folder was replaced, the address in it belongs to another backend.
   if (served.address !== null && !life.isLost) rmSync(project.places.address, { force: true });
   await Promise.all([webhooks.close(), forge.close()]);
   await telemetry.close();
@@ -131,13 +132,13 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await pulse?.leave();
   await served.close(life.reason);
   await endWatch();
-  // The git folder may have the only remaining name of the database's file; its log has no other.
+  // The git folder may contain the last remaining name of the database file, but none of its log.
   if (life.isLost && project.fleet === null) await writeBack(project.store.db);
   await project.close();
   lock.release();
 }
 
-/** Nothing is started on a plan that is not this repository's. */
+/** Refuses to start on a plan of another repository. */
 async function claimPlan(project: Project, release: () => void): Promise<void> {
   if (project.fleet !== null) return;
   const { places, store, live, local } = project;
@@ -154,9 +155,9 @@ async function claimPlan(project: Project, release: () => void): Promise<void> {
 }
 
 /**
- * Locks both the project's folder and the repository, because a folder that was deleted, or another
- * worktree of the same repository, must not start a second engine. Returns null if another process
- * has one of the locks.
+ * Locks both the project's folder and the repository, because neither a deleted folder nor another
+ * worktree of the same repository may lead to a second engine. Returns null if another process has
+ * one of the locks.
  */
 function acquireBoth(places: ProjectPlaces): { readonly release: () => void } | null {
   const lock = acquireExclusive(places.lock);
@@ -174,17 +175,17 @@ function acquireBoth(places: ProjectPlaces): { readonly release: () => void } | 
   };
 }
 
-/** A person has called `drover worker` here: the same word as a run's. */
+/** Running `drover worker` accepts the settings, as `drover run` does. */
 async function acceptForWorker({ live }: Project, { tell }: WorkerOptions): Promise<void> {
   for (const message of await live.use(live)) tell({ type: 'warning', at_ms: Date.now(), message });
 }
 
-/** How long the backend lives: until it is unused, or asked to stop. */
+/** The backend's lifetime: until it is idle long enough, or asked to exit. */
 class BackendLife {
   readonly #project: Project;
   readonly #host: EngineHost;
   readonly #end = Promise.withResolvers<void>();
-  /** Only the process that started it can stop it, and that one gets the signals too. */
+  /** Only the process that started it can stop it, and that process gets the signals too. */
   readonly #isWorker: boolean;
   #hasMore: () => boolean = () => false;
   #clients = 0;
@@ -210,12 +211,12 @@ class BackendLife {
     this.#end.resolve();
   }
 
-  /** Stays while clients are connected: they would start the next backend. */
+  /** Exits unless clients are connected, because they would start another backend. */
   leaveUnused(reason: string): void {
     if (this.#clients === 0) this.leave(reason);
   }
 
-  /** Adds a condition, besides tasks and clients, under which the backend does not end. */
+  /** Adds a condition, besides tasks and clients, that keeps the backend running. */
   staysFor(hasMore: () => boolean): void {
     this.#hasMore = hasMore;
   }
@@ -225,7 +226,7 @@ class BackendLife {
     this.#idleSinceMs = Date.now();
   }
 
-  /** Read now, because a state from a second ago may have changed. */
+  /** Read now, because the state may have changed within the last second. */
   async isIdle(): Promise<boolean> {
     if (this.#isWorker) return false;
     await this.#look();
@@ -240,8 +241,8 @@ class BackendLife {
         reason: 'tasks are running; use --force to release them and stop it',
       };
     }
-    // Otherwise a command that follows a run would start the next backend, to continue it. The
-    // other machines of a fleet continue its runs.
+    // Otherwise a command that follows a run would start another backend to continue it. In a
+    // fleet, other machines continue the runs.
     if (!this.#idle && this.#project.fleet === null) await stopRuns(this.#host.engine, null);
     setImmediate(() => this.leave('asked to leave'));
     return { leaving: true, reason: 'asked to leave' };
@@ -268,7 +269,7 @@ class BackendLife {
       this.#leaveLost(lost);
       return;
     }
-    // A worker does not leave when it is idle, so it need not ask the shared database.
+    // A worker does not exit when idle, so it need not query the shared database.
     if (this.#isWorker && !isAsked) return;
     this.#idle = await isIdle(this.#host.engine);
     if (this.#isWorker) return;
@@ -350,7 +351,8 @@ async function serve(
 }
 
 /**
- * Agents use a separate socket, which accepts no owner's token: every request there is an agent's.
+ * Agents use a separate socket that accepts no owner's token, so every request on it comes from an
+ * agent.
  */
 async function serveAgents(
   project: Project,
@@ -385,7 +387,7 @@ function backendLog(project: Project): (error: unknown, where: string) => void {
       if (size > logBytesMax) renameSync(path, `${path}.old`);
       appendFileSync(path, `${new Date().toISOString()} ${where}: ${words}\n`, { mode: 0o600 });
     } catch {
-      // A log that can't be written must not end the work.
+      // A log that cannot be written must not stop the work.
     }
   };
 }

@@ -1,4 +1,4 @@
-// Composition by hand: every part of the engine is made here and given to those that need it.
+// Composition by hand: creates every part of the engine and passes it to the parts that need it.
 
 import type { Clock } from '../durable/port.ts';
 import { createDriver, type DriverDeps } from '../agents/drivers.ts';
@@ -46,12 +46,12 @@ export interface EngineHost {
   readonly forge: ProjectForge;
   readonly engine: Engine;
   readonly durable: HostDurable['durable'];
-  /** Stops the work; unfinished work is left for the next backend. */
+  /** Stops the work. Unfinished work is left for the next backend. */
   readonly close: () => Promise<void>;
   readonly agentTokens: AgentToolTokens;
   readonly confinement: Confinement;
   readonly remote: RemoteAttempts;
-  /** The engine's values with settings other than those in force. */
+  /** The engine's values for settings other than those in force. */
   readonly engineWith: (
     live: LiveSettings,
   ) => Pick<Engine, 'settings' | 'driverFor' | 'agentEnvironment'>;
@@ -125,7 +125,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
   return { ...opened, forge, engine, agentTokens, confinement, remote, engineWith };
 }
 
-/** A sleep while agents or gates run is an event. */
+/** A clock that appends an event if the host slept while agents or gates were running. */
 function awakeClock(
   { store, fleet, live }: Project,
   isBusy: () => boolean,
@@ -143,7 +143,9 @@ function awakeClock(
   });
 }
 
-/** The methods of a fleet's clock belong to its class, so a copy of its properties has none. */
+/**
+ * The methods of a fleet's clock belong to its class, so copying its properties would lose them.
+ */
 function withSleep(clock: Clock, awake: AwakeClock): Clock {
   return {
     now: () => clock.now(),
@@ -152,7 +154,7 @@ function withSleep(clock: Clock, awake: AwakeClock): Clock {
   };
 }
 
-/** Gates and setups, behind their walls. */
+/** Runs gates and setups in their sandbox. */
 function commandsOf(
   confinement: Confinement,
   secrets: () => string[],
@@ -185,7 +187,7 @@ function rolesOf({
 function workPlaces({ places, live }: Project): WorkPlaces {
   return {
     root: places.root,
-    // Read each time: the run that brings this backend up may accept another folder.
+    // Read at each use, because the run that starts this backend may accept another folder.
     get worktrees() {
       return worktreesFolder(places.root, live.settings.worktreeRoot);
     },
@@ -247,7 +249,7 @@ function driverFor(
 ): AgentDriver {
   const { agent, agents } = live.settings;
   const kind = wanted.kind as AgentKind;
-  // General agent settings apply to the agent kind next to them.
+  // General agent settings apply only to the configured agent kind.
   const own = agent.kind === kind ? agent : { ...agent, path: null, args: [], model: null };
   const mode = agent.kind === kind ? agent.permissionMode : null;
   const alone = agents[kind] ?? {};
@@ -314,10 +316,7 @@ export function workSettings(settings: Settings): WorkSettings {
   };
 }
 
-/**
- * The crash hook of the command's contract: this process ends itself right after the named step is
- * stored.
- */
+/** A hook for crash tests: this process kills itself right after the named step is stored. */
 function crashPoint(live: LiveSettings): (step: string) => void {
   return (step) => {
     if (live.environment['DROVER_TEST'] !== '1') return;

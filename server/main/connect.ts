@@ -1,5 +1,5 @@
-// How a command reaches its project: a running backend, one started for it, or the same handlers in
-// its own process.
+// Connects a command to its project: through a running backend, through one started for it, or with
+// the same handlers in its own process.
 
 import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,9 +19,9 @@ import type { TrustRequest } from '../project/trust.ts';
 export { findProject } from '../project/project-places.ts';
 
 // Loads only the parts that a command needs: no engine to read the plan, no database if a backend
-// answers, no socket client if none does.
+// responds, no socket client if none does.
 
-/** A function of a module that is loaded when it is first called. */
+/** A function of a module that is loaded at its first call. */
 function late<Args extends unknown[], Answer>(
   load: () => Promise<(...args: Args) => Promise<Answer>>,
 ): (...args: Args) => Promise<Answer> {
@@ -60,7 +60,7 @@ export const migrateProject = late(
 
 export async function trustSettings(request: TrustRequest): Promise<TrustReport> {
   const report = await (await import('../project/trust.ts')).trustSettings(request);
-  // A running backend reads them now: it may have something to send.
+  // A running backend reads them now, because it may have something to send.
   const running = request.accept ? await connectRunning(request.root).catch(() => null) : null;
   await running?.call('status', {});
   running?.close();
@@ -93,7 +93,7 @@ export interface OpenClientOptions {
   readonly need: 'data' | 'engine' | 'existing';
   readonly env: NodeJS.ProcessEnv;
   readonly settingsFlags: Record<string, unknown>;
-  /** The browser that a person uses. */
+  /** The user's browser. */
   readonly device?: string;
 }
 
@@ -113,14 +113,14 @@ export async function openClient(options: OpenClientOptions): Promise<Client | n
 async function startOne(options: OpenClientOptions): Promise<Client> {
   const { startBackend } = await import('./start-backend.ts');
   // A clone may have brought the link, and without readable settings it is unknown what they
-  // forbid: nothing is written before that is known.
+  // forbid. Nothing may be written before.
   const folder = lstatSync(join(options.root, projectFolderName), { throwIfNoEntry: false });
   if (folder?.isSymbolicLink() === true) (await openLocal(options)).close();
   await refuseUnreadableSettings(options);
   try {
     return await startBackend(options, () => connectRunning(options.root, options.device));
   } catch (error) {
-    // If the disk is full, a backend that cannot start cannot report it: so it is checked here.
+    // If the disk is full, a backend cannot start and cannot report it, so it is checked here.
     if (error instanceof Refusal && error.kind === 'backend') (await openLocal(options)).close();
     throw error;
   }
@@ -136,7 +136,7 @@ async function refuseUnreadableSettings({ root, env }: OpenClientOptions): Promi
   }
 }
 
-/** The running backend, or null. An older one that exits counts as not running. */
+/** Returns the running backend, or null. An older one that exits counts as not running. */
 export async function connectRunning(root: string, device?: string): Promise<Client | null> {
   const address = runningAddress(root);
   if (address === null) return null;
@@ -153,7 +153,7 @@ export async function connectRunning(root: string, device?: string): Promise<Cli
   }
 }
 
-/** Waits up to 30 s for the backend of a project to end. Returns whether it has. */
+/** Waits up to 30 s for a project's backend to exit. Returns whether it has. */
 export async function untilStopped(root: string): Promise<boolean> {
   const { LiveSettings } = await import('../project/live-settings.ts');
   const { projectPlacesAt: placesOf } = await import('../project/project-places.ts');
@@ -179,7 +179,7 @@ const definedIn = (env: NodeJS.ProcessEnv): Given =>
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 
-/** The part of the caller's environment that these requests get. */
+/** The part of the caller's environment that these requests include. */
 const sentEnvironment: { readonly [name: string]: (env: NodeJS.ProcessEnv) => Given } = {
   'run.start': definedIn,
   'run.resume': definedIn,
@@ -187,14 +187,15 @@ const sentEnvironment: { readonly [name: string]: (env: NodeJS.ProcessEnv) => Gi
 };
 
 /**
- * Runs get the caller's environment: the backend decides which variables agents may see. Its
- * secrets are removed from everything else.
+ * Runs get the caller's environment. The backend decides which variables agents may see, and masks
+ * its secrets in all other requests.
  */
 function withEnvironment(client: Client, options: OpenClientOptions): Client {
   const { env } = options;
   return {
     call: async (name, params) => {
-      // Who starts something in the backend asks for tasks alone, and loads no settings for it.
+      // A command that starts something in the backend only reads tasks, so no settings are loaded
+      // for it.
       if (name === 'status' && options.need !== 'engine') {
         const snapshot = await client.call('status', params as Params<'status'>);
         return (await withOwnSettings(snapshot, options)) as Answer<typeof name>;
@@ -213,8 +214,8 @@ function withEnvironment(client: Client, options: OpenClientOptions): Client {
 }
 
 /**
- * While nothing runs, the settings are those that a run would start with here; flags of the last
- * run do not change.
+ * While no run is active, these are the settings that a run started here would use. Flags of the
+ * last run do not change them.
  */
 async function withOwnSettings(
   snapshot: StatusSnapshot,

@@ -1,5 +1,4 @@
-// Requests that are answered from the database and the repository, by a backend or by a command
-// itself.
+// Requests that a backend, or a command itself, answers from the database and the repository.
 
 import { basename } from 'node:path';
 import { readLog, readLogBefore } from '../agents/kit/log/event-log-reader.ts';
@@ -61,7 +60,7 @@ export function dataHandlers(
   return { ...handlers, ...webhookLooks(project), ...issueHandlers(project) };
 }
 
-/** Requests that a command can answer itself; the others report that they need the backend. */
+/** Requests that a command can answer itself. The others report that they need the backend. */
 export function dataOnlyHandlers(project: DataProject): RequestHandlers {
   const refuse = async (): Promise<never> => {
     throw new Refusal('backend', 'This needs the backend, and none is running here.');

@@ -1,5 +1,5 @@
-// A project for a command that reads or changes the plan: its database, and the facts about its
-// repository that files contain. It starts git only for questions that only git can answer.
+// A project for a command that reads or changes the plan: its database, and facts about its
+// repository from files. Starts git only for queries that need it.
 
 import { readCheckoutHead, type CheckoutHead } from '../git/refs/head-from-files.ts';
 import type { GitRepository } from '../git/port.ts';
@@ -21,7 +21,7 @@ export interface DataProject extends Pick<
   readonly openRepository: () => Promise<GitRepository>;
 }
 
-/** Refuses with a sentence, as `openProject` does, which it leaves everything unusual to. */
+/** Refuses with a sentence. Leaves unusual repositories to `openProject`. */
 export async function openDataProject(
   root: string,
   environment: Environment,

@@ -1,5 +1,5 @@
 // `npm run demo`: a small real repository, an epic of eight tasks with a diamond and a chain, four
-// workers, and the result. Everything it shows is done by the `drover` command itself.
+// workers, and the result. Everything in it is done by the `drover` command.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// The part of the server that an editor's extension needs: the way to a backend, and the facts that
-// are available without one. Light on purpose, for it runs in the editor's own process: no database
-// is opened here.
+// The part of the server that an editor's extension needs: connecting to a backend, and facts that
+// are available without one. It runs in the editor's process, so it must stay small and opens no
+// database.
 
 import { spawn, execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
@@ -37,8 +37,8 @@ const gitWaitMaxMs = 10_000;
 const run = promisify(execFile);
 
 /**
- * Connects to the running backend, or starts one, with an environment that is read only then. The
- * caller does the handshake: this returns the data that it needs for it.
+ * Connects to the running backend or starts one. The environment is read only if one must be
+ * started. The caller does the handshake, for which this returns the data.
  */
 export async function openBackend(
   root: string,
@@ -71,7 +71,9 @@ async function connectRunning(
   }
 }
 
-/** True if a backend is running, or one died without cleaning up: there is something to resume. */
+/**
+ * True if a backend is running, or one died without cleaning up, so that its work can be resumed.
+ */
 export function isAtWork(root: string): boolean {
   return readAddress(projectPlacesAt(root, null).address) !== null;
 }
@@ -93,17 +95,16 @@ export async function gitState(): Promise<GitState> {
 }
 
 /**
- * The repository that a folder is in (the main checkout, if the folder is a worktree), and whether
- * it is set up.
+ * The repository of a folder (the main checkout, if the folder is in a worktree), and whether it is
+ * set up.
  */
 export async function findProjectRoot(folder: string): Promise<RootState> {
-  // Elsewhere git writes the same path otherwise (letter case, drive) than the file system does,
-  // and a process's start is asked of another program.
+  // On other systems, git's form of a path (letter case, drive) differs from the file system's, and
+  // another program must be asked when a process started.
   if (thisPlatform.hasProcFiles && hasLiveBackend(folder)) return stateOf(realpathSync(folder));
   const opened = await openGitAdapter().open(folder);
   if (!opened.ok) {
-    // A repository without a commit can be set up, but cannot run anything yet: the checks before a
-    // run report that.
+    // A repository without commits can be set up but not run. The checks before a run report that.
     if (opened.error.kind !== 'no_commit')
       return { kind: 'no_repository', message: opened.error.message };
     return stateOf(realpathSync(folder));
@@ -111,9 +112,7 @@ export async function findProjectRoot(folder: string): Promise<RootState> {
   return stateOf(opened.value.facts.root);
 }
 
-/**
- * Whose backend is alive is known without git, whose processes would only keep a window from it.
- */
+/** Detects a live backend without git, whose processes would only delay a window. */
 function hasLiveBackend(folder: string): boolean {
   return runningAddress(folder) !== null;
 }
@@ -127,7 +126,7 @@ export async function createRepository(folder: string): Promise<void> {
   await run('git', ['init', '-b', 'main', folder], { timeout: gitWaitMaxMs });
 }
 
-/** The content of a first commit: every file that git does not ignore. */
+/** The files of a first commit: everything that git does not ignore. */
 export async function filesToCommit(folder: string): Promise<readonly string[]> {
   const args = ['-C', folder, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const { stdout } = await run('git', args, {
@@ -137,13 +136,13 @@ export async function filesToCommit(folder: string): Promise<readonly string[]> 
   return stdout.split('\0').filter((path) => path !== '');
 }
 
-/** Runs the user's own hooks. Rejects with git's output. */
+/** Runs the user's hooks. Rejects with git's output. */
 export async function commitAll(folder: string, message: string): Promise<void> {
   await run('git', ['-C', folder, 'add', '--all'], { timeout: gitWaitMaxMs });
   await run('git', ['-C', folder, 'commit', '--quiet', '--allow-empty', '-m', message]);
 }
 
-/** The `drover` command in a separate process. */
+/** Runs the `drover` command in a separate process. */
 export function runCommand(
   args: readonly string[],
   cwd: string,

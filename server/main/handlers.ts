@@ -1,4 +1,4 @@
-// All requests of one project, as its backend serves them: those answered from the database, and
+// All requests of one project as its backend serves them: those answered from the database, and
 // those that need the engine.
 
 import { withoutGitCommand } from '../core/work/git-variables.ts';
@@ -28,7 +28,7 @@ import type { Project } from '../project/opened-project.ts';
 
 export interface BackendControl {
   readonly onShutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
-  /** Deliveries of webhooks were set to be sent again. */
+  /** Called when webhook deliveries were set to be sent again. */
   readonly onWebhookRetry: () => void;
 }
 
@@ -89,7 +89,7 @@ export function allHandlers(
     },
   };
   const refreshSettings = async (): Promise<void> => {
-    // The settings of an active run do not change after its start, except its limits.
+    // An active run's settings do not change after its start, except for its limits.
     if ((await activeRuns(host.engine)).length === 0) return project.live.refresh();
     await project.live.refreshBounds();
     host.engine.switchboard.wake();
@@ -119,7 +119,7 @@ function environmentFor({ live }: Project, env: Environment | undefined): Enviro
     : withBackendPath(withoutGitCommand(env), process.env);
 }
 
-/** Warnings of a run with these settings; refuses if it would not be confined as they say. */
+/** Warnings of a run with these settings. Refuses if it would not be confined as configured. */
 async function warningsOf(project: Project, offer: LiveSettings): Promise<readonly string[]> {
   const { settings, warnings } = offer.loaded;
   const later =

@@ -1,5 +1,5 @@
-// Drover's MCP server for one agent, over standard input and output, until the agent closes them. A
-// separate program, because each running agent has one: it loads nothing of the engine.
+// Drover's MCP server for one agent, on standard input and output, until the agent closes them. It
+// is a separate program that does not load the engine, because each running agent has one.
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -9,8 +9,8 @@ import { defineReviewTools, defineTools, instructions } from '../agent-tools/mcp
 
 async function main(): Promise<void> {
   const server = new McpServer({ name: 'drover', version: droverVersion }, { instructions });
-  // One connection per request: a working agent holds none, and the next backend is found
-  // automatically.
+  // One connection per request, so that an agent holds none while it works and automatically finds
+  // a restarted backend.
   const isReview = process.env[agentToolVariables.role] === 'review';
   const define = isReview ? defineReviewTools : defineTools;
   define(server, async (name, params) => {

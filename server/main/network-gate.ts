@@ -1,6 +1,6 @@
-// `network-gate.cjs`: the way out of a sandbox to the hosts that `[sandbox] network` names. It runs
-// once outside, around the sandbox, and once inside, around the program. It lives as long as the
-// program, so that an agent that outlives its backend keeps its network.
+// `network-gate.cjs`: connects a sandbox to the hosts in `[sandbox] network`. It runs once outside,
+// around the sandbox, and once inside, around the program. It lives as long as the program, so that
+// an agent that outlives its backend keeps its network.
 
 import { runInside } from '../sandbox/network/inside.ts';
 import { runOutside } from '../sandbox/network/outside.ts';

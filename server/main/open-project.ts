@@ -25,11 +25,11 @@ export async function openProject(
   environment: Environment,
   flags: SettingFlags,
   options: {
-    /** A backend checks the database thoroughly, and takes part in the fleet. */
+    /** A backend checks the database thoroughly and joins the fleet. */
     readonly opener: 'backend' | 'command';
     readonly report?: Report;
     readonly view?: SettingsView;
-    /** Called as soon as they are known, before anything else is opened. */
+    /** Called as soon as the settings are known, before anything else is opened. */
     readonly onSettings?: (live: LiveSettings) => void;
   } = { opener: 'command' },
 ): Promise<Project> {
@@ -75,7 +75,7 @@ export async function openProject(
 }
 
 /**
- * A run's request reaches a backend that has its remote already, so a different one is refused
+ * A run's request reaches a backend that already has its remote, so a different remote is refused
  * before.
  */
 function fleetFor(live: LiveSettings, view: SettingsView | undefined): FleetSettings {

@@ -1,6 +1,6 @@
-// Runs in place of an agent's program: runs it on a worker, passes its output on, fetches its work,
-// and exits with its exit code. Like an agent, it outlives the backend, and the next backend finds
-// its result on disk.
+// Runs in place of an agent's program: runs the agent on a worker, forwards its output, fetches its
+// work and exits with its exit code. Like an agent, it outlives the backend, and the next backend
+// finds its result on disk.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -65,7 +65,7 @@ async function attempt(spec: RemoteSpec, prompt: string, stop: AbortSignal): Pro
   });
 }
 
-/** The platform creates the worker: only a base commit and the prompt are sent. */
+/** The platform creates the worker. Only a base commit and the prompt are sent. */
 async function hosted(spec: RemoteSpec, common: CommonRequest): Promise<JobOutcome> {
   const { remote, projectRoot } = spec;
   const platform = platformOf(remote, process.env);
@@ -124,7 +124,7 @@ function exitCodeOf(outcome: JobOutcome): number {
   if (outcome.exitCode >= 0) return outcome.exitCode;
   const { signals } = constants;
   const name = `SIG${outcome.signal ?? ''}`;
-  // The code with which shells report a death by a signal.
+  // The exit code by which shells report a death by a signal.
   return name in signals ? 128 + signals[name as NodeJS.Signals] : 1;
 }
 

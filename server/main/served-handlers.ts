@@ -1,7 +1,7 @@
-// Preprocesses a request before its handler gets it. People's texts are stored: titles,
-// descriptions, hints, notes, whole files. Values of secret variables are removed from them, in the
-// caller's process (which alone knows its environment) and in the one that stores them. If an
-// answer depends on settings, their files are read first.
+// Processes a request before its handler: masks secret values in people's texts that will be stored
+// (titles, descriptions, hints, notes, whole files). This happens both in the caller's process,
+// which alone knows its environment, and in the one that stores them. If the answer depends on
+// settings, their files are read first.
 
 import { personName } from '../project/policy-files.ts';
 import { maskDeep, type Mask } from '../agents/kit/log/masking.ts';
@@ -53,10 +53,7 @@ const settingRequests: ReadonlySet<ServedName> = new Set([
   'run.start',
 ]);
 
-/**
- * The same handlers: each gets masked texts and the current settings, and its events name who
- * asked.
- */
+/** The same handlers with masked texts and current settings. Their events name the caller. */
 export function servedHandlers(
   handlers: RequestHandlers,
   mask: () => Mask,
@@ -76,7 +73,7 @@ export function servedHandlers(
     served[name] = (params) => {
       const device = currentDevice();
       const place = { machine: machine(), ...(device !== null && { device }) };
-      // Only this user reaches the socket.
+      // Only this user can reach the socket.
       return actingAs({ person: personName(), ...place }, () => handler(params));
     };
   }

@@ -1,4 +1,4 @@
-// `drover web` in a separate process that ends with this one, for an editor.
+// Runs `drover web` for an editor, in a separate process that ends with this one.
 
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -45,7 +45,7 @@ class PageProgram implements ServedPage {
   }
 
   async link(): Promise<string> {
-    // The first line is printed without being asked for.
+    // The first line is printed without a request.
     if (this.#hasFirst) this.#child.stdin.write('\n');
     this.#hasFirst = true;
     const line = await new Promise<string>((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Starts a detached backend for a caller and waits until it answers. Independent of the protocol.
+// Starts a detached backend for a caller and waits until it responds. Independent of the protocol.
 
 import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
@@ -13,25 +13,25 @@ export interface StartOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** For a new start, once one has ended. */
+/** How long to wait for a newly started backend after another one has ended. */
 const startWaitMaxMs = 20_000;
 /**
- * For the answer of one that is alive: a busy machine is slow, and asking again would make it
- * slower.
+ * How long to wait for a live backend, which may be slow on a busy machine. Asking again would make
+ * it slower.
  */
 const answerWaitMaxMs = 90_000;
 const startLookMs = 20;
 /**
- * How often one caller starts a backend; between two starts it waits for one that another process
- * may have started.
+ * How many backends one caller starts. Between two starts it waits, because another process may
+ * have started one.
  */
 const startsMax = 20;
 const startAgainMs = 200;
 
 /**
- * Starts the backend detached and waits until it answers. Two callers at once: one starts it, both
- * get it. One that is killed before it answers, or that finds a leaving one still there, is started
- * again.
+ * Starts the backend detached and waits until it responds. Of two simultaneous callers, one starts
+ * it and both get it. If it is killed before it responds, or finds another one that is exiting, it
+ * is started again.
  */
 export async function startBackend<T>(
   options: StartOptions,
@@ -63,18 +63,18 @@ export function mayAnswer(waitedMs: number, hasEnded: boolean): boolean {
 
 interface StartedBackend {
   readonly errors: string;
-  /** Set when it ended before it answered; `again`: another start can do better. */
+  /** Set if it ended before it responded. `again`: another start may succeed. */
   end: { readonly atMs: number; readonly again: boolean } | null;
 }
 
 /**
- * The first file that a backend needs in the project's folder: if it cannot be opened, a backend
- * could not work either.
+ * Opens the first file that a backend needs in the project's folder. If that fails, a backend could
+ * not work either.
  */
 function openLog(path: string): number {
   try {
-    // The folder may have been deleted: the backend restores its content. The checkout is never
-    // made again.
+    // If the folder was deleted, the backend restores its content. The checkout itself is never
+    // recreated.
     if (!existsSync(dirname(path))) mkdirSync(dirname(path), { mode: 0o700 });
     // A link in its place, which a clone may have brought, is not followed.
     const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
@@ -129,7 +129,8 @@ function withoutWords(isAlive: boolean): string {
 }
 
 /**
- * Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build.
+ * In the bundle, a file beside this one; from the sources, the entry itself, which Node runs
+ * without a build.
  */
 function backendProgram(): string {
   const bundled = fileURLToPath(new URL('./backend.cjs', import.meta.url));
@@ -139,9 +140,9 @@ function backendProgram(): string {
 }
 
 /**
- * Young objects get little room: a backend lives long and mostly waits, and would keep the memory
- * of one busy moment. Without V8's compilers it was 13 MB smaller, and could not keep up with an
- * agent that floods: they did not take effect when they were switched on later.
+ * Limits V8's young generation: a backend lives long and mostly waits, and would otherwise keep the
+ * memory of its busiest moment. Without V8's compilers it used 13 MB less but could not keep up
+ * with an agent that floods its output, and switching them on later had no effect.
  */
 export const backendNodeArgs: readonly string[] = [
   '--no-warnings',

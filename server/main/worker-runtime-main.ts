@@ -1,5 +1,4 @@
-// `worker-runtime.cjs`: the worker runtime as one file, to be copied to a host that has Node and
-// nothing else of Drover.
+// `worker-runtime.cjs`: the worker runtime in one file, for a host that has Node but no Drover.
 
 import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
 // `drover worker`: a backend in the foreground, for a fleet. Invalid settings are reported before
-// anything is opened: with an unreadable database URL it would work on the project's own file.
+// anything is opened, because with an unreadable database URL it would use the project's own file.
 
 import { Refusal } from '../core/failure.ts';
 import type { WorkerOptions } from '../protocol/worker-notes.ts';

@@ -1,4 +1,4 @@
-// Completion scripts, generated from the tree of commands, so that they always match it.
+// Completion scripts, generated from the command tree, so that they always match it.
 
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
@@ -16,7 +16,7 @@ export async function completionScript(
 }
 
 interface Path {
-  /** The words before, `` for the program itself. */
+  /** The preceding words; empty for the program itself. */
   readonly words: string;
   readonly commands: readonly { readonly name: string; readonly sentence: string }[];
   readonly options: readonly { readonly flag: string; readonly sentence: string }[];
@@ -50,7 +50,7 @@ function wordsOf(path: Path): string {
   );
 }
 
-/** Offers the words after the longest known path that is a prefix of the typed words. */
+/** Offers the words that follow the longest known path among the typed words. */
 function bash(paths: readonly Path[]): string {
   const cases = paths.map((path) => `    "${path.words}") words="${wordsOf(path)}" ;;`);
   return `# bash completion of drover

@@ -1,4 +1,4 @@
-// import and export.
+// The commands import and export.
 
 import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
@@ -62,21 +62,21 @@ export async function importFile(
   return await (await import('./run.ts')).run(context, {});
 }
 
-/** The file has no record that could be used, now or at an earlier import. */
+/** Whether the file had no usable record, now or at an earlier import. */
 function isNothing({ imported, unchanged, differs }: ImportResultView): boolean {
   return imported.epics + imported.tasks + unchanged + differs.length === 0;
 }
 
 /**
- * The text, and the numbers of the lines with invalid UTF-8 (they are refused by line, not as a
- * whole file).
+ * The text, and the numbers of lines with invalid UTF-8, which are refused one by one and not with
+ * the whole file.
  */
 export function decodeLines(bytes: Buffer): { readonly text: string; readonly badLines: number[] } {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
     return { text: decoder.decode(bytes), badLines: [] };
   } catch {
-    // Line by line: a line feed byte is never part of another character in UTF-8.
+    // Checked line by line, because in UTF-8 a line feed byte is never part of another character.
   }
   const badLines: number[] = [];
   let start = 0;
@@ -123,7 +123,7 @@ function withLineEnd(text: string): string {
 const sharedTriesMax = 5;
 
 /**
- * The file may belong to another tool too: merged with its content, and once more if it changes in
+ * Another tool may also write the file, so its content is merged, and merged again if it changes in
  * the meantime.
  */
 async function writeShared(context: CommandContext, client: Client, path: string): Promise<string> {

@@ -1,4 +1,4 @@
-// machines drain and fleet release: orders to a machine of the fleet, from any other one.
+// machines drain and fleet release: orders to a machine of the fleet from any other one.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { formatCount } from '../../core/format.ts';
@@ -15,10 +15,10 @@ export interface DrainOptions {
 type Client = Awaited<ReturnType<CommandContext['client']>>;
 
 const lookEveryMs = 500;
-/** A machine reads orders with its heartbeats, which come at least every 100 s (10m / 6). */
+/** A machine reads orders with its heartbeats, at least every 100 s (10m / 6). */
 const heardMaxMs = 120_000;
 const releasedMaxMs = 60_000;
-/** A backend that is not a worker stays while clients are connected. */
+/** A backend that is not a worker keeps running while clients are connected. */
 const idleMaxMs = 10_000;
 
 export async function drainMachine(

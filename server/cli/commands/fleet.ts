@@ -1,4 +1,4 @@
-// worker and machines: several machines that run the tasks of one project.
+// The commands worker and machines, for several machines that run the tasks of one project.
 
 import type { SettingKey } from '../../core/settings/settings.ts';
 import type { WorkerNote } from '../../protocol/worker-notes.ts';

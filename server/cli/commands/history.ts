@@ -1,4 +1,4 @@
-// report and at: the history, from the feed and from the stored past.
+// The commands report and at: the history, from the feed and from recorded changes.
 
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -49,7 +49,7 @@ export interface SearchOptions {
 }
 
 const hitsUsually = 50;
-/** Limit of one request. */
+/** Maximum number of results per request. */
 const hitsMax = 500;
 
 export async function search(
@@ -62,7 +62,7 @@ export async function search(
   const hits: TranscriptHit[] = [];
   let searched = 0;
   let after: string | null = null;
-  // Each answer covers about one second of reading.
+  // Each response covers about one second of reading.
   for (;;) {
     const found: TranscriptSearch = await client.call('transcripts.search', {
       words: words.join(' '),

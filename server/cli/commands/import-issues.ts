@@ -1,4 +1,4 @@
-// import github: adds issues to the plan, after a person has seen the resulting tasks.
+// import github: adds issues to the plan after the user has seen the resulting tasks.
 
 import { Refusal } from '../../core/failure.ts';
 import type { Client, ImportResultView } from '../../protocol/api.ts';
@@ -32,7 +32,7 @@ export async function importIssues(
     const asked = plainLine(words.join(' '));
     throw new Refusal('bad_import', `${plan.repository} ${reason}: ${asked}.`);
   }
-  // Runs the plan's own checks first, so that a plan to which a person agrees can be written.
+  // Runs the plan's checks first, so that a plan that the user confirms can be written.
   const checked = await write(client, plan, true);
   const counts = countsOf(plan, checked);
   const preview = previewOf(context, plan);
@@ -93,7 +93,7 @@ async function write(
 
 function previewOf({ surroundings, color }: CommandContext, plan: IssuePlanView): string {
   const width = Math.min(surroundings.stdout.columns, columnsMax);
-  // Tasks of one epic share one heading.
+  // Tasks of one epic share a heading.
   const tasks = plan.tasks
     .toSorted((a, b) => (a.epic_id ?? '').localeCompare(b.epic_id ?? ''))
     .map((task) => ({ ...task, title: `${task.id} ${task.title}` }));

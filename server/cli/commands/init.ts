@@ -1,4 +1,4 @@
-// init: makes a project of the repository, and asks in a terminal which agent works and which
+// init: turns the repository into a project and asks, in a terminal, which agent to use and which
 // command tests the work.
 
 import { readFile, writeFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ export async function init(
 
 type Ask = (question: string) => Promise<string | null>;
 
-/** The end of the input keeps the defaults. Returns the lines that report the result. */
+/** At the end of the input, the defaults apply. Returns the lines that report the result. */
 async function askForSettings(
   context: CommandContext,
   root: string,

@@ -1,4 +1,4 @@
-// why, events, log, diff: print and change nothing.
+// The commands why, events, log and diff, which only print.
 
 import { candidatesOf, candidateWords } from '../../protocol/candidates.ts';
 import type { Client, EventView, PlanView, TaskView } from '../../protocol/api.ts';

@@ -1,4 +1,4 @@
-// server install, uninstall, status: the backend as a service of the user, which outlives a logout.
+// server install, uninstall, status: runs the backend as a user service, which outlives a logout.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -99,7 +99,7 @@ function serviceOf({ surroundings }: CommandContext, root: string): UserService 
   return service;
 }
 
-/** Returns null when all succeeded, else why one did not. */
+/** Returns null if all succeeded, otherwise the reason for the first failure. */
 async function runAll(
   { surroundings }: CommandContext,
   starts: readonly ProgramStart[],

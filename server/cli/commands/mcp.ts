@@ -1,4 +1,4 @@
-// `drover mcp`: an MCP server on standard input and output for a person's assistant, to plan, run,
+// `drover mcp`: an MCP server on standard input and output for the user's assistant, to plan, run,
 // inspect and answer.
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -10,12 +10,12 @@ import { exitCodes } from '../exit-codes.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { defineTools, instructions, type Ask } from '../mcp/tools.ts';
 
-/** Serves until the client closes its end. The protocol has standard output for itself. */
+/** Serves until the client closes its end. The protocol uses standard output exclusively. */
 export async function mcp(context: CommandContext): Promise<number> {
   const { surroundings, directory } = context;
   const { findProject, initProject } = await surroundings.loadBackends();
 
-  // A client for each call, so that the next one finds a new backend if the old one has exited or
+  // Opens a client per call, so that the next call finds a new backend if the old one has exited or
   // was replaced.
   const ask: Ask = async (need, body) => {
     const call = new CommandContext(surroundings, { json: true, color: false, directory });
@@ -41,7 +41,7 @@ export async function mcp(context: CommandContext): Promise<number> {
   });
 }
 
-/** Calls back once all requests from before the end of the input are answered. */
+/** Calls back when all requests from before the end of the input have been answered. */
 function watchRequests(transport: Transport): (listener: () => void) => void {
   const open = new Set<string | number>();
   let listener: (() => void) | null = null;
@@ -49,7 +49,7 @@ function watchRequests(transport: Transport): (listener: () => void) => void {
   const send = transport.send.bind(transport);
   transport.onmessage = (message, extra) => {
     if ('method' in message && 'id' in message) open.add(message.id);
-    // A canceled request gets no answer.
+    // A canceled request gets no response.
     if ('method' in message && message.method === 'notifications/cancelled') {
       open.delete((message.params as { requestId: string | number }).requestId);
     }

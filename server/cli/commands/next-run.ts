@@ -1,11 +1,11 @@
-// After a decision: the run that carries it on, if none does.
+// After a decision, reports the run that must be started to carry it out, if none is active.
 
 import type { Client } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { plainLine } from '../plain-text.ts';
 import { nextRunLine } from '../render/next-run.ts';
 
-/** The decision has been made: nothing that fails here may fail its command. */
+/** The decision has been made, so no failure here may make the command fail. */
 export async function tellNextRun(
   context: CommandContext,
   client: Client,

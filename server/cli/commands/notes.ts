@@ -1,5 +1,5 @@
-// notes: list, add, keep, drop. review: the newest review of a task by an agent, and a person's
-// word on a finding.
+// notes: list, add, keep, drop. review: the latest review of a task by an agent, and overruling its
+// findings.
 
 import { findingLine } from '../../core/review/review.ts';
 import type { NoteView } from '../../protocol/requests/notes.ts';

@@ -1,4 +1,4 @@
-// init, epics, tasks: the commands that make the plan.
+// init, epics, tasks: the commands that build the plan.
 
 import { ruleFields, type TaskRuleOptions } from '../../core/exchange/task-rules.ts';
 import { basename, resolve } from 'node:path';
@@ -18,17 +18,17 @@ import { plainLine, plainText } from '../plain-text.ts';
 import { tellNextRun } from './next-run.ts';
 import { inputRefusal, readInputFile, textOfBytes } from '../read-input.ts';
 
-/** The limit of a description; longer input is refused before it is read. */
+/** Maximum size of a description. Longer input is refused before it is read. */
 const descriptionBytesMax = 1024 * 1024;
 
 type TextFields = 'description' | 'parent' | 'priority' | 'blocked_by' | 'type' | 'accept';
 
 export interface TaskOptions extends TaskRuleOptions, FlagsOf<Pick<TaskFields, TextFields>> {
   readonly descriptionFile?: string;
-  /** Image files that the description shows at its end. */
+  /** Image files to show at the end of the description. */
   readonly attach?: readonly string[];
   readonly label?: TaskFields['labels'];
-  /** The older word for `gate`. */
+  /** The old name of `gate`. */
   readonly testCommand?: string;
 }
 
@@ -39,7 +39,7 @@ export interface AddOptions
 
 export interface EditOptions extends TaskOptions {
   readonly title?: string;
-  /** `false` from `--no-epic`; `true` is the parser's default and has no meaning. */
+  /** `false` from `--no-epic`. `true` is the parser's default and has no meaning. */
   readonly epic?: string | boolean;
   readonly addBlocker?: readonly string[];
   readonly removeBlocker?: readonly string[];
@@ -75,7 +75,7 @@ export async function add(
 export async function templates(context: CommandContext): Promise<number> {
   const client = await context.client('data');
   const { config } = await client.call('status', {});
-  // Comes from our own settings, read and checked by the same code.
+  // Comes from our own settings, which were validated by the same code.
   const all = (config['templates']?.value ?? {}) as TaskTemplates;
   const list = Object.entries(all).map(([name, template]) => ({
     name,
@@ -119,7 +119,7 @@ export async function edit(
   return exitCodes.done;
 }
 
-/** `task-x.5 Title` makes sub-task 5 of `task-x`. */
+/** `task-x.5 Title` creates sub-task 5 of `task-x`. */
 export function splitSubTaskTitle(given: string): {
   readonly title: string;
   readonly parent: { readonly parent: string; readonly sequence: number } | null;
@@ -229,7 +229,7 @@ interface Image {
   readonly content: string;
 }
 
-/** Read before anything is asked, so that a file that cannot be read changes nothing. */
+/** Read before any request, so that an unreadable file changes nothing. */
 async function readImages(
   context: CommandContext,
   files: readonly string[] = [],
@@ -249,7 +249,7 @@ async function readImages(
   return images;
 }
 
-/** The description with the images at its end; empty if there are none. */
+/** The description with the images at its end; empty if it has neither. */
 async function withImages(
   client: Client,
   images: readonly Image[],
@@ -270,7 +270,7 @@ function descriptionWithoutCriteria({ description, acceptance_criteria }: TaskVi
   return withoutCriteria(description, acceptance_criteria).trim();
 }
 
-/** A text from a file, or from standard input (`-`); `what` names it in error messages. */
+/** Reads a text from a file or from standard input (`-`). `what` names it in error messages. */
 export async function readTextInput(
   context: CommandContext,
   file: string,

@@ -1,4 +1,4 @@
-// The pull request of an epic: its waits, and the actions on it.
+// The commands for an epic's pull request.
 
 import { Refusal } from '../../core/failure.ts';
 import { threadPlace } from '../../core/forge/pull-replies.ts';

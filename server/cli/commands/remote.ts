@@ -11,7 +11,7 @@ export async function remoteList(context: CommandContext): Promise<number> {
   const { listRemote } = await context.surroundings.loadBackends();
   const list = await listRemote({ root, env: context.surroundings.env });
   const lines = list.workers.map(({ name, provisioner, run, state }) => {
-    // Nothing follows it any more, whether a lease names it or nothing does.
+    // No process follows the worker any more, whether or not a lease names it.
     const shown = state === 'running' ? state : 'orphan';
     return plainLine(
       `${name}  ${shown.padEnd(7)}  ${provisioner}${run === null ? '' : `  ${run}`}`,
@@ -47,7 +47,7 @@ export async function remoteTest(
   return ok ? exitCodes.done : exitCodes.failed;
 }
 
-/** Omitted because a rule excludes it; sentences describe the other omitted files. */
+/** Descriptions for files omitted by a rule. Other omitted files have sentences of their own. */
 const rules: { readonly [R in LeftOut['reason']]?: string } = {
   ignored: '.droverignore names it',
   dependency: 'dependencies or build output that git does not track',

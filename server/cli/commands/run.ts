@@ -1,4 +1,4 @@
-// run and resume: start, follow to the end, judge.
+// run and resume: start a run, follow it to its end and compute the exit code.
 
 import { realpathSync } from 'node:fs';
 import type { SettingKey } from '../../core/settings/settings.ts';
@@ -25,7 +25,7 @@ import type { RunStarted } from '../../protocol/run-views.ts';
 type OptionOfRun = 'workers' | 'epic' | 'target' | 'gate' | 'fallback' | 'land';
 
 export interface RunCommandOptions extends Pick<RunOptions, OptionOfRun> {
-  /** Its kind, or `kind:model`. */
+  /** An agent kind, or `kind:model`. */
   readonly agent?: string;
   /** Single tasks instead of an epic. */
   readonly task?: RunOptions['tasks'];
@@ -102,8 +102,8 @@ export async function resume(
 const askTriesMax = 8;
 
 /**
- * A backend that died before it answered may have started the run: the next one joins it, or starts
- * it.
+ * Repeats the request if the backend died before it responded, because the run may have started.
+ * The next request then joins it.
  */
 async function askUntilAnswered<N extends 'run.start' | 'run.resume'>(
   context: CommandContext,
@@ -123,7 +123,7 @@ async function askUntilAnswered<N extends 'run.start' | 'run.resume'>(
   }
 }
 
-/** Before the run starts: a Ctrl-C in between must not leave it running unwatched. */
+/** Called before the run starts, so that Ctrl-C cannot leave it running unwatched. */
 async function withInterrupts(
   context: CommandContext,
   body: (interrupts: InterruptWatch) => Promise<number>,
@@ -137,7 +137,7 @@ async function withInterrupts(
 }
 
 interface FollowOptions {
-  /** The epic that was asked for; the run may be a wider one that covers it. */
+  /** The requested epic. The run may be a larger one that covers it. */
   readonly epic: string | null;
   readonly detach: boolean | undefined;
   readonly interrupts: InterruptWatch;
@@ -189,19 +189,19 @@ async function judge(
   tellWorkElsewhere(context, view, finished);
   tellUnusableAgents(context, finished);
   const code = finished?.data['exit_code'];
-  // The outcome of tasks that belong to another run does not change this one's exit code.
+  // The outcome of another run's tasks does not affect this run's exit code.
   if (typeof code === 'number' && epic === view.epic_id) return code;
   return judgeRun({ tasks, unlandedEpic, interrupted });
 }
 
-/** Returns null if the run landed nothing, or the checkout does not have it yet. */
+/** Returns null if the run landed nothing, or if the checkout does not have it yet. */
 function landedLine({ target }: StatusSnapshot, { base_sha: base }: RunView): string | null {
   if (target === null || target.sha === null || target.pending > 0 || target.sha === base)
     return null;
   return plainLine(`Landed on ${target.branch ?? ''} · ${target.sha.slice(0, 8)}`);
 }
 
-/** Landed work that the checkout does not have yet: its branch, and the obstacle. */
+/** Reports landed work that the checkout does not have yet, with its branch and the obstacle. */
 function tellWhatWaits(
   context: CommandContext,
   { run: last, target }: StatusSnapshot,
@@ -219,7 +219,7 @@ function tellWhatWaits(
   context.tell(`${commits} for your checkout of ${target.branch ?? ''}${where}.${why}`);
 }
 
-/** Completed work that is only on the line of another epic. */
+/** Reports completed work that is only on another epic's line. */
 function tellWorkElsewhere(
   context: CommandContext,
   view: RunView,
@@ -231,7 +231,7 @@ function tellWorkElsewhere(
     const names = tasks.slice(0, namesMax).join(', ');
     const more = tasks.length > namesMax ? ` and ${tasks.length - namesMax} more` : '';
     const epic = branch.slice(branch.lastIndexOf('/') + 1);
-    // A run of only that epic has not landed it: the settings land each task separately.
+    // The settings land each task separately, so a run of only that epic has not landed it.
     const how = view.epic_id === epic && view.land === 'task' ? ' --land epic' : '';
     context.tell(
       plainLine(
@@ -241,7 +241,9 @@ function tellWorkElsewhere(
   }
 }
 
-/** Tasks are left for agents that cannot start: their attempts are not used up. */
+/**
+ * Reports tasks that are left because their agents cannot start. Their attempts are not used up.
+ */
 function tellUnusableAgents(context: CommandContext, finished: EventView | null): void {
   const unusable = finished?.data['unusable_agents'];
   if (!Array.isArray(unusable)) return;
@@ -253,7 +255,7 @@ function tellUnusableAgents(context: CommandContext, finished: EventView | null)
 
 const namesMax = 10;
 
-/** The run is over: if the backend is gone by now, the database has the same result. */
+/** The run is over. If the backend has exited, the database has the same result. */
 async function statusAtEnd(
   context: CommandContext,
   client: Client,
@@ -269,8 +271,8 @@ async function statusAtEnd(
 }
 
 /**
- * The run's own word counts (an epic without changes has no commit to show); without it, the epic's
- * facts.
+ * The run's own result counts, because an epic without changes has no commit. Without it, the
+ * epic's facts do.
  */
 function hasLanded(
   snapshot: StatusSnapshot,

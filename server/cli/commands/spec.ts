@@ -1,4 +1,4 @@
-// spec: turns a design into a plan, shows it, and writes it after a person's confirmation.
+// spec: turns a design into a plan, shows it, and writes it after the user confirms it.
 
 import { writeFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -15,7 +15,7 @@ import { createPaint } from '../render/style.ts';
 
 const savedMax = 99;
 const columnsMax = 100;
-/** About the files that a plan is made from, as in the feed. */
+/** Limit for the names of the plan's files, as stored in the feed. */
 const nameCharactersMax = 200;
 
 export interface SpecOptions {
@@ -35,7 +35,7 @@ export async function spec(
   const root = await context.root();
   checkCanEnd(context, options);
   const documents = await readDesign(context, names);
-  // An unusable database is reported before a model costs anything.
+  // Reports an unusable database before a model call costs money.
   (await context.client('data')).close();
   if (options.out === undefined) return await planAndWrite(context, { root, documents, options });
   const path = resolve(context.directory, options.out);
@@ -61,8 +61,8 @@ interface Wanted {
 }
 
 /**
- * Reported before a model is called: the answer costs time and money, and no person could approve
- * it.
+ * Checked before the model is called, because its answer costs time and money and could not be
+ * confirmed.
  */
 function checkCanEnd({ surroundings }: CommandContext, options: SpecOptions): void {
   const isDecided = options.yes === true || options.dryRun === true || options.out !== undefined;
@@ -73,7 +73,7 @@ function checkCanEnd({ surroundings }: CommandContext, options: SpecOptions): vo
   );
 }
 
-/** The plan, or the exit code if none was made. */
+/** Returns the plan, or the exit code if none was made. */
 async function plan(
   context: CommandContext,
   { root, documents, options }: Wanted,
@@ -111,7 +111,7 @@ async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<nu
   const names = documents.map(({ name }) => name);
   const planned = await plan(context, wanted);
   if (typeof planned === 'number') return planned;
-  // Runs the project's own checks first, so that a plan to which a person agrees can be written.
+  // Runs the project's checks first, so that a plan that the user confirms can be written.
   const source = `plan of ${names.join(', ')}`.slice(0, nameCharactersMax);
   const bringPlan = { planned, source };
   const checked = await bring(context, bringPlan, true);
@@ -143,7 +143,7 @@ async function write(context: CommandContext, plan: Bringing): Promise<number> {
   return exitCodes.done;
 }
 
-/** Tasks that name the same files wait for each other. */
+/** Makes tasks that name the same files wait for each other. */
 function ordered(planned: SpecPlanView): SpecPlanView {
   const edges = edgesOf(planned);
   const tasks = planned.tasks.map((task) => {
@@ -202,7 +202,7 @@ function savedText(name: string, planned: SpecPlanView): string {
 }
 
 /**
- * Imports like `drover import`: one transaction, with its checks. Returns an exit code if it is
+ * Imports like `drover import`: in one transaction with its checks. Returns an exit code if it is
  * refused.
  */
 interface Bringing {
@@ -243,8 +243,8 @@ function answer(
 }
 
 /**
- * Created before a model is called, so that a plan is not lost because it cannot be saved; existing
- * files are never overwritten.
+ * Created before the model is called, so that a plan is not lost because it cannot be saved. Never
+ * overwrites a file.
  */
 async function reserve(path: string, name: string): Promise<void> {
   try {

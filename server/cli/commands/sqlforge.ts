@@ -1,12 +1,12 @@
-// sqlforge apply: the plan first, then the change, once a person has named the environment. Agents
-// are refused it.
+// sqlforge apply: shows the plan first, and applies it after the user has typed the environment's
+// name. Refuses agents.
 
 import { Refusal } from '../../core/failure.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 
-/** No option, no path, nothing that a shell could misread. */
+/** Excludes options, paths and characters that a shell could interpret. */
 const environmentName = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/;
 
 export interface SqlforgeApplyOptions {

@@ -32,7 +32,7 @@ export async function status(context: CommandContext, options: StatusOptions): P
   );
 }
 
-/** One snapshot, now or of the past. */
+/** Shows one snapshot, of now or of an earlier moment. */
 export async function showSnapshot(
   context: CommandContext,
   snapshot: StatusSnapshot,
@@ -74,7 +74,7 @@ async function shower(
 
 const watchEveryMs = 250;
 
-/** Never updates faster than a person can read, and never queries twice at the same time. */
+/** Updates no faster than a person can read, with at most one query at a time. */
 class StatusWatch {
   readonly #context: CommandContext;
   readonly #scope: Scope;
@@ -110,7 +110,7 @@ class StatusWatch {
         this.#show(await this.#client.call('status', this.#scope));
       }
     } catch {
-      // The backend has just exited; the next one is asked as soon as it exists.
+      // The backend has just exited. The next one is used as soon as it exists.
     } finally {
       this.#isLooking = false;
     }

@@ -1,4 +1,4 @@
-// Decisions about a task: pause, cancel, retry, answer, approve …
+// A user's decisions about a task: pause, cancel, retry, answer, approve and so on.
 
 import { Refusal } from '../../core/failure.ts';
 import { describeWrongState } from '../../core/work/wrong-state.ts';
@@ -100,7 +100,7 @@ function hintSentence({ id, phase }: TaskView, reaches: 'now' | 'next_prompt'): 
 
 export async function answer(context: CommandContext, id: string, choice: string): Promise<number> {
   const client = await context.client('engine');
-  // A choice among candidates lands at once.
+  // Choosing a candidate lands it at once.
   const answered = await client.call('answer', { id, choice });
   const task = await untilTaskLanded(context, client, answered);
   await tellNextRun(context, client, task.id);
@@ -162,10 +162,10 @@ function mergeLine({ id, conflict_files: files }: TaskView): string {
   return `The next attempt of ${id} merges ${what} with the landed work. It cannot land while a conflict is undecided.`;
 }
 
-/** Most names in the line about a landing. */
+/** Maximum number of file names in the line about a landing. */
 const landingFilesMax = 5;
 
-/** Returns null if no commit waits for the review: a plan, or an attempt without changes. */
+/** Returns null if the review has no commit to land: a plan, or an attempt without changes. */
 async function landingLine(client: Client, id: string): Promise<string | null> {
   const change = await client.call('change', { id }).catch(() => null);
   if (change?.state !== 'review' || change.size === null || change.files.length === 0) return null;
@@ -177,8 +177,8 @@ async function landingLine(client: Client, id: string): Promise<string | null> {
 }
 
 /**
- * Approved work lands automatically. The command waits only if that happens soon: a gate may take
- * longer than a person waits.
+ * Approved work lands automatically. The command waits for that only briefly, because a gate may
+ * take longer than a user wants to wait.
  */
 async function untilTaskLanded(
   context: CommandContext,
@@ -222,7 +222,7 @@ async function untilEpicEnded(
   return answered;
 }
 
-/** Takes as long as its gate does; Ctrl-C ends the wait, not the undo. */
+/** Takes as long as its gate. Ctrl-C stops waiting, not the undo. */
 export async function undo(
   context: CommandContext,
   id: string,
@@ -235,7 +235,7 @@ export async function undo(
     context.answer(planned, 'Nothing was changed (--dry-run).');
     return exitCodes.done;
   }
-  // In the shell of an agent: its word is not the person's.
+  // In an agent's shell, the request is not the user's.
   const { DROVER_TASK_ID: agentOf } = context.surroundings.env;
   const by = agentOf === undefined ? {} : { by: `agent of ${agentOf}` };
   const started = await client.call('undo', { id, ...by });
@@ -315,7 +315,7 @@ export async function reset(
     const [first] = result.refused;
     throw new Refusal('reset', `Nothing was reset: ${first?.id ?? ''}: ${first?.reason ?? ''}`);
   }
-  // One task: its view, like the other commands here; the lists are beside it.
+  // For one task, prints its view, as other commands do. The lists are separate.
   const [only] = ids;
   const task = ids.length === 1 && only ? await client.call('task.show', { id: only }) : {};
   const text =
@@ -333,7 +333,9 @@ function itemSentence(item: TaskView | EpicView): string {
   return 'epic_id' in item ? taskSentence(item) : `${item.id}  ${plainLine(item.title)}`;
 }
 
-/** Waits until the change has taken effect: the agent's processes have ended, the row shows it. */
+/**
+ * Waits until the change has taken effect: the agent's processes have ended and the row shows it.
+ */
 async function untilReal(
   context: CommandContext,
   client: Client,

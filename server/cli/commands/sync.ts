@@ -1,9 +1,9 @@
-// `drover sync beads`: keeps a Beads file and the plan equal in both directions, once or for as
-// long as it runs.
+// `drover sync beads`: synchronizes a Beads file and the plan in both directions, once or
+// continuously.
 //
-// The last state of both sides is stored beside the plan. A line that differs from it is the other
-// side's change and is applied first; then our records are written, each over its own line. So
-// neither side repeats an old value over a new one.
+// The last synchronized state is stored beside the plan. Lines that differ from it are the other
+// side's changes and are applied first. Then our records are written, each over its own line. So
+// neither side overwrites a new value with an old one.
 
 import { createHash } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
@@ -26,13 +26,13 @@ export interface SyncOptions {
 interface Pass {
   readonly file: string;
   readonly imported: ImportResultView['imported'];
-  /** Records of the plan that were changed by the file. */
+  /** Records of the plan that the file changed. */
   readonly taken: readonly string[];
-  /** Running tasks that were canceled: their issues were deleted or given up. */
+  /** Running tasks that were canceled because their issues were deleted or given up. */
   readonly cancelled: readonly string[];
-  /** True when the file was written. */
+  /** True if the file was written. */
   readonly written: boolean;
-  /** Ids whose line is newer than ours and was left. */
+  /** Ids whose line is newer than the plan and was left unchanged. */
   readonly kept: readonly string[];
   readonly warnings: ImportResultView['warnings'];
 }
@@ -62,7 +62,7 @@ export async function syncBeads(
 
 const fileNames = ['issues.jsonl', 'beads.jsonl'] as const;
 
-/** `folder` holds `.beads`, or is it. */
+/** `folder` contains `.beads`, or is it. */
 async function fileOf(folder: string): Promise<string> {
   for (const place of [join(folder, '.beads'), folder]) {
     for (const name of fileNames) {
@@ -80,7 +80,10 @@ async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null;
 }
 
-/** Stored beside the plan; without it the whole file counts, as in an import. */
+/**
+ * The path of the last synchronized state, beside the plan. Without that state the whole file is
+ * applied, as in an import.
+ */
 async function basePlace(context: CommandContext, file: string): Promise<string> {
   const name = createHash('sha256').update(file).digest('hex').slice(0, 16);
   const place = join(await context.root(), '.drover', 'beads', `${name}.jsonl`);
@@ -93,11 +96,11 @@ const triesMax = 5;
 interface Synced {
   readonly file: string;
   readonly place: string;
-  /** Null if `bd` is not installed, so that only the file counts. */
+  /** Null if `bd` is not installed, so that only the file is synchronized. */
   readonly bd: BeadsProgram | null;
 }
 
-/** Syncs with the database of `bd` on the other side of the file. */
+/** Synchronizes with `bd`'s database on the other side of the file. */
 async function syncBoth(context: CommandContext, synced: Synced): Promise<Pass> {
   const { bd } = synced;
   tellProblem(context, (await bd?.flush()) ?? null);
@@ -132,7 +135,7 @@ async function syncOnce(context: CommandContext, { file, place, bd }: Synced): P
     );
     const isWritten = text !== present;
     if (isWritten) await bd?.willWrite(present, text);
-    // The other tool has written in the meantime: both sides are read again.
+    // The other tool has written in the meantime, so both sides are read again.
     if (isWritten && !(await writeWhole(file, text, present))) continue;
     const settled = withOldLines(text, base ?? '', new Set(later));
     if (settled !== base) await writeWhole(place, settled, null);
@@ -165,7 +168,7 @@ async function cancelUnwanted(
   return ids;
 }
 
-/** A client for each request: a watch outlives backends. */
+/** Opens a client per request, because a watch outlives backends. */
 async function withClient<T>(
   context: CommandContext,
   need: 'data' | 'engine',
@@ -185,13 +188,10 @@ interface Watched extends Synced {
 }
 
 const lookEveryMs = 500;
-/** How often `bd` writes its database to the file: some versions do so once a minute. */
+/** How often `bd` writes its database to the file. Some versions do so only once a minute. */
 const flushEveryMs = 3_000;
 
-/**
- * Polls the file's time and size and the number of the last event; if one of them has changed, a
- * pass follows.
- */
+/** Polls the file's time and size and the last event number, and runs a pass if one has changed. */
 async function watch(context: CommandContext, watched: Watched): Promise<void> {
   const { file, bd, isStopped } = watched;
   let seen = '';
@@ -207,7 +207,7 @@ async function watch(context: CommandContext, watched: Watched): Promise<void> {
       const pass = await passOrReport(context, watched);
       flushedMs = context.surroundings.nowMs();
       if (pass !== null) tell(context, pass, true);
-      // The state before the pass: changes during the pass are detected the next time.
+      // The state before the pass, so that changes during it are detected next time.
       seen = now;
     }
     const tookMs = context.surroundings.nowMs() - startMs;
@@ -223,7 +223,7 @@ async function signsOf(context: CommandContext, file: string): Promise<string> {
   return `${facts?.mtimeNs ?? 0}/${facts?.size ?? 0}/${facts?.ino ?? 0}/${seq}`;
 }
 
-/** A file that is half written or refused is reported once, and read again when it changes. */
+/** Reports a half-written or refused file once, and reads it again when it changes. */
 async function passOrReport(context: CommandContext, watched: Watched): Promise<Pass | null> {
   try {
     return await syncBoth(context, watched);
@@ -236,7 +236,7 @@ async function passOrReport(context: CommandContext, watched: Watched): Promise<
 function tell(context: CommandContext, pass: Pass, isWatching = false): void {
   const { imported, taken, cancelled, written, kept, warnings, file } = pass;
   const isNews = imported.epics + imported.tasks + taken.length + cancelled.length > 0 || written;
-  // The first pass reported bad lines; warnings about current events have no line.
+  // The first pass reported bad lines. Warnings about current events have no line.
   for (const { line, id, message } of warnings) {
     if (isWatching && line > 0) continue;
     const where = line === 0 ? '' : `${file}:${line}: `;

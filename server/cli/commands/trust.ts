@@ -1,4 +1,4 @@
-// trust: which settings of the repository would start programs here, and a person's word for them.
+// trust: lists the repository's settings that start programs here, and accepts them.
 
 import type { TrustReport } from '../../protocol/trust-report.ts';
 import type { CommandContext } from '../context.ts';

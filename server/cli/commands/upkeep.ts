@@ -1,4 +1,4 @@
-// worktrees, doctor, the backend itself, and the worker runtime.
+// worktrees, doctor, the backend, and the worker runtime.
 
 import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
@@ -113,7 +113,7 @@ export async function doctor(
   );
   const agents = ['', 'Agents:', ...report.agents.map(agentLine)];
   context.answer(report, [backend, ...checks, ...agents, ...probeLines(sandbox)].join('\n'));
-  // Fleet setup scripts rely on this; other missing things are reported as before.
+  // Scripts that set up a fleet rely on this exit code. Other missing things are only reported.
   const isUnusable = report.checks.some(
     ({ name, ok }) => !ok && /^(?:fleet database|fleet remote|remote commits|forge.*)$/u.test(name),
   );

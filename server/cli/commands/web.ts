@@ -39,7 +39,7 @@ export async function web(context: CommandContext, options: WebOptions): Promise
   return exitCodes.done;
 }
 
-/** If no browser can be opened, a person follows the printed link. */
+/** If no browser can be opened, the user follows the printed link. */
 async function openOr(context: CommandContext, url: string, print: () => void): Promise<void> {
   const { openLink } = await import('../../platform/open-link.ts');
   if (await openLink(url, context.surroundings.env)) {

@@ -1,4 +1,4 @@
-// webhooks list, test, retry.
+// The commands webhooks list, test and retry.
 
 import type { WebhookDeliveryView, WebhookEndpointView } from '../../protocol/webhook-views.ts';
 import type { CommandContext } from '../context.ts';

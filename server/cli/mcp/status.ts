@@ -1,10 +1,10 @@
-// `status` for an assistant: the facts that decide the next step, without the settings and the
-// empty fields.
+// `status` for an assistant: the facts that decide the next step, without settings and empty
+// fields.
 
 import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { formatSummaryLine } from '../render/summary.ts';
 
-/** Tasks of a large plan that are listed: those that are over are left out first. */
+/** Maximum number of listed tasks. Tasks that are over are omitted first. */
 const tasksMax = 200;
 
 export function summarizeStatus(snapshot: StatusSnapshot): unknown {
@@ -49,7 +49,7 @@ function taskOf(task: TaskView): unknown {
   };
 }
 
-/** The run has ended, or waits for a person's answer. */
+/** Whether the run has ended or waits for the user's answer. */
 export function runIsOver({ run, questions }: StatusSnapshot): boolean {
   return run?.active !== true || questions.some(({ state }) => state === 'open');
 }

@@ -1,5 +1,6 @@
-// The tools of `drover mcp`: the rights of a person's assistant. Approving, undoing and setting a
-// gate stay with the person, because they control which programs run on the machine and what lands.
+// The tools of `drover mcp`, which define the rights of the user's assistant. Approving, undoing
+// and setting a gate are left to the user, because they control which programs run on the machine
+// and what lands.
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -19,12 +20,12 @@ import { runIsOver, summarizeStatus } from './status.ts';
 export const instructions =
   'Drover runs coding agents in parallel on the tasks of this git repository, each in its own worktree, and lands what passes the gate. Plan with add_plan, add_epic and add_task (blocked_by orders tasks), start with run, look with status, why, log and report, and answer the questions of agents with answer. Approving and undoing are for the person at the terminal.';
 
-/** Runs `body` with a client: of this process, or of a backend, which is started if none runs. */
+/** Calls `body` with a client: in this process, or of a backend, which is started if none runs. */
 export type Ask = <T>(need: 'data' | 'engine', body: (client: Client) => Promise<T>) => Promise<T>;
 
 export interface ToolHost {
   readonly ask: Ask;
-  /** Makes the repository a project if it is not one yet. */
+  /** Turns the repository into a project if it is not one. */
   readonly ensureProject: () => Promise<void>;
   readonly sleep: (ms: number) => Promise<void>;
   readonly nowMs: () => number;
@@ -50,7 +51,7 @@ const taskShape = {
   type,
 } as const;
 
-/** The same part of a request, with the facts that a model must know about it here. */
+/** The request's own parameter, with the description that a model needs here. */
 function optionalText(description: string): z.ZodMiniExactOptional<z.ZodMiniString> {
   return optional(anyText.check(z.describe(description)));
 }
@@ -125,7 +126,8 @@ interface GivenPlan {
 }
 
 /**
- * One import: its checks of references and loops, and its one transaction, are those of every plan.
+ * One import, with the same checks of references and loops, and the same single transaction, as
+ * every plan.
  */
 async function addPlan(client: Client, { epics = [], tasks }: GivenPlan): Promise<unknown> {
   const ids = new Map<string, string>();
@@ -370,7 +372,7 @@ async function shortTask(asked: Promise<{ id: string; status: string }>): Promis
 
 type Present<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** Leaves out absent values. */
+/** Omits absent values. */
 function present<T extends object>(given: T): Present<T> {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Present<T>;
@@ -378,7 +380,7 @@ function present<T extends object>(given: T): Present<T> {
 
 const answerCharactersMax = 200_000;
 
-/** A refusal is an answer that the assistant reads, not a fault of the protocol. */
+/** A refusal is a result that the assistant reads, not a protocol error. */
 async function answer(request: () => Promise<unknown>): Promise<CallToolResult> {
   try {
     const value = await request();

@@ -1,4 +1,4 @@
-// Commands that bring plans in and take them out.
+// The commands that import and export plans.
 
 import { Option, type Command } from 'commander';
 import { calls, define, type ProgramHost } from './options.ts';

@@ -1,4 +1,4 @@
-// A command whose complaints are one sentence each: the mistake, and the correct form.
+// A command whose usage errors are one sentence each: the mistake and the correct form.
 
 import { Command, type ErrorOptions, type HelpContext } from 'commander';
 import { remedyForGoWord } from './words-of-go.ts';
@@ -23,7 +23,7 @@ export class DroverCommand extends Command {
       return super.help(context as HelpContext);
     }
     const [word, name] = this.args;
-    // Commander answers `help` of a command that does not exist like a missing command.
+    // Commander treats `help` of an unknown command like a missing command.
     if (word === 'help' && name !== undefined) return this.parse([name], { from: 'user' }) as never;
     this.outputHelp({ error: true });
     return this.error('a command is missing', { code: 'commander.help' });
@@ -41,7 +41,7 @@ export class DroverCommand extends Command {
       case 'commander.help':
       case 'commander.unknownCommand': {
         const names = this.commands.map((command) => command.name());
-        // All of them would be too many for a sentence at the top.
+        // At the top level, the sentence cannot list all commands.
         return this.parent === null
           ? `see ${path} --help`
           : `${path} knows ${names.join(', ')}, see ${path} --help`;
@@ -51,7 +51,7 @@ export class DroverCommand extends Command {
     }
   }
 
-  /** Requires an operand that this form of the command needs, even if it is optional otherwise. */
+  /** Requires an operand that this form of the command needs although it is otherwise optional. */
   #operands(missing = ''): string {
     return this.registeredArguments
       .map((argument) => {

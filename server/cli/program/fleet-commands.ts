@@ -1,4 +1,4 @@
-// Commands for a fleet: several machines that work on one project.
+// The commands for a fleet of machines that work on one project.
 
 import type { Command } from 'commander';
 import { calls, collect, define, duration, wholeNumber, type ProgramHost } from './options.ts';

@@ -1,4 +1,4 @@
-// Commands about the past: reports, traces and metrics.
+// The commands about the past: reports, traces and metrics.
 
 import { InvalidArgumentError, type Command } from 'commander';
 import type { AtOptions, AtView } from '../commands/history.ts';

@@ -1,4 +1,4 @@
-// Commands that print and change nothing.
+// The commands that only print.
 
 import type { Command } from 'commander';
 import { calls, define, wholeNumber, type ProgramHost } from './options.ts';

@@ -1,5 +1,5 @@
-// Options that every command takes, values that are checked while the command line is read, and
-// help with examples.
+// Options that every command takes, values that are validated during parsing, and help with
+// examples.
 
 import { InvalidArgumentError, type Command } from 'commander';
 import { priorityOfWord } from '../../core/plan/priority.ts';
@@ -8,7 +8,7 @@ import type { CommandContext, GlobalOptions } from '../context.ts';
 
 export type Handler = (context: CommandContext) => Promise<number>;
 
-/** The tree of commands' requirements of its caller. */
+/** The host's functions that the command tree needs. */
 export interface ProgramHost {
   write(text: string): void;
   writeError(text: string): void;
@@ -16,8 +16,8 @@ export interface ProgramHost {
 }
 
 /**
- * An action whose function is loaded only when the command runs. It takes the values of the command
- * line, in their order.
+ * An action whose function is loaded only when the command runs. It gets the command line's values
+ * in order.
  */
 export function calls(
   host: ProgramHost,
@@ -25,15 +25,15 @@ export function calls(
   load: () => Promise<(context: CommandContext, ...given: never[]) => Promise<number>>,
 ): (...given: readonly unknown[]) => Promise<void> {
   return async (...given) => {
-    // Commander adds the command itself at the end.
+    // Commander appends the command itself.
     const named = given.slice(0, -1) as never[];
     await host.run(command, async (context) => (await load())(context, ...named));
   };
 }
 
 /**
- * Gives every command of the tree the options that may be anywhere. Each has them itself, so that
- * they never swallow the value of another option (`add -d "-C is broken"`).
+ * Adds the options that may appear anywhere to every command of the tree. Each command has its own,
+ * so that they never consume another option's value (`add -d "-C is broken"`).
  */
 export function addGlobals(command: Command): void {
   command
@@ -58,7 +58,7 @@ export function readGlobalOptions(command: Command): GlobalOptions {
   return { json, color, directory };
 }
 
-/** A command below `parent` with its sentence and its examples. */
+/** Defines a command below `parent`, with its description and examples. */
 export function define(
   parent: Command,
   usage: string,
@@ -90,12 +90,12 @@ export function priorityValue(text: string): number | string {
   throw new InvalidArgumentError('It must be a whole number, or critical, high, normal or low.');
 }
 
-/** For options that may be given several times. */
+/** For options that may be repeated. */
 export function collect(text: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), text];
 }
 
-/** `key=value`, several times; the last one counts. */
+/** Parses repeated `key=value` options. The last value for a key wins. */
 export function collectValue(
   text: string,
   before: Readonly<Record<string, string>> | undefined,
@@ -106,7 +106,7 @@ export function collectValue(
   return Object.fromEntries([...Object.entries(before ?? {}), pair]);
 }
 
-/** `a,b` and repeated options alike. */
+/** Parses both `a,b` and repeated options. */
 export function collectIds(text: string, before: readonly string[] | undefined): readonly string[] {
   const ids = text.split(',').map((id) => id.trim());
   return [...(before ?? []), ...ids.filter((id) => id !== '')];

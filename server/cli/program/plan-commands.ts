@@ -1,4 +1,4 @@
-// Commands that make the plan: init, epics, tasks.
+// The commands that build the plan: init, epics, tasks.
 
 import { Option, type Command } from 'commander';
 import type { AddOptions } from '../commands/plan.ts';

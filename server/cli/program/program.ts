@@ -1,4 +1,4 @@
-// The tree of commands, as `drover --help` shows it.
+// The command tree, as `drover --help` shows it.
 
 import type { Command } from 'commander';
 import { droverVersion } from '../../protocol/version.ts';
@@ -66,7 +66,7 @@ Start with:
   return program;
 }
 
-/** Omits `[options]`: every command has some. */
+/** Omits `[options]`, because every command has some. */
 function termOf(command: Command): string {
   const names = [command.name(), ...command.aliases()].join('|');
   const operands = command.registeredArguments.map((argument) => {

@@ -1,4 +1,4 @@
-// The commands of remote attempts' workers.
+// The commands for workers of remote attempts.
 
 import { InvalidArgumentError, type Command } from 'commander';
 import { calls, define, type ProgramHost } from './options.ts';

@@ -1,4 +1,4 @@
-// Commands that let the agents work.
+// The commands that run agents.
 
 import { Option, type Command } from 'commander';
 import { landModes } from '../../core/plan/task.ts';

@@ -1,4 +1,4 @@
-// Commands by which a person decides about a task.
+// The commands by which the user decides about a task.
 
 import type { Command } from 'commander';
 import type { ResetOptions } from '../commands/steer.ts';
@@ -50,7 +50,7 @@ export function defineSteerCommands(program: Command, host: ProgramHost): void {
   defineEndings(program, steer);
 }
 
-/** Words and stops for an agent that works. */
+/** Hints to a running agent, and stopping it. */
 function defineSteering(
   program: Command,
   steer: (command: Command, choose: (commands: Steer) => Handler) => Promise<void>,

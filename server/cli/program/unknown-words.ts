@@ -1,6 +1,5 @@
-// `drover nonsense --help` and `drover run --nonsense --help` ask for the help of a word that does
-// not exist: they are refused like the same line without --help, by the parser, which names the
-// nearest word.
+// Refuses `drover nonsense --help` and `drover run --nonsense --help` like the same lines without
+// --help, so that the parser can suggest the closest known word.
 
 import type { Command, Option } from 'commander';
 
@@ -32,14 +31,14 @@ function isKnown(program: Command, words: readonly string[]): boolean {
       continue;
     }
     const option = command.options.find((one) => isOption(one, word));
-    // A command that takes the options of another program cannot tell.
+    // A command that passes options to another program accepts unknown ones.
     if (option === undefined) return takesAnyOption(command);
     if (option.required && (word === option.long || word === option.short)) at += 1;
   }
   return true;
 }
 
-/** `--epic`, `--epic=x`, `-e`, and `-ex` if it takes a value. */
+/** Matches `--epic`, `--epic=x`, `-e`, and `-ex` if the option takes a value. */
 function isOption({ long = '', short = '', required, optional }: Option, word: string): boolean {
   if (word === long || word === short) return true;
   if (long !== '' && word.startsWith(`${long}=`)) return true;

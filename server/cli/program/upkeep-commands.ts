@@ -1,4 +1,4 @@
-// Commands around the project: worktrees, checks, the backend itself.
+// The commands around the project: worktrees, checks, the backend.
 
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { parseListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';

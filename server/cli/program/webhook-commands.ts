@@ -1,4 +1,4 @@
-// The commands of webhooks.
+// The commands for webhooks.
 
 import { Option, type Command } from 'commander';
 import { calls, define, type ProgramHost } from './options.ts';

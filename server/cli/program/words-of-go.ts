@@ -1,5 +1,4 @@
-// Commands of the Go original that have other names here: a person who types one sees the new
-// name.
+// Commands of the Go version that have other names here. A user who types one gets the new name.
 
 const commands: { readonly [word: string]: string } = {
   watch: 'use "drover status --watch"',
@@ -20,8 +19,7 @@ const options: { readonly [option: string]: string } = {
 };
 
 /**
- * `path`: the command as it is typed, without `drover`; `complaint`: the sentence about the unknown
- * word.
+ * `path`: the command as typed, without `drover`. `complaint`: the sentence about the unknown word.
  */
 export function remedyForGoWord(path: string, complaint: string): string | null {
   const word = /unknown (?:command|option) '([^']+)'/.exec(complaint)?.[1];

@@ -1,10 +1,10 @@
-// One event of the feed as one plain line.
+// Formats one event of the feed as one plain line.
 
 import type { EventView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { clockText } from './figures.ts';
 
-/** The most important value first; the rest of an event's data is for programs. */
+/** The most important value comes first. The rest of an event's data is for programs. */
 const tellingKeys = [
   'message',
   'reason',
@@ -21,7 +21,7 @@ const tellingKeys = [
 ] as const;
 
 const detailLengthMax = 160;
-/** Its end is a command that the reader may run. */
+/** Long, because the text may end with a command for the reader. */
 const changeLengthMax = 1_000;
 
 export function eventLine(event: EventView): string {
@@ -33,7 +33,7 @@ export function eventLine(event: EventView): string {
   return `${head} ${plainLine(subject)}${detail === '' ? '' : `  ${detail}`}`.trimEnd();
 }
 
-/** `follow-up task-x: Title`: the task that an agent added, by the id that commands take. */
+/** `follow-up task-x: Title`: a task that an agent added, with the id for commands. */
 export function addedText(data: EventView['data']): string {
   const kind = data['kind'] === 'follow_up' ? 'follow-up' : 'sub-task';
   return shortened(`${kind} ${textOf(data['task'])}: ${textOf(data['title'])}`);
@@ -58,7 +58,7 @@ function shortened(detail: string, lengthMax = detailLengthMax): string {
   return detail.length > lengthMax ? `${detail.slice(0, lengthMax - 1)}…` : detail;
 }
 
-/** How a run has ended, without the counts that are zero. */
+/** How a run ended, without counts that are zero. */
 function endCounts(data: EventView['data']): string {
   const parts = ['completed', 'failed', 'left', 'cancelled'].flatMap((key) => {
     const count = data[key];

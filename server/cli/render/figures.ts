@@ -1,4 +1,4 @@
-// Durations, money, bars and times of day, as short as a column needs them.
+// Formats durations, money, bars and times of day for narrow columns.
 
 import { formatCost } from '../../core/format.ts';
 
@@ -12,7 +12,7 @@ export function durationText(seconds: number): string {
   return `${Math.floor(whole / 86_400)}d ${two(Math.floor(whole / 3600) % 24)}h`;
 }
 
-/** `$0.42`; empty for zero, so that no column of zeros appears. */
+/** `$0.42`; empty for zero, so that a column does not fill with zeros. */
 export function costText(dollars: number): string {
   return dollars > 0 ? formatCost(dollars) : '';
 }

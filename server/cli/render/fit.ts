@@ -1,4 +1,4 @@
-// Text made to fit a number of columns: wide characters count two, combined ones count once.
+// Fits text into a number of columns. Wide characters count as two columns, combined ones as one.
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,15 +6,15 @@ import { fileURLToPath } from 'node:url';
 
 let segmenter: Intl.Segmenter | null = null;
 
-/** Made when it is needed: that takes long. */
+/** Created on demand, because creation is slow. */
 function graphemesOf(text: string): Iterable<Intl.SegmentData> {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   return segmenter.segment(text);
 }
 
 /**
- * Letters of the west, punctuation, arrows, lines, blocks and shapes: one column each, and none
- * joins another.
+ * Western letters, punctuation, arrows, lines, blocks and shapes, which take one column each and
+ * never combine.
  */
 const narrow =
   /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25fc\u2713-\u2718]*$/u;
@@ -31,8 +31,8 @@ function wideWidthOf(text: string): number {
 }
 
 /**
- * Bundled: a file beside this one. From the sources: the module itself, run by Node without a
- * build.
+ * In the bundle, a file beside this one; from the sources, the module itself, which Node runs
+ * without a build.
  */
 function loadWideWidth(): (text: string) => number {
   const bundled = fileURLToPath(new URL('./wide-text.cjs', import.meta.url));
@@ -58,7 +58,7 @@ export function fit(text: string, width: number): string {
   return `${cut.trimEnd()}…`;
 }
 
-/** Exactly `width` columns: cut or filled up with spaces. */
+/** Exactly `width` columns, cut or padded with spaces. */
 export function fill(text: string, width: number): string {
   const fitted = fit(text, width);
   return fitted + ' '.repeat(Math.max(0, width - displayWidth(fitted)));
@@ -70,8 +70,8 @@ export function fillStart(text: string, width: number): string {
 }
 
 /**
- * Broken at spaces into lines of at most `width` columns; a longer word is cut, leading spaces
- * stay.
+ * Breaks at spaces into lines of at most `width` columns. Cuts longer words and keeps leading
+ * spaces.
  */
 export function wrap(text: string, width: number, indent = ''): string {
   const lines: string[] = [];

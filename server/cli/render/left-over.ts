@@ -1,5 +1,5 @@
-// The work that a run leaves for a person: each task that failed or waits, the reason, and the
-// command to continue.
+// Lists what a run leaves for the user: each task that failed or waits, the reason, and the command
+// to continue.
 
 import type { TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
@@ -30,7 +30,7 @@ function nextCommand(task: TaskView): string | null {
   }
 }
 
-/** One line for each, and none for tasks that only wait for another task. */
+/** One line per task. Omits tasks that only wait for another task. */
 export function formatUnfinished(tasks: readonly TaskView[]): readonly string[] {
   const lines = tasks
     .filter((task) => task.parent_id === null)

@@ -1,4 +1,4 @@
-// The live view of a run, as text: the tree, and below it the state of the run.
+// The live view of a run as text: the tree and, below it, the run's state.
 
 import { countsLine, outcomePercent } from '../../core/plan/outcome-words.ts';
 import { etaMs, medianMs } from '../../core/plan/schedule.ts';
@@ -25,7 +25,7 @@ export interface LiveTextOptions {
   readonly color: boolean;
   readonly nowMs: number;
   readonly durationsMs: readonly number[];
-  /** The last word about the run itself, or null. */
+  /** The last notice about the run, or null. */
   readonly notice: string | null;
 }
 
@@ -36,7 +36,7 @@ export function liveText(snapshot: StatusSnapshot, options: LiveTextOptions): st
   const { width, rows, nowMs } = options;
   const paint = createPaint(options.color);
   const footer = footerLines(snapshot, options).map((line) => fit(line, width));
-  // One row stays free for the cursor, one between tree and footer.
+  // One row is left for the cursor and one between tree and footer.
   const rowsMax = Math.max(3, rows - footer.length - 2);
   const tree = treeLines(snapshot, { width, paint, nowMs, rowsMax });
   return [...tree, '', ...footer].join('\n');
@@ -92,7 +92,7 @@ function etaText(snapshot: StatusSnapshot, { nowMs, durationsMs }: LiveTextOptio
 }
 
 /**
- * How long finished tasks took, learnt from the feed: from the start of an attempt to its
+ * Durations of finished tasks, computed from the feed: from the start of an attempt to its
  * completion.
  */
 export class DurationBook {

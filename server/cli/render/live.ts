@@ -1,5 +1,5 @@
-// The live view of a run on a terminal: drawn again at most ten times a second, from snapshots read
-// at most four times a second, and only while something happens; the clock ticks once a second.
+// The live view of a run on a terminal: redrawn at most ten times a second, from snapshots read at
+// most four times a second, and only after events. The clock ticks once a second.
 
 import type { Client, RunView, StatusSnapshot } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
@@ -57,7 +57,7 @@ class LiveDisplay implements RunDisplay {
     this.#read();
   }
 
-  /** The terminal keeps the last state, not the one before the last event. */
+  /** The terminal keeps the final state, not the one before the last event. */
   async done(): Promise<void> {
     clearInterval(this.#tick);
     if (this.#drawTimer !== null) clearTimeout(this.#drawTimer);
@@ -66,7 +66,7 @@ class LiveDisplay implements RunDisplay {
     try {
       this.#snapshot = await this.#client.call('status', this.#scope);
     } catch {
-      // The backend is gone: the last known state stays visible.
+      // The backend is gone, so the last known state stays visible.
     }
     this.#draw();
     this.#screen.done();
@@ -86,7 +86,7 @@ class LiveDisplay implements RunDisplay {
         this.#snapshot = snapshot;
         this.#drawSoon();
       })
-      .catch(() => {}) // the follower notices that the backend is gone, and connects to another one
+      .catch(() => {}) // the follower detects that the backend is gone, and connects to another one
       .finally(() => {
         setTimeout(() => {
           const again = this.#reading === 'again';

@@ -1,4 +1,4 @@
-// One line of an agent's log as people read it.
+// Formats one line of an agent's log for people.
 
 import { formatCount } from '../../core/format.ts';
 import type { LoggedEvent, Usage } from '../../protocol/agent-events.ts';

@@ -1,4 +1,4 @@
-// The machines of a fleet as a table; each note below its machine, whole.
+// Formats the machines of a fleet as a table, with each note below its machine.
 
 import type { MachineView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';

@@ -7,7 +7,7 @@ import type { EpicView, StatusSnapshot, TaskView } from '../../protocol/views.ts
 type Board = Pick<StatusSnapshot, 'epics' | 'run' | 'tasks'>;
 
 /**
- * `id`: the task or epic that was decided on. Returns null if an active run carries it on, or if
+ * `id`: the task or epic that was decided on. Returns null if an active run carries it out, or if
  * nothing waits for a run.
  */
 export function nextRunLine(board: Board, id: string): string | null {

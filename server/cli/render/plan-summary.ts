@@ -1,5 +1,5 @@
-// A large plan on one screen: the progress of each epic, the running tasks, and the main causes of
-// waiting.
+// Summarizes a large plan on one screen: the progress of each epic, the running tasks, and the main
+// causes of waiting.
 
 import {
   countCompleted,
@@ -16,7 +16,7 @@ import { looks } from './style.ts';
 import { isRunning } from './task-facts.ts';
 import { taskTable, type TableOptions } from './task-table.ts';
 
-/** More tasks than this are not read one by one. */
+/** With more tasks, they are not listed one by one. */
 export const listedMax = 40;
 
 const epicsMax = 6;
@@ -24,7 +24,7 @@ const runningMax = 8;
 const blockersMax = 4;
 const failedMax = 3;
 
-/** Sections of lines; the empty ones are for the caller to leave out. */
+/** Sections of lines. The caller omits empty ones. */
 export function planSummary(snapshot: StatusSnapshot, view: TableOptions): string[][] {
   return [
     epicLines(snapshot, view),
@@ -38,7 +38,7 @@ export function listHint(snapshot: StatusSnapshot): string {
   return `${snapshot.tasks.length} tasks: drover status --all lists them, --epic <id> those of an epic.`;
 }
 
-/** At most so many lines, and how many were left out. */
+/** At most `max` lines, and the number of omitted ones. */
 export function few<T>(
   items: readonly T[],
   most: number,
@@ -49,7 +49,7 @@ export function few<T>(
   return left > 0 ? [...shown, `  … and ${left} more`] : shown;
 }
 
-/** Those that are worked on come first, then those with the most to do. */
+/** Epics with running tasks first, then those with most remaining tasks. */
 function epicLines(snapshot: StatusSnapshot, { paint, width }: TableOptions): string[] {
   const counted = countsByEpic(snapshot);
   const epics = snapshot.epics.map((epic) => ({ epic, counts: counted.get(epic.id) ?? noTasks }));
@@ -87,7 +87,7 @@ function runningLines(tasks: readonly TaskView[], view: TableOptions): string[] 
   return left > 0 ? [...lines, `… and ${left} more`] : lines;
 }
 
-/** The task that most tasks directly wait for. */
+/** The tasks that most other tasks directly wait for. */
 function blockerLines(tasks: readonly TaskView[], { paint, width }: TableOptions): string[] {
   const waiting = new Map<string, number>();
   for (const task of tasks) {

@@ -1,4 +1,4 @@
-// A plan as a person reads it before it is written: epics, tasks in the order of the work, and the
+// Formats a plan for confirmation before it is written: epics, tasks in working order, and the
 // blockers of each.
 
 import { type ProposedEdge, sharedFileNames } from '../../core/spec/shared-files.ts';
@@ -43,7 +43,7 @@ export function planText(plan: PlanView, { width, paint }: PlanTextOptions): str
   return lines.join('\n');
 }
 
-/** Tasks by their numbers in the plan's text. */
+/** Refers to tasks by their numbers in the plan's text. */
 export function edgesText(
   { tasks }: Pick<PlanView, 'tasks'>,
   edges: readonly ProposedEdge[],

@@ -1,5 +1,5 @@
-// A report as Markdown and as one HTML page. Both are made from the same sections; text of agents
-// and people is escaped in each.
+// Formats a report as Markdown and as an HTML page, both from the same sections. Text by agents and
+// people is escaped in each.
 
 import {
   formatCost,
@@ -88,7 +88,7 @@ function markdownRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** The text of a title must not become markup, nor end a cell. */
+/** The text of a title must not become markup or end a cell. */
 function markdownText(text: string): string {
   return plainLine(text).replace(/[\\`*_[\]<>|#]/gu, String.raw`\$&`);
 }

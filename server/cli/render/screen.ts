@@ -1,4 +1,4 @@
-// A part of the terminal that is drawn again and again in place, at most ten times a second.
+// A part of the terminal that is redrawn in place, at most ten times a second.
 
 import { createLogUpdate } from 'log-update';
 import { Writable } from 'node:stream';

@@ -1,4 +1,4 @@
-// `drover status` for people.
+// Formats `drover status` for people.
 
 import { countsLine, outcomePercent } from '../../core/plan/outcome-words.ts';
 import { hasIgnoredResults } from '../../core/plan/task.ts';
@@ -24,12 +24,12 @@ export interface StatusTextOptions {
   readonly color: boolean;
   readonly nowMs: number;
   readonly tree: boolean;
-  /** Every task of a large plan, too. */
+  /** Lists every task even if the plan is large. */
   readonly all?: boolean;
 }
 
 const barWidth = 30;
-/** Tasks that are stuck, and that wait for a person, in a summary. */
+/** Maximum number of stuck tasks, and of tasks that wait for the user, in a summary. */
 const itemsMax = 3;
 
 export function statusText(snapshot: StatusSnapshot, options: StatusTextOptions): string {
@@ -88,7 +88,7 @@ function headLines(snapshot: StatusSnapshot, { width, paint, nowMs }: TableOptio
   return lines;
 }
 
-/** Machines that have left are not news. */
+/** Omits machines that have left. */
 function machinesLine(machines: readonly MachineView[]): string | null {
   const words = machines.flatMap(({ name, state, agents, agents_max: most, heard_ago_ms: ms }) => {
     const place = plainLine(name);
@@ -106,7 +106,10 @@ function machinesLine(machines: readonly MachineView[]): string | null {
   return words.length === 0 ? null : `Machines: ${words.join(', ')}`;
 }
 
-/** Why a machine takes less than it could, such as a git remote that does not answer it. */
+/**
+ * Why a machine accepts fewer tasks than it could, for example because its git remote does not
+ * respond.
+ */
 function machineNotes(machines: readonly MachineView[]): readonly string[] {
   return machines.flatMap(({ name, note, state }) => {
     const isAlive = state === 'working' || state === 'draining';
@@ -181,7 +184,7 @@ function needsYouLines(
   return lines.length === 0 ? [] : [paint('yellow', 'Needs you:'), ...lines];
 }
 
-/** The actions that a person can take on a task that waits for a person. */
+/** The actions that the user can take on a waiting task. */
 function decisionLines(task: TaskView, width: number): string[] {
   if (task.status === 'conflict') {
     const files = task.conflict_files.map(plainLine).join(', ');
@@ -212,7 +215,10 @@ function decisionLines(task: TaskView, width: number): string[] {
   ];
 }
 
-/** The verdict names the cause and the remedy of each file; of other reviews it is the summary. */
+/**
+ * For held files, the verdict names each file's cause and remedy. For other reviews it is the
+ * summary.
+ */
 function heldCause({ review_kind: kind, verdict_reason: reason }: TaskView): readonly string[] {
   const isCause = kind === 'held_files' || kind === 'protected' || kind === 'unmerged';
   return isCause && reason !== null ? [plainLine(reason)] : [];

@@ -1,5 +1,5 @@
-// How states look: a symbol one column wide, a word, a color. Color is never the only carrier of a
-// meaning.
+// How statuses are displayed: a symbol one column wide, a word and a color. Color alone never
+// carries a meaning.
 
 import { styleText } from 'node:util';
 import type { TaskStatus } from '../../core/plan/state.ts';
@@ -8,7 +8,7 @@ export type Tone = 'red' | 'green' | 'yellow' | 'cyan' | 'gray' | 'bold' | 'dim'
 
 export type Paint = (tone: Tone | null, text: string) => string;
 
-/** Colors or none, decided once by the caller that knows the stream. */
+/** Colors or none. The caller, who knows the stream, decides once. */
 export function createPaint(color: boolean): Paint {
   if (!color) return (_tone, text) => text;
   return (tone, text) =>
@@ -19,7 +19,7 @@ interface Look {
   readonly symbol: string;
   readonly word: string;
   readonly tone: Tone | null;
-  /** Lower ranks are shown first if there is not enough room for all. */
+  /** If space is short, lower ranks are shown first. */
   readonly rank: number;
 }
 

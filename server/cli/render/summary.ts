@@ -1,4 +1,4 @@
-// The sentences that status, the live view and the end of a run have in common.
+// Sentences that status, the live view and the end of a run share.
 
 import { countOutcomes, type OutcomeCounts, outcomesOfTasks } from '../../core/plan/outcome.ts';
 import { countsLine, outcomePercent } from '../../core/plan/outcome-words.ts';
@@ -11,7 +11,7 @@ export function totalCost(snapshot: StatusSnapshot): number {
   return snapshot.tasks.reduce((sum, task) => sum + task.cost, 0);
 }
 
-/** Sub-tasks and candidates are not counted beside their tasks. */
+/** Sub-tasks and candidates are not counted in addition to their tasks. */
 export function countsOfBoard(snapshot: StatusSnapshot): OutcomeCounts {
   return countOutcomes(outcomesOfTasks(snapshot).values());
 }
@@ -26,7 +26,7 @@ export function formatSummaryLine(snapshot: StatusSnapshot): string {
   return parts.join(' · ');
 }
 
-/** Returns null if there are tasks. A snapshot of one epic contains only that epic. */
+/** Returns null if tasks exist. A snapshot of one epic contains only that epic. */
 export function noTasks({ tasks, epics }: StatusSnapshot): string | null {
   if (tasks.length > 0) return null;
   const [only, ...others] = epics;
@@ -38,7 +38,7 @@ export function openQuestions(snapshot: StatusSnapshot): readonly QuestionView[]
   return snapshot.questions.filter((question) => question.state === 'open');
 }
 
-/** The command that answers a question: the first choice, with the others listed. */
+/** The command that answers a question: with the first choice, and the others listed. */
 export function answerCommand(question: QuestionView): string {
   const [first = '…', ...others] = question.choices.map(shellWord);
   const rest = others.length === 0 ? '' : `   (or: ${others.join(', ')})`;

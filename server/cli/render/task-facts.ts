@@ -1,4 +1,4 @@
-// The short facts of a task that table and tree have in common.
+// Short facts about a task that the table and the tree share.
 
 import { stepText } from '../../core/format.ts';
 import { runningGateText } from '../../core/line/gate-words.ts';
@@ -11,9 +11,7 @@ export function isRunning(task: TaskView): boolean {
   return task.status === 'in_progress' || task.status === 'claimed';
 }
 
-/**
- * Its current activity, or the reason that it waits: `agent`, `waits for task-a`, `until 14:05:00`.
- */
+/** Its current activity, or why it waits: `agent`, `waits for task-a`, `until 14:05:00`. */
 export function situation(task: TaskView): string {
   switch (task.status) {
     case 'in_progress':
@@ -60,9 +58,7 @@ function agentText({ agent, model }: TaskView): string {
   return agent === null ? '' : stepText({ agent, model });
 }
 
-/**
- * `claude on atlas 2/3 4m 05s $0.12`: agent, machine, attempt, time, money, as far as there is any.
- */
+/** `claude on atlas 2/3 4m 05s $0.12`: agent, machine, attempt, time and cost, as far as known. */
 export function formatFigures(task: TaskView, nowMs: number): string {
   const agent = isRunning(task) ? plainLine(agentText(task)) : '';
   const place =

@@ -1,4 +1,4 @@
-// Tasks as a table: empty columns are omitted, the title takes the remaining width.
+// Formats tasks as a table. Empty columns are omitted, and the title takes the remaining width.
 
 import type { TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
@@ -66,7 +66,7 @@ function columnsOf(nowMs: number, width: number): readonly Column[] {
   ];
 }
 
-/** If there is no room for a separate column, the step of a running task replaces "running". */
+/** Without room for a separate column, a running task shows its step instead of "running". */
 function statusCell(task: TaskView, isWide: boolean): string {
   const { symbol, word } = looks[task.status];
   return `${symbol} ${isWide || !isRunning(task) ? word : plainLine(task.phase ?? word)}`;

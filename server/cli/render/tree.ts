@@ -1,5 +1,5 @@
-// Epics, their tasks, their sub-tasks: one line each, fitted to the width; if there is not room for
-// all, active ones come first and the rest is counted.
+// Formats epics, their tasks and sub-tasks, one line each, fitted to the width. If they do not all
+// fit, active ones come first and the rest is counted.
 
 import { candidateWords, taskAbove } from '../../protocol/candidates.ts';
 import { countsByEpic, noTasks, type OutcomeCounts } from '../../core/plan/outcome.ts';
@@ -14,13 +14,13 @@ export interface TreeOptions {
   readonly width: number;
   readonly paint: Paint;
   readonly nowMs: number;
-  /** At most so many lines. */
+  /** Maximum number of lines. */
   readonly rowsMax: number;
 }
 
 /**
- * Beyond this width the eye loses the line: facts are at most this far to the right, unless the
- * title is longer.
+ * On wider terminals, facts are placed at most this far to the right, unless the title is longer,
+ * so that lines stay readable.
  */
 const alignedMax = 110;
 
@@ -30,7 +30,7 @@ interface Branch {
 }
 
 interface Root {
-  /** Null for the tasks without an epic. */
+  /** Null for tasks without an epic. */
   readonly epic: EpicView | null;
   readonly below: Branch[];
 }
@@ -50,7 +50,7 @@ export function treeLines(snapshot: StatusSnapshot, options: TreeOptions): strin
   return lines;
 }
 
-/** All when they fit; else the most active ones, each with the tasks above it. */
+/** All tasks if they fit, else the most active ones with their ancestors. */
 function tasksToShow({ tasks, epics }: StatusSnapshot, rowsMax: number): ReadonlySet<string> {
   if (tasks.length + epics.length + 1 <= rowsMax) return new Set(tasks.map((task) => task.id));
   const byId = new Map(tasks.map((task) => [task.id, task]));
@@ -64,7 +64,7 @@ function tasksToShow({ tasks, epics }: StatusSnapshot, rowsMax: number): Readonl
       at = byId.get(taskAbove(at) ?? '');
     }
     const group = groups.has(task.epic_id) ? 0 : 1;
-    // One line stays for the number of those that are hidden.
+    // One line is left for the number of hidden tasks.
     if (shown.size + groups.size + chain.length + group + 1 > rowsMax) break;
     for (const id of chain) shown.add(id);
     groups.add(task.epic_id);
@@ -126,7 +126,7 @@ function taskLine(
     .filter((fact) => fact !== '')
     .join(' ');
   const room = width - displayWidth(prefix) - 2;
-  // At most half of the line for the facts: the title is more important.
+  // At most half of the line is for the facts, because the title is more important.
   const right = fit(facts, Math.max(0, Math.floor(room / 2)));
   const name = `${task.id} ${plainLine(task.title)}`;
   const head = `${paint('dim', prefix)}${paint(tone, symbol)} `;

@@ -1,4 +1,4 @@
-// The output of a worker, one line each.
+// Formats the output of a worker, one line per report.
 
 import { formatCount, stepText } from '../../core/format.ts';
 import type { WorkerNote } from '../../protocol/worker-notes.ts';

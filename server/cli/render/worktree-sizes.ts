@@ -1,4 +1,4 @@
-// The worktrees with the space that each takes, which of them may be removed, and why.
+// Formats the worktrees with their sizes, which of them may be removed, and why.
 
 import { formatBytes } from '../../core/format.ts';
 import type { WorktreeSizes } from '../../protocol/api.ts';
