@@ -16,9 +16,7 @@ export interface AttemptAtWork {
   readonly attempt: AttemptRow;
 }
 
-/**
- * Refuses a request from an agent whose attempt has ended, or has been resumed by another agent.
- */
+/** Refuses a request from an agent whose attempt has ended or was resumed by another agent. */
 export async function attemptAtWork(db: Reads, scope: AgentScope): Promise<AttemptAtWork> {
   const task = await taskById(db, scope.taskId);
   const attempt = await lastAttempt(db, scope.taskId);
@@ -37,7 +35,7 @@ export async function attemptAtWork(db: Reads, scope: AgentScope): Promise<Attem
   );
 }
 
-/** A text that an agent has sent, not longer than it may be. */
+/** Returns an agent's text, which must not exceed the limit. */
 export function boundedText(text: string, name: string, charactersMax: number): string {
   if (text.trim() === '') throw new Refusal('bad_value', `${name} must not be empty.`);
   return notLonger(text, name, charactersMax);

@@ -1,4 +1,4 @@
-// The view of an agent: its own task with its surroundings, and a summary of the board.
+// An agent's view: its own task with related tasks, and a summary of the board.
 
 import { Refusal } from '../../core/failure.ts';
 import type { AgentBoard, AgentTask } from '../../protocol/agent-views.ts';
@@ -70,7 +70,7 @@ async function viewOf(db: Reads, scope: AgentScope, row: TaskRow): Promise<Agent
 
 const boardTasksMax = 200;
 
-/** The tasks of the same epic first: those are the neighbours. */
+/** Tasks of the same epic come first, because they are most relevant. */
 export async function boardForAgent(db: Reads, scope: AgentScope): Promise<AgentBoard> {
   return readAtOneMoment(db, async (at) => {
     const { task } = await attemptAtWork(at, scope);

@@ -1,4 +1,4 @@
-// The outside dependencies of the tools of agents.
+// The external dependencies of the agents' tools.
 
 import type { Engine } from '../../workflows/kit/engine-ports.ts';
 

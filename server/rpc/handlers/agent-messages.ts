@@ -1,4 +1,4 @@
-// An agent's messages to people: a question that waits in the inbox, and notes on its progress.
+// An agent's messages to people: questions, which wait in the inbox, and progress notes.
 
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../core/failure.ts';
@@ -12,18 +12,18 @@ import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
 const questionsPerPartMax = 20;
 const questionCharactersMax = 4_000;
 const choicesMax = { items: 10, characters: 200 };
-/** Tools of most agents may take a minute: the answer "not answered yet" comes before that. */
+/** Most agents give a tool a minute. The answer "not answered yet" comes before that. */
 const waitMaxMs = 45_000;
 const lookAgainMs = 1_000;
 const noteCharactersMax = 1_000;
 const notesPerPartMax = 200;
 
-/** Names the questions of this tool among those of the agent's own protocol. */
+/** Distinguishes this tool's questions from those of the agent's own protocol. */
 const requestPrefix = 'tool:';
 
 /**
- * The same text again is the same question, so that an agent continues to wait, and a resumed one
- * does not ask twice.
+ * The same text is the same question, so an agent that asks again continues to wait, and a resumed
+ * agent does not ask twice.
  */
 export async function askForAgent(
   deps: AgentHandlerDeps,
@@ -91,7 +91,7 @@ function nextChange(
   return { happened: promise.finally(off), off };
 }
 
-/** Notes go into the attempt's log; too many are refused, not stored. */
+/** Writes notes into the attempt's log. Refuses further notes beyond the limit. */
 export class AgentNotes {
   #count = 0;
 

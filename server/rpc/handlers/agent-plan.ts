@@ -1,6 +1,5 @@
-// The requests of an agent that change the plan: a sub-task, a follow-up, a wait for another task.
-// The same rules as for people apply, with bounds on top of them; a refused request changes
-// nothing.
+// An agent's requests that change the plan: add a sub-task or a follow-up, or wait for another
+// task. The rules for people apply, with additional limits. A refused request changes nothing.
 
 import { Refusal } from '../../core/failure.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';
@@ -22,7 +21,7 @@ import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
 
 export const agentLimits = {
   addsPerAttempt: 20,
-  /** Bounds chains of follow-ups. */
+  /** Limits chains of follow-ups. */
   addsPerRun: 100,
   blocksPerAttempt: 10,
   titleCharacters: 200,
@@ -124,7 +123,8 @@ function checkedTask(deps: AgentHandlerDeps, scope: AgentScope, given: AddParams
 }
 
 /**
- * A restarted agent, or one that did not get the answer, repeats the request: it is the same task.
+ * An agent that was restarted, or did not get the response, repeats the request. It gets the same
+ * task.
  */
 async function alreadyAdded(
   tx: Tx,
@@ -141,7 +141,7 @@ async function leftToAdd(tx: Tx, scope: AgentScope): Promise<number> {
   return Math.max(0, agentLimits.addsPerAttempt - count);
 }
 
-/** How many more may be added, this one included. */
+/** How many more tasks may be added, including this one. */
 async function refuseTooMany(tx: Tx, scope: AgentScope): Promise<number> {
   const { addsPerAttempt, addsPerRun } = agentLimits;
   const inAttempt = await countInAttempt(tx, 'agent.added', scope);
@@ -179,7 +179,7 @@ export async function blockForAgent(
     await editTask(tx, store.sources, scope.taskId, { add_blockers: [by] });
     if (task.stop_requested === null) {
       const words = `waits for ${by}${reason === '' ? '' : `: ${reason}`}`;
-      // The agent is not stopped: it sends its final message, and then the attempt is released.
+      // Not a forced stop: the agent sends its final message, then the attempt is released.
       await askToStop(tx, scope.taskId, 'stop', words);
     }
     await store.append(tx, {

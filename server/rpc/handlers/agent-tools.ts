@@ -1,5 +1,4 @@
-// The requests that an agent may make, for one part of one attempt. Nothing else can be reached
-// with its token.
+// The requests that an agent may make for one part of one attempt. Its token allows nothing else.
 
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import { boardForAgent, taskForAgent } from './agent-board.ts';

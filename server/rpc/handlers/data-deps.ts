@@ -1,4 +1,4 @@
-// The outside dependencies of the requests about data.
+// The external dependencies of requests about data.
 
 import type { ChosenAgent, AgentSettingsByKind } from '../../core/settings/agent-settings.ts';
 import type { RemoteSettings, RunPlace } from '../../core/settings/remote-settings.ts';
@@ -15,7 +15,7 @@ export interface DataHandlerDeps {
   readonly store: Store;
   /** Empty without a fleet. */
   readonly machineId: string;
-  /** Settings as they are now. */
+  /** The current settings. */
   readonly settings: () => {
     readonly maxAttempts: number;
     readonly agent: ChosenAgent;
@@ -30,26 +30,26 @@ export interface DataHandlerDeps {
     readonly land: { readonly target: string | null };
     readonly otel: { readonly project: string | null };
   };
-  /** Every setting with its source, as clients see it. */
+  /** Every setting with its source, for clients. */
   readonly config: () => Readonly<Record<string, ConfigValueView>>;
   /** The sandbox of programs on this machine. */
   readonly sandbox?: () => Promise<SandboxView>;
-  /** Settings of the repository that wait for a person's word. */
+  /** Settings of the repository that wait for a person's acceptance. */
   readonly unaccepted?: () => readonly UnacceptedView[];
-  /** Keeps an image of a description, and resolves with its name. */
+  /** Stores an image of a description. Resolves with its name. */
   readonly keepAttachment: (content: Uint8Array) => Promise<string>;
   /** Folder of the attempts' logs. */
   readonly logs: string;
   readonly log: DataLog;
   readonly output: DataOutput;
   readonly git: DataGit;
-  /** False in a command's own process: nothing runs then, whatever the rows say. */
+  /** False in a command's own process, in which nothing runs whatever the rows say. */
   readonly hasBackend?: boolean;
   readonly worktrees: () => Promise<WorktreeSizes>;
 }
 
 export interface DataLogPage {
-  /** Lines as they are stored; clients get checked ones. */
+  /** Lines as stored. Clients get validated ones. */
   readonly events: readonly object[];
   readonly offset: number;
   readonly nextOffset: number;
@@ -57,7 +57,7 @@ export interface DataLogPage {
   readonly atEnd: boolean;
 }
 
-/** The log of one part of an attempt, by its path. */
+/** Reads the log of one part of an attempt by its path. */
 export interface DataLog {
   read(
     path: string,
@@ -68,17 +68,17 @@ export interface DataLog {
     options: { readonly before: number; readonly limit: number; readonly bytesMax: number },
   ): DataLogPage;
   /**
-   * The first line that contains all words (in lower case). Returns null if no line does, or the
+   * The first line that contains all words (in lower case). Returns null if no line does, or if the
    * log does not exist.
    */
   find(path: string, words: readonly string[]): Promise<DataFoundLine | null>;
-  /** Calls back when more has been written; returns unsubscribe. */
+  /** Calls back when the log has grown. Returns a function that unsubscribes. */
   onGrowth(path: string, listener: () => void): () => void;
 }
 
-/** A line of a log that a search has found. */
+/** A log line found by a search. */
 export interface DataFoundLine {
-  /** The offset in the log at which it starts. */
+  /** Offset of its first byte in the log. */
   readonly offset: number;
   /** Unix milliseconds. */
   readonly at: number;
@@ -86,22 +86,20 @@ export interface DataFoundLine {
   readonly excerpt: string;
 }
 
-/** Logs of attempts that other machines of a fleet work on. */
+/** Logs of attempts that run on other machines of a fleet. */
 export interface DataOutput {
-  /**
-   * Brings the stored part of the log onto this disk. Refuses if nothing of it is kept any more.
-   */
+  /** Copies the stored part of the log to this disk. Refuses if none of it is kept any more. */
   beforeRead(log: AttemptLog): Promise<void>;
-  /** Keyed by file: the line of each log of another machine that has all words. */
+  /** For each log of another machine, the line that contains all words, by file. */
   find(
     logs: readonly { readonly file: string; readonly machine: string }[],
     words: readonly string[],
   ): Promise<ReadonlyMap<string, DataFoundLine>>;
-  /** Calls back when there is more to bring here; returns unsubscribe. */
+  /** Calls back when more output can be copied here. Returns a function that unsubscribes. */
   onNews(log: AttemptLog, listener: () => void): () => void;
 }
 
-/** The read-only queries to git. */
+/** Read-only git queries. */
 export interface DataGit {
   readonly facts: { readonly root: string; readonly headBranch: string | null };
   readRef(ref: string): Promise<string | null>;
@@ -125,7 +123,7 @@ export interface DataGit {
       { readonly message: string }
     >
   >;
-  /** Makes an unreferenced commit, equal to the one that a landing would make. */
+  /** Creates an unreferenced commit, the same as a landing would create. */
   merge(request: {
     readonly tip: string;
     readonly commit: string;

@@ -1,4 +1,4 @@
-// Import and export of plans, and images of descriptions.
+// Importing and exporting plans, and storing images of descriptions.
 
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
@@ -12,7 +12,7 @@ export function fileHandlers(
   const { store } = deps;
   return {
     'attachment.add': async ({ content }) => {
-      // Node would skip invalid base64 and keep an image that differs from the one that was sent.
+      // Node would skip invalid base64 and store a different image than the one sent.
       const bytes = Buffer.from(content, 'base64');
       if (bytes.toString('base64') !== content) {
         throw new Refusal('bad_request', '"content" must be base64.');
@@ -20,7 +20,7 @@ export function fileHandlers(
       return { name: await deps.keepAttachment(bytes) };
     },
     import: async ({ base, ...given }) => {
-      // Loaded with the first of them: no other request reads or writes files of plans.
+      // Loaded on first use, because no other request reads or writes plan files.
       const { importFile } = await import('../../store/exchange/imports.ts');
       return importFile(store, {
         text: given.text,
@@ -49,7 +49,7 @@ export function fileHandlers(
   };
 }
 
-/** A few prove it for all of them: a session is from this repository or from another one. */
+/** A few commits are enough: a session file is either from this repository or from another one. */
 async function knowsCommits(deps: DataHandlerDeps, shas: readonly string[]): Promise<boolean> {
   for (const sha of shas.slice(0, foundMax)) {
     if (!/^[0-9a-f]{40,64}$/u.test(sha)) return false;

@@ -24,7 +24,7 @@ type HistoryRequests =
   | 'trace.export'
   | 'metrics';
 
-/** Loaded by who asks for it. */
+/** Loaded on demand. */
 const loadHistory = async () => await import('../../store/history/read-history.ts');
 const loadTold = async () => await import('../../store/history/told-stories.ts');
 
@@ -73,7 +73,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
         const snapshot = await readSnapshot(db, scope, {
           config: () => deps.config(),
           targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
-          // The tip of the branch at that time, as far as Drover saw it.
+          // The branch's tip at that time, as far as Drover knew it.
           shaOf: async (branch) => (await readLine(db, branch))?.followed_sha ?? null,
         });
         return { ...snapshot, at_ms: atMs };

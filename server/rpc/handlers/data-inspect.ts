@@ -1,5 +1,5 @@
-// The snapshot, the feed, questions, worktrees, why a task is not running, and the machines with
-// the orders to them.
+// Requests that inspect the state: the snapshot, the feed, questions, worktrees, why a task is not
+// running, and the machines with orders to them.
 
 import { isHandedOver } from '../../core/plan/task.ts';
 import { whyNoLander } from '../../core/work/landers.ts';
@@ -53,7 +53,10 @@ export function snapshotExtras(deps: DataHandlerDeps): SnapshotExtras {
   };
 }
 
-/** Tasks with the current sandbox of each one's agent; unchanged if this backend runs no agents. */
+/**
+ * Adds each running agent's sandbox to its task. Returns the tasks unchanged if this backend runs
+ * no agents.
+ */
 export async function withSandboxes(
   deps: DataHandlerDeps,
   tasks: readonly TaskView[],
@@ -63,13 +66,13 @@ export async function withSandboxes(
   return { sandbox, tasks: tasks.map((task) => ({ ...task, sandbox: sandboxOf(task, sandbox) })) };
 }
 
-/** Returns null if no agent runs. On a worker, the worker is the wall. */
+/** Returns null if no agent runs. On a worker, the worker itself is the sandbox. */
 function sandboxOf(task: TaskView, { holds }: SandboxView): 'worker' | SandboxView['holds'] {
   if (task.status !== 'in_progress') return null;
   return task.runs_on === 'remote' ? 'worker' : holds;
 }
 
-/** The settings that do not take effect yet; none if all do. */
+/** Settings that do not take effect yet; empty if all do. */
 export function unacceptedSettings(deps: DataHandlerDeps): Pick<StatusSnapshot, 'unaccepted'> {
   const unaccepted = deps.unaccepted?.() ?? [];
   return unaccepted.length > 0 ? { unaccepted } : {};
@@ -81,8 +84,8 @@ function unacceptedSentence({ setting, by }: UnacceptedView): string {
 }
 
 /**
- * The current branch; if a remote must be asked and does not answer within this time, the branch as
- * Drover saw it last.
+ * The branch's current tip. If a remote must be asked and does not respond in time, the last known
+ * tip.
  */
 async function tipOf({ git, store }: DataHandlerDeps, branch: string): Promise<string | null> {
   const asked = git.readRef(branchRef(branch));
@@ -100,7 +103,7 @@ async function tipOf({ git, store }: DataHandlerDeps, branch: string): Promise<s
 
 const remoteAnswersMs = 800;
 
-/** In a fleet, another machine may be running tasks that this one does not. */
+/** In a fleet, another machine may be running tasks although this one is not. */
 async function isAttended({ hasBackend, store }: DataHandlerDeps): Promise<boolean> {
   return (hasBackend ?? true) || (await liveMachines(store.db)).length > 0;
 }
@@ -170,8 +173,8 @@ export function inspectHandlers(deps: DataHandlerDeps): Pick<Handlers, InspectRe
 }
 
 /**
- * Refs that the rows of a task name and that are gone: a fetch that prunes with a mirror's refspec,
- * or a person, has removed them. Returns null for an epic, and if nothing is lost.
+ * Refs that a task's row names but that no longer exist, because a pruning fetch with a mirror
+ * refspec or a user removed them. Returns null for an epic, and if none is lost.
  */
 async function lostRefs(
   { git, store }: Pick<DataHandlerDeps, 'git' | 'store'>,

@@ -1,5 +1,4 @@
-// The log of an attempt in pages: forwards, backwards from a place, or waiting for lines that are
-// yet to be written.
+// Reads an attempt's log in pages: forwards, backwards from an offset, or waiting for new lines.
 
 import { join } from 'node:path';
 import type { Handlers, LogPageView, Params } from '../../protocol/api.ts';
@@ -7,15 +6,17 @@ import { type AttemptLog, attemptLog } from '../../store/work/attempt-log.ts';
 import type { StoreSources } from '../../store/port.ts';
 import type { DataHandlerDeps, DataLogPage } from './data-deps.ts';
 
-/** Events of one page; a caller that requests more gets them with the next one. */
+/** Maximum number of events per page. A caller that requests more gets them with the next page. */
 const eventsMax = 5_000;
 const pageBytesMax = 4 * 1024 * 1024;
 const waitMaxMs = 30_000;
-/** A writer here notifies; a log that another process writes is polled at this interval. */
+/**
+ * A writer in this process notifies. A log written by another process is polled at this interval.
+ */
 const lookAgainMs = 1_000;
 /**
- * The feed reports that something has happened, but not to which task: an attempt's end is checked
- * no more often than this.
+ * The feed does not say which task an event concerns, so an attempt's end is checked at most this
+ * often.
  */
 const feedLookMs = 200;
 
@@ -74,7 +75,7 @@ async function readPage(
     return { task_id: log.taskId, attempt: 0, ...nothing };
   }
   const page = request.newest ? newestPage(deps, request, path) : pageAt(deps, request, path);
-  // Loaded here: most commands read no log, and the schema takes its time.
+  // Loaded here, because most commands read no log and loading the schema is slow.
   const { checkedLine } = await import('../../protocol/agent-events.ts');
   return {
     task_id: log.taskId,
@@ -96,9 +97,9 @@ function pageAt(deps: DataHandlerDeps, request: PageRequest, path: string): Data
 }
 
 /**
- * Usually the next events are the newest ones. If more than a page was written, a page from the end
- * is read as well, so that the events in between cost nothing; it is used only if it starts no
- * earlier, because no event is sent twice.
+ * The next events are usually the latest ones. If more than a page was written, a page from the end
+ * is read too, so that the events in between cost nothing. It is used only if it does not overlap
+ * the previous page, because no event is sent twice.
  */
 function newestPage(deps: DataHandlerDeps, request: PageRequest, path: string): DataLogPage {
   const next = pageAt(deps, request, path);
@@ -119,7 +120,7 @@ async function waitForNews(deps: DataHandlerDeps, request: PageRequest): Promise
     for (;;) {
       log ??= await attemptLog(db, request.id, request.attempt);
       const path = pathOf(deps, log);
-      // Subscribed before it is read, so that nothing written in between is missed.
+      // Subscribes before reading, so that nothing written in between is missed.
       if (path !== null && heardPath !== path) {
         offGrowth();
         const wake = (): void => news.wake('growth');
@@ -147,7 +148,9 @@ async function waitForNews(deps: DataHandlerDeps, request: PageRequest): Promise
 
 type Wake = 'growth' | 'look';
 
-/** A ring between two waits is not lost; of several the one counts that asks for more. */
+/**
+ * A signal between two waits is not lost. If there are several, the one that asks for more counts.
+ */
 class WakeSignal {
   readonly #clock: Clock;
   #rung: Wake | null = null;

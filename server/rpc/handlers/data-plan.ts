@@ -1,4 +1,4 @@
-// Epics and tasks: adding, changing, showing.
+// Requests that add, change and show epics and tasks.
 
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
@@ -77,21 +77,18 @@ export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests
   };
 }
 
-/** Leaves out kept refs that no longer exist; `why` names the command that restores each. */
+/** Omits kept refs that no longer exist. `why` names the command that restores each of them. */
 async function withPresentRefs({ git }: DataHandlerDeps, task: TaskView): Promise<TaskView> {
   const refs: string[] = [];
   for (const ref of task.rescue_refs) {
-    // If a remote does not answer, the ref may still exist.
+    // If a remote does not respond, the ref may still exist.
     const tip = await git.readRef(ref).catch(() => '');
     if (tip !== null) refs.push(ref);
   }
   return refs.length === task.rescue_refs.length ? task : { ...task, rescue_refs: refs };
 }
 
-/**
- * The fields that a template gives, its title filled with the given one; without a template, that
- * alone.
- */
+/** The template's fields with the given title inserted; without a template, only the title. */
 function fromTemplate(
   templates: TaskTemplates,
   { title, template, set: values = {} }: Params<'task.add'>,

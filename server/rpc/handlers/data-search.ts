@@ -1,4 +1,4 @@
-// The search in transcripts: through the logs of the newest attempts, for a bounded time.
+// Searches transcripts: the logs of the latest attempts, for a limited time.
 
 import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
@@ -18,13 +18,13 @@ import type { DataFoundLine, DataHandlerDeps } from './data-deps.ts';
 const hitsAtOnce = 50;
 const attemptsAtOnce = 50;
 const searchCharsMax = 200;
-/** An answer takes about so long at most; the next request continues. */
+/** Maximum time per response. The next request continues. */
 const searchMaxMs = 900;
 
 interface SearchedLog {
   readonly attempt: SearchedAttempt;
   readonly part: SearchedPart;
-  /** Relative to the folder of the logs. */
+  /** Relative to the log folder. */
   readonly file: string;
 }
 
@@ -89,7 +89,7 @@ async function findHere(
   if (line !== null) found.set(log, line);
 }
 
-/** Searches the logs of which this disk has no copy, or only the beginning. */
+/** Searches logs that this disk does not have, or only in part. */
 async function findElsewhere(
   { output }: DataHandlerDeps,
   logs: readonly SearchedLog[],

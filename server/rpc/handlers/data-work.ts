@@ -1,4 +1,4 @@
-// An agent's prompt, and the change it made.
+// Requests for an agent's prompt and for its change.
 
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { basesByAttempt } from '../../store/port.ts';
 
 type WorkRequests = 'log.prompt' | 'diff' | 'snapshots';
 
-/** Loaded only for requests about snapshots: most requests do not need the engine. */
+/** Loaded only for requests about snapshots, because most requests do not need the engine. */
 const loadSnapshots = async () => await import('../../workflows/person/restore-task.ts');
 
 const promptBytesMax = 4 * 1024 * 1024;
@@ -90,7 +90,7 @@ async function snapshotViews(deps: DataHandlerDeps, wanted: string): Promise<Tas
   return { id, snapshots };
 }
 
-/** The start of a file, or null if it does not exist. */
+/** The start of a file; null if it does not exist. */
 async function readStart(path: string): Promise<string | null> {
   let file;
   try {

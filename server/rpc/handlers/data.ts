@@ -1,5 +1,4 @@
-// The requests that are answered from the database alone: by the backend, or in the command's own
-// process.
+// The requests that the database alone can answer, in the backend or in the command's own process.
 
 import type { dataRequests, Handlers } from '../../protocol/api.ts';
 import { fileHandlers } from './data-files.ts';

@@ -1,4 +1,4 @@
-// The outside dependencies of the requests that need the engine.
+// The external dependencies of requests that need the engine.
 
 import type { LandMode } from '../../core/plan/task.ts';
 import type { PolicyAct } from '../../core/settings/policy.ts';
@@ -11,7 +11,7 @@ export interface Offer extends Pick<
   EngineHandlerDeps,
   'sandbox' | 'programOfProject' | 'settingOf' | 'landingChecks'
 > {
-  /** The engine's values with these settings. */
+  /** The engine's values for these settings. */
   readonly engine: Pick<Engine, 'settings' | 'driverFor' | 'agentEnvironment'>;
   readonly warnings: readonly string[];
 }
@@ -19,8 +19,8 @@ export interface Offer extends Pick<
 /** A start that may still be refused. */
 export interface ConfiguredStart extends Pick<Offer, 'engine' | 'warnings'> {
   /**
-   * Called when the start is certain: a person has accepted the run's settings, and they are in
-   * force. Returns the new ones.
+   * Called when the start is certain and a person has accepted the run's settings. Puts them in
+   * force and returns the new ones.
    */
   readonly use: () => Promise<readonly string[]>;
 }
@@ -30,41 +30,41 @@ export interface EngineHandlerDeps {
   readonly taskView: (id: string) => Promise<TaskView>;
   readonly epicView: (id: string) => Promise<EpicView>;
   /**
-   * A person asks for a start: loads the settings again with the caller's environment and flags.
-   * Refuses invalid values; nothing of it is in force yet.
+   * Prepares a start: loads the settings again with the caller's environment and flags. Refuses
+   * invalid values. Puts nothing in force yet.
    */
   readonly configure: (
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,
   ) => Promise<ConfiguredStart>;
-  /** The same as a preview: the settings and warnings of the run, without putting them in force. */
+  /** The same as a preview: the run's settings and warnings, without putting them in force. */
   readonly offer?: (
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,
   ) => Promise<Offer>;
   readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
-  /** Free bytes on the disk on which worktrees are created; null if unknown. */
+  /** Free bytes on the disk for worktrees; null if unknown. */
   readonly freeBytes: () => number | null;
-  /** Refuses a decision that a policy of this machine leaves to others. */
+  /** Refuses a decision that a policy of this machine reserves for others. */
   readonly refuseByPolicy: (act: PolicyAct) => Promise<void>;
-  /** The sandbox of agents, gate and setup. Absent if it is not known. */
+  /** The sandbox of agents, gates and setups. Absent if unknown. */
   readonly sandbox?: () => Promise<SandboxView>;
   /**
-   * The program of a kind of agent that only a file of the project names. Returns null if it names
+   * The program of an agent kind that only a file of the project names. Returns null if it names
    * none.
    */
   readonly programOfProject?: (
     kind: string,
   ) => { readonly path: string; readonly isFound: boolean } | null;
   /**
-   * The needs of a pull request, for a run that lands on this branch. Empty if it opens none. If
-   * `land` is null, the settings decide.
+   * The requirements of a pull request, for a run that lands on this branch. Empty if it opens
+   * none. If `land` is null, the settings decide.
    */
   readonly landingChecks?: (
     land: LandMode | null,
     branch: string | null,
   ) => Promise<readonly PreflightCheck[]>;
-  /** The current value of a setting, and its source. */
+  /** A setting's current value and its source. */
   readonly settingOf?: (key: SettingKey) => {
     readonly value: unknown;
     readonly source: SettingSource;

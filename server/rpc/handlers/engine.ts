@@ -1,4 +1,4 @@
-// The requests that need the engine: runs, and a person's actions on tasks. Each answers with the
+// Requests that need the engine: runs, and a person's actions on tasks. Each response contains the
 // task's row afterwards.
 
 import { KeyedMutex } from '../../core/work/semaphore.ts';
@@ -73,12 +73,12 @@ type RunRequests =
   | 'shutdown';
 
 /**
- * Starts are handled one after the other, so that none is checked against settings that another is
+ * Starts are handled one at a time, so that none is checked against settings that another is
  * putting in force.
  */
 function runHandlers(deps: EngineHandlerDeps, starts: KeyedMutex): Pick<Handlers, RunRequests> {
   const { engine } = deps;
-  /** Runs whose end a "resume" has been answered with: the next one is another question. */
+  /** Runs whose end has answered a "resume". Another "resume" is then a new request. */
   const told = new Set<string>();
   return {
     'run.start': (options) => starts.run('', () => startRequest(deps, options)),
@@ -150,7 +150,7 @@ async function startRequest(
   };
 }
 
-/** A run that waits for an approval, or for a pull request, leaves the decision to others. */
+/** If a run waits for an approval or a pull request, others make the decision. */
 async function refuseDirectLanding(deps: EngineHandlerDeps, land: LandMode): Promise<void> {
   if (land === 'task' || land === 'epic') await deps.refuseByPolicy('land');
 }
@@ -179,14 +179,14 @@ async function seqBefore(
 }
 
 /**
- * Time in which a command that has started this backend can ask for the run that an earlier one had
+ * How long a command that started this backend may take to ask for the run that an earlier backend
  * left.
  */
 const takeOverMs = 10_000;
 
 /**
  * A new backend resumes an earlier one's run automatically, and the run may be over before the
- * person's "resume" arrives. That run was meant, and its end is the answer.
+ * person's "resume" arrives. The request meant that run, so its end is the response.
  */
 async function endedSinceLaunch(
   engine: Uses<'clock' | 'launchedAtMs' | 'store'>,
@@ -289,7 +289,7 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
     },
     answer: async ({ id, choice }) => {
       const row = await questionById(engine.store.db, id);
-      // It lands the chosen candidate.
+      // This lands the chosen candidate.
       if (row !== null && isChoice(row)) await deps.refuseByPolicy('approve');
       return taskView(await answerQuestion(engine, id, choice));
     },
@@ -305,7 +305,7 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
   };
 }
 
-/** Characters of the name of the requester. */
+/** Maximum characters of the requester's name. */
 const askerMax = 100;
 
 function undoView(

@@ -1,4 +1,4 @@
-// The requests of panels that are answered from the database and git alone.
+// Requests of panels that the database and git can answer.
 
 import type { Handlers } from '../../protocol/api.ts';
 import { readAttempts } from '../../store/work/attempts.ts';

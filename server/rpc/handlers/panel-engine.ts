@@ -1,4 +1,4 @@
-// The requests of panels that need the engine.
+// Requests of panels that need the engine.
 
 import type { KeyedMutex } from '../../core/work/semaphore.ts';
 import { Refusal } from '../../core/failure.ts';
@@ -71,7 +71,7 @@ export function panelEngineHandlers(
   };
 }
 
-/** The gate on the target branch, because a person asks for it before a run. */
+/** Runs the gate on the target branch, at a person's request before a run. */
 async function testBase(
   deps: EngineHandlerDeps,
   starts: KeyedMutex,

@@ -1,4 +1,4 @@
-// The places of tasks and epics in the plan, as people drag them, and removing them from it.
+// Requests that move tasks and epics, as users drag them, or remove them from the plan.
 
 import type { Handlers } from '../../protocol/api.ts';
 import { readTaskViews } from '../../store/board/board-changes.ts';

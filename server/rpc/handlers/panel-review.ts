@@ -1,4 +1,4 @@
-// The content of a review: the files of a change and their contents at a commit, straight from git.
+// The content of a review: the files of a change and their contents at a commit, read from git.
 
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
@@ -12,7 +12,7 @@ type ReviewRequests = 'change' | 'file.read';
 
 const filesMax = 2_000;
 const fileBytesMax = 8 * 1024 * 1024;
-/** The number of bytes in which git itself looks for binary content. */
+/** Number of bytes that git itself checks for binary content. */
 const binaryLookBytes = 8_000;
 
 export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequests> {
@@ -65,8 +65,8 @@ export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequ
 }
 
 /**
- * Landed work is shown as it landed, running work as its branch is now; otherwise the attempt's
- * result.
+ * Landed work is shown as it landed, running work as on its current branch, and other work as the
+ * attempt's result.
  */
 function best(change: Change): Change {
   const fits = ({ base, head }: Change['candidates'][number]): boolean => {
@@ -79,7 +79,8 @@ function best(change: Change): Change {
 }
 
 /**
- * An epic's line as the target would get it; null if unknown (a conflict, a branch that is gone).
+ * An epic's line merged as the target would receive it. Null if unknown (a conflict, or a missing
+ * branch).
  */
 async function mergedEnds(
   git: DataGit,
@@ -105,8 +106,8 @@ async function lineTip(git: DataGit, branch: string): Promise<string | null> {
 }
 
 /**
- * Only names of files in the tree: nothing absolute, nothing that climbs, nothing that git could
- * take for an option.
+ * Allows only names of files in the tree: no absolute paths, no parent folders, no text that git
+ * could parse as an option.
  */
 function refuseOddPath(path: string): void {
   const parts = path.split('/');

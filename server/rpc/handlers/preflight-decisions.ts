@@ -140,7 +140,7 @@ function planDecision(deps: EngineHandlerDeps, params: Params<'preflight'>): Pre
 }
 
 function budgetDecision(deps: EngineHandlerDeps, params: Params<'preflight'>): PreflightDecision {
-  // Single tasks have each their own limit, also those of one epic.
+  // Each single task has its own limit, even if they belong to one epic.
   const hasEpic = params.epic !== undefined;
   const key = hasEpic ? 'budget.epic_usd' : 'budget.task_usd';
   const value = params.budget_usd ?? numberOf(deps.settingOf?.(key).value);
@@ -164,7 +164,7 @@ function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** Whether one agent can work. */
+/** Checks whether an agent can work. */
 export async function agentCheck(
   engine: Uses<'agentEnvironment' | 'driverFor'>,
   kind: string,
@@ -183,7 +183,7 @@ export async function agentCheck(
   return agentFound(`${agentTitle(kind)}${version} ${state}.`);
 }
 
-/** The problem is short enough for one row of a list; the rest of the text is its remedy. */
+/** The problem is short enough for one row of a list. The rest of the text is its remedy. */
 function agentProblem(
   kind: string,
   problem: NonNullable<PreflightCheck['agent']>['problem'],

@@ -1,5 +1,5 @@
-// The facts known before a run: whether it would be refused, and anything that a person should know
-// first. Starts nothing.
+// Checks before a run: whether it would be refused, and what a person should know first. Starts
+// nothing.
 
 import { gateTitle } from '../../core/settings/gate-stages.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
@@ -88,7 +88,7 @@ function check(
   return { name, outcome, message, remedy };
 }
 
-/** A prominent warning if no sandbox works and a person has not chosen that. */
+/** Warns prominently if no sandbox works although the user did not choose that. */
 async function sandboxChecks(deps: EngineHandlerDeps): Promise<Check[]> {
   const state = await deps.sandbox?.();
   if (state === undefined) return [];
@@ -103,7 +103,7 @@ async function sandboxChecks(deps: EngineHandlerDeps): Promise<Check[]> {
   ];
 }
 
-/** Reads the settings again, like the run itself: an invalid setting refuses it. */
+/** Reads the settings again, like the run itself, which refuses an invalid setting. */
 async function asOffered(
   deps: EngineHandlerDeps,
   params: PreflightParams,
@@ -132,8 +132,8 @@ interface Work {
 }
 
 /**
- * Top-level tasks that a run would work on, and how many can run in parallel: by levels of their
- * blockers.
+ * The top-level tasks that a run would work on, and how many of them can run in parallel, by levels
+ * of their blockers.
  */
 function workIn(board: Board, { epicId, tasks }: AskedScope): Work {
   const causes = stuckCauses(board);
@@ -158,8 +158,8 @@ function workIn(board: Board, { epicId, tasks }: AskedScope): Work {
 }
 
 /**
- * For each task the longest way back to one that waits for none of them. Loops are not among them:
- * those are stuck.
+ * For each task, the longest chain of open blockers before it. Omits tasks in loops, which are
+ * stuck.
  */
 function levelsOf(board: Board, open: readonly number[]): ReadonlyMap<number, number> {
   const among = new Set(open);
@@ -237,7 +237,7 @@ async function targetCheck(
   }
 }
 
-/** The same check as the run itself uses. */
+/** The same check as the run itself makes. */
 async function agentChecks(
   deps: EngineHandlerDeps,
   epicId: string | null,
@@ -256,8 +256,7 @@ async function agentChecks(
   );
   for (const [kind, found] of checks) {
     if (able.has(kind)) continue;
-    // Who is missing at the head of a list is made up for by who takes over, and the other way
-    // round.
+    // An available fallback makes up for a missing first agent, and the other way round.
     if (chains.some((chain) => chain.includes(kind) && !chain.some((each) => able.has(each))))
       continue;
     checks.set(kind, {
@@ -279,7 +278,7 @@ async function agentCheckOrRefusal(deps: EngineHandlerDeps, kind: string): Promi
   }
 }
 
-/** A program that only the repository names is started by a run, never by a look. */
+/** A program that only the repository names is started by a run and never by a check. */
 function namedCheck(
   kind: string,
   { path, isFound }: { readonly path: string; readonly isFound: boolean },
@@ -293,7 +292,8 @@ function namedCheck(
 }
 
 /**
- * The commit from which a run would start: commits that a person made since the last landing count.
+ * The commit from which a run would start, including commits that users made since the last
+ * landing.
  */
 async function nextBase({ git }: Uses<'git'>, branch: string): Promise<string | null> {
   const landed = await git.readRef(landingRef(branch));
@@ -374,7 +374,7 @@ async function checkoutCheck(engine: Uses<'git'>, branch: string | null): Promis
   );
 }
 
-/** Checks a fleet: would nothing start, or not all of it? */
+/** Checks a fleet: whether some or all tasks could not start. */
 async function machineChecks(
   engine: Uses<'settings' | 'store'>,
   epicId: string | null,

@@ -1,8 +1,8 @@
-// The options of a run beside the settings.
+// Options of a run besides the settings.
 
 import type { RunOptions } from '../../protocol/requests/runs.ts';
 
-/** Keyed by setting; values that were not given are absent. */
+/** Keyed by setting. Omits values that were not given. */
 export function runFlags(options: Omit<RunOptions, 'env'>): Readonly<Record<string, unknown>> {
   const budget = options.epic === undefined ? 'budget.task_usd' : 'budget.epic_usd';
   const flags = {

@@ -1,4 +1,4 @@
-// The output of a step of an attempt: the newest log of the gate that tested its work, or of its
+// The output of a step of an attempt: the latest log of the gate that tested its work, or of its
 // setup command.
 
 import { readdir, open } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import type { EngineHandlerDeps } from './engine-deps.ts';
 import { lastGatedTree } from '../../store/feed/find-events.ts';
 import { taskOrRefuse, type TaskRow } from '../../store/port.ts';
 
-/** The end of a log contains the reason; more than this is not read. */
+/** Only the end of a log is read, because it contains the reason. */
 const shownBytesMax = 2 * 1024 * 1024;
 
 export async function readStepLog(

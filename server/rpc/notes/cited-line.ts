@@ -1,4 +1,4 @@
-// Reads the line that a new note cites, so that a later prompt can tell whether it still exists.
+// Reads the line that a new note cites, so that a later prompt can check whether it still exists.
 
 import { noteCharactersMax } from '../../core/notes/notes.ts';
 import { toSingleLine } from '../../core/prompt/prompt-text.ts';
@@ -20,7 +20,10 @@ export function noteText(text: string): string {
   return boundedText(line, 'The note', noteCharactersMax);
 }
 
-/** `file:line`, relative to the project; `folder`: a worktree that an absolute path may be in. */
+/**
+ * Parses `file:line`, relative to the project. `folder`: a worktree that an absolute path may be
+ * in.
+ */
 export function citedPlace(text: string, folder: string | null): CitedPlace {
   const [, given = '', number = ''] = /^(.+):([1-9]\d{0,6})$/u.exec(text.trim()) ?? [];
   const inside =
@@ -37,7 +40,7 @@ export function citedPlace(text: string, folder: string | null): CitedPlace {
   return { path, line: Number(number) };
 }
 
-/** Returns null if the commit has no such file or line, or the line is blank. */
+/** Returns null if the commit has no such file or line, or if the line is blank. */
 export async function lineAt(
   git: Pick<DataGit, 'fileAt'>,
   commit: string,

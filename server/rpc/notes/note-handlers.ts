@@ -1,4 +1,4 @@
-// Notes, as people list, add, keep and drop them.
+// Requests by which people list, add, keep and drop notes.
 
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers, Params } from '../../protocol/api.ts';
@@ -60,7 +60,7 @@ async function addForPerson(
   });
 }
 
-/** The line in the commit that is checked out. */
+/** Reads the line from the commit that is checked out. */
 async function cite(git: DataHandlerDeps['git'], at: string): Promise<NewNote['citation']> {
   const place = citedPlace(at, git.facts.root);
   const head = await git.resolve('HEAD');

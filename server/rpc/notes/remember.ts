@@ -1,4 +1,4 @@
-// A note that an agent leaves for the agents of other tasks.
+// Stores an agent's note for the agents of other tasks.
 
 import { attemptWorkRef } from '../../core/work/ref-names.ts';
 import { findCited } from '../../core/notes/notes.ts';
@@ -64,7 +64,7 @@ async function refuseCandidate(
   );
 }
 
-/** The line as the agent sees it: in the last snapshot of its work, or in its base. */
+/** Reads the line as the agent sees it: from the last snapshot of its work, or from its base. */
 async function cite(
   { engine }: AgentHandlerDeps,
   scope: AgentScope,

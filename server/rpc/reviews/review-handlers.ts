@@ -1,4 +1,4 @@
-// Reviews by agents, as people see and overrule them.
+// Requests by which people see and overrule agents' reviews.
 
 import { blockingAmong } from '../../core/review/review.ts';
 import type { Handlers } from '../../protocol/api.ts';

@@ -1,4 +1,4 @@
-// The verdict of a reviewing agent. It is the one request that its token is good for.
+// Stores the verdict of a reviewing agent. Its token allows only this request.
 
 import { checkReview, type Finding } from '../../core/review/review.ts';
 import { Refusal } from '../../core/failure.ts';

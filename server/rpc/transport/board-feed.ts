@@ -1,11 +1,11 @@
-// Board changes of a batch of the feed, sent along with it, so that a panel need not request them.
+// Sends board changes together with a batch of the feed, so that panels need not request them.
 
 import type { EventView, Notifications } from '../../protocol/api.ts';
 import type { BoardChanges } from '../../protocol/panel-views.ts';
 
 /**
- * Batches must be passed in order. `after`: the number of the client's board. Unreadable changes
- * are omitted: the client requests them.
+ * Batches must be passed in order. `after`: the number of the client's board. Omits changes that
+ * cannot be read; the client then requests them.
  */
 export function boardFeed(
   readChanges: (after: number) => Promise<BoardChanges>,

@@ -1,4 +1,5 @@
-// The calling end of the wire: connect, greet, call, follow the feed without a gap.
+// The calling end of the connection: connect, do the handshake, send requests, follow the feed
+// without a gap.
 
 import { lstatSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -33,14 +34,14 @@ const pageSize = 1000;
 const subscribeTriesMax = 10;
 
 export interface ConnectOptions {
-  /** Who calls, for the backend's own log: `cli`, `vscode`. */
+  /** Name of the caller for the backend's log: `cli`, `vscode`. */
   readonly client?: string;
   readonly version?: string;
-  /** The browser that a person uses. */
+  /** The user's browser. */
   readonly device?: string;
 }
 
-/** Connects and greets. Throws ConnectFailure when no connection comes about. */
+/** Connects and does the handshake. Throws `ConnectFailure` if that fails. */
 export async function connectSocket(
   address: BackendAddress,
   options: ConnectOptions = {},
@@ -49,7 +50,7 @@ export async function connectSocket(
   return await greet(socket, address.token, options);
 }
 
-/** The same for an agent, whose token opens another list of requests. */
+/** The same for an agent, whose token allows a different list of requests. */
 export async function connectAgentSocket(
   address: Pick<BackendAddress, 'socket'>,
   token: string,
@@ -60,13 +61,13 @@ export async function connectAgentSocket(
   return client as unknown as AgentClient;
 }
 
-/** The bare connection, for a client that does the handshake itself. Throws ConnectFailure. */
+/** The bare connection, for a client that does the handshake itself. Throws `ConnectFailure`. */
 export async function openBackendSocket(address: BackendAddress): Promise<Socket> {
   checkOwner(address.socket);
   return await openSocket(address.socket);
 }
 
-/** The token is not sent to a socket of another user. */
+/** The token must not be sent to another user's socket. */
 function checkOwner(path: string): void {
   const uid = process.getuid?.();
   const facts = path.startsWith('\\\\') ? undefined : lstatSync(path, { throwIfNoEntry: false });
@@ -97,8 +98,8 @@ async function greet(socket: Socket, token: string, options: ConnectOptions): Pr
   const version = options.version ?? droverVersion;
   const late = new Promise<never>((_, reject) => {
     const failure = new ConnectFailure('unreachable', 'The backend does not answer the greeting.');
-    // A process that got no time to run finds its timers due first, so received data is read before
-    // the failure counts.
+    // A process that was suspended finds its timers due first, so received data is read before the
+    // failure counts.
     setTimeout(() => setImmediate(reject, failure), helloWaitMs).unref();
   });
   try {
@@ -159,8 +160,8 @@ function wireClient(socket: Socket): Client {
     followers.clear();
     for (const follower of left) follower.onEnd(reason);
   };
-  // Messages that arrived before the end (for example its reason) are still in the connection's
-  // queue, and are handled first.
+  // Messages that arrived before the end, such as its reason, are still queued in the connection
+  // and are handled first.
   connection.onClose(() => setTimeout(close, lastWordsMs));
   connection.onError(close);
   connection.onNotification('events', ({ events }: Notifications['events']) => {
@@ -212,8 +213,8 @@ function hand(follower: Follower, events: readonly EventView[]): void {
 }
 
 /**
- * Reads page by page until near the end, then subscribes; a snapshot in answer means: read on, then
- * once more.
+ * Reads page by page until near the end, then subscribes. If the response is a snapshot, it reads
+ * on and subscribes again.
  */
 async function catchUp(
   call: Client['call'],
@@ -227,8 +228,8 @@ async function catchUp(
       if (page.events.length === 0) break;
     }
     followers.add(follower);
-    // One subscription serves all followers of this connection: from the lowest number any of them
-    // still needs.
+    // One subscription serves all followers of this connection, from the lowest number that any of
+    // them needs.
     const after = Math.min(...[...followers].map((each) => each.last));
     const answer = await call('subscribe', { after });
     if (answer.kind === 'replay') return;

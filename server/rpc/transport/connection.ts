@@ -1,7 +1,7 @@
-// One client's connection to the backend: the handshake first, then requests, and the feed on
+// One client's connection to the backend: first the handshake, then requests, and the feed on
 // request. A connection is `waiting` (only the handshake is answered, messages must be small, and
-// not for long), then `open` or `rejected` (only the reason is sent), then `closed`; it never goes
-// back.
+// only for a short time), then `open` or `rejected` (only the reason is sent), then `closed`. It
+// never returns to an earlier state.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
@@ -42,24 +42,23 @@ import { MessageSizeGuard } from './size-guard.ts';
 import { answerSubscribe } from './subscribe.ts';
 
 export const messageBytesMax = 64 * 1024 * 1024;
-/** The longest texts of an agent's requests together are a tenth of that. */
+/** The longest texts in an agent's request add up to a tenth of that. */
 const agentMessageBytesMax = 1024 * 1024;
 const greetingBytesMax = 64 * 1024;
 const greetingWaitMs = 5000;
 const requestsAtOnceMax = 256;
 /**
- * The connection writes in later turns of the loop; ending it at once would cut off the last
- * answer.
+ * The connection writes in later turns of the event loop, so closing it at once would cut off the
+ * last response.
  */
-/** Limit for a peer that does not read its answer. */
+/** Limit for a peer that does not read its response. */
 const deviceCharsMax = 60;
 const lastWordsMs = 1_000;
-/** A client that reads nothing cannot block a backend that wants to exit. */
+/** A client that reads nothing must not prevent a backend from exiting. */
 const leaveWaitMs = 500;
 
 /**
- * The way in for agents: each has a token of its attempt, and is served with that attempt's
- * requests alone.
+ * The entry for agents. Each has its attempt's token and is served only that attempt's requests.
  */
 export interface AgentDoor {
   /** The handlers of the attempt with this token. Returns null if no running attempt has it. */
@@ -74,24 +73,24 @@ export interface ConnectionOptions {
   readonly token: string | null;
   readonly handlers: RequestHandlers;
   readonly agents?: AgentDoor;
-  /** Whether the process at the other end is one of an agent's or a gate's. */
+  /** Whether the process at the other end belongs to an agent or a gate. */
   readonly isOfRun: () => Promise<boolean>;
   readonly feed: Feed;
   readonly version: string;
   readonly root: string;
-  /** True when nothing runs, as it is now: then a newer client may make this backend leave. */
+  /** True if nothing is running now, so that a newer client may replace this backend. */
   readonly isIdle: () => boolean | Promise<boolean>;
   readonly onOpen: () => void;
   readonly onClosed: () => void;
-  /** A newer client has asked for room; the answer is on its way. */
+  /** Called when a newer client has asked this backend to exit. The response is being sent. */
   readonly onLeave: () => void;
 }
 
 export interface ServedConnection {
-  /** Tells the client the reason, then disconnects. */
+  /** Sends the client the reason, then disconnects. */
   leave(reason: string): Promise<void>;
   close(): void;
-  /** It has not greeted yet. */
+  /** Whether the handshake is still missing. */
   isWaiting(): boolean;
 }
 
@@ -113,11 +112,11 @@ class GreetedConnection implements ServedConnection {
   readonly #greeting: NodeJS.Timeout;
   #state: 'waiting' | 'open' | 'rejected' | 'closed' = 'waiting';
   #isLanguageClient = false;
-  /** Set: an agent is at the other end, and nothing but these is served. */
+  /** Set if the other end is an agent, which is served only these handlers. */
   #agentHandlers: AgentHandlers | null = null;
   #device: string | null = null;
   #pump: FeedPump | null = null;
-  /** Follows when the greeting's answer has been written, or cannot be. */
+  /** Runs after the response to the handshake was written, or failed to be. */
   #afterAnswer: (() => void) | null = null;
   #requestsAtOnce = 0;
   #ofRun: Promise<boolean> | null = null;
@@ -233,7 +232,7 @@ class GreetedConnection implements ServedConnection {
     return await (this.#device === null ? call() : onDevice(this.#device, call));
   }
 
-  /** Determined once, and only if it matters. */
+  /** Determined once, and only if needed. */
   #isOfRun(): Promise<boolean> {
     this.#ofRun ??= this.#options.isOfRun();
     return this.#ofRun;
@@ -262,7 +261,7 @@ class GreetedConnection implements ServedConnection {
     const { feed, handlers } = this.#options;
     const { answer, pumpAfter } = await answerSubscribe(feed, () => handlers.status({}), after);
     this.#pump?.stop();
-    if (this.#state === 'closed') return answer; // the client went while the state was read
+    if (this.#state === 'closed') return answer; // the client disconnected while the state was read
     const send = (batch: Notifications['events']): Promise<void> =>
       this.#connection.sendNotification('events', batch);
     this.#pump = new FeedPump({
@@ -324,7 +323,10 @@ function waitMs(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Both are hashed first, so that neither length nor place of a difference shows in the time. */
+/**
+ * Hashes both first, so that the comparison time reveals neither length nor position of a
+ * difference.
+ */
 function sameToken(given: string, wanted: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return wanted !== '' && timingSafeEqual(digest(given), digest(wanted));

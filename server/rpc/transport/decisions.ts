@@ -1,12 +1,12 @@
-// Who may make a request with the owner's token. A process of a run reads, and adds tasks as an
-// agent may with its own tools; everything else is a person's decision, whatever token it shows.
-// The table names every request: a new one does not compile until it is classified.
+// Who may make a request with the owner's token. A process of a run may read, and may add tasks as
+// an agent may with its own tools. Everything else is a person's decision, whatever token is
+// presented. The table contains every request: a new one does not compile until it is classified.
 
 import type { RequestName } from '../../protocol/api.ts';
 
 /**
  * `read`: changes nothing. `own`: an agent may do the same with its own tools. `person`: starting,
- * landing, stopping and removing, the texts that reach other tasks, and everything sent to others.
+ * landing, stopping and removing, texts that reach other tasks, and everything sent to others.
  */
 export type Decider = 'read' | 'own' | 'person';
 
@@ -50,7 +50,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   'task.add': 'own',
 
   'task.edit': 'person',
-  // It writes into the project's folder, and other tasks' agents may be given it.
+  // It writes into the project's folder, and other tasks' agents may get the file.
   'attachment.add': 'person',
   'task.pause': 'person',
   'task.unpause': 'person',
@@ -102,7 +102,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
 };
 
 /**
- * The fields that an agent's own tool sets. The others decide which agent runs, its machine, the
+ * The fields that an agent's own tool sets. Other fields decide which agent runs, its machine, the
  * number of attempts, and the tests before it lands.
  */
 const ownFields: ReadonlySet<string> = new Set([

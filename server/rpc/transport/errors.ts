@@ -1,10 +1,10 @@
-// Refusals and faults on their way over the wire and back.
+// Converts refusals and internal errors to responses and back.
 
 import { ConnectionError, ErrorCodes, ResponseError } from 'vscode-jsonrpc/node';
 import { ErrorOfKind, Refusal, toRefusalKind, type Result } from '../../core/failure.ts';
 import { refusalErrorCode } from '../../protocol/api.ts';
 
-/** The backend exited (or never answered): the caller may connect again. */
+/** The backend exited or never responded. The caller may connect again. */
 export class BackendGone extends Error {
   constructor(message: string) {
     super(message);
@@ -14,7 +14,7 @@ export class BackendGone extends Error {
 
 /**
  * Why the connection failed. `unreachable`: no backend listens there. `leaving`: an older idle
- * backend exited, start a new one. `protocol`: the other end is too old or too new and is working.
+ * backend exits; start a new one. `protocol`: the other end is too old or too new, and is busy.
  * `refused`: it did not accept the token.
  */
 export type ConnectFailureKind = 'unreachable' | 'leaving' | 'protocol' | 'refused';
@@ -23,7 +23,7 @@ export class ConnectFailure extends ErrorOfKind<ConnectFailureKind> {
   override name = 'ConnectFailure';
 }
 
-/** The parameters of a request, or its refusal. */
+/** Returns the parameters of a request or throws the refusal. */
 export function unwrapOrRefuse<Value>(read: Result<Value, string>): Value {
   if (read.ok) return read.value;
   throw new Refusal('bad_request', read.error);

@@ -1,33 +1,34 @@
-// The numbered feed as the transport sees it, and the pump that carries it to one follower: in
-// frames, never more than a few of them under way, and read again from the database by number
-// instead of being kept in memory.
+// The numbered feed as the transport sees it, and the pump that sends it to one follower: in
+// frames, with only a few in flight, and read from the database by number instead of being kept in
+// memory.
 
 import type { EventView } from '../../protocol/api.ts';
 
 export interface Feed {
   /** Events with a number above `after`, in order, at most `limit`. */
   read(after: number, limit: number): Promise<readonly EventView[]>;
-  /** Calls back when something was appended; returns unsubscribe. */
+  /** Calls back when an event was appended. Returns a function that unsubscribes. */
   onAppend(listener: () => void): () => void;
-  /** The number of the newest event; 0 if there is none. */
+  /** The number of the latest event; 0 for an empty feed. */
   lastSeq(): Promise<number>;
-  /** The last event that was removed because of its age; without it, none is. */
+  /** The last event that was removed because of its age. Absent if events are never removed. */
   lastPruned?(): Promise<number>;
 }
 
 export interface FeedPumpOptions {
   readonly feed: Feed;
   readonly after: number;
-  /** Resolves when the frame has left this process, which bounds the number of frames in flight. */
+  /** Resolves when the frame has left this process, which limits the number of frames in flight. */
   readonly deliver: (events: readonly EventView[]) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
   readonly frameMs?: number;
   /**
-   * Another process may append without notifying this one, so the feed is polled at this interval.
+   * The feed is polled at this interval, because another process may append without notifying this
+   * one.
    */
   readonly pollMs?: number;
   /**
-   * The process stays for as long as it is followed: nothing else keeps a command that only
+   * If true, following keeps the process alive, because nothing else does for a command that only
    * watches.
    */
   readonly staysAlive?: boolean;
@@ -37,7 +38,7 @@ export interface FeedPumpOptions {
 
 const usual = { frameMs: 16, pollMs: 1_000, outstandingMax: 8, batch: 500 } as const;
 
-/** Carries from its construction until it is stopped. */
+/** Sends events from its construction until it is stopped. */
 export class FeedPump {
   readonly #options: FeedPumpOptions & Required<Pick<FeedPumpOptions, keyof typeof usual>>;
   readonly #unsubscribe: () => void;
@@ -73,13 +74,14 @@ export class FeedPump {
     if (this.#phase === 'reading') this.#isAgainNeeded = true;
     if (this.#phase !== 'idle') return;
     this.#phase = 'scheduled';
-    // Immediately after a pause: only events that come faster than frames must wait.
+    // The first frame after a pause is sent at once. Only events that arrive faster than frames
+    // wait.
     const sinceMs = performance.now() - this.#framedMs;
     const waitMs = Math.max(0, this.#options.frameMs - sinceMs);
     setTimeout(() => void this.#frame().catch(this.#fail), waitMs);
   }
 
-  /** A call, so that it is read again after each wait. */
+  /** A method, so that it is evaluated again after each wait. */
   #isStopped(): boolean {
     return this.#phase === 'stopped';
   }

@@ -1,6 +1,6 @@
-// The messages of an editor's language client in place of our own handshake and end. It starts with
-// `initialize`, which carries the parameters of `hello`, and ends with `shutdown` and `exit`: both
-// end only its connection.
+// The messages of an editor's language client, which replace our own handshake and end. It starts
+// with `initialize`, which carries the parameters of `hello`, and ends with `shutdown` and `exit`,
+// both of which end only its connection.
 
 import type { Answer } from '../../protocol/api.ts';
 import { droverVersion } from '../../protocol/version.ts';
@@ -9,9 +9,7 @@ export const greetingName = 'initialize';
 export const farewellName = 'shutdown';
 export const endName = 'exit';
 
-/**
- * The parameters of `hello` as the client's options bring them: nothing is known about them yet.
- */
+/** The parameters of `hello` as sent by the client, not validated yet. */
 export function helloParamsOf(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null || !('initializationOptions' in raw)) return null;
   return raw.initializationOptions;
@@ -23,7 +21,10 @@ export interface Initialized {
   readonly droverHello: Answer<'hello'>;
 }
 
-/** It offers no capability of the language protocol; a client finds the answer of `hello` in it. */
+/**
+ * Announces no capabilities of the language server protocol. The client finds the response to
+ * `hello` in it.
+ */
 export function initialized(hello: Answer<'hello'>): Initialized {
   return {
     capabilities: { experimental: hello },

@@ -1,5 +1,5 @@
-// The same `Client` without a wire: the handlers of this very process. Used when no backend is
-// needed.
+// The same `Client` without a connection, using the handlers of this process. For requests that
+// need no backend.
 
 import { Refusal } from '../../core/failure.ts';
 import { protocolVersion } from '../../protocol/api.ts';
@@ -11,10 +11,10 @@ import { answerSubscribe } from './subscribe.ts';
 /** The served requests: all but the two that belong to the connection itself. */
 export type RequestHandlers = Omit<Handlers, 'hello' | 'subscribe'>;
 
-/** No upper bound is below this, of a string, a list or a number; no lower one is above 1. */
+/** No upper limit of a string, a list or a number is below this, and no lower one is above 1. */
 const shortMax = 64;
 
-/** Within this process the compiler has checked the type of each value; only the bounds remain. */
+/** Within this process, the compiler has checked all types. Only the limits remain. */
 function mayBreakBound(value: unknown): boolean {
   if (typeof value === 'string') return value.length > shortMax || value.trim() !== value;
   if (typeof value === 'object' && value !== null) {
@@ -24,7 +24,9 @@ function mayBreakBound(value: unknown): boolean {
   return typeof value === 'number' && !(Number.isInteger(value) && value > 0 && value <= shortMax);
 }
 
-/** A command that shows a task loads no schema for it. */
+/**
+ * Skips the schema if no limit can be broken, so that a command that shows a task does not load it.
+ */
 async function read<N extends RequestName>(name: N, params: Params<N>): Promise<Params<N>> {
   if (!mayBreakBound(params)) return params;
   const { readParams } = await import('../../protocol/requests/read.ts');

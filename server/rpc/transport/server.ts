@@ -1,4 +1,4 @@
-// The listening end: a socket only this user can open (or a named pipe), or standard input and
+// The listening end: a socket (or a named pipe) that only this user can open, or standard input and
 // output.
 
 import { chmodSync, lstatSync, mkdirSync, statSync, unlinkSync } from 'node:fs';
@@ -15,23 +15,23 @@ const connectionsMax = 64;
 export interface ServeSocketOptions {
   /** Path of the socket file, or of a named pipe on Windows. */
   readonly path: string;
-  /** A folder around that of the socket, which is private too. */
+  /** A folder around the socket's folder, which is private too. */
   readonly within?: string;
   readonly token: string;
   readonly handlers: RequestHandlers;
-  /** Who else is let in, for less. */
+  /** Admits agents, for fewer requests. */
   readonly agents?: AgentDoor;
   readonly feed: Feed;
   readonly version: string;
   readonly root: string;
-  /** Whether the process at the other end is one of an agent's or a gate's. */
+  /** Whether the process at the other end belongs to an agent or a gate. */
   readonly isOfRun?: (socket: Socket) => Promise<boolean>;
-  /** The number of greeted clients, whenever it changes. */
+  /** Called with the number of clients after the handshake, whenever it changes. */
   readonly onClientCount: (count: number) => void;
   readonly isIdle: () => boolean | Promise<boolean>;
   /**
-   * A newer client has got the answer that this backend exits: end the process (close the server
-   * first).
+   * A newer client got the response that this backend exits. The callee must end the process after
+   * closing the server.
    */
   readonly onLeaving: () => void;
 }
@@ -39,8 +39,8 @@ export interface ServeSocketOptions {
 export interface ServedSocket {
   readonly path: string;
   /**
-   * Listens again if the socket's file is gone: folders for run-time files are emptied, for example
-   * when a person logs out. Connected clients stay connected.
+   * Listens again if the socket file is gone, because folders for run-time files are emptied, for
+   * example when a user logs out. Connected clients stay connected.
    */
   heal(): Promise<void>;
   /** Notifies every client, closes their connections and removes the socket file. */
@@ -83,7 +83,7 @@ export async function serveSocket(options: ServeSocketOptions): Promise<ServedSo
     path: options.path,
     async heal() {
       if (!server.listening || isThere(options.path)) return;
-      server.close(); // before the next one: it removes the file of its name
+      server.close(); // before the next server starts, because this removes the file of that name
       server = createServer(accept);
       await preparePath(options.path, options.within);
       await listen(server, options.path);
@@ -97,8 +97,8 @@ export async function serveSocket(options: ServeSocketOptions): Promise<ServedSo
 }
 
 /**
- * A client that connects and stays silent never keeps another one out: the one that has been silent
- * for longest is disconnected. Returns false if all have greeted.
+ * Disconnects the client that has been silent for longest before the handshake, so that silent
+ * clients cannot keep others out. Returns false if all have done the handshake.
  */
 function makeRoom(open: ReadonlySet<ServedConnection>): boolean {
   for (const served of open) {
@@ -115,11 +115,14 @@ export interface ServeStreamsOptions extends Omit<
 > {
   readonly input: Readable;
   readonly output: Writable;
-  /** The client is gone: this process has no client left to serve. */
+  /** The client is gone, so this process has no client left to serve. */
   readonly onEnd: () => void;
 }
 
-/** One client over a pair of pipes: the one that started this process, so no token is asked for. */
+/**
+ * Serves one client over a pair of pipes: the process that started this one, so no token is
+ * required.
+ */
 export function serveStreams(options: ServeStreamsOptions): {
   close(reason: string): Promise<void>;
 } {
@@ -134,7 +137,7 @@ export function serveStreams(options: ServeStreamsOptions): {
   return { close: (reason) => served.leave(reason) };
 }
 
-/** Pending output is still sent; a client that does not read cannot block the socket. */
+/** Pending output is still sent. A client that does not read cannot block the socket. */
 function endSocket(socket: Socket): void {
   socket.on('error', () => {});
   socket.end();
@@ -158,7 +161,7 @@ async function listen(server: Server, path: string): Promise<void> {
   if (!isPipe(path)) chmodSync(path, 0o600);
 }
 
-/** In a folder of another user the socket could be exchanged for his. */
+/** In another user's folder, that user could replace the socket. */
 function isOursOrRoots(uid: number): boolean {
   return uid === 0 || uid === process.getuid?.();
 }
@@ -182,7 +185,7 @@ function makePrivate(folder: string): void {
   );
 }
 
-/** A private folder, and no leftover of a dead backend in the way. */
+/** Creates a private folder and removes leftovers of a dead backend. */
 async function preparePath(path: string, within: string | undefined): Promise<void> {
   if (isPipe(path)) return;
   if (Buffer.byteLength(path) > 100) {

@@ -1,6 +1,5 @@
-// A gate in front of the message reader: it lets whole messages through as they come and ends the
-// stream when a header is junk or a body is announced that is larger than allowed. The reader
-// behind it would buffer without a bound.
+// Guards the message reader: passes on whole messages and ends the stream if a header is invalid or
+// announces a body above the limit. The reader itself would buffer without limit.
 
 import { Transform, type TransformCallback } from 'node:stream';
 
@@ -17,7 +16,7 @@ export class MessageSizeGuard extends Transform {
     this.#bodyBytesMax = bodyBytesMax;
   }
 
-  /** Raised once the other end has shown its token. */
+  /** Raises the limit after the other end has presented its token. */
   allow(bodyBytesMax: number): void {
     this.#bodyBytesMax = bodyBytesMax;
   }
@@ -55,7 +54,10 @@ export class MessageSizeGuard extends Transform {
   }
 }
 
-/** Exactly one Content-Length, digits only; other headers must at least look like headers. */
+/**
+ * Requires exactly one Content-Length with digits only. Other headers must at least look like
+ * headers.
+ */
 function contentLengthOf(header: string): number | null {
   let length: number | null = null;
   for (const line of header.split('\r\n')) {
