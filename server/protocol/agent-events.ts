@@ -1,12 +1,9 @@
-// The events of an agent, one per line of its log: the schema, and the types that drivers write and
-// panels read. Panels import only the types; the backend checks a line when it reads it.
+// An agent's events, one per line of its log: the schema, and the types that drivers write and
+// panels read. Panels import only the types; the backend validates a line when it reads it.
 
 import * as z from 'zod';
 
-/**
- * A line may come from another version or another program: a missing field gets the most neutral
- * value.
- */
+/** A line may come from another version or program, so a missing field gets a neutral value. */
 const text = z.string().catch('');
 const count = z.number().catch(0);
 const orNull = z.number().nullable().catch(null);
@@ -16,7 +13,7 @@ const usageSchema = z
     inputTokens: count,
     outputTokens: count,
     cacheReadTokens: count,
-    /** An estimate from list prices; null = the agent does not report it. */
+    /** Estimated from list prices; null = the agent does not report it. */
     costUsd: orNull,
   })
   .readonly()
@@ -27,7 +24,7 @@ const at = { at: count };
 const loggedEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('started'),
-    /** The kind of agent; a text, as another version may know further ones. */
+    /** The kind of agent. A string, because another version may have further kinds. */
     agent: text,
     sessionId: z.string().nullable().catch(null),
     resumed: z.boolean().catch(false),
@@ -93,36 +90,33 @@ const loggedEventSchema = z.discriminatedUnion('type', [
     type: z.literal('exit'),
     code: orNull,
     signal: z.string().nullable().catch(null),
-    /** Drover stopped it: for a pause, a cancel or the end of a run. */
+    /** Drover stopped the agent: for a pause, a cancel or the end of a run. */
     stopped: z.literal(true).optional().catch(undefined),
-    /** Processes that it had left running, and that were ended then. */
+    /** Number of processes that it left running and that were then killed. */
     ended: z.number().optional().catch(undefined),
-    /** Processes of it that live after that, counted by the kernel. */
+    /** Number of its processes that survived that, as counted by the kernel. */
     left: z.number().optional().catch(undefined),
     ...at,
   }),
 ]);
 
-/** An event as it is stored and read: with the time it was seen (Unix ms). */
+/** An event as it is stored and read, with the time it was received (Unix ms). */
 export type LoggedEvent = Readonly<z.infer<typeof loggedEventSchema>>;
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
-/** An event that a driver reports about its agent: a line of the log before it has its time. */
+/** An event as a driver reports it: a log line without its time. */
 export type AgentEvent = WithoutTime<LoggedEvent>;
 
 export type Usage = z.infer<typeof usageSchema>;
 
-/** A line whose type this version does not know, as it is stored. */
+/** A stored line whose type this version does not know. */
 export type ForeignLine = Readonly<Record<string, unknown>> & {
   readonly type: string;
   readonly at: number;
 };
 
-/**
- * Checks a line as it was stored; fields that no schema names stay, and so does a line of an
- * unknown type.
- */
+/** Validates a stored line. Unknown fields and lines of unknown types are preserved. */
 export function checkedLine(stored: object): LoggedEvent | ForeignLine {
   const { data } = loggedEventSchema.safeParse(stored);
   return data === undefined ? (stored as ForeignLine) : { ...stored, ...data };

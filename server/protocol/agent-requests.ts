@@ -1,4 +1,4 @@
-// The requests that an agent may send to the backend, by name: the types of both ends.
+// The requests that an agent may send to the backend, by name. Both ends use these types.
 
 import type { AgentAnswers, agentShapes } from './requests/agents.ts';
 import type { ParamsOf } from './requests/fields.ts';
@@ -11,7 +11,7 @@ export type AgentHandlers = {
   readonly [N in AgentRequestName]: (params: AgentParams<N>) => Promise<AgentResult<N>>;
 };
 
-/** The calling end: one attempt's agent. */
+/** The client of one attempt's agent. */
 export interface AgentClient {
   call<N extends AgentRequestName>(name: N, params: AgentParams<N>): Promise<AgentResult<N>>;
   close(): void;

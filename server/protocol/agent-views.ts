@@ -1,4 +1,4 @@
-// The views of its task and of the board that an agent gets.
+// An agent's views of its task and of the board.
 
 export interface AgentBoardTask {
   readonly id: string;
@@ -24,7 +24,7 @@ export interface AgentTask {
     readonly title: string;
     readonly status: string;
   }[];
-  /** Its blockers, current and former, with the outcome of each. */
+  /** Current and former blockers, with the outcome of each. */
   readonly blockers: readonly {
     readonly id: string;
     readonly title: string;
@@ -37,21 +37,21 @@ export interface AgentTask {
 export interface AgentBoard {
   readonly counts: Readonly<Record<string, number>>;
   readonly tasks: readonly AgentBoardTask[];
-  /** Tasks that are not listed, because there are too many. */
+  /** Number of tasks that are omitted because they are too many. */
   readonly left_out: number;
 }
 
 export interface AgentAdded {
   readonly id: string;
   readonly status: string;
-  /** How many more this attempt may add. */
+  /** Number of tasks that this attempt may still add. */
   readonly left: number;
   readonly message: string;
 }
 
 export interface AgentAnswer {
   readonly question: string;
-  /** `open`: not answered yet; the same request continues to wait. */
+  /** `open`: not answered yet. Repeating the request continues to wait. */
   readonly state: 'open' | 'answered' | 'withdrawn';
   readonly answer: string | null;
 }

@@ -1,4 +1,4 @@
-// The wire, defined once: every request with its parameters and result, every notification.
+// The protocol, defined once: every request with its parameters and result, and every notification.
 // JSON-RPC 2.0 over the backend's local socket (Content-Length framing of vscode-jsonrpc). Both
 // ends are checked against these maps.
 
@@ -17,11 +17,12 @@ import type { EventView } from './views.ts';
 export type * from './views.ts';
 
 /**
- * Raised when a request, result or notification changes in a way that an older peer would misread.
+ * Increase this when a request, result or notification changes in a way that an older peer would
+ * misread.
  */
 export const protocolVersion = 1;
 
-/** Each request of a topic with its parameters, as in its schema, and its answer. */
+/** Maps each request of a topic to its parameters, from the schema, and its result. */
 type Topic<Shapes extends { readonly [N in keyof Shapes]: Shape }, Answers extends object> = {
   readonly [N in keyof Shapes & keyof Answers]: {
     readonly params: Readonly<ParamsOf<Shapes[N]>>;
@@ -29,7 +30,7 @@ type Topic<Shapes extends { readonly [N in keyof Shapes]: Shape }, Answers exten
   };
 };
 
-/** Each topic is a file of `requests`: schemas of the parameters, and types of the answers. */
+/** Each topic is a file in `requests`: schemas of the parameters, and types of the results. */
 export type Requests = Topic<typeof boardShapes, BoardAnswers> &
   Topic<typeof taskShapes, TaskAnswers> &
   Topic<typeof epicShapes, EpicAnswers> &
@@ -43,17 +44,18 @@ export type RequestName = keyof Requests;
 export type Params<N extends RequestName> = Requests[N]['params'];
 export type Answer<N extends RequestName> = Requests[N]['result'];
 
-/**
- * Serves the requests: the backend over its socket, or the same code in the command's own process.
- */
+/** Serves the requests, in the backend or in the command's own process. */
 export type Handlers = {
   readonly [N in RequestName]: (params: Params<N>) => Promise<Answer<N>>;
 };
 
-/** The interface of the command's calls, over the socket or in its own process. */
+/** The interface for requests, over the socket or in the command's own process. */
 export interface Client {
   call<N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>>;
-  /** The feed after a number, then live; returns unsubscribe. `onEnd` when the backend is gone. */
+  /**
+   * Follows the feed after a number. Returns a function that unsubscribes. `onEnd` is called when
+   * the backend is gone.
+   */
   follow(
     after: number,
     onEvents: (events: readonly EventView[]) => void,
@@ -63,8 +65,7 @@ export interface Client {
 }
 
 /**
- * Requests that are answered from the database alone, so a command can serve them without a
- * backend.
+ * Requests that the database alone can answer, so that a command can serve them without a backend.
  */
 export const dataRequests = [
   'status',
@@ -119,23 +120,23 @@ export const dataRequests = [
 ] as const satisfies readonly RequestName[];
 
 export interface Notifications {
-  /** A batch of the feed, in order, without a gap after the answer to `subscribe`. */
+  /** A batch of the feed, in order and without a gap after the response to `subscribe`. */
   readonly events: {
     readonly events: readonly EventView[];
     /**
-     * Their changes of the board, for clients that subscribed with `board`. Absent if they were
-     * already sent or must be requested (compare the numbers).
+     * The board changes of these events, for clients that subscribed with `board`. Absent if they
+     * were already sent or must be requested (compare the numbers).
      */
     readonly changes?: BoardChanges;
   };
-  /** The backend is about to go. */
+  /** The backend is about to exit. */
   readonly leaving: { readonly reason: string };
 }
 
-/** A refusal on the wire: JSON-RPC error code and `data.kind`; nothing was changed. */
+/** A refusal: this JSON-RPC error code, with `data.kind`. Nothing was changed. */
 export const refusalErrorCode = -32010;
 
-/** The content of `.drover/backend.json` (mode 0600) about the running backend. */
+/** The content of `.drover/backend.json` (mode 0600), which describes the running backend. */
 export interface BackendAddress {
   readonly pid: number;
   readonly start_time: string;
@@ -143,6 +144,6 @@ export interface BackendAddress {
   readonly token: string;
   readonly version: string;
   readonly protocol: number;
-  /** The project's folder; missing in files of older versions. */
+  /** The project's folder. Missing in files of older versions. */
   readonly root?: string;
 }

@@ -1,5 +1,5 @@
-// The board as the backend has it, kept by applying its changes in order. Pure: it asks through the
-// function it is given.
+// A copy of the backend's board, updated by its changes in order. Pure: it sends requests through a
+// function that it is given.
 
 import type { Notifications } from './api.ts';
 import { applyChanges } from './board.ts';
@@ -11,7 +11,7 @@ export interface BoardSource {
   changes(after: number): Promise<BoardChanges>;
 }
 
-/** `board`: a new board; `changes`: the changes, with the new board. */
+/** `board`: a new board. `changes`: the changes, with the updated board. */
 export type BoardChange =
   | { readonly kind: 'board'; readonly board: StatusSnapshot }
   | { readonly kind: 'changes'; readonly changes: BoardChanges; readonly board: StatusSnapshot };
@@ -21,14 +21,16 @@ export interface BoardStoreOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Changes are requested at most this often: updates faster than frames are invisible. */
+/**
+ * Minimum interval between requests for changes, because updates faster than frames are invisible.
+ */
 export const frameMs = 16;
 
 export interface Delay {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** After a question that failed: whatever kept it from being answered may have passed. */
+/** Delay after a failed request, whose cause may be temporary. */
 const retryMs = 1_000;
 
 export class BoardStore {
@@ -37,7 +39,7 @@ export class BoardStore {
   #source: BoardSource | null = null;
   #board: StatusSnapshot | null = null;
   #wantedSeq = 0;
-  /** Who is being asked for changes. */
+  /** The source from which changes are being requested. */
   #asked: BoardSource | null = null;
 
   constructor(options: BoardStoreOptions, delay: Delay) {
@@ -49,7 +51,7 @@ export class BoardStore {
     return this.#board;
   }
 
-  /** A new connection: the former board stays in sight until the new one has arrived. */
+  /** Starts with a new connection. The old board stays visible until the new one has arrived. */
   async begin(source: BoardSource): Promise<StatusSnapshot> {
     this.#source = source;
     const board = await source.snapshot();
@@ -60,18 +62,18 @@ export class BoardStore {
     return board;
   }
 
-  /** The connection is lost. */
+  /** Called when the connection is lost. */
   end(): void {
     this.#source = null;
   }
 
-  /** A batch of the feed, as the backend sends it. */
+  /** Handles a batch of the feed from the backend. */
   readonly hear = ({ events, changes }: Notifications['events']): void => {
     this.reach(events.at(-1)?.seq ?? 0, changes ?? null);
   };
 
   /**
-   * The feed has reached this number: the board follows immediately if its changes were sent along,
+   * The feed has reached this number. The board is updated at once if the changes were sent along,
    * otherwise within a frame.
    */
   reach(seq: number, changes: BoardChanges | null = null): void {
@@ -88,7 +90,9 @@ export class BoardStore {
     return this.#board === null || this.#board.seq < this.#wantedSeq;
   }
 
-  /** Changes that leave a gap are left alone: then the board is behind, and asked for. */
+  /**
+   * Ignores changes that would leave a gap. The board is then behind, and changes are requested.
+   */
   #apply(changes: BoardChanges): void {
     const board = this.#board;
     if (board === null || changes.seq <= board.seq) return;
@@ -103,9 +107,7 @@ export class BoardStore {
     this.#options.onChange({ kind: 'board', board });
   }
 
-  /**
-   * Asks until the board has caught up with the feed, or its source is no longer the current one.
-   */
+  /** Requests changes until the board has caught up with the feed, or its source is replaced. */
   async #follow(source: BoardSource): Promise<void> {
     while (source === this.#source && this.#isBehind()) {
       let pauseMs = frameMs;
@@ -127,7 +129,7 @@ export class BoardStore {
     const changes = await source.changes(board.seq);
     if (source !== this.#source) return;
     this.#apply(changes);
-    // A backend that is behind its own feed must not be asked without end.
+    // A backend that is behind its own feed must not be asked endlessly.
     const toldNothing = changes.seq <= board.seq;
     if (toldNothing && this.#wantedSeq === wanted) this.#wantedSeq = this.#seq;
     if (changes.seq > this.#seq) await this.#askAnew(source);

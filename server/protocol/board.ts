@@ -1,12 +1,11 @@
-// The board on both ends: how changes are applied to it. Pure, so that every client has the same
-// board at one number.
+// Applies changes to the board. Pure, so that every client has the same board at the same number.
 
 import type { BoardChanges } from './panel-views.ts';
 import type { StatusSnapshot, TaskView } from './views.ts';
 
 /**
- * The board after the changes. Changes that start after the board's number would leave a gap: null,
- * request the board again.
+ * Returns the board after the changes. Returns null if changes start after the board's number,
+ * because they would leave a gap and the board must be requested again.
  */
 export function applyChanges(board: StatusSnapshot, changes: BoardChanges): StatusSnapshot | null {
   if (changes.snapshot !== null) return changes.snapshot.seq < board.seq ? board : changes.snapshot;
@@ -27,7 +26,7 @@ export function applyChanges(board: StatusSnapshot, changes: BoardChanges): Stat
   };
 }
 
-/** The list of unaccepted values is part of the settings: both change together. */
+/** The list of unaccepted values changes together with the settings. */
 function withSettings(board: StatusSnapshot, changes: BoardChanges): StatusSnapshot {
   const { config, unaccepted } = changes;
   if (config === undefined) return board;
@@ -35,7 +34,7 @@ function withSettings(board: StatusSnapshot, changes: BoardChanges): StatusSnaps
   return { ...rest, config, ...(unaccepted !== undefined && { unaccepted }) };
 }
 
-/** Tasks are in the order of their `position`; new and moved ones may be anywhere. */
+/** Tasks are ordered by `position`. New and moved ones may be anywhere. */
 function mergeTasks(tasks: readonly TaskView[], changes: BoardChanges): readonly TaskView[] {
   if (changes.tasks.length === 0 && changes.removed_tasks.length === 0) return tasks;
   return replaceFew(tasks, changes) ?? mergeAll(tasks, changes);
@@ -46,7 +45,7 @@ const fewTasks = 8;
 
 /**
  * Handles the common case, a few tasks changed in place, without visiting every task. Returns null
- * for any other kind of change.
+ * for other changes.
  */
 function replaceFew(tasks: readonly TaskView[], changes: BoardChanges): readonly TaskView[] | null {
   if (changes.tasks.length > fewTasks || changes.removed_tasks.length > 0) return null;

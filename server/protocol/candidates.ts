@@ -1,4 +1,4 @@
-// The candidates of a task as clients show them: children of their task, with one line each.
+// The candidates of a task as clients show them: below their task, with one line each.
 
 import {
   candidateLine,
@@ -21,14 +21,14 @@ type Task = Pick<
   | 'status'
 >;
 
-/** In the order in which they were made. */
+/** In creation order. */
 export function candidatesOf<T extends Task>(tasks: readonly T[], id: string): readonly T[] {
   return tasks
     .filter(({ candidate_of: of }) => of === id)
     .toSorted((a, b) => numberOf(a) - numberOf(b));
 }
 
-/** The task that this one is shown below: its parent, or the one that it is a candidate of. */
+/** The task below which this one is shown: its parent, or the task that it is a candidate of. */
 export function taskAbove({
   parent_id: parent,
   candidate_of: of,
@@ -47,7 +47,7 @@ export function standOfView(task: Task): ReturnType<typeof candidateStanding> {
   });
 }
 
-/** The known facts about a candidate; null if the task is none. */
+/** The known facts about a candidate; null for any other task. */
 export function factsOfCandidate(task: Task): CandidateFacts | null {
   const { candidate } = task;
   if (candidate === null) return null;
@@ -61,8 +61,8 @@ export function factsOfCandidate(task: Task): CandidateFacts | null {
 }
 
 /**
- * `Candidate 1, +12 −3, green, $0.01`; null if the task is not a candidate. `task` is null if the
- * task that it is a candidate of is not known.
+ * `Candidate 1, +12 −3, green, $0.01`. Returns null if the task is not a candidate. `task` is null
+ * if the candidate's task is unknown.
  */
 export function candidateWords(
   candidate: Task,
@@ -74,7 +74,7 @@ export function candidateWords(
   return candidateLine(facts, candidateState(candidate, task) ?? state);
 }
 
-/** The result of the choice for this candidate; null before the choice. */
+/** The outcome of the choice for this candidate; null before the choice. */
 export function candidateState(
   candidate: Pick<TaskView, 'commit_sha' | 'status'>,
   task: Pick<TaskView, 'commit_sha'> | null,

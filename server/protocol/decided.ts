@@ -1,11 +1,10 @@
-// Which run must start after a person has decided something, because no active run carries it on.
-// Pure.
+// Determines which run must start after a person's decision that no active run carries out. Pure.
 
 import { epicLinePrefix } from '../core/plan/outcome.ts';
 import type { RunOptions } from './requests/runs.ts';
 import type { StatusSnapshot, TaskView } from './views.ts';
 
-/** The changed tasks, and their epic if they are all of one. */
+/** The changed tasks, and their epic if they all belong to one. */
 export interface Changed {
   readonly epic: string | null;
   readonly ids: readonly string[];
@@ -22,9 +21,9 @@ export function changedBy(board: StatusSnapshot | null, id: string): Changed {
 }
 
 /**
- * After a decision that releases a task: only a run starts the tasks that wait for it, and lands
- * its epic. Returns null if no run is needed, or if it would also start tasks that were ready
- * before, which the person has not asked for. `board`: from before the decision.
+ * After a decision that releases a task: only a run starts the tasks that wait for it and lands its
+ * epic. Returns null if no run is needed, or if it would also start tasks that were ready before,
+ * which the person did not request. `board`: from before the decision.
  */
 export function runAfterDecision(board: StatusSnapshot | null, id: string): Changed | null {
   const task = topTask(board, id);
@@ -34,8 +33,8 @@ export function runAfterDecision(board: StatusSnapshot | null, id: string): Chan
 }
 
 /**
- * The open and the changed tasks after a run of single tasks. Returns null for all. A task that was
- * just added is not on the board yet.
+ * The open and the changed tasks after a run of single tasks. Returns null for all tasks. A task
+ * that was just added is not on the board yet.
  */
 export function tasksAgain(
   board: StatusSnapshot | null,
@@ -52,13 +51,13 @@ export function tasksAgain(
   return again.length === 0 ? null : again;
 }
 
-/** The task, epic or question that a person decides on with a request, or null. */
+/** The task, epic or question that a request decides on, or null. */
 export function decidedId(name: string, params: object): string | null {
   const { id } = params as { readonly id?: unknown };
   return (name === 'approve' || name === 'answer') && typeof id === 'string' ? id : null;
 }
 
-/** Whether no active run works on the changed tasks. Also false before the first run. */
+/** Whether no active run works on the changed tasks. Returns false before the first run. */
 export function isLeftAlone(board: StatusSnapshot | null, about: Changed): boolean {
   const last = board?.run ?? null;
   if (last === null) return false;
@@ -83,7 +82,7 @@ export function runLikeLast(
   return { ...scope, land: last.land, target: last.target_branch, workers: last.workers };
 }
 
-/** A sub-task and a candidate continue as their task. */
+/** The task itself or, for a sub-task or a candidate, the task that it belongs to. */
 function topTask(board: StatusSnapshot | null, id: string): TaskView | null {
   const asked = board?.questions.find((question) => question.id === id)?.task_id ?? id;
   const task = board?.tasks.find((each) => each.id === asked);

@@ -1,13 +1,13 @@
-// The answers of the server's own code inside an editor's process, before there is a connection:
-// the state of git and the folder, and a connection to a backend.
+// Data from the server's code inside an editor's process before it is connected: the state of git
+// and the folder, and a connection to a backend.
 
 import type { Params } from './api.ts';
 
 export interface OpenedBackend<Socket> {
   readonly socket: Socket;
-  /** The greeting that the caller must send first. */
+  /** The handshake that the caller must send first. */
   readonly hello: Params<'hello'>;
-  /** True when it was started for this connection. */
+  /** True if the backend was started for this connection. */
   readonly started: boolean;
 }
 
@@ -19,7 +19,7 @@ export type RootState =
   | { readonly kind: 'project' | 'not_initialised'; readonly root: string }
   | { readonly kind: 'no_repository'; readonly message: string };
 
-/** How Drover's own command ended. */
+/** The result of running the `drover` command. */
 export interface CommandResult {
   readonly code: number;
   readonly stdout: string;

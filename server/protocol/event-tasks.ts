@@ -1,4 +1,4 @@
-// Which tasks an event is about: its own, or those whose work a gate has tested together.
+// The tasks that an event concerns: its own, or those whose work a gate tested together.
 
 import type { EventView } from './views.ts';
 

@@ -1,9 +1,9 @@
-// How clients read a line of an agent's log: typed, whatever version wrote it. Without the schema,
-// which is too heavy for a panel.
+// Reads a line of an agent's log as a typed value, whatever version wrote it. Does not use the
+// schema, which is too large for a panel.
 
 import type { AgentEvent, ForeignLine, LoggedEvent } from './agent-events.ts';
 
-/** One line of an agent's log, as `drover log --json` prints it and the panels show it. */
+/** One line of an agent's log, as printed by `drover log --json` and shown by panels. */
 export type LogLineView = LoggedEvent | ForeignLine;
 
 const known: Readonly<Record<AgentEvent['type'], true>> = {
@@ -23,7 +23,7 @@ const known: Readonly<Record<AgentEvent['type'], true>> = {
   exit: true,
 };
 
-/** The event of a line; one of an unknown type becomes a note with its type. */
+/** The event of a line. A line of an unknown type becomes a note with its type. */
 export function eventOfLine(line: LogLineView): LoggedEvent {
   if (isKnown(line)) return line;
   const text = typeof line['text'] === 'string' ? line['text'] : '';
@@ -34,7 +34,10 @@ function isKnown(line: LogLineView): line is LoggedEvent {
   return Object.hasOwn(known, line.type);
 }
 
-/** Lines of the log carry Unix milliseconds; seconds are recognised by their size. */
+/**
+ * Log lines contain Unix milliseconds; older ones contain seconds, which are recognized by their
+ * size.
+ */
 export function atMsOf({ at }: Pick<LogLineView, 'at'>): number {
   if (!Number.isFinite(at)) return 0;
   return at > 1e11 ? at : at * 1000;

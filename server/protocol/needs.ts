@@ -1,5 +1,5 @@
-// Everything that waits for a person: one answer for inbox, tree, board, graph, messages, badge and
-// status bar. Pure.
+// Everything that waits for the user. The inbox, tree, board, graph, messages, badge and status bar
+// all use this. Pure.
 
 import type { WrongState } from '../core/work/wrong-state.ts';
 import { standOfView } from './candidates.ts';
@@ -12,18 +12,18 @@ import type {
   TaskView,
 } from './views.ts';
 
-/** Why one thing waits for a person. */
+/** Why something waits for the user. */
 export type Need =
   | { readonly kind: 'question'; readonly question: QuestionView; readonly task: TaskView | null }
   | { readonly kind: TaskNeed; readonly task: TaskView }
-  /** A branch fails its gate: one thing to mend, however many tasks wait for it. */
+  /** A branch fails its gate. This is one problem, however many tasks wait for it. */
   | { readonly kind: 'red_base'; readonly on: string; readonly tasks: readonly TaskView[] }
   | { readonly kind: EpicNeed; readonly epic: EpicView }
-  /** Landed commits wait until the user's checkout can take them. */
+  /** Landed commits wait until the user's checkout can receive them. */
   | { readonly kind: 'pending'; readonly count: number }
-  /** A branch or its checkout is not as it should be. */
+  /** A branch or its checkout is in a wrong state. */
   | { readonly kind: 'wrong'; readonly state: WrongState }
-  /** The worktrees take all the space that they may. */
+  /** The worktrees use all the space that they may. */
   | { readonly kind: 'no_room'; readonly hold: HoldView };
 
 export type TaskNeed = 'review' | 'plan' | 'conflict' | 'failed' | 'blocked';
@@ -34,13 +34,13 @@ type NeedingBoard = Pick<
   'tasks' | 'epics' | 'questions' | 'target' | 'run' | 'holds'
 >;
 
-/** Returns null if the task continues without a person, or is over. */
+/** Returns null if the task continues without the user or is over. */
 export function taskNeed(task: TaskView): TaskNeed | null {
   switch (task.status) {
     case 'needs_review':
-      // Approved: it is about to land.
+      // The task is approved and about to land.
       if (task.phase === 'land') return null;
-      // Its task is asked about, once all candidates are done.
+      // The question about its task follows when all candidates are done.
       if (task.review_kind === 'candidate') return null;
       return task.review_kind === 'plan' ? 'plan' : 'review';
     case 'conflict':
@@ -70,22 +70,22 @@ export function epicNeed(epic: EpicView, run: RunView | null): EpicNeed | null {
 }
 
 /**
- * Every task is over, and its progress shows that work is on the branch of the epic only: a run of
- * it would land it.
+ * Whether every task is over and work is only on the epic's branch, so that a run of the epic would
+ * land it.
  */
 export function canLand({ counts, progress }: EpicView): boolean {
   const { total, completed, cancelled } = counts;
   return completed > 0 && completed + cancelled === total && progress < 100;
 }
 
-/** The run lands the epic itself. */
+/** Whether the run lands the epic itself. */
 function isRunOf({ id }: EpicView, run: RunView | null): boolean {
   return run?.active === true && (run.epic_id === null || run.epic_id === id);
 }
 
 /**
- * Everything that waits for a person, in no order. An open question represents its task; the
- * question of a review does not, since the task itself contains more.
+ * Everything that waits for the user, in no particular order. An open question represents its task,
+ * but a review's question does not, because the task itself contains more.
  */
 export function listNeeds(board: NeedingBoard): readonly Need[] {
   const tasks = new Map(board.tasks.map((task) => [task.id, task]));
@@ -100,7 +100,7 @@ export function listNeeds(board: NeedingBoard): readonly Need[] {
   const hopeful = withLiveCandidates(board.tasks);
   const red = new Map<string, TaskView[]>();
   for (const task of board.tasks) {
-    // While another candidate can be chosen, a failed one does not wait for anything.
+    // While another candidate can be chosen, a failed one needs no action.
     if (task.candidate_of !== null && task.status === 'failed' && hopeful.has(task.candidate_of))
       continue;
     const kind = asking.has(task.id) ? null : taskNeed(task);
@@ -130,7 +130,7 @@ export function listNeeds(board: NeedingBoard): readonly Need[] {
   return needs;
 }
 
-/** Tasks of which a candidate has passed its gate or still can. */
+/** Tasks with a candidate that passed its gate or still can. */
 function withLiveCandidates(tasks: readonly TaskView[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const task of tasks) {
@@ -139,7 +139,7 @@ function withLiveCandidates(tasks: readonly TaskView[]): ReadonlySet<string> {
   return found;
 }
 
-/** Tasks with an open question of their agent, and the tasks that these are sub-tasks of. */
+/** Tasks with an open question of their agent, and the parents of such tasks. */
 export function askingTasks({
   tasks,
   questions,
@@ -157,7 +157,7 @@ export function askingTasks({
   return found;
 }
 
-/** How many things of each epic wait for a person: its tasks and the epic itself. */
+/** Number of items per epic that wait for the user: its tasks and the epic itself. */
 export function needsByEpic(board: NeedingBoard): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const need of listNeeds(board)) {

@@ -1,10 +1,10 @@
-// Rows of tasks for slow connections: most fields of most rows have the same value, so it is sent
+// Packs task rows for slow connections. Most fields of most rows have the same value, which is sent
 // once. Pure.
 
 import type { TaskView } from './views.ts';
 
 export interface PackedTasks {
-  /** The defaults for fields that a row omits; null if there is no row. */
+  /** The values of fields that a row omits; null without rows. */
   readonly usual: TaskView | null;
   readonly rows: readonly Partial<TaskView>[];
 }

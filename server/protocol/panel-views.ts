@@ -1,6 +1,6 @@
-// The views of the panels besides those of the command: changes of the board, attempts with their
-// steps, changed files, checks before a run. The same conventions as views.ts: snake_case, Unix
-// seconds unless the name says `_ms`.
+// The views of panels besides those of the command: board changes, attempts with their steps,
+// changed files, checks before a run. The conventions of views.ts apply: snake_case, Unix seconds
+// unless the name ends in `_ms`.
 
 import type {
   ConfigValueView,
@@ -14,32 +14,32 @@ import type {
 } from './views.ts';
 
 /**
- * Everything that has changed on the board after a number of the feed, each row whole: applying the
- * same changes twice, or changes that overlap, gives the same board.
+ * Everything that changed on the board after a feed number, in complete rows. Applying the same or
+ * overlapping changes twice gives the same board.
  */
 export interface BoardChanges {
   /** The number after which the changes start, as requested. */
   readonly after: number;
-  /** The board has this number once they are applied. */
+  /** The board's number after the changes. */
   readonly seq: number;
   readonly tasks: readonly TaskView[];
   readonly removed_tasks: readonly string[];
-  /** All epics in their order when any of them (or a count of one) changed, else null. */
+  /** All epics in order if any of them or its counts changed, else null. */
   readonly epics: readonly EpicView[] | null;
   readonly counts: StatusSnapshot['counts'];
   readonly progress: number;
   readonly run: RunView | null;
   readonly target: StatusSnapshot['target'];
-  /** All that is stuck; null when that is as it was. */
+  /** All stuck tasks; null if unchanged. */
   readonly stuck: readonly StuckView[] | null;
   /** All open questions, oldest first. */
   readonly questions: readonly QuestionView[];
   readonly holds: readonly HoldView[];
-  /** Set if too much has changed to be sent row by row: it replaces the board. */
+  /** Set if too much changed to send single rows. Replaces the board. */
   readonly snapshot: StatusSnapshot | null;
-  /** The settings, if they may have been read again (a run started). */
+  /** The settings, if they may have been reloaded because a run started. */
   readonly config?: StatusSnapshot['config'];
-  /** Next to `config`: the settings that do not take effect yet. Absent if all do. */
+  /** Sent with `config`: settings that do not take effect yet. Absent if all do. */
   readonly unaccepted?: NonNullable<StatusSnapshot['unaccepted']>;
 }
 
@@ -51,7 +51,7 @@ export interface StepView {
   readonly name: StepName;
   readonly started_at_ms: number;
   readonly ended_at_ms: number | null;
-  /** `stopped`: by a person, or with its run. */
+  /** `stopped`: by a person or with its run. */
   readonly outcome: 'running' | 'done' | 'failed' | 'stopped';
 }
 
@@ -66,7 +66,7 @@ export interface AttemptView {
   readonly base_sha: string | null;
   readonly commit_sha: string | null;
   readonly worktree_path: string | null;
-  /** Name of the machine that it ran on; null = there is one machine only. */
+  /** Name of the machine that ran it; null = only one machine exists. */
   readonly machine: string | null;
   readonly started_at_ms: number;
   readonly ended_at_ms: number | null;
@@ -80,28 +80,28 @@ export interface AttemptView {
 }
 
 export interface ChangedFileView {
-  /** Relative to the repository's root, with slashes. For a removed file the path it had. */
+  /**
+   * Relative to the repository's root, with forward slashes. For a removed file, its former path.
+   */
   readonly path: string;
   /** The former path of a renamed or copied file. */
   readonly old_path: string | null;
   readonly status: 'added' | 'modified' | 'removed' | 'renamed' | 'copied' | 'type_changed';
 }
 
-/**
- * The change of a task or an epic against its base, from git: exactly the change that would land.
- */
+/** The change of a task or an epic relative to its base, from git: exactly what would land. */
 export interface ChangeView {
   readonly id: string;
   readonly kind: 'task' | 'epic';
   readonly title: string;
   readonly base: string;
   readonly head: string;
-  /** The state of the work: only in a worktree, committed, waiting for a person, or landed. */
+  /** The state of the work: only in a worktree, committed, waiting for a review, or landed. */
   readonly state: 'working' | 'committed' | 'review' | 'landed';
   readonly files: readonly ChangedFileView[];
-  /** True when there are more files than are listed. */
+  /** True if not all files are listed. */
   readonly truncated: boolean;
-  /** Lines of all files. Null if unknown. */
+  /** Lines in all files. Null if unknown. */
   readonly size: { readonly insertions: number; readonly deletions: number } | null;
 }
 
@@ -109,10 +109,10 @@ export interface PreflightCheck {
   readonly name:
     | 'graph'
     | 'git'
-    /** The repository has no commit that work could start from. */
+    /** The repository has no commit to start from. */
     | 'commit'
     | 'target'
-    /** The rules for pull requests, and the rights of the token. */
+    /** Rules for pull requests, and the token's permissions. */
     | 'forge'
     | 'agent'
     | 'gate'
@@ -123,28 +123,31 @@ export interface PreflightCheck {
     | 'machines'
     | 'width';
   readonly outcome: 'ok' | 'note' | 'warning' | 'error';
-  /** A sentence that describes the finding. */
+  /** Describes the finding in a sentence. */
   readonly message: string;
   /** The remedy; null if none is needed. */
   readonly remedy: string | null;
-  /** `gate.test` would reveal more. */
+  /** `gate.test` would determine more. */
   readonly can_test?: true;
-  /** Which agent cannot work, and why; absent if another check failed. */
+  /** The agent that cannot work, with the reason. Absent if another check failed. */
   readonly agent?: {
     readonly kind: string;
     readonly problem: 'missing' | 'broken' | 'signed_out';
   };
 }
 
-/** One thing that a person decides before a run. */
+/** A decision that a person makes before a run. */
 export interface PreflightDecision {
   readonly name: 'agent' | 'workers' | 'land' | 'gate' | 'plan' | 'budget';
-  /** The value that would take effect; null = none. An agent as `claude` or `claude:opus`. */
+  /**
+   * The value that would take effect; null = none. An agent is written as `claude` or
+   * `claude:opus`.
+   */
   readonly value: string | number | boolean | null;
   readonly source: ConfigValueView['source'];
-  /** The better value for this project; null = no better one is known. */
+  /** A better value for this project; null = none is known. */
   readonly recommended: string | number | null;
-  /** Its meaning for this project, in a sentence. */
+  /** Explains, in a sentence, what the value means for this project. */
   readonly why: string | null;
 }
 
@@ -152,20 +155,20 @@ export interface PreflightView {
   /** False if the run would be refused. */
   readonly can_run: boolean;
   readonly checks: readonly PreflightCheck[];
-  /** Tasks that the run would work on, and the maximum number that could run at the same time. */
+  /** Tasks that the run would work on, and how many of them could run at the same time. */
   readonly tasks: number;
   readonly width: number;
   readonly decisions: readonly PreflightDecision[];
 }
 
-/** Within which walls agents, gate and setup run now. */
+/** The sandbox in which agents, gates and setups currently run. */
 export interface SandboxView {
-  /** The value from the settings: `auto`, `bwrap`, `off` … */
+  /** The value from the settings: `auto`, `bwrap`, `off` and so on. */
   readonly mode: string;
   readonly holds: 'bwrap' | 'agent' | 'nothing';
-  /** No agent, gate or setup is started as things are. */
+  /** In this state, no agent, gate or setup is started. */
   readonly refuses: boolean;
-  /** A sentence: the choice in effect, or why none is. */
+  /** A sentence that names the sandbox in effect, or says why none is. */
   readonly message: string;
 }
 
@@ -175,7 +178,7 @@ export interface TakeOverView {
   readonly attempt: number;
   readonly worktree_path: string;
   readonly session_id: string;
-  /** The agent's own interactive program with its arguments; null when this agent has none. */
+  /** The agent's interactive program with its arguments; null if it has none. */
   readonly command: readonly string[] | null;
   readonly branch: string;
 }

@@ -1,4 +1,4 @@
-// The records that retention has removed, or would remove.
+// The records that retention removed or would remove.
 
 export interface PruneReport {
   /** True if nothing was removed. */

@@ -1,4 +1,4 @@
-// The workers of remote attempts, as `drover remote` shows them.
+// The workers of remote attempts for `drover remote`.
 
 import type { LeftOut } from '../core/work/left-out.ts';
 
@@ -7,7 +7,9 @@ export interface WorkerView {
   readonly provisioner: string;
   /** `<task id>/<attempt>/<part>`. Null if no lease of this clone names it. */
   readonly run: string | null;
-  /** `running`: followed. `left`: its follower has exited. `unknown`: it has no lease. */
+  /**
+   * `running`: a process follows it. `left`: its follower has exited. `unknown`: it has no lease.
+   */
   readonly state: 'running' | 'left' | 'unknown';
   /** Unix seconds. */
   readonly created_at: number | null;
@@ -19,13 +21,13 @@ export interface RemoteList {
   readonly problems: readonly string[];
 }
 
-/** The key by which an ssh host proves itself. */
+/** The key that identifies an ssh host. */
 export interface HostKeyView {
   readonly host: string;
   readonly kind: string;
   /** `SHA256:…` */
   readonly fingerprint: string;
-  /** Another key of the host is known, so that this one cannot be accepted. */
+  /** A different key of the host is known, so this one cannot be accepted. */
   readonly changed: boolean;
 }
 
@@ -38,14 +40,14 @@ export interface RemoteTest {
   readonly ms: number;
 }
 
-/** The upload of one folder without its subfolders; '' is the project's own. */
+/** The upload of one folder without its subfolders; '' is the project's root. */
 export interface UploadFolderView {
   readonly path: string;
   readonly files: number;
   readonly bytes: number;
 }
 
-/** The files that an attempt would upload now, and those that stay here. */
+/** The files that an attempt would upload now, and those that it would omit. */
 export interface RemotePreview {
   readonly provisioner: string | null;
   readonly files: number;
@@ -53,16 +55,16 @@ export interface RemotePreview {
   readonly largest: readonly { readonly path: string; readonly bytes: number }[];
   /** Omitted because their names look like secrets. */
   readonly secrets: readonly string[];
-  /** Sentences: other files that are left out, and why. */
+  /** Sentences about other omitted files and the reasons. */
   readonly notices: readonly string[];
-  /** The first of them, by path. */
+  /** The first folders by path. */
   readonly folders: readonly UploadFolderView[];
-  /** The files that stay here, except those that git itself ignores: the first of them, by path. */
+  /** The first omitted files by path, without those that git itself ignores. */
   readonly left_out: readonly LeftOut[];
-  /** How many folders and left-out paths there are beyond those. */
+  /** Number of folders and omitted paths that are not listed. */
   readonly folders_more: number;
   readonly left_out_more: number;
-  /** Names of the variables beside the model's own that a worker gets. */
+  /** Names of the variables that a worker gets besides the model's own. */
   readonly env: readonly string[];
   /** Why nothing would be uploaded. Null if the upload would succeed. */
   readonly refused: string | null;

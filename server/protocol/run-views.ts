@@ -1,20 +1,20 @@
-// Answers about runs, the feed and the past.
+// Results of requests about runs, the feed and the past.
 
 import type { WrongState } from '../core/work/wrong-state.ts';
 import type { RunView, StatusSnapshot } from './views.ts';
 
 export interface RunStarted {
   readonly run: RunView;
-  /** True when a run was active already: the scope was added, or it covers this one. */
+  /** True if a run was already active: the scope was added to it, or it covered the scope. */
   readonly joined: boolean;
   readonly message: string;
-  /** Warnings to show once, prominently (no gate configured, unknown keys …). */
+  /** Warnings to show once, prominently (no gate configured, unknown keys and so on). */
   readonly warnings: readonly string[];
-  /** The number of the last event before the run's own first one: read the feed from here. */
+  /** The number of the last event before the run's first one. Read the feed from here. */
   readonly after: number;
 }
 
-/** A target branch after a person asked it to follow. */
+/** A target branch after a person moved it to the landed work. */
 export interface TargetFollowedView {
   readonly branch: string;
   /** Landed commits that still wait, and why. */
@@ -25,30 +25,28 @@ export interface TargetFollowedView {
 
 export interface Subscribed {
   /**
-   * `replay`: the events after `after` follow. `snapshot`: too much has passed; here is the state
-   * at `snapshot.seq`.
+   * `replay`: the events after `after` follow. `snapshot`: too many events were missed, so this
+   * contains the state at `snapshot.seq`.
    */
   readonly kind: 'replay' | 'snapshot';
   readonly seq: number;
   readonly snapshot: StatusSnapshot | null;
 }
 
-/** The landings that an undo reverts, or has reverted. */
+/** The landings that an undo reverts or has reverted. */
 export interface UndoView {
   readonly id: string;
   /** Commits that are reverted, newest first. */
   readonly reverts: readonly string[];
-  /**
-   * Tasks that depend on the reverted work, directly or through others; their landed work stays.
-   */
+  /** Tasks that depend on the reverted work, directly or indirectly. Their landed work stays. */
   readonly dependents: readonly string[];
-  /** Tasks that are paused by it. */
+  /** Tasks that it pauses. */
   readonly tasks: readonly string[];
-  /** Branch that it lands on. */
+  /** The branch that it lands on. */
   readonly line: string;
   /** In a dry run, the tree that the branch would have. */
   readonly tree: string | null;
-  /** Merged pull requests that are reverted by a pull request; empty if the revert lands here. */
+  /** Merged pull requests that a new pull request reverts; empty if the revert lands here. */
   readonly pull_requests: readonly number[];
   /**
    * `running`: the gate takes time; events after `after` with this `workflow` report the end.
@@ -67,13 +65,13 @@ export interface PullView {
   readonly state: 'open' | 'merged' | 'closed' | 'stopped';
   readonly branch: string;
   readonly base: string;
-  /** The commit that Drover pushed last. */
+  /** The commit that Drover last pushed. */
   readonly head: string;
-  /** The reason that it waits, or how it ended. */
+  /** Why it waits, or how it ended. */
   readonly note: string | null;
   /** Facts that could not be read last time. */
   readonly unread: readonly { readonly fact: string; readonly why: string }[];
-  /** The notes about it that agents or people received, oldest first. */
+  /** The tasks and notes that agents or people received for it, oldest first. */
   readonly given: readonly {
     readonly about: string;
     readonly task: string | null;
@@ -88,9 +86,9 @@ export interface PullView {
     readonly base: string;
     readonly note: string | null;
   }[];
-  /** Answers that are still to be sent to the forge. */
+  /** Replies that must still be sent to the forge. */
   readonly unsent: readonly { readonly kind: string; readonly answer: string | null }[];
-  /** The threads of reviewers, and the last word of each, as they were last read. */
+  /** The reviewers' threads, and each reviewer's latest overall review, as last read. */
   readonly threads: readonly PullThreadView[];
 }
 
@@ -98,21 +96,21 @@ export interface PullThreadView {
   readonly id: string;
   readonly kind: 'thread' | 'review' | 'approval';
   readonly is_open: boolean;
-  /** Null if it is about the whole pull request. */
+  /** Null if it concerns the whole pull request. */
   readonly path: string | null;
   readonly line: number | null;
   /** Its page on the forge. */
   readonly url: string;
-  /** Strangers may have written them: they are shown as text alone. */
+  /** Untrusted text, which is displayed only as plain text. */
   readonly comments: readonly {
     readonly author: string;
     readonly text: string;
     readonly at: number;
   }[];
-  /** Replies from here that the forge does not have yet. */
+  /** Local replies that the forge does not have yet. */
   readonly replies: readonly {
     readonly text: string;
-    /** Why it was not sent; null while it is to be sent. */
+    /** Why it was not sent; null while it waits to be sent. */
     readonly error: string | null;
   }[];
 }

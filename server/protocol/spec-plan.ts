@@ -1,11 +1,11 @@
-// Planning a design: the request, and the returned plan. It is JSON both ways, so a request can
-// carry it.
+// Planning a design: the request and the resulting plan. Both are JSON, so that a request can carry
+// them.
 
 import type { PlannedTask } from '../core/spec/spec-schema.ts';
 
 export interface SpecPlanRequest {
   readonly documents: readonly { readonly name: string; readonly text: string }[];
-  /** Null uses the setting, else the default. */
+  /** Null = use the setting, else the default. */
   readonly model: string | null;
   readonly one_epic: boolean;
 }
@@ -28,7 +28,7 @@ export interface PlanView {
   }[];
   /** In an order in which they can be done. */
   readonly tasks: readonly PlannedTaskView[];
-  /** The same plan as `import` takes it: nothing else is needed to write it. */
+  /** The same plan as input of `import`. Nothing else is needed to write it. */
   readonly jsonl: string;
 }
 
@@ -44,7 +44,7 @@ export interface SpecPlanView extends PlanView {
   };
 }
 
-/** The plan that issues of a forge become. */
+/** The plan made from a forge's issues. */
 export interface IssuePlanView extends PlanView {
   readonly source: 'issues';
   /** `owner/name`. */

@@ -1,5 +1,5 @@
-// The fields of a task that a client gives, by their names on the wire, and the kind of each. Which
-// values are valid is the store's rule.
+// The fields of a task that a client gives, by their names in requests, with the kind of each. The
+// store decides which values are valid.
 
 import * as z from 'zod/mini';
 import type { GatedTask } from '../core/line/gate-words.ts';
@@ -60,15 +60,15 @@ export const taskFields = {
 
 export type TaskFields = Readonly<ParamsOf<typeof taskFields>>;
 
-/** The number of a new sub-task below its parent (`task-x.5`); the next free one when absent. */
+/** The number of a new sub-task below its parent (`task-x.5`). Absent = the next free one. */
 export const sequence = optional(integer(1, 1_000_000));
 
-/** Views show the agent, model and place of the running attempt, if one is running. */
+/** Views show the running attempt's agent, model and place, if an attempt is running. */
 export type TaskRuleView = Omit<CoreTaskRuleView, 'agent' | 'model' | 'runs_on'>;
 
-/** Another work that changes the same files before either has landed. */
+/** Other work that changes the same files before either has landed. */
 export interface ForecastView {
-  /** The other task; null = work that has landed since the attempt started. */
+  /** The other task; null = work that landed since the attempt started. */
   readonly other: string | null;
   /** `same_file`: git can merge both changes. `conflict`: it cannot. */
   readonly level: 'same_file' | 'conflict';
@@ -77,9 +77,9 @@ export interface ForecastView {
   readonly since: number;
 }
 
-/** The gate that runs on the work of a task, together with the work that lands before it. */
+/** The gate that tests a task's work together with the work that lands before it. */
 export interface GateView extends GatedTask {
-  /** Of `tasks`. */
+  /** Titles of `tasks`. */
   readonly titles: readonly string[];
   /** Unix seconds. */
   readonly since: number;

@@ -1,13 +1,13 @@
-// The programs and powers that a repository's settings name, as `drover trust` shows them.
+// The programs and other sensitive settings that a repository's settings name, for `drover trust`.
 
 export interface TrustReport {
-  /** Everything that the repository's settings name counts here. */
+  /** Whether everything that the repository's settings name is accepted. */
   readonly accepted: boolean;
   readonly settings: readonly {
     readonly name: string;
     readonly shown: string;
     /**
-     * `new`: the next `drover run` accepts it. `held`: an agent has landed it; it waits for `drover
+     * `new`: the next `drover run` accepts it. `held`: an agent landed it, so it waits for `drover
      * trust`.
      */
     readonly state: 'accepted' | 'new' | 'held';

@@ -1,4 +1,4 @@
-// How an undo that took its time has ended, from the feed. Pure.
+// Finds the end of a slow undo in the feed. Pure.
 
 import type { EventView } from './views.ts';
 

@@ -1,10 +1,10 @@
-// The product's version as both ends of the wire report it, and how two versions compare.
+// The product's version, which both ends report, and the comparison of versions.
 
-/** The same as in package.json; a test holds them together. */
+/** Must equal the version in package.json; a test checks this. */
 export const droverVersion = '0.1.0';
 
 /**
- * Negative if `a` is older than `b`, positive if newer, 0 if equal; a part that is not a number
+ * Negative if `a` is older than `b`, positive if newer, 0 if equal. A part that is not a number
  * counts as 0.
  */
 export function compareVersions(a: string, b: string): number {

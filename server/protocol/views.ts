@@ -1,5 +1,5 @@
-// The views of clients: `--json` prints these shapes to the letter, and panels render them. Keys
-// are snake_case on the wire; times are Unix seconds; absent values are null.
+// The views of clients: `--json` prints exactly these shapes, and panels render them. Keys are
+// snake_case; times are Unix seconds; missing values are null.
 
 import type { WrongState } from '../core/work/wrong-state.ts';
 import type { BlockCause } from '../core/plan/block-cause.ts';
@@ -10,7 +10,7 @@ import type { TaskStatus } from '../core/plan/state.ts';
 import type { LogLineView } from './log-line.ts';
 
 export interface CandidateView {
-  /** Starts at 1, among all candidates of its task. */
+  /** Counts from 1 among all candidates of its task. */
   readonly number: number;
   /** Lines that its change adds and removes; null until it has passed the gate. */
   readonly added_lines: number | null;
@@ -28,30 +28,31 @@ export interface TaskView extends TaskRuleView {
   readonly priority: number;
   readonly labels: readonly string[];
   readonly blocked_by: readonly string[];
-  /** The blockers that are not yet completed and landed. */
+  /** Blockers that have not been completed and landed. */
   readonly waits_for: readonly string[];
   readonly blocked_reason: string | null;
-  /** The same as data, for the causes that clients offer something special for. */
+  /** The reason as data, for causes that clients handle specially. */
   readonly block: BlockCause | null;
   readonly review_kind: string | null;
   readonly attempts: number;
   readonly max_attempts: number;
   /**
-   * The place of the running attempt's agent, or else the place that the task requests; null = as
-   * its epic or the settings.
+   * The place of the running attempt's agent, else the place that the task requests; null = use the
+   * epic's or the settings.
    */
   readonly runs_on: string | null;
   readonly next_attempt_at: number | null;
   readonly waiting_until: number | null;
   /**
-   * Step of a running attempt: worktree, setup, agent, commit, gate, land; null when nothing runs.
+   * The step of a running attempt: worktree, setup, agent, commit, gate, land; null if none is
+   * running.
    */
   readonly phase: string | null;
-  /** The sandbox of the agent that runs on it now; null = no agent runs, or it is not known yet. */
+  /** The sandbox of its running agent; null = no agent runs, or unknown. */
   readonly sandbox?: 'bwrap' | 'agent' | 'nothing' | 'worker' | null;
   /** The running attempt's, else the task's own. */
   readonly agent: string | null;
-  /** The running attempt's, else the task's own. null = the agent's choice, or the settings'. */
+  /** The running attempt's, else the task's own; null = the agent's choice, or the settings'. */
   readonly model: string | null;
   /** The task that this one is a candidate of. */
   readonly candidate_of: string | null;
@@ -65,8 +66,8 @@ export interface TaskView extends TaskRuleView {
   readonly landed_on: string | null;
   readonly worktree_path: string | null;
   /**
-   * Name of the machine that works on it, or has its worktree; null = none, or there is only one
-   * machine. Absent in an older backend.
+   * Name of the machine that works on it or has its worktree; null = none, or only one machine
+   * exists. Absent in an older backend.
    */
   readonly machine: string | null;
   readonly conflict_files: readonly string[];
@@ -80,24 +81,24 @@ export interface TaskView extends TaskRuleView {
   readonly created_at: number;
   readonly updated_at: number;
   readonly warnings: readonly string[];
-  /** When the running attempt started (Unix seconds), null if none is running. */
+  /** When the running attempt started (Unix seconds); null if none is running. */
   readonly started_at: number | null;
   /** Refs that keep work of stopped or failed attempts. */
   readonly rescue_refs: readonly string[];
-  /** Position in the order that people give: smaller comes first. */
+  /** Position in the user's order; smaller comes first. */
   readonly position: number;
   /**
-   * The plan that waits for a person (`review_kind` is `plan`); a board contains only its start.
+   * The plan that waits for a person (`review_kind` is `plan`). A board contains only its start.
    */
   readonly proposal: PlanView | null;
-  /** Other work that it overlaps before either has landed; absent if there is none. */
+  /** Other work that it overlaps before either has landed. Absent if none. */
   readonly forecast?: readonly ForecastView[];
-  /** The gate that runs on its work; absent if none does. */
+  /** The gate that is testing its work. Absent if none is. */
   readonly running_gate?: GateView;
 }
 
 export interface PlanView {
-  /** Starts at 1, one more for each round. */
+  /** Counts from 1, one per round. */
   readonly number: number;
   /** The attempt that made it. */
   readonly attempt: number;
@@ -121,8 +122,8 @@ export interface EpicView {
   readonly branch: string | null;
   readonly landed_sha: string | null;
   /**
-   * How far its landing as a whole has come: needs_review, landing, conflict, gate_failed, landed;
-   * null before.
+   * Progress of its landing as a whole: needs_review, landing, conflict, gate_failed, landed; null
+   * before.
    */
   readonly landing_state: string | null;
   /** The obstacle, as a sentence. */
@@ -149,7 +150,7 @@ export interface QuestionView {
   readonly id: string;
   readonly task_id: string;
   readonly attempt: number;
-  /** The agent's own number of its request, as the attempt's log has it. */
+  /** The agent's own number of its request, as in the attempt's log. */
   readonly request_id: string;
   readonly kind: 'permission' | 'question' | 'review';
   readonly text: string;
@@ -170,7 +171,7 @@ export interface StuckView {
   readonly reason: string;
 }
 
-/** Why nothing (or less than could be) is started now. */
+/** Why no tasks, or fewer than possible, are started now. */
 export interface HoldView {
   /** `day`, `machine`, `worktrees`, `epic/<id>`, `agent/<kind>` or `line/<branch>`. */
   readonly scope: string;
@@ -179,17 +180,19 @@ export interface HoldView {
   /** A sentence with the remedy. */
   readonly reason: string;
   readonly since: number;
-  /** When it ends automatically; null = when something has changed. */
+  /** When it ends by itself; null = only after a change. */
   readonly until: number | null;
 }
 
-/** `status --json`. `seq` is the number of the last event that is part of it. */
+/** Printed by `status --json`. `seq` is the number of the last included event. */
 /**
  * A setting of the repository whose value in `.drover.toml` is not used until a person accepts it.
  */
 export interface UnacceptedView {
   readonly setting: string;
-  /** The task or epic that landed it; null if it was changed another way since the run started. */
+  /**
+   * The task or epic that landed it; null if it was changed in another way since the run started.
+   */
   readonly by: string | null;
   readonly shown: string;
 }
@@ -200,7 +203,7 @@ export interface SandboxView {
   readonly mode: string;
   readonly network: string;
   readonly required: boolean;
-  /** null = not tested yet: the backend and `drover doctor` test it. */
+  /** null = not tested yet. The backend and `drover doctor` test it. */
   readonly holds: 'bwrap' | 'agent' | 'nothing' | null;
   /** One sentence. */
   readonly message: string;
@@ -215,9 +218,9 @@ export interface StatusSnapshot {
     readonly branch: string | null;
     readonly sha: string | null;
     readonly pending: number;
-    /** Why landed commits wait; absent while none does. */
+    /** Why landed commits wait. Absent if none do. */
     readonly pending_reason?: string;
-    /** Problems of the checkout, each with the command that cures it. Absent if there are none. */
+    /** Problems of the checkout, each with the command that fixes it. Absent if it has none. */
     readonly wrong?: readonly WrongState[];
   } | null;
   readonly config: Readonly<Record<string, ConfigValueView>>;
@@ -226,31 +229,31 @@ export interface StatusSnapshot {
   readonly stuck: readonly StuckView[];
   readonly questions: readonly QuestionView[];
   readonly holds: readonly HoldView[];
-  /** Absent on a board that is kept by changes, until it is read whole. */
+  /** Absent on a board that is updated by changes, until it is read completely. */
   readonly sandbox?: SandboxView;
   /** Absent if everything in `.drover.toml` takes effect. */
   readonly unaccepted?: readonly UnacceptedView[];
   /**
-   * In a fleet, as in `machines.list`; absent if there is only one machine, and on the boards of
+   * In a fleet, as in `machines.list`. Absent if only one machine exists, and on the boards of
    * panels.
    */
   readonly machines?: readonly MachineView[];
-  /** Why finished work waits for a machine; absent while nothing does. */
+  /** Why finished work waits for a machine. Absent if none does. */
   readonly no_lander?: string;
-  /** The last run is active and no backend works on it; absent otherwise. */
+  /** True if the last run is active but no backend works on it; otherwise absent. */
   readonly unattended?: true;
 }
 
 /** One record of the numbered feed: `events --json`. */
 export interface TaskSnapshotView {
-  /** From 1, oldest first; the number that commands take. */
+  /** Counts from 1, oldest first. Commands take this number. */
   readonly number: number;
   readonly attempt: number;
   /** Unix seconds. */
   readonly timestamp: number;
   readonly reason: string;
   readonly author: string;
-  /** Against the base of its attempt. */
+  /** Number of files that differ from its attempt's base. */
   readonly files: number;
   readonly insertions: number;
   readonly deletions: number;
@@ -283,17 +286,17 @@ export interface WorktreeView {
   readonly reason: string | null;
   readonly unmerged_commits: number;
   readonly dirty: boolean;
-  /** Space on the disk that goes with it. */
+  /** Disk space that its removal frees. */
   readonly size_bytes: number;
-  /** The action of prune: keep, remove, removed. */
+  /** The action of prune on it: keep, remove, removed. */
   readonly action: string;
-  /** Why it stays or may go, as the end of a sentence. Absent in an older backend. */
+  /** Why it stays or may be removed, as the end of a sentence. Absent in an older backend. */
   readonly why?: string;
 }
 
 export interface WorktreeSizes {
   readonly worktrees: readonly WorktreeView[];
-  /** Files beside them, which stay. */
+  /** Other files beside the worktrees, which stay. */
   readonly others: readonly {
     readonly path: string;
     readonly size_bytes: number;
@@ -310,22 +313,22 @@ export interface WorktreeSizes {
 /** A machine of a fleet. */
 export interface MachineView {
   readonly id: string;
-  /** Its name; followed by the start of its id if two machines have the same name. */
+  /** Its name, followed by the start of its id if two machines have the same name. */
   readonly name: string;
   /** `dead`: no heartbeat for too long. `left`: it exited normally. */
   readonly state: MachineState;
   readonly labels: readonly string[];
-  /** Running there now. */
+  /** Number of agents running on it. */
   readonly agents: number;
   readonly agents_max: number;
-  /** Agents that it can run now. */
+  /** Number of further agents that it can run now. */
   readonly room: number;
-  /** It may run gates and land work now. */
+  /** Whether it may run gates and land work now. */
   readonly lands: boolean;
-  /** Landings that it has started and not ended. Absent in an older backend. */
+  /** Landings that it has started but not ended. Absent in an older backend. */
   readonly landing?: readonly LandingView[];
   readonly version: string;
-  /** Why it takes less than it could. */
+  /** Why it accepts fewer tasks than it could. */
   readonly note: string | null;
   readonly joined_at: number;
   readonly heard_at: number;
@@ -344,11 +347,11 @@ export interface LandingView {
 export interface DrainAnswer {
   readonly id: string;
   readonly name: string;
-  /** Running there now. */
+  /** Number of agents running on it. */
   readonly agents: number;
-  /** It was draining already. */
+  /** Whether it was already draining. */
   readonly was_draining: boolean;
-  /** No other machine takes tasks. */
+  /** Whether no other machine accepts tasks. */
   readonly is_last: boolean;
 }
 
@@ -375,9 +378,9 @@ export interface ImportResultView {
     readonly id: string | null;
     readonly message: string;
   }[];
-  /** With `base`, the records whose change must wait because their tasks run. */
+  /** With `base`: records whose change must wait because their tasks run. */
   readonly later?: readonly string[];
-  /** With `base`, the running tasks that were deleted or given up on the other side. */
+  /** With `base`: running tasks that were deleted or given up on the other side. */
   readonly unwanted?: readonly string[];
 }
 
@@ -389,8 +392,8 @@ export interface LogPageView {
   readonly offset: number;
   /** Byte offset to continue from. */
   readonly next_offset: number;
-  /** Bytes of the whole log so far, as offsets count them. */
+  /** Current size of the whole log in bytes, as counted by offsets. */
   readonly size: number;
-  /** True when the attempt is over and everything has been read. */
+  /** True if the attempt is over and everything has been read. */
   readonly ended: boolean;
 }

@@ -4,12 +4,12 @@ export interface WebhookEndpointView {
   readonly name: string;
   /** Scheme and host. */
   readonly url: string;
-  /** Empty = every event. */
+  /** Empty = all events. */
   readonly events: readonly string[];
   readonly format: string;
   readonly enabled: boolean;
   readonly signed: boolean;
-  /** Why nothing is sent there any more, or null. */
+  /** Why the endpoint is no longer used, or null. */
   readonly gone: string | null;
   readonly pending: number;
   readonly sent: number;
@@ -24,7 +24,7 @@ export interface WebhookDeliveryView {
   readonly seq: number;
   readonly state: 'pending' | 'sent' | 'failed';
   readonly tries: number;
-  /** Unix seconds; null when it is not sent any more. */
+  /** Unix seconds; null if it is not sent any more. */
   readonly next_at: number | null;
   readonly created_at: number;
   readonly ended_at: number | null;
@@ -40,6 +40,6 @@ export interface WebhookList {
 export interface WebhookTestResult {
   readonly endpoint: string;
   readonly ok: boolean;
-  /** `HTTP 200`, or why no answer came. */
+  /** `HTTP 200`, or why no response arrived. */
   readonly answer: string;
 }

@@ -8,7 +8,7 @@ export type WorkerNote =
       readonly machine: string;
       readonly id: string;
       readonly labels: readonly string[];
-      /** At once at the most. */
+      /** Maximum number at once. */
       readonly agents: number;
       /** Without the password. */
       readonly database: string;
@@ -26,14 +26,14 @@ export type WorkerNote =
       readonly model: string | null;
     }
   | {
-      /** Its agent no longer runs here. */
+      /** The task's agent no longer runs here. */
       readonly type: 'ended';
       readonly at_ms: number;
       readonly task_id: string;
       readonly attempt: number;
       /**
-       * `landing`: finished, it goes through the gate and lands; `reassigned`: the task was taken
-       * from this machine, which counted as dead; else the state of the task.
+       * `landing`: the work is finished and goes through the gate. `reassigned`: the task was taken
+       * from this machine, which counted as dead. Otherwise the task's status.
        */
       readonly outcome: string;
       readonly worked_ms: number;
@@ -42,18 +42,18 @@ export type WorkerNote =
   | {
       readonly type: 'draining';
       readonly at_ms: number;
-      /** Still running here. */
+      /** Tasks that still run here. */
       readonly tasks: readonly string[];
     }
   | {
-      /** Something failed and is tried again, or left: the backend's log has all of it. */
+      /** An operation failed, and is retried or skipped. The backend's log has the details. */
       readonly type: 'trouble';
       readonly at_ms: number;
       /** The operation. */
       readonly where: string;
       readonly message: string;
     }
-  /** A setting that means nothing, and the like. */
+  /** For example, a setting without effect. */
   | { readonly type: 'warning'; readonly at_ms: number; readonly message: string }
   | { readonly type: 'giving_back'; readonly at_ms: number; readonly tasks: readonly string[] }
   | { readonly type: 'over'; readonly at_ms: number; readonly given_back: readonly string[] };
@@ -61,9 +61,9 @@ export type WorkerNote =
 export interface WorkerOptions {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The values of the command line, by the names of the settings. */
+  /** The command line's values, by the names of the settings. */
   readonly flags: Readonly<Record<string, unknown>>;
-  /** Work still running after this long a drain is released; null = wait for it. */
+  /** Work that is still running after draining this long is released; null = wait for it. */
   readonly drainMaxMs: number | null;
   readonly tell: (note: WorkerNote) => void;
 }

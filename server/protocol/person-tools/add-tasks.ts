@@ -1,5 +1,5 @@
-// Tasks that a person's language model adds: read, checked against the board, and written as the
-// lines of an import, which takes all of them or none.
+// Tasks that a user's language model adds: parsed, checked against the board, and converted to the
+// lines of an import, which accepts all of them or none.
 
 import { newId, randomBytesPerId } from '../../core/ids.ts';
 import type { Task } from '../../core/plan/task.ts';

@@ -1,5 +1,5 @@
-// Runs a tool of a person's language model through requests to the backend; the answer is text for
-// the model. A refusal is thrown as a sentence that names the remedy, and has changed nothing.
+// Runs a tool of a user's language model through requests to the backend and returns text for the
+// model. A refusal is thrown as a sentence with the remedy, and has changed nothing.
 
 import { formatCost, stepText } from '../../core/format.ts';
 import type { Answer, Params, RequestName } from '../api.ts';
@@ -9,13 +9,10 @@ import { newTasks } from './add-tasks.ts';
 import { InputFault, textIn, wantedText } from './input.ts';
 import { boardTasksMax, type PersonToolName } from './tools.ts';
 
-/** How the tools reach the backend, and the parts that each host does in its own way. */
+/** How the tools reach the backend, and the operations that differ by host. */
 export interface PersonToolHost {
   request<N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>>;
-  /**
-   * Starts a run with the environment of the person; null is a run of all open tasks. Returns a
-   * sentence.
-   */
+  /** Starts a run with the user's environment; null = all open tasks. Returns a sentence. */
   startRun(epic: string | null): Promise<string>;
   readonly random: (bytes: number) => Uint8Array;
 }
@@ -43,7 +40,7 @@ export async function runPersonTool(
   }
 }
 
-/** The epic that a model means; a title that several epics have is not guessed. */
+/** The epic that a model refers to. Does not guess if several epics have the title. */
 export function epicNamed(
   name: string | null,
   board: Pick<StatusSnapshot, 'epics'>,

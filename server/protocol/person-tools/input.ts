@@ -1,7 +1,7 @@
-// Checks the input of a language model's tool call field by field, because a host may not validate
-// it against the schema. Pure.
+// Validates the input of a language model's tool call field by field, because a host may not
+// validate it against the schema. Pure.
 
-/** A sentence for the model about the input that it must change. */
+/** A sentence that tells the model how to change its input. */
 export class InputFault extends Error {}
 
 export function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {

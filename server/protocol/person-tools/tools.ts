@@ -1,6 +1,6 @@
-// The tools with which a person's own language model plans and steers: their names, descriptions
-// and parameters. VS Code's manifest contains the same ones (a test compares both), and any other
-// host can offer them, too.
+// The tools by which a user's language model plans and decides: names, descriptions and parameters.
+// VS Code's manifest contains the same ones (a test compares them), and other hosts can offer them
+// too.
 
 export const personToolNames = [
   'drover_read_board',
@@ -14,13 +14,13 @@ export type PersonToolName = (typeof personToolNames)[number];
 
 export interface PersonTool {
   readonly title: string;
-  /** For a person. */
+  /** For people. */
   readonly description: string;
   /** For the model: the tool's effect, its limits, and how to react to a refusal. */
   readonly modelDescription: string;
   /** JSON schema of the input. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** False if it changes something, so that a person is asked first. */
+  /** False if it changes something, so that the user must confirm it. */
   readonly isReadOnly: boolean;
 }
 

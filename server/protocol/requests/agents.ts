@@ -1,6 +1,6 @@
-// All requests that an agent may send to the backend about its own attempt. This list differs from
-// the one for people's clients, and uses the same wire after a greeting with the token of the
-// attempt. Bounds are the handlers': their refusals are sentences for a model.
+// All requests that an agent may send about its own attempt. This list is separate from the one for
+// users' clients. It uses the same protocol after a handshake with the attempt's token. The
+// handlers check limits, because their refusals are sentences for a model.
 
 import * as z from 'zod/mini';
 import type { AgentAdded, AgentAnswer, AgentBoard, AgentTask } from '../agent-views.ts';
@@ -27,7 +27,7 @@ const givenCriteria = boundedList(
 );
 
 export const agentShapes = {
-  /** The task itself, or one of those around it: its parent, its sub-tasks, its blockers. */
+  /** The task itself, or a related one: its parent, its sub-tasks, its blockers. */
   'agent.task': { id: optional(anyText) },
   'agent.board': {},
   'agent.add': {
@@ -58,7 +58,7 @@ export const agentShapes = {
     wait_ms: optional(number),
   },
   'agent.progress': { text: anyText },
-  /** Of an agent that reviews, and of no other. */
+  /** Only for an agent that reviews. */
   'agent.review': {
     verdict: anyText.check(described('"pass" or "block".')),
     findings: givenFindings,

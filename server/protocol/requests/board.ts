@@ -1,4 +1,4 @@
-// The state now and earlier, the feed, the logs; the machines, and orders to them.
+// The current and earlier states, the feed, the logs, and machines with orders to them.
 
 import type { BoardChanges } from '../panel-views.ts';
 import type { Subscribed } from '../run-views.ts';
@@ -12,16 +12,14 @@ import type {
 } from '../views.ts';
 import { flag, id, integer, number, optional, type ParamsOf, place, text } from './fields.ts';
 
-/**
- * One of the two: the number of the last event that had happened, or a time in Unix milliseconds.
- */
+/** Either the number of the last included event, or a time in Unix milliseconds. */
 const moment = { seq: optional(place), at_ms: optional(place) };
 
 export type PastMoment = Readonly<ParamsOf<typeof moment>>;
 
 export const boardShapes = {
   status: { epic: optional(id) },
-  /** The state at an earlier moment; configuration as it is now. */
+  /** The state at an earlier moment, with the current configuration. */
   'past.status': { ...moment, epic: optional(id) },
   why: { id },
   'past.why': { ...moment, id },
@@ -34,8 +32,7 @@ export const boardShapes = {
     limit: optional(integer(1)),
   },
   /**
-   * `board`: changes of the board are sent along with the events; the client's board must be at
-   * `after`.
+   * `board`: board changes are sent along with the events. The client's board must be at `after`.
    */
   subscribe: { after: optional(number), board: optional(flag) },
   'log.read': {
@@ -43,32 +40,32 @@ export const boardShapes = {
     attempt: optional(place),
     offset: optional(place),
     /**
-     * The page that ends here (`limit` events back), instead of the one that starts at `offset`.
+     * Returns the page that ends here (`limit` events back) instead of the one that starts at
+     * `offset`.
      */
     before: optional(place),
     limit: optional(integer(1)),
     /**
-     * Limits the new events after `offset` to the last `limit`: `offset` of the page is their
-     * start.
+     * Limits the new events after `offset` to the last `limit`. The page's `offset` is their start.
      */
     newest: optional(flag),
     /**
-     * If nothing is new at `offset`, the answer waits at most this long (30 s), or until the
+     * If nothing is new at `offset`, the response waits at most this long (30 s), or until the
      * attempt ends.
      */
     wait_ms: optional(place),
   },
   'log.prompt': { id, attempt: optional(place) },
-  /** The cost of agents today, by the calendar of the backend. */
+  /** The cost of agents today, by the backend's calendar. */
   spending: {},
   /**
    * The machines of the fleet; none if the project has only one machine. `all` includes those that
    * have been gone for more than a week.
    */
   'machines.list': { all: optional(flag) },
-  /** Has a machine of the fleet take no new work. `now`: its running tasks are released. */
+  /** Makes a machine of the fleet accept no new work. `now`: also releases its running tasks. */
   'machines.drain': { machine: text, now: optional(flag) },
-  /** Has the machine that lands on a branch release it to another one. */
+  /** Makes the machine that lands on a branch release it to another one. */
   'line.release': { line: text },
 };
 

@@ -12,13 +12,13 @@ export const epicShapes = {
   'epic.show': { id },
   /** The pull request of an epic; null if it never had one. */
   'epic.pull': { id },
-  /** Replies on a thread of the epic's pull request; sent by the backend, once. */
+  /** Replies in a thread of the epic's pull request. The backend sends it once. */
   'epic.reply': { id, thread: id, text },
   'epic.edit': { id, title: optional(text), ...epicFields },
   'epic.close': { id },
-  /** Moves an epic in front of another one (null: to the end). */
+  /** Moves an epic before another one (null: to the end). */
   'epic.move': { id, before: idOrNull },
-  /** Removes an epic that holds no task. */
+  /** Removes an epic without tasks. */
   'epic.remove': { id },
 };
 

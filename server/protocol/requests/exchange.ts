@@ -1,4 +1,4 @@
-// Requests that take plans in and give them out: files, and plans made of design texts.
+// Requests that import and export plans: files, and plans made from designs or issues.
 
 import type { IssuePlanView, SpecPlanView } from '../spec-plan.ts';
 import type { ImportResultView } from '../views.ts';
@@ -14,14 +14,14 @@ import {
   textsByName,
 } from './fields.ts';
 
-/** The wire's limit: a file is sent as one text. */
+/** The protocol's limit, because a file is sent as one string. */
 const fileText = boundedText(40 * 1024 * 1024);
 const badLinesMax = 1_000_000;
 const idsMax = 2_000;
 
 export const exchangeShapes = {
   import: {
-    /** The file's text; bytes that are not UTF-8 are named by line. */
+    /** The file's text. Bytes that are not UTF-8 are reported by line. */
     text: fileText,
     file: boundedText(4_096),
     format: oneOf(['auto', 'session', 'jsonl', 'beads']),
@@ -31,34 +31,34 @@ export const exchangeShapes = {
     rename: optional(flag),
     skip_invalid: optional(flag),
     /**
-     * For a Beads file: its text when both sides were last equal. Only differences from it are
-     * imported.
+     * For a Beads file: its text at the last sync, when both sides were equal. Only differences
+     * from it are imported.
      */
     base: optional(fileText),
   },
   export: {
     format: oneOf(['session', 'json', 'yaml', 'beads', 'jsonl']),
-    /** For `beads`: the current file. Other tools write in it too, and their parts stay. */
-    present: optional(fileText),
     /**
-     * Both sides are kept equal: canceled tasks get no new line, and the lines of these ids stay.
+     * For `beads`: the current file. Other tools also write to it, and their parts are preserved.
      */
+    present: optional(fileText),
+    /** For a sync: canceled tasks get no new line, and the lines of these ids stay unchanged. */
     leave: optional(boundedList(boundedText(64), idsMax)),
   },
   /**
-   * Makes a plan of design texts (by name) and writes nothing; `import` takes its `jsonl`. One at a
-   * time.
+   * Makes a plan from design texts (by name) without writing it; `import` accepts its `jsonl`. One
+   * at a time.
    */
   'spec.plan': { documents: textsByName, model: optional(text) },
   /**
-   * Makes a plan of issues of the project's forge and writes nothing; `import` with `update` takes
-   * its `jsonl`. `words`: numbers, `label:<name>`, `milestone:<title>`, or words of a search.
+   * Makes a plan from issues of the project's forge without writing it; `import` with `update`
+   * accepts its `jsonl`. `words`: numbers, `label:<name>`, `milestone:<title>`, or search words.
    */
   'issues.plan': {
     words: texts,
-    /** `owner/name`; that of the remote `origin` by default. */
+    /** `owner/name`; by default, that of the remote `origin`. */
     repo: optional(text),
-    /** Variables with a token, as GitHub's own command reads them. */
+    /** Variables with a token, as GitHub's CLI reads them. */
     env: optional(textsByName),
   },
   /** Cancels the current planning request, which is then refused. */
@@ -69,10 +69,7 @@ export interface ExchangeAnswers {
   import: ImportResultView;
   export: {
     text: string;
-    /**
-     * Confirms that `present` was merged: ids of records that are newer there and were left
-     * unchanged.
-     */
+    /** With `present`: ids of records that are newer there and were left unchanged. */
     kept?: readonly string[];
   };
   'spec.plan': SpecPlanView;

@@ -1,6 +1,6 @@
-// Building blocks of request parameters: shared parts, each with the text with which a refusal
-// names the expected value. Schemas are built where requests are read, never by panels or by a
-// client of the wire, which only import their types.
+// Building blocks of request parameters: shared parts, each with the text by which a refusal names
+// the expected value. Schemas are built only by code that reads requests; panels and clients import
+// only the types.
 
 import * as z from 'zod/mini';
 
@@ -8,14 +8,14 @@ const textCharactersMax = 2 * 1024 * 1024;
 const listItemsMax = 2_000;
 const idCharactersMax = 200;
 
-/** A limit that a tool does not show to a model: its description explains what is allowed. */
+/** A limit that a tool does not show to a model, because its description explains it. */
 function atMost(charactersMax: number): ReturnType<typeof z.refine<string>> {
   return z.refine((value: string) => value.length <= charactersMax, {
     error: `a string of at most ${charactersMax} characters`,
   });
 }
 
-/** A string of at most so many characters. */
+/** A string of at most this many characters. */
 export function boundedText(charactersMax: number): z.ZodMiniString {
   return z.string({ error: 'a string' }).check(atMost(charactersMax));
 }
@@ -25,7 +25,7 @@ export const anyText = z.string({ error: 'a string' });
 
 export const text = boundedText(textCharactersMax);
 
-/** A word that becomes part of a command, a file name or a message to an agent. */
+/** A string that becomes part of a command, a file name or a message to an agent. */
 export const word = anyText.check(
   z.refine((value) => !value.includes('\0'), { error: 'a string without NUL characters' }),
 );
@@ -36,7 +36,7 @@ export const flag = z.boolean({ error: 'true or false' });
 
 export const number = z.number({ error: 'a number' });
 
-/** A whole number within bounds, both included. */
+/** An integer within inclusive bounds. */
 export function integer(
   min = Number.MIN_SAFE_INTEGER,
   max = Number.MAX_SAFE_INTEGER,
@@ -45,7 +45,7 @@ export function integer(
   return z.int({ error }).check(z.minimum(min, { error }), z.maximum(max, { error }));
 }
 
-/** A place, a count or a time: nothing below zero. */
+/** An offset, a count or a time: not below zero. */
 export const place = integer(0);
 
 /** A choice from a short list. */
@@ -55,13 +55,13 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(
   return z.enum(words, { error: `one of ${words.join(', ')}` });
 }
 
-/** A list that handlers do not change; the check itself leaves it as it is. */
+/** A list that handlers do not modify. Validation returns it unchanged. */
 type ListOf<Item extends z.ZodMiniType> = z.ZodMiniType<
   readonly z.output<Item>[],
   readonly z.input<Item>[]
 >;
 
-/** A list of so many items at most. */
+/** A list of at most this many items. */
 export function boundedList<Item extends z.ZodMiniType>(
   item: Item,
   itemsMax: number,
@@ -74,30 +74,30 @@ export function boundedList<Item extends z.ZodMiniType>(
 
 export const texts = boundedList(text, listItemsMax, 'strings');
 
-/** A list whose length and items the handler checks with its own message. */
+/** A list whose length and items the handler checks with its own messages. */
 export const anyTexts: ListOf<typeof anyText> = z.array(anyText, { error: 'a list of strings' });
 
-/** Strings under names of the caller's own. */
+/** Strings by caller-defined names. */
 export const textsByName = z.record(z.string(), text, { error: 'strings by name' }).check(
   z.refine((value) => Object.keys(value).length <= listItemsMax, {
     error: `at most ${listItemsMax} strings`,
   }),
 );
 
-/** Description of no value: null, beside a string. */
+/** A string, or null for no value. */
 export const textOrNull = z.nullable(text);
 export const idOrNull = z.nullable(text.check(z.trim()));
 
 const optionals = new WeakMap<z.ZodMiniType, z.ZodMiniType>();
 
-/** May be left out. One for each part that is shared: to make one costs more than to check one. */
+/** Optional. Created once per shared part, because creating one is slower than checking one. */
 export function optional<Part extends z.ZodMiniType>(part: Part): z.ZodMiniExactOptional<Part> {
   const made = optionals.get(part) ?? z.exactOptional(part);
   optionals.set(part, made);
   return made as z.ZodMiniExactOptional<Part>;
 }
 
-/** The parameters that a request takes, by name. */
+/** The parameters of a request, by name. */
 export type Shape = Readonly<Record<string, z.ZodMiniType>>;
 
 /** The parameters that a shape accepts. */

@@ -1,15 +1,15 @@
-// Requests about notes: short facts that prompts of later tasks contain.
+// Requests about notes: short facts for prompts of later tasks.
 
 import { id, optional, boundedText, word } from './fields.ts';
 
 const placeCharactersMax = 4_200;
 
 export const noteShapes = {
-  /** `epic`: those that count in this epic, which are its own and the project's. */
+  /** `epic`: notes that apply in this epic, which are its own and the project's. */
   'notes.list': { epic: optional(id) },
-  /** For the tasks of an epic, or for the whole project. `at`: the cited line, as `file:line`. */
+  /** For the tasks of an epic or for the whole project. `at`: the cited line, as `file:line`. */
   'notes.add': { text: word, epic: optional(id), at: optional(boundedText(placeCharactersMax)) },
-  /** From now on, the note counts for the whole project. */
+  /** Makes the note apply to the whole project. */
   'notes.keep': { id },
   'notes.drop': { id },
 };
@@ -18,19 +18,19 @@ export interface NoteView {
   readonly id: string;
   readonly text: string;
   readonly epic_id: string | null;
-  /** The task whose agent wrote it; null for a note by a person. */
+  /** The task whose agent wrote it; null for a person's note. */
   readonly task_id: string | null;
   readonly attempt: number | null;
-  /** It counts for the whole project. */
+  /** Whether it applies to the whole project. */
   readonly kept: boolean;
-  /** The cited line when the note was written. */
+  /** The cited line at the time the note was written. */
   readonly path: string | null;
   readonly line: number | null;
   readonly commit_sha: string | null;
   /** Unix seconds. */
   readonly created_at: number;
   readonly used_at: number;
-  /** Prompts that have contained it. */
+  /** Number of prompts that have used it. */
   readonly uses: number;
 }
 

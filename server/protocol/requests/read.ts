@@ -1,6 +1,7 @@
-// Reads the parameters of a request: invalid ones are refused before the handler runs, and unknown
-// keys are dropped. The result matches its type. This file is bundled separately with the part of
-// the library that it needs (build/bundled-programs.mjs), so it shares no class with its callers.
+// Validates the parameters of a request: invalid ones are refused before the handler runs, and
+// unknown keys are dropped. The result matches its type. This file is bundled separately with the
+// part of the library that it needs (build/bundled-programs.mjs), so it shares no class with its
+// callers.
 
 import * as z from 'zod/mini';
 import type { Result } from '../../core/failure.ts';
@@ -50,7 +51,7 @@ export function readAgentParams<N extends AgentRequestName>(
   return readBy<AgentParams<N>>(name, agentShapes[name], raw);
 }
 
-/** Built when a request of the name first comes. */
+/** Built at the first request of each name. */
 const schemas = new Map<string, z.ZodMiniObject>();
 
 function readBy<Value>(name: string, shape: Shape, raw: unknown): Result<Value, string> {
@@ -70,7 +71,7 @@ const keyCharactersMax = 100;
 function sentence(name: string, given: object, issue: z.core.$ZodIssue | undefined): string {
   const [key = '', inner] = issue?.path.map(String) ?? [];
   if (!Object.hasOwn(given, key)) return `${name} needs the parameter ${key}.`;
-  // A number is the position in a list: the description of the list is sufficient.
+  // A number is an index in a list, for which the list's description is sufficient.
   const isNamed = inner !== undefined && !/^\d+$/u.test(inner);
   const where = isNamed ? `${key}.${inner.slice(0, keyCharactersMax)}` : key;
   return `"${where}" must be ${issue?.message ?? 'something else'}.`;

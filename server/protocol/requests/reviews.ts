@@ -1,4 +1,4 @@
-// Requests about changes and a person's decisions on them: diffs, approvals, answers, undoing.
+// Requests about changes and a person's decisions on them: diffs, approvals, answers, undo.
 
 import type { ChangeView } from '../panel-views.ts';
 import type { ReviewVerdict, Severity } from '../../core/review/review.ts';
@@ -10,28 +10,28 @@ const shaCharactersMax = 64;
 const pathCharactersMax = 4_096;
 
 export const reviewShapes = {
-  /** `snapshot`: its number; the change up to it instead of the task's. */
+  /** `snapshot`: the number of a snapshot, to get the change up to it. */
   diff: { id, snapshot: optional(integer(1)) },
-  /** `against`: since the work of this task, instead of since its base. */
+  /** `against`: the change since this task's work, instead of since its base. */
   change: { id, against: optional(id) },
   'file.read': { sha: boundedText(shaCharactersMax), path: boundedText(pathCharactersMax) },
   /**
-   * `seen`: the commit that was reviewed. For a task, the request is refused if the commit has
-   * changed; for an epic, its tree is approved. `plan`: the waiting plan as the person wants it;
-   * `seen` is then `plan-<number>`. `with_ignored`: the ignored files that an attempt without
-   * changes has written land too.
+   * `seen`: the reviewed commit. For a task, the request is refused if the commit has changed; for
+   * an epic, its tree is approved. `plan`: the waiting plan as the person edited it; `seen` is then
+   * `plan-<number>`. `with_ignored`: also lands the ignored files that an attempt without changes
+   * wrote.
    */
   approve: { id, seen: optional(word), plan: optional(word), with_ignored: optional(flag) },
   questions: {},
   answer: { id, choice: word },
-  /** The newest review of a task by an agent; null if there is none. */
+  /** The latest review of a task by an agent; null if it has none. */
   'review.show': { id },
-  /** A finding of it (from 1) is wrong: it counts no more for that tree. */
+  /** Marks a finding of it (from 1) as wrong, so that it no longer counts for that tree. */
   'review.overrule': { id, finding: integer(1) },
   /**
    * Reverts a landed task or epic by a commit that goes through the gate like any landing.
    * `dry_run` only lists the commits that it would revert and the tasks that depend on them. `by`
-   * names the requester, for its events; absent for a person.
+   * names the requester in its events; absent for a person.
    */
   undo: { id, dry_run: optional(flag), by: optional(word) },
 };
@@ -39,13 +39,13 @@ export const reviewShapes = {
 /** The review of a task by an agent. */
 export interface ReviewView {
   readonly task_id: string;
-  /** The verdict is about this tree alone. */
+  /** The only tree that the verdict is about. */
   readonly tree_sha: string;
   readonly attempt: number;
   readonly agent: string;
   readonly model: string | null;
   readonly verdict: ReviewVerdict;
-  /** Blocking findings that no person has overruled. */
+  /** Number of blocking findings that no person has overruled. */
   readonly blocking: number;
   readonly findings: readonly {
     readonly path: string | null;

@@ -23,22 +23,22 @@ import {
 const runsMax = 5_000;
 const hitsMax = 500;
 
-/** The settings refuse any other value, with the same message for all of their sources. */
+/** Other values are refused by the settings, with the same message for all sources. */
 const landMode = z.custom<LandMode>((value) => typeof value === 'string', { error: 'a string' });
 
-/** A person's options for one run; they override the settings, which validate them. */
+/** A user's options for one run. They override the settings, which validate them. */
 const wanted = {
   workers: optional(number),
   epic: optional(text),
   target: optional(text),
   gate: optional(text),
   land: optional(landMode),
-  /** Kind of the agent, for tasks that name none, and the model to ask it for. */
+  /** Kind of agent for tasks that name none, with the model to request. */
   agent: optional(text),
   model: optional(text),
-  /** A plan first, for tasks without their own value. */
+  /** Whether tasks without their own value need a plan first. */
   plan: optional(flag),
-  /** US dollars: of a run of one epic for the epic, else for each task. */
+  /** US dollars: for a run of one epic, the epic's budget, otherwise each task's. */
   budget_usd: optional(number),
 };
 
@@ -53,37 +53,38 @@ export const runShapes = {
     ...wanted,
     tasks,
     /**
-     * Real path of the folder that the command was called in. In a linked worktree of the user's,
-     * the branch checked out there is the default target.
+     * Real path of the folder in which the command was called. In the user's linked worktree, the
+     * branch checked out there is the default target.
      */
     called_in: optional(text),
-    /** Who takes over when an agent cannot do a task, as `codex,claude:opus`. */
+    /** Agents that take over if one cannot do a task, as `codex,claude:opus`. */
     fallback: optional(text),
     env,
   },
   'run.resume': { env },
   /**
-   * Ends the agents, gives the tasks back (no attempt is used) and ends the run, which `resume`
+   * Stops the agents, releases the tasks (without using attempts) and ends the run, which `resume`
    * continues.
    */
   'run.stop': { run: optional(text) },
   preflight: { ...wanted, tasks, env },
-  /** Runs the gate on the target branch as it is, and answers when it has ended. */
+  /** Runs the gate on the current target branch. Responds when it has ended. */
   'gate.test': { ...wanted, env },
   /**
    * Updates the target branch and its checkout to the landed work, and fixes the problems that
-   * `status` reports of them. Without a branch, the target of the newest run. `leave_out`: landed
-   * work that was taken off the branch stays off it.
+   * `status` reports for them. Without a branch, uses the target of the latest run. `leave_out`:
+   * landed work that was removed from the branch stays removed.
    */
   'target.follow': { branch: optional(text), leave_out: optional(flag) },
   /**
-   * The runs of the project, newest first; `search`: words that a run's tasks, errors or epic must
+   * The project's runs, newest first. `search`: words that a run's tasks, errors or epic must
    * contain.
    */
   'runs.list': { search: optional(text), limit: optional(integer(1, runsMax)) },
   /**
-   * Lines of transcripts that contain all words, one of each log, of the newest attempts first. An
-   * answer takes about a second at most: `after`, the `next` of an answer, continues behind it.
+   * Lines of transcripts that contain all words, one per log, starting with the latest attempts. A
+   * response takes at most about a second. `after`: the `next` of a response, to continue behind
+   * it.
    */
   'transcripts.search': {
     words: text,
@@ -91,14 +92,14 @@ export const runShapes = {
     limit: optional(integer(1, hitsMax)),
   },
   /**
-   * How a run or an epic spent its time and money, from the feed; without an id, the newest run.
+   * How a run or an epic spent its time and money, from the feed; without an id, the latest run.
    */
   report: { id: optional(id) },
-  /** The spans of a run, an epic or a task, in OTLP's JSON. */
+  /** The spans of a run, an epic or a task as OTLP JSON. */
   'trace.export': { id },
   /**
-   * In Prometheus's format. In a fleet, one machine answers with the totals; `totals`: this one
-   * does, too.
+   * In the Prometheus format. In a fleet, one machine responds with the totals; `totals`: this one
+   * does too.
    */
   metrics: { totals: optional(flag) },
 };

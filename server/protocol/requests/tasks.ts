@@ -21,7 +21,7 @@ import {
 } from './fields.ts';
 
 const settledFilesMax = 200;
-/** 5 MiB in base64, and a little more: the handler refuses larger images with its own message. */
+/** 5 MiB in base64, and a little more. The handler refuses larger images with its own message. */
 const attachmentCharactersMax = 8 * 1024 * 1024;
 const sha = boundedText(64);
 const settledFile = z.object({
@@ -32,8 +32,8 @@ const settledFile = z.object({
 
 export const taskShapes = {
   /**
-   * `template`: one of the settings, its placeholders filled from `set`; fields given in the
-   * request take precedence.
+   * `template`: a template from the settings, whose placeholders are filled from `set`. Fields
+   * given in the request take precedence.
    */
   'task.add': {
     ...taskFields,
@@ -44,38 +44,35 @@ export const taskShapes = {
   },
   'task.edit': { id, ...taskFields },
   /**
-   * Keeps an image (PNG, JPEG, GIF or WebP, at most 5 MiB, in base64) in the project. A description
-   * shows it as `![words](attachment:<name>)`, and agents get its path.
+   * Stores an image (PNG, JPEG, GIF or WebP, at most 5 MiB, in base64) in the project. A
+   * description shows it as `![words](attachment:<name>)`, and agents get its path.
    */
   'attachment.add': { content: boundedText(attachmentCharactersMax) },
-  /** `proposal` adds the newest plan as a whole, whatever its state. */
+  /** `proposal` contains the whole latest plan, whatever its state. */
   'task.show': { id },
-  /** `until`: it continues by itself when that task has landed, from its work. */
+  /** `until`: the task continues by itself, based on that task's work, when that has landed. */
   'task.pause': { id, until: optional(text) },
   'task.unpause': { id, hint: optional(text) },
   'task.cancel': { id, reason: optional(text) },
   'task.retry': { id, force: optional(flag) },
-  /** The next attempt starts from a snapshot; without a number, from the last one. */
+  /** Makes the next attempt start from a snapshot; without a number, from the last one. */
   'task.restore': { id, snapshot: optional(number) },
   'task.hint': { id, text: word },
-  /**
-   * `anyway`: the task starts although its line fails the gate without it; for the task that is to
-   * mend that.
-   */
+  /** `anyway`: starts the task although its line fails the gate. For a task that fixes the line. */
   'task.resolve': { id, note: optional(word), anyway: optional(flag) },
   /** Both sides of a task's conflict, and their common base. */
   conflict: { id },
   /**
-   * Lands a person's merge of a task in conflict: `onto` is the commit that they merged with, and
-   * each file in conflict has its text (null: the file is removed). Refused if a conflict still has
-   * its marks, or the lines from before both changes and no `keeps_base`.
+   * Lands a person's merge of a conflicting task: `onto` is the commit that they merged with, and
+   * each conflicting file has its text (null: the file is removed). Refused if a conflict still has
+   * its markers, or has the lines from before both changes without `keeps_base`.
    */
   'task.merge': { id, onto: sha, files: boundedList(settledFile, settledFilesMax, 'files') },
   'task.send_back': { id, text: word },
   /**
    * Moves tasks, all or none: into an epic (null for none), below a parent (null for none; absent
-   * to keep it), and in front of another task (`before`; null or absent for the end). They keep
-   * their given order.
+   * to keep it), and before another task (`before`; null or absent for the end). They keep their
+   * given order.
    */
   'task.move': {
     ids: texts,
@@ -85,7 +82,7 @@ export const taskShapes = {
   },
   /** Removes tasks that never started and that nothing depends on. All or none. */
   'task.remove': { ids: texts },
-  /** Undoes removals, with the same ids; the backend remembers its last hundred removals. */
+  /** Undoes removals, with the same ids. The backend remembers its last hundred removals. */
   'plan.restore': { ids: texts },
   /**
    * Stops the agent, keeps everything, and pauses the task so that a person can continue by hand.
@@ -99,7 +96,7 @@ export const taskShapes = {
   attempts: { id },
   /** The snapshots of a task's attempts, oldest first. */
   snapshots: { id },
-  /** The latest output of a task's gate or setup command; refused if no log is kept. */
+  /** The latest output of a task's gate or setup command. Refused if no log is kept. */
   'step.log': { id, attempt: number, step: oneOf(['setup', 'gate']) },
   reset: {
     ids: optional(texts),
@@ -120,7 +117,7 @@ export interface TaskAnswers {
   'task.cancel': TaskView;
   'task.retry': TaskView;
   'task.restore': { task: TaskView; snapshot: number };
-  /** `hint_reaches`: the agent gets it `now`, or with its `next_prompt`. */
+  /** `hint_reaches`: whether the agent gets it `now` or with its `next_prompt`. */
   'task.hint': TaskView & { readonly hint_reaches?: 'now' | 'next_prompt' };
   'task.resolve': TaskView;
   conflict: {
@@ -128,7 +125,7 @@ export interface TaskAnswers {
     base: string | null;
     onto: string;
     commit: string;
-    /** Empty: they can be merged by now. */
+    /** Empty if they can now be merged. */
     files: readonly string[];
   };
   'task.merge': TaskView;
@@ -140,7 +137,7 @@ export interface TaskAnswers {
   'task.give_back': TaskView;
   attempts: readonly AttemptView[];
   snapshots: TaskSnapshots;
-  /** `is_cut`: only the end of it. */
+  /** `is_cut`: the text is only the end of the log. */
   'step.log': { path: string; text: string; is_cut: boolean };
   reset: { reset: readonly string[]; refused: readonly { id: string; reason: string }[] };
 }

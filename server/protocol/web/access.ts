@@ -3,7 +3,7 @@
 import type { RequestName } from '../api.ts';
 import { type OwnRequestName, type WebRole, webRoles } from './wire.ts';
 
-/** Requests of a backend that a page may send, and the least role that may. */
+/** Requests to a backend that a page may send, with the lowest role that may. */
 const roleNeeded: { readonly [N in RequestName]?: WebRole } = {
   status: 'see',
   'task.show': 'see',
@@ -75,7 +75,7 @@ export function neededRole(
 ): WebRole | null {
   if (Object.hasOwn(ownRoleNeeded, name)) return ownRoleNeeded[name as OwnRequestName];
   if (!Object.hasOwn(roleNeeded, name)) return null;
-  // A plan is a question of the agent: approving it starts nothing that was not started before.
+  // A plan is a question of the agent, so approving it starts nothing new.
   const approvesPlan = name === 'approve' && /^plan-\d+$/u.test(String(params['seen']));
   return approvesPlan ? 'answer' : (roleNeeded[name as RequestName] ?? null);
 }

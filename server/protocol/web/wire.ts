@@ -1,16 +1,16 @@
-// The wire between the page of `drover web` and its server: text messages of JSON on one WebSocket.
-// A page sends a ticket first, which shows whose it is. Then it asks by number, as the panels do;
-// the server pushes how far each project's feed is.
+// The protocol between the page of `drover web` and its server: JSON text messages on one
+// WebSocket. A page first sends a ticket, which identifies its device. Then it sends numbered
+// requests like the panels, and the server pushes each project's latest feed number.
 
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import type { RequestName } from '../api.ts';
 
-/** The rights of a device; each role includes those before it. */
+/** The rights of a device. Each role includes the previous ones. */
 export const webRoles = ['see', 'answer', 'decide'] as const;
 export type WebRole = (typeof webRoles)[number];
 
 export interface WebProject {
-  /** Names the project in messages; holds nothing of its path. */
+  /** Identifies the project in messages without revealing its path. */
   readonly id: string;
   readonly name: string;
   readonly root: string;
@@ -30,7 +30,7 @@ export type WebExposure =
   | { readonly kind: 'loopback' }
   /** PEM texts. */
   | { readonly kind: 'tls'; readonly certificate: string; readonly key: string }
-  /** A proxy ends TLS; `origin` is its own, as `https://drover.example.com`. */
+  /** A proxy terminates TLS. `origin` is the proxy's, for example `https://drover.example.com`. */
   | { readonly kind: 'proxy'; readonly origin: string };
 
 export interface WebRequest {
@@ -41,14 +41,14 @@ export interface WebRequest {
 }
 
 export interface RunningWeb {
-  /** Returns the address of the page with a token that lets one browser in, once. */
+  /** Returns the page's URL with a token that lets one browser in, once. */
   newLink(): string;
   close(): Promise<void>;
 }
 
 /** `drover web`, for as long as the editor's process lives. */
 export interface ServedPage {
-  /** The address of the page with a token that lets one browser in. Rejects if it ended. */
+  /** The page's URL with a token that lets one browser in. Rejects if the server has ended. */
   link(): Promise<string>;
   readonly isOver: boolean;
   end(): void;
@@ -59,21 +59,21 @@ export type WebConnection =
   | { readonly kind: 'connected'; readonly version: string }
   | { readonly kind: 'unavailable'; readonly message: string };
 
-/** Asked of the server itself. */
+/** Requests to the server itself. */
 export interface OwnRequests {
   /** Connects to the project's backend, and starts it if none runs. */
   'web.open': { params: { project: string }; result: object };
   'web.devices': { params: object; result: readonly WebDevice[] };
   'web.rename': { params: { device: string; name: string }; result: object };
   'web.remove': { params: { device: string }; result: object };
-  /** A link that lets one more browser in, once, within two minutes. */
+  /** Returns a link that lets one more browser in, once, within two minutes. */
   'web.pair': { params: { role: WebRole; name: string }; result: { url: string } };
 }
 export type OwnRequestName = keyof OwnRequests;
 
 export interface WebAsk {
   readonly ask: number;
-  /** Empty: the server itself. */
+  /** Empty = the server itself. */
   readonly project: string;
   readonly name: RequestName | OwnRequestName;
   readonly params: object;
@@ -92,7 +92,7 @@ export type ToPage =
       readonly project: string;
       readonly connection: WebConnection;
     }
-  /** The feed of the project has reached this number. */
+  /** The project's feed has reached this number. */
   | { readonly type: 'feed'; readonly project: string; readonly seq: number }
   | { readonly type: 'answer'; readonly ask: number; readonly result: unknown }
   | {
