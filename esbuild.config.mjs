@@ -1,6 +1,7 @@
-// Bundles what is shipped: the programs (CommonJS for Node 24, see build/bundled-programs.mjs), the extension (CommonJS for VS
-// Code's extension host) and the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date,
-// `--production` leaves out source maps, `--command` all but the `drover` command, `--outdir=<folder>` puts them elsewhere.
+// Bundles the shipped code: the programs (CommonJS for Node 24, see build/bundled-programs.mjs),
+// the extension (CommonJS for VS Code's extension host) and the webviews (ES modules for VS Code's
+// Chromium). `--watch` rebuilds on changes, `--production` omits source maps, `--command` builds
+// only the `drover` command, and `--outdir=<folder>` sets another output folder.
 import { build, context } from 'esbuild';
 import { basename } from 'node:path';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,12 +22,15 @@ const programs = {
   ...(isCommandOnly ? {} : { demo: 'server/main/demo.ts' }),
   'remote-attempt': 'server/main/remote-attempt.ts',
 };
-/** Two bundles, so that activation reads little; the second one is asked for by the first. */
+/**
+ * The extension has two bundles, so that activation reads little; the first bundle loads the second
+ * one.
+ */
 const extension = { extension: 'extension/main.ts', 'extension-work': 'extension/work/main.ts' };
-/** One file each with all it needs; the first runs on a host that has Node alone. */
+/** Self-contained files; the first one runs on a host that has only Node. */
 const copied = {
   'worker-runtime': 'server/main/worker-runtime-main.ts',
-  // Runs twice around each confined program: it has to be small and to start fast.
+  // It runs twice around each confined program, so it must be small and start fast.
   'network-gate': 'server/main/network-gate.ts',
 };
 const webviews = Object.fromEntries(
@@ -35,7 +39,7 @@ const webviews = Object.fromEntries(
     `webview/${name}/main.ts`,
   ]),
 );
-/** What only a browser loads. */
+/** Code that only a browser loads. */
 const browserScripts = {
   'panel-api': 'webview/web/panel-api.ts',
   worker: 'webview/web/worker.ts',
@@ -82,7 +86,7 @@ const ofExtension = [
     plugins: [{ name: 'second-bundle', setup: keepSecondBundleApart }],
     supported: { 'dynamic-import': false },
     minify: isProduction,
-    // What the server's modules know of their own place is asked of the bundle instead.
+    // References of the server's modules to their own location are redirected to the bundle.
     define: { 'import.meta.url': 'droverModuleUrl', 'import.meta.dirname': '__dirname' },
     banner: {
       js: "const droverModuleUrl = require('node:url').pathToFileURL(__filename).href;",
@@ -100,7 +104,7 @@ for (const options of bundles.filter(({ entryPoints }) => Object.keys(entryPoint
     if (metafile !== undefined) metafiles.push(metafile);
   }
 }
-// The command's public name; an ES module, as `.js` is everywhere in this project.
+// The command's public name; it is an ES module, like every `.js` file in this project.
 copyFileSync('bin/cli.mjs', `${outdir}/cli.js`);
 if (!isCommandOnly) {
   mkdirSync(`${outdir}/guide`, { recursive: true });
@@ -117,7 +121,7 @@ for (const file of [
 ]) {
   copyFileSync(file, `${outdir}/webview/${basename(file)}`);
 }
-// What is shipped of others, for its licences and the bill of materials.
+// Shipped third-party packages, for their licenses and the bill of materials.
 const font = 'node_modules/@vscode/codicons';
 const packages = [...new Set([...bundledPackages(metafiles), font])].sort();
 if (!isWatching) {

@@ -1,4 +1,4 @@
-// The same plan and the same agent for another program, in alternating pairs.
+// Runs the same plan with the same agent in another program, in alternating pairs.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,10 +12,11 @@ import { git, smallAgent } from './repositories.ts';
 
 /** The `adapter` that an adapter file exports. */
 export interface Adapter {
-  /** Commands to run first, each to its end, in a fresh clone with `main` checked out. */
+  /** Commands to run first, one after the other, in a fresh clone with `main` checked out. */
   readonly prepare: (request: AdapterWish) => readonly (readonly string[])[];
   /**
-   * The command that does all tasks; stopped when they have landed, if it does not exit by itself.
+   * The command that runs all tasks. If it does not exit by itself, it is stopped once they have
+   * landed.
    */
   readonly run: (request: AdapterWish) => readonly string[];
   readonly environment: (request: AdapterWish) => Readonly<Record<string, string>>;
@@ -24,7 +25,7 @@ export interface Adapter {
 export interface AdapterWish {
   readonly program: string;
   readonly repository: string;
-  /** Writes `made/<id>.txt`, named by the id in DROVER_TASK_ID or TASK_ID. */
+  /** Writes `made/<id>.txt`, where the id comes from DROVER_TASK_ID or TASK_ID. */
   readonly agent: string;
   readonly titles: readonly string[];
   readonly workers: number;
@@ -104,7 +105,7 @@ async function theirRun(
   }
 }
 
-/** So many files of agents are on `main`. */
+/** Returns whether `main` has this many files from agents. */
 async function untilLanded(repository: string, count: number): Promise<number> {
   const endMs = performance.now() + waitMaxMs;
   while (performance.now() < endMs) {

@@ -15,20 +15,20 @@ import { copyOf, type RunFolder } from './repositories.ts';
 export interface Backend {
   readonly pid: number;
   readonly client: Client;
-  /** When the process was started (Unix ms). */
+  /** Start time of the process (Unix ms). */
   readonly startedMs: number;
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
 export interface BackendProject extends RunFolder {
   readonly environment: Readonly<Record<string, string>>;
-  /** Every backend that was started for it. */
+  /** All backends that were started for it. */
   readonly processes: ChildProcess[];
 }
 
 const startWaitMaxMs = 20_000;
 
-/** A project whose agent is the given program, in a fresh copy of the repository. */
+/** Creates a project whose agent is the given program, in a fresh copy of the repository. */
 export async function projectOf(
   bench: Pick<Bench, 'folder'>,
   source: string,
@@ -81,7 +81,7 @@ async function connected(root: string, child: ChildProcess): Promise<Client> {
       try {
         return await connectSocket(address);
       } catch {
-        // It has written its address and is about to listen.
+        // The backend has written its address and is about to listen.
       }
     }
     await delay(5);
@@ -89,7 +89,7 @@ async function connected(root: string, child: ChildProcess): Promise<Client> {
   throw new Error(`the backend of ${join(root)} does not answer`);
 }
 
-/** Resolves with the events of that type as soon as there are so many. */
+/** Resolves with the events of that type as soon as this many exist. */
 export async function eventsOf(
   client: Client,
   type: string,

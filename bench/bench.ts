@@ -6,7 +6,7 @@ import type { BenchOptions } from './options.ts';
 export interface Bench {
   readonly options: BenchOptions;
   readonly programs: Programs;
-  /** Repositories and runs lie below it. */
+  /** Folder of all repositories and runs. */
   readonly folder: string;
   /** Prints progress for a person. */
   say(text: string): void;

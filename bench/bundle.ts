@@ -41,7 +41,7 @@ const copied = { 'worker-runtime': 'server/main/worker-runtime-main.ts' };
 
 export type ProgramOptions = Readonly<Record<string, string | number | boolean>>;
 
-/** `{ tasks: 3, chain: true }` as `--tasks 3 --chain`. */
+/** Turns `{ tasks: 3, chain: true }` into `--tasks 3 --chain`. */
 export function argumentsOf(options: ProgramOptions): string[] {
   return Object.entries(options).flatMap(([name, value]) => {
     if (typeof value === 'boolean') return value ? [`--${name}`] : [];
@@ -51,11 +51,11 @@ export function argumentsOf(options: ProgramOptions): string[] {
 
 export interface Programs {
   readonly pathOf: (program: Program) => string;
-  /** Runs a program to its end; its standard output is one JSON line. */
+  /** Runs a program to its end and parses its standard output, which is one JSON line. */
   readonly json: <T>(program: Program, options: ProgramOptions) => Promise<T>;
 }
 
-/** Bundled like the shipped programs; the sources need nothing built before. */
+/** The code is bundled like the shipped programs, so the sources need no prior build. */
 export async function bundle(folder: string): Promise<Programs> {
   const outdir = join(folder, 'dist');
   rmSync(outdir, { recursive: true, force: true });
@@ -75,7 +75,7 @@ export async function bundle(folder: string): Promise<Programs> {
     json: async <T>(program: Program, options: ProgramOptions) => {
       const { stdout, stderr } = await run(
         process.execPath,
-        // The engine as a backend has it.
+        // The engine as a backend runs it.
         [
           ...(program === 'engine-run' ? backendNodeArgs : ['--no-warnings']),
           pathOf(program),

@@ -1,4 +1,4 @@
-// How long reading a plan takes while agents work on it.
+// Measures how long reading a plan takes while agents work on it.
 
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import {
 import { median, short, type Figure } from './figures.ts';
 import { script } from './repositories.ts';
 
-/** Ends after a second, so that agents start and land all the time. */
+/** Each agent ends after a second, so that agents start and land all the time. */
 const agentText =
   'mkdir -p made\nfor i in 1 2 3 4 5 6 7 8 9 10; do echo "line $i"; sleep 0.1; done\necho x > "made/$DROVER_TASK_ID.txt"\n';
 const startWaitMaxMs = 60_000;
@@ -28,7 +28,7 @@ export async function benchBusyStatus(bench: Bench): Promise<Figure[]> {
     await addTasks(project, tasks);
     const run = startDrover(bench, project, ['run', '--workers', `${workers}`]);
     const ended = once(run, 'exit');
-    // Few tasks may be over before so many are at work at once.
+    // Returns whether this many agents run while only a few tasks are done.
     await untilAgentsWork(project, brief ? 1 : workers);
     const waits: number[] = [];
     for (let i = 0; i < times; i += 1) {

@@ -62,7 +62,7 @@ async function realAgent(bench: Bench): Promise<Figure> {
     ANTHROPIC_API_KEY: 'sk-ant-dummy-0000',
   };
   try {
-    // One run takes a second, and the same one varies by a tenth of it.
+    // One run takes a second, and identical runs differ by a tenth of that.
     const pairs = bench.options.brief ? 1 : bench.options.pairs * 4;
     const { off, bwrap } = await pairsOf(bench, agent, { tasks: 1, pairs, before: script });
     const shares = bwrap.map((ms, at) => (ms / (off[at] ?? Number.NaN) - 1) * 100);
@@ -79,7 +79,7 @@ async function realAgent(bench: Bench): Promise<Figure> {
   }
 }
 
-/** Median milliseconds of an attempt by pairs, without the sandbox and in it. */
+/** Median milliseconds of an attempt in each pair, without and with the sandbox. */
 interface Pairs {
   readonly off: readonly number[];
   readonly bwrap: readonly number[];
@@ -105,7 +105,7 @@ async function pairsOf(
       const made = await commandProject(bench, agent['DROVER_AGENT_PATH'] ?? '');
       const environment = { ...made.environment, ...agent, DROVER_SANDBOX: mode };
       projects.set(mode, { ...made, environment });
-      // Makes the slot, and proves the sandbox.
+      // Creates the slot, and tests the sandbox.
       before();
       await attemptsOf(bench, { ...made, environment }, 1);
     }
@@ -123,7 +123,7 @@ async function pairsOf(
   }
 }
 
-/** Tasks one after the other; the median from a claim to its landing. */
+/** Runs tasks one after the other, and returns the median time from a claim to its landing. */
 async function attemptsOf(bench: Bench, project: CommandProject, tasks: number): Promise<number> {
   for (let i = 0; i < tasks; i += 1) await drover(bench, project, ['add', `Make part ${i}`]);
   await drover(bench, project, ['run', '--workers', '1']);
@@ -142,7 +142,7 @@ function pairsText(off: readonly number[], bwrap: readonly number[]): string {
   return `without ${off.map(short).join(' ')}, in it ${bwrap.map(short).join(' ')}`;
 }
 
-/** A commit of twenty files in the lent folder, and its import. */
+/** Makes a commit of twenty files in the lent folder, and imports it. */
 async function imports(bench: Bench): Promise<Figure> {
   bench.say('confinement: import');
   const [warm, rounds] = bench.options.brief ? [0, 1] : [5, 20];

@@ -1,4 +1,4 @@
-// A fleet whose database is far away: no-op tasks on three machines, and the time of the turns.
+// A fleet with a distant database: no-op tasks on three machines, and the time of the turns.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const part = 'distance';
 const awayMs = 10;
 const machines = ['one', 'two', 'three'];
 const agentsOfOne = 3;
-/** Ends well and changes nothing. */
+/** The agent succeeds without changes. */
 const noOp = 'cat > /dev/null';
 
 export async function benchDistance(bench: Bench): Promise<Figure[]> {
@@ -76,7 +76,7 @@ async function noOpTasks(
       target: { atLeast: ms === 0 ? 1_000 / 180 : 4 },
       detail: `${tasks} tasks in ${short(seconds)} s, ${short(commits / tasks)} transactions a task`,
     },
-    // If there is no distance, requests sent together are answered before all of them are sent.
+    // Without a distance, requests that are sent together are answered before all of them are sent.
     ...(ms === 0
       ? []
       : [tripsFigure(trips.counts.all - all, trips.counts.inTurns - inTurns, tasks)]),

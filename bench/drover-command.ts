@@ -15,7 +15,7 @@ export interface CommandProject extends RunFolder {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A project with `main` checked out, whose agent is the given program. */
+/** Creates a project with `main` checked out, whose agent is the given program. */
 export async function commandProject(bench: Bench, agent: string): Promise<CommandProject> {
   const copy = copyOf(bench.folder, repositoryOf(bench.folder, 100));
   git(copy.repository, 'checkout', '-q', 'main');
@@ -53,7 +53,7 @@ export interface CommandCost {
   readonly cpuMs: number;
 }
 
-/** Runs one command so often, one after the other; the costs of one in the mean. */
+/** Runs a command this many times in sequence, and returns the mean cost of one run. */
 export async function costOf(
   bench: Bench,
   project: CommandProject,
@@ -67,7 +67,7 @@ export async function costOf(
   return { wallMs, cpuMs: (treeUse(process.pid).cpuMs - ownCpuMs() - cpuBefore) / times };
 }
 
-/** The children's alone is wanted. */
+/** Only the children's time is wanted. */
 function ownCpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -83,7 +83,7 @@ export async function drover(
   if (code !== 0) throw new Error(`drover ${args.join(' ')} ended with ${code}`);
 }
 
-/** The command's own requests, sent from this process. */
+/** Sends the command's own requests from this process. */
 export async function commandClient({ repository, environment }: CommandProject): Promise<Client> {
   const request = { root: repository, need: 'data', env: environment, settingsFlags: {} } as const;
   const client = await openClient(request);

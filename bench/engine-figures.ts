@@ -1,18 +1,18 @@
-// The figures of one run of the engine, and the command line that starts it.
+// The figures of one engine run, and the command line that starts the run.
 
 import type { Programs } from './bundle.ts';
 import { copyOf } from './repositories.ts';
 
 export interface ReadyWait {
   readonly ms: number;
-  /** The worktree was made for this task; else it was used before. */
+  /** True if the worktree was created for this task, false if it was reused. */
   readonly created: boolean;
 }
 
 export interface EngineRun {
   readonly tasks: number;
   readonly completed: number;
-  /** Retries, failures, conflicts, reviews. */
+  /** Number of retries, failures, conflicts and reviews. */
   readonly troubles: number;
   readonly msPerTask: number;
   /** CPU time of the whole process tree. */
@@ -31,7 +31,7 @@ export interface EngineWish {
   readonly workers: number;
   readonly warm?: number;
   readonly others?: number;
-  /** CPU time is not taken of so many tasks at each end. */
+  /** CPU time excludes this many tasks at each end. */
   readonly edge?: number;
   readonly chain?: boolean;
 }

@@ -1,5 +1,5 @@
 // One run of the real engine in a separate process: a warm-up run if requested, then the measured
-// one. Prints one JSON line.
+// run. Prints one JSON line.
 
 import { parseArgs } from 'node:util';
 import type { GitRepository } from '../server/git/port.ts';
@@ -20,19 +20,25 @@ const { values } = parseArgs({
     home: { type: 'string', default: '' },
     agent: { type: 'string', default: '' },
     tasks: { type: 'string', default: '10' },
-    /** Tasks of a run before the measured one: it makes the slots. */
+    /** Number of tasks in the warm-up run, which creates the slots. */
     warm: { type: 'string', default: '0' },
     workers: { type: 'string', default: '8' },
-    /** Other tasks in scope, of a lower priority; the run is stopped when its own tasks are done. */
+    /**
+     * Number of other tasks in scope, with a lower priority; the run is stopped when its own tasks
+     * are done.
+     */
     others: { type: 'string', default: '0' },
-    /** CPU time is taken from so many completed tasks on, until so many are left: between them work is steady. */
+    /**
+     * CPU time is measured after this many completed tasks, until this many are left, because the
+     * load is steady in between.
+     */
     edge: { type: 'string', default: '0' },
-    /** Each task is blocked by the one before. */
+    /** Each task is blocked by the previous one. */
     chain: { type: 'boolean', default: false },
   },
 });
 
-/** When git got the command to prepare a worktree, by the branch. */
+/** The time at which git got the command to prepare a worktree, by branch. */
 const preparedAt = new Map<string, number>();
 
 function watched(git: GitRepository): GitRepository {
@@ -65,7 +71,10 @@ async function add(engine: Engine, count: number, name: string, priority: number
   });
 }
 
-/** Resolves when so many tasks have completed, or when the run is finished; `onCompleted` hears each number. */
+/**
+ * Resolves when this many tasks have completed, or when the run is finished; `onCompleted` gets
+ * each count.
+ */
 function untilDone(
   engine: Engine,
   after: number,
@@ -134,7 +143,7 @@ async function measuredRun(engine: Engine, tasks: number, name: string): Promise
   };
 }
 
-/** Measured from the claim of each task to the worktree that is ready for its agent. */
+/** Measured from the claim of each task until the worktree is ready for its agent. */
 function readyWaits(events: readonly EventView[]): ReadyWait[] {
   const claimed = new Map<string | null, number>();
   const waits: ReadyWait[] = [];
@@ -148,7 +157,8 @@ function readyWaits(events: readonly EventView[]): ReadyWait[] {
 }
 
 /**
- * Measured from a task that has landed to the preparation of the worktree of the one it blocked.
+ * Measured from the landing of a task until the worktree of the task that it blocked is being
+ * prepared.
  */
 function dispatchWaits(events: readonly EventView[]): number[] {
   const waits: number[] = [];

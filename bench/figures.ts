@@ -1,13 +1,13 @@
-// Figures with their targets, and the table they are printed in.
+// Figures with their targets, and the table that prints them.
 
 export interface Figure {
   readonly part: string;
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** Null if it is only printed. */
+  /** Null if the figure has no target. */
   readonly target: { readonly atMost: number } | { readonly atLeast: number } | null;
-  /** How the value came about: the single ratios, the absolute times. */
+  /** Details of the value: the single ratios and the absolute times. */
   readonly detail?: string;
 }
 

@@ -1,5 +1,5 @@
-// One process of a fleet: runs until its input ends, or measures workflows of six steps here or in
-// bare DBOS. Prints one JSON line.
+// One process of a fleet: runs until its input ends, or measures workflows of six steps in Drover
+// or in bare DBOS. Prints one JSON line.
 
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
@@ -44,7 +44,7 @@ function told(beganAtMs: number): void {
   console.log(JSON.stringify(run));
 }
 
-/** Started, queued, run and waited for. */
+/** Each workflow is started, queued, run and waited for. */
 async function ours(): Promise<void> {
   const fleet = await openHere();
   const { durable } = fleet;
@@ -61,7 +61,9 @@ async function ours(): Promise<void> {
   await fleet.close();
 }
 
-/** DBOS at its best: nothing is queued or polled, each lane runs one workflow after the other. */
+/**
+ * DBOS at its best: nothing is queued or polled, and each lane runs one workflow after the other.
+ */
 async function bare(): Promise<void> {
   const step = DBOS.registerStep(async (n: number) => n, { name: 'step' });
   const workflow = DBOS.registerWorkflow(
@@ -75,7 +77,7 @@ async function bare(): Promise<void> {
     name: 'bare',
     systemDatabaseUrl: values.url,
     logLevel: 'error',
-    // Without one DBOS takes its own version, which is not beside a bundle.
+    // Without a version, DBOS uses its package's version, which is not available in a bundle.
     applicationVersion: 'bench',
   });
   await DBOS.launch();

@@ -1,4 +1,5 @@
-// The engine of a fleet on a real PostgreSQL: against bare DBOS, on three machines against one, and among many tasks.
+// The engine of a fleet on a real PostgreSQL: compared with bare DBOS, on three machines compared
+// with one, and among many tasks.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -108,7 +109,7 @@ async function amongMany(bench: FleetBench): Promise<Figure> {
   };
 }
 
-/** Half of them have ended, half wait in a queue that is closed. */
+/** Half of the tasks have ended, and half wait in a closed queue. */
 async function fill(url: string, manyTasks: number): Promise<void> {
   const fleet = await openFleet({ url });
   await sql`

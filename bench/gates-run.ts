@@ -1,4 +1,4 @@
-// A run of the real engine whose agents end one second apart, in a separate process. Prints one
+// A run of the real engine in a separate process, whose agents end one second apart. Prints one
 // JSON line.
 
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -19,9 +19,9 @@ export interface GatesRun {
   /** From the start of the run to its end. */
   readonly runMs: number;
   readonly gates: number;
-  /** Of all gates that came to an end. */
+  /** Number of all gates that ended. */
   readonly gateMs: number;
-  /** Of those, and of cancelled ones, what brought nothing onto the line. */
+  /** Number of those, and of cancelled gates, that contributed nothing to the line. */
   readonly unusedMs: number;
 }
 
@@ -30,12 +30,12 @@ const { values } = parseArgs({
     repository: { type: 'string', default: '' },
     home: { type: 'string', default: '' },
     tasks: { type: 'string', default: '12' },
-    /** How long the gate takes. */
+    /** Duration of the gate. */
     gate: { type: 'string', default: '6' },
-    /** From one agent's end to the next one's. */
+    /** Time between the ends of consecutive agents. */
     apart: { type: 'string', default: '1' },
     parallel: { type: 'string', default: '1' },
-    /** The number of the task whose work fails the gate; 0: none. */
+    /** The number of the task whose work fails the gate (0 = none). */
     red: { type: 'string', default: '0' },
   },
 });
@@ -51,7 +51,10 @@ async function addTasks({ store }: Engine, name: string): Promise<readonly strin
   return ids;
 }
 
-/** Each task is known by its id: the agents end in the order of the tasks, others at once. */
+/**
+ * Each task is identified by its id: the agents end in the order of the tasks, and other agents end
+ * at once.
+ */
 function writeAgent(path: string, ids: readonly string[]): void {
   const cases = [...ids.map((id, at) => `${id}) n=${at + 1};;`), '*) n=0;;'].join('\n');
   const name = `[ $n = ${values.red === '0' ? 'none' : values.red} ] && name=bad || name=$n`;
@@ -107,7 +110,7 @@ function figuresOf(events: readonly EventView[]): GatesRun {
   return { waitsMs, runMs: lastMs - startedMs, gates: gates.length, gateMs, unusedMs };
 }
 
-/** Early gates wait for a machine that is less busy; these gates sleep. */
+/** Early gates normally wait until the machine is less busy; these gates only sleep. */
 function ignoreLoad(): void {
   const folder = join(values.home, '.config', 'drover');
   mkdirSync(folder, { recursive: true });
@@ -133,7 +136,7 @@ async function main(): Promise<void> {
   );
   const { engine } = host;
   await launchEngine(engine);
-  // Makes the worktrees, tests the base and shows how long the gate takes.
+  // Creates the worktrees, tests the base, and measures the duration of the gate.
   writeAgent(agent, []);
   await addTasks(engine, 'warm');
   await measuredRun(engine);

@@ -1,4 +1,4 @@
-// Work that waits for the gate: twelve tasks whose agents end one second apart.
+// Measures work that waits for the gate: twelve tasks whose agents end one second apart.
 
 import type { Bench } from './bench.ts';
 import { median, short, type Figure } from './figures.ts';
@@ -10,7 +10,7 @@ interface GatesWish {
   readonly gate: number;
   readonly apart: number;
   readonly parallel: number;
-  /** The number of the task that fails the gate; 0: none. */
+  /** The number of the task that fails the gate (0 = none). */
   readonly red: number;
 }
 
@@ -75,7 +75,7 @@ async function waits(bench: Bench, wish: GatesWish): Promise<Figure[]> {
   ];
 }
 
-/** Short gates do not run early, so that a machine that has enough to do loses nothing. */
+/** Short gates do not run early, so a busy machine loses nothing. */
 async function shortGates(bench: Bench): Promise<Figure> {
   const wish = { tasks: 24, gate: 0.5, apart: 0.1, red: 0 };
   const ratios: number[] = [];

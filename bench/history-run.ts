@@ -1,5 +1,5 @@
-// The cost of a long feed, in a separate process: a trace, an earlier state, an exporter's data;
-// and retention beside timed writes. Prints one JSON line.
+// Measures the cost of a long feed in a separate process: a trace, an earlier state, an exporter's
+// data, and retention during timed writes. Prints one JSON line.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -30,7 +30,7 @@ export interface HistoryRun {
   readonly pruneMs: number;
   /** Time of a transition while retention is running. */
   readonly stepP99Ms: number;
-  /** Time of a transition before that. */
+  /** Time of a transition before retention starts. */
   readonly idleP99Ms: number;
   readonly stepMaxMs: number;
 }
@@ -45,7 +45,7 @@ const { values } = parseArgs({
 const tasks = Number(values.tasks);
 const runId = 'run-bench';
 
-/** Each task is claimed, worked on by an agent, and lands; each third one after a failed attempt. */
+/** Each task is claimed, gets an agent, and lands; every third one after a failed attempt. */
 async function work(store: Store, tx: Tx, taskId: string, at: number): Promise<void> {
   const attempts = at % 3 === 0 ? [1, 2] : [1];
   const say = (type: string, data: Record<string, unknown>): Promise<void> =>
@@ -111,7 +111,7 @@ async function pastTimes(store: Store, last: number): Promise<Time[]> {
   return times;
 }
 
-/** An exporter that starts at the first event: the whole run at once. */
+/** An exporter that starts at the first event sends the whole run at once. */
 async function exportAll(store: Store): Promise<{ cpuMs: number; mb: number }> {
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
@@ -129,7 +129,7 @@ async function exportAll(store: Store): Promise<{ cpuMs: number; mb: number }> {
   return { cpuMs: (user + system) / 1_000, mb: (most - before) / 2 ** 20 };
 }
 
-/** Old events of tasks that are over long since. */
+/** Creates old events of tasks that ended long ago. */
 async function addOld(store: Store, count: number): Promise<void> {
   const perTask = 100;
   for (let from = 0; from < count; from += perTask) {
@@ -164,7 +164,7 @@ async function addOld(store: Store, count: number): Promise<void> {
 
 type Pruned = Pick<HistoryRun, 'pruned' | 'pruneMs' | 'stepP99Ms' | 'stepMaxMs' | 'idleP99Ms'>;
 
-/** Transitions one after another for as long as the body takes. */
+/** Makes transitions in sequence until the body returns. */
 async function stepsBeside(store: Store, body: () => Promise<unknown>): Promise<readonly number[]> {
   const task = await store.transaction((tx) => addTask(tx, store.sources, { title: 'at work' }));
   const steps: number[] = [];

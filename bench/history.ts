@@ -1,4 +1,4 @@
-// The cost of a long feed, and of retention beside the work.
+// Measures the cost of a long feed, and of retention during work.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The backend at rest, and under sixteen agents that talk all the time.
+// Measures an idle backend, and one with sixteen agents that print all the time.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { readLog } from '../server/agents/kit/log/event-log-reader.ts';
@@ -52,7 +52,7 @@ export async function benchIdle(bench: Bench): Promise<Figure[]> {
 
 const linesPerSecond = 1_000;
 
-/** Prints in portions of a twentieth of a second, catching up when the machine was slow. */
+/** Prints every twentieth of a second, and catches up if the machine was slow. */
 const talker = (seconds: number): string => `
 const total = ${linesPerSecond * seconds}, startedAt = Date.now();
 let printed = 0;
@@ -118,7 +118,7 @@ export async function benchStreams(bench: Bench): Promise<Figure[]> {
   }
 }
 
-/** Reads the whole log of a task and checks every line at its position. */
+/** Reads the whole log of a task and checks each line. */
 function lostLines(repository: string, task: string, lines: number): number {
   const path = join(repository, '.drover', 'logs', task, '1.ndjson');
   let expected = 0;

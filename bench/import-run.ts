@@ -1,5 +1,5 @@
-// Imports an agent's commits from its lent folder, again and again, in a process as small as a
-// backend: starting a process copies the starter's memory map. Prints milliseconds as JSON.
+// Imports an agent's commits from its lent folder repeatedly, in a process as small as a backend,
+// because starting a process copies the parent's memory map. Prints milliseconds as JSON.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const { values } = parseArgs({
     folder: { type: 'string', default: '' },
     /** Number of files in the commit. */
     changes: { type: 'string', default: '20' },
-    /** Imports that are not counted: a backend has long been warm. */
+    /** Imports that are not counted, because a backend is usually warm. */
     warm: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '20' },
   },

@@ -1,6 +1,6 @@
-// A whole fleet: workers in namespaces of their own, a PostgreSQL, a git server. Three against one,
-// with agents that sleep; the time from a claim to the work on another machine; and the cost of a
-// task among many others.
+// A whole fleet: workers in separate namespaces, a PostgreSQL server, and a git server. Compares
+// three machines with one, with agents that sleep. Measures the time from a claim until the work is
+// on another machine, and the cost of a task among many others.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

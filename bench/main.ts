@@ -1,4 +1,5 @@
-// Measures the speed goals of the project and prints one table. How: README.md beside this file.
+// Measures the project's speed goals and prints one table. The README.md beside this file explains
+// how.
 
 import { mkdirSync } from 'node:fs';
 import { loadavg } from 'node:os';

@@ -1,4 +1,4 @@
-// How much memory a run takes: the command, the backend and the shells that start git together, at the worst moment.
+// Measures the peak memory of a run: the command, the backend and the shells that start git.
 
 import { once } from 'node:events';
 import type { Bench } from './bench.ts';

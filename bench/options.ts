@@ -31,18 +31,18 @@ export type Mode = 'pool' | 'cold';
 
 export interface BenchOptions {
   readonly parts: readonly Part[];
-  /** Sizes of the repositories, in files. */
+  /** Sizes of the repositories in files. */
   readonly files: readonly number[];
   readonly modes: readonly Mode[];
-  /** Null picks as many as suit the size. */
+  /** If null, the number depends on the size. */
   readonly tasks: number | null;
   readonly workers: number;
   readonly pairs: number;
   readonly folder: string;
   readonly json: boolean;
-  /** Everything small and short: whether a part runs at all, not how fast. */
+  /** Makes everything small and short, to check that a part runs, not how fast. */
   readonly brief: boolean;
-  /** The other program of `against`, and the file that says how it is used. */
+  /** The other program for `against`, and the file that describes how to use it. */
   readonly against: { readonly program: string; readonly adapter: string } | null;
 }
 

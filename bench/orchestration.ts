@@ -1,4 +1,5 @@
-// The engine against the bare git commands: alternating pairs on repositories of several sizes.
+// Compares the engine with the bare git commands, in alternating pairs on repositories of several
+// sizes.
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ interface FloorRun {
   readonly processes_per_task: number;
 }
 
-/** The keeper's shell and the agent itself. */
+/** The keeper's shell and the agent. */
 const agentProcesses = 2;
 
 export async function benchOrchestration(bench: Bench): Promise<Figure[]> {
@@ -26,7 +27,7 @@ export async function benchOrchestration(bench: Bench): Promise<Figure[]> {
   for (const files of bench.options.files) {
     for (const mode of bench.options.modes) {
       const found = await compare(bench, files, mode);
-      // A large repository takes long: partial results are printed immediately.
+      // A large repository takes long, so partial results are printed immediately.
       for (const { what, value, unit } of found) bench.say(`${what}: ${short(value)} ${unit}`);
       figures.push(...found);
     }
@@ -34,7 +35,7 @@ export async function benchOrchestration(bench: Bench): Promise<Figure[]> {
   return figures;
 }
 
-/** Large repositories take long: fewer tasks tell the same there. */
+/** Large repositories take long, and fewer tasks are enough for them. */
 function sizeOf(bench: Bench, files: number, mode: Mode): { tasks: number; pairs: number } {
   const { tasks, pairs } = bench.options;
   const isLarge = files > 5_000;

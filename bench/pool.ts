@@ -1,4 +1,4 @@
-// A slot that is used again against one that is made, and the removal of a worktree.
+// Compares a reused slot with a newly created one, and measures the removal of a worktree.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

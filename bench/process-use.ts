@@ -4,12 +4,14 @@ import { mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from '
 import { join } from 'node:path';
 
 export interface ProcessUse {
-  /** CPU time of the process, its living descendants and everything they have waited for. */
+  /**
+   * CPU time of the process, its living descendants, and all descendants that they have waited for.
+   */
   readonly cpuMs: number;
   readonly rssMb: number;
 }
 
-/** Clock ticks of the kernel's accounting: 100 a second on every Linux that matters. */
+/** Clock ticks of the kernel's accounting: 100 a second on every relevant Linux. */
 const msPerTick = 10;
 const bytesPerPage = 4096;
 
@@ -33,7 +35,7 @@ function readStat(pid: number | string): Stat | null {
   }
 }
 
-/** One process alone, without its waits for others. */
+/** CPU time of the process itself, without its children. */
 export function ownUse(pid: number): ProcessUse {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const fields = text
@@ -61,14 +63,14 @@ export function treeUse(root: number): ProcessUse {
 }
 
 export interface CpuCount {
-  /** Since the count began, of processes that have ended too. */
+  /** Includes processes that have ended since counting started. */
   usedMs(): number;
   remove(): void;
 }
 
 /**
- * Counts the usage of a process and all its children from now on, including those that leave its
- * tree: by a control group of the kernel. Null if none can be made.
+ * Counts the usage of a process and all its children from now on, including children that leave its
+ * tree, with a control group of the kernel. Returns null if no group can be created.
  */
 export function countCpu(pid: number): CpuCount | null {
   try {
@@ -97,7 +99,10 @@ function isBelow(pid: number, root: number, stats: ReadonlyMap<number, Stat>): b
   return false;
 }
 
-/** Resident memory in MB of a command, of the backend and of the shells below it that start git; 0 for one that is not there. */
+/**
+ * Resident memory in MB of a command, of the backend and of the shells that start git (0 for a
+ * missing process).
+ */
 export function droverUse(
   command: number,
   backend: number | null,

@@ -1,4 +1,4 @@
-// Death and return of the backend; and how soon a task starts when its blocker has landed.
+// Crash and restart of the backend; and how soon a task starts after its blocker has landed.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,10 @@ export async function benchRecovery(bench: Bench): Promise<Figure[]> {
   ];
 }
 
-/** The agents wait for a file. It appears while no backend is there, so their end waits to be seen. */
+/**
+ * The agents wait for a file that appears while no backend is running, so the next backend must
+ * detect that they ended.
+ */
 async function killAndReturn(bench: Bench): Promise<number> {
   const flag = join(bench.folder, 'go-on');
   rmSync(flag, { force: true });
@@ -105,7 +108,10 @@ export async function benchDispatch(bench: Bench): Promise<Figure[]> {
   ];
 }
 
-/** The commit, the landing and the next start, as seen by agents that print their start and end. */
+/**
+ * The commit, the landing and the next start, measured by agents that print when they start and
+ * end.
+ */
 function betweenTurns(turns: string): number[] {
   const times = turns
     .trim()

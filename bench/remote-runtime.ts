@@ -1,5 +1,5 @@
-// The worker runtime as it ships, driven by Drover's own client: a flood of lines, and a large tree up and down against
-// `tar` and a socket.
+// The shipped worker runtime, driven by Drover's own client: a flood of lines, and the upload and
+// download of a large tree, compared with `tar` and a socket.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -161,7 +161,7 @@ interface Tree {
 const fileBytes = 10_000;
 const words = 'const return value of a function that is called when tests have passed'.split(' ');
 
-/** Files that compress about as well as sources do. Made once. */
+/** Creates files that compress about as well as source code, once. */
 function treeOf(parent: string, files: number): Tree {
   const folder = join(parent, `tree-${files}`);
   const paths = Array.from({ length: files }, (_, n) => `d${Math.floor(n / 100)}/f${n}.txt`);
@@ -209,7 +209,7 @@ async function download(runtime: Runtime, into: string, files: number): Promise<
   if (result.value.files.size !== files) throw new Error(`${result.value.files.size} files came`);
 }
 
-/** The fastest compression on this side as well, each program in a separate process. */
+/** Uses the fastest compression on this side too, and runs each program in a separate process. */
 async function byTar(from: string, into: string): Promise<void> {
   const server = createServer({ pauseOnConnect: false });
   server.listen(0, '127.0.0.1');

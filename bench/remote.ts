@@ -1,5 +1,5 @@
-// Remote attempts: the overhead of a worker for an attempt that does nothing, and how many run at
-// once.
+// Remote attempts: the overhead of a worker for an attempt that does nothing, and the number of
+// concurrent attempts.
 
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,9 @@ export async function benchRemote(bench: Bench): Promise<Figure[]> {
 
 const settingsOf = (max: number): string => `[remote]\nprovisioner = "process"\nmax = ${max}\n`;
 
-/** Tasks one after the other, every second one on a worker: both kinds see the same machine. */
+/**
+ * Runs tasks in sequence, every second one on a worker, so that both kinds run under the same load.
+ */
 async function overhead(bench: Bench): Promise<Figure[]> {
   const pairs = bench.options.brief ? 2 : 12;
   bench.say(`remote: ${pairs} attempts here and ${pairs} on a worker, in turn`);
@@ -32,12 +34,12 @@ async function overhead(bench: Bench): Promise<Figure[]> {
   try {
     writeFileSync(join(project.repository, '.drover.toml'), settingsOf(1));
     const backend = await startBackend(bench, project);
-    // Before its first run, whose own group is made beside it.
+    // Called before its first run, whose own group is created beside it.
     const cpu = countCpu(backend.pid);
     const chain = new Chain(backend, project.environment);
     const inTurn = Array.from({ length: 2 * pairs }, (_, at) => at % 2 === 1);
     const tookMs = await chain.run(inTurn);
-    // The first ones make the slot, and load code that is loaded once.
+    // The first runs create the slot, and load code that is loaded only once.
     const times = { local: ofKind(tookMs, 0), remote: ofKind(tookMs, 1) };
     const used = cpu === null ? [] : [await cpuOver(cpu, chain, pairs)];
     await backend.kill('SIGTERM');
@@ -60,7 +62,7 @@ function ofKind(tookMs: readonly number[], kind: 0 | 1): readonly number[] {
   return tookMs.filter((_, at) => at % 2 === kind && at > 1);
 }
 
-/** It depends less than the time on the machine's other load. */
+/** CPU time depends less than wall time on the machine's other load. */
 async function cpuOver(cpu: CpuCount, chain: Chain, count: number): Promise<Figure> {
   const each = async (isRemote: boolean): Promise<number> => {
     const before = cpu.usedMs();
@@ -78,7 +80,7 @@ async function cpuOver(cpu: CpuCount, chain: Chain, count: number): Promise<Figu
   };
 }
 
-/** Runs of tasks that wait for each other. */
+/** Runs with tasks that wait for each other. */
 class Chain {
   readonly #backend: Backend;
   readonly #env: Readonly<Record<string, string>>;
@@ -89,7 +91,7 @@ class Chain {
     this.#env = env;
   }
 
-  /** Measured from each claim to the task's end. */
+  /** Measured from each claim until the task ends. */
   async run(areRemote: readonly boolean[]): Promise<readonly number[]> {
     const { client } = this.#backend;
     const ids: string[] = [];
@@ -107,7 +109,7 @@ class Chain {
   }
 }
 
-/** Each agent waits until all have started. */
+/** Each agent waits until all agents have started. */
 async function atOnce(bench: Bench): Promise<Figure[]> {
   const count = bench.options.brief ? 2 : 16;
   bench.say(`remote: ${count} attempts on workers at the same time`);

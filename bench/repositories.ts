@@ -1,4 +1,5 @@
-// Repositories of a given number of files, made once; copies of them for single runs; and the agent that all runs share.
+// Creates repositories with a given number of files once, copies of them for single runs, and the
+// agent that all runs share.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -14,7 +15,10 @@ import { join } from 'node:path';
 
 const filesPerFolder = 50;
 
-/** Small repositories have larger files: about 1, 40 and 100 MB for 100, 2,000 and 50,000 files. */
+/**
+ * Small repositories have larger files, which gives about 1, 40 and 100 MB for 100, 2,000 and
+ * 50,000 files.
+ */
 function linesOfFile(files: number): number {
   if (files <= 500) return 1_000;
   return files <= 5_000 ? 2_000 : 200;
@@ -27,7 +31,7 @@ export function git(folder: string, ...args: readonly string[]): string {
   }).trim();
 }
 
-/** The repository of that size below the folder; made if it is not there yet. */
+/** Returns the repository of that size below the folder, and creates it if it is missing. */
 export function repositoryOf(folder: string, files: number): string {
   const path = join(folder, `repository-${files}`);
   if (existsSync(path)) return path;
@@ -42,7 +46,7 @@ export function repositoryOf(folder: string, files: number): string {
     const text = `line ${index}\n`.repeat(linesOfFile(files));
     writeFileSync(join(place, `f${index}.txt`), text);
   }
-  // Its own maintenance in the background would meet ours.
+  // Git's own background maintenance would interfere with the measurement.
   git(unfinished, 'config', 'gc.auto', '0');
   git(unfinished, 'config', 'maintenance.auto', 'false');
   git(unfinished, 'add', '-A');
@@ -64,7 +68,10 @@ export interface RunFolder {
   remove(): void;
 }
 
-/** A copy with hard-linked objects whose target branch is checked out nowhere, as in the floor's own runs. */
+/**
+ * A copy with hard-linked objects whose target branch is not checked out anywhere, as in the
+ * floor's own runs.
+ */
 export function copyOf(folder: string, source: string): RunFolder {
   const made = mkdtempSync(join(folder, 'run-'));
   const repository = join(made, 'repo');
@@ -81,7 +88,7 @@ export function copyOf(folder: string, source: string): RunFolder {
   };
 }
 
-/** An agent that does nothing but write one file, named after its task. Both sides of a comparison run it. */
+/** An agent that only writes one file, named after its task. Both sides of a comparison run it. */
 export function smallAgent(folder: string): string {
   return script(
     folder,

@@ -1,4 +1,4 @@
-// A slot of a fresh repository, as a part of the benchmark uses it in a process of its own.
+// A slot in a fresh repository, for a part of the benchmark that runs in its own process.
 
 import { join } from 'node:path';
 import { openGitAdapter } from '../server/git/repository/adapter.ts';
@@ -14,12 +14,14 @@ export interface Slot {
   readonly sha: string;
 }
 
-/** `folder`: repositories and runs lie below it. `files`: of the repository. */
+/**
+ * `folder` contains the repositories and runs; `files` is the number of files in the repository.
+ */
 export async function openSlot(folder: string, files: number, use: 'task' | 'gate'): Promise<Slot> {
   const copy = copyOf(folder, repositoryOf(folder, files));
   git(copy.repository, 'checkout', '-q', 'main');
   const environment = { PATH: process.env['PATH'] ?? '', HOME: copy.home };
-  // Starts git like a backend.
+  // Starts git the same way as a backend.
   const { run } = new GitShells();
   const repository = valueOf(
     await openGitAdapter({ environment, elsewhere: run }).open(copy.repository),

@@ -1,5 +1,5 @@
-// Snapshots of a slot, their restoration, and a gate's folder that is used again, in a process as
-// small as a backend: starting a process copies the starter's memory map. Prints one JSON line.
+// Measures snapshots of a slot, restoring them, and a reused gate folder, in a process as small as
+// a backend, because starting a process copies the parent's memory map. Prints one JSON line.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,23 +9,23 @@ import type { SetupRequest } from '../server/git/slot-port.ts';
 import { git } from './repositories.ts';
 import { elapsedMs, openSlot, prepare, type Slot, valueOf } from './slots.ts';
 
-/** Milliseconds, round by round. */
+/** Milliseconds for each round. */
 export interface SnapshotsRun {
   readonly status: readonly number[];
-  /** The first of a slot that was just prepared. */
+  /** The first snapshot of a slot that was just prepared. */
   readonly first: readonly number[];
-  /** The second one, which keeps data that later ones read. */
+  /** The second snapshot, which stores data that later ones read. */
   readonly second: readonly number[];
   readonly unchanged: readonly number[];
   readonly changed: readonly number[];
   readonly restored: readonly number[];
 }
 
-/** Milliseconds of a gate's folder after the first. */
+/** Milliseconds for a gate folder after the first use. */
 export interface GateFolderRun {
-  /** Files that the setup made stay. */
+  /** Files that the setup created are kept. */
   readonly stands: readonly number[];
-  /** Files that the gate left are removed as well. */
+  /** Files that the gate left behind are removed. */
   readonly left: readonly number[];
 }
 
@@ -35,7 +35,9 @@ const { values } = parseArgs({
     /** Number of files in the repository. */
     files: { type: 'string', default: '2000' },
     changes: { type: 'string', default: '20' },
-    /** Measures a gate's folder with so many ignored files; without it, snapshots. */
+    /**
+     * If set, measures a gate folder with this many ignored files; otherwise, measures snapshots.
+     */
     ignored: { type: 'string' },
     rounds: { type: 'string', default: '15' },
   },
@@ -43,12 +45,12 @@ const { values } = parseArgs({
 const files = Number(values.files);
 const changes = Number(values.changes);
 const rounds = Number(values.rounds);
-/** Files that git and Drover read again because they are so new. */
+/** Files that git and Drover read again because they are very new. */
 const settledMs = 3_000;
 
 async function snapshots(): Promise<SnapshotsRun> {
   const slot = await openSlot(values.folder, files, 'task');
-  // An agent's first snapshot comes later than this, too.
+  // An agent's first snapshot also comes later than this.
   await delay(settledMs);
   const run = { status: [], first: [], second: [], unchanged: [], changed: [], restored: [] } as {
     [K in keyof SnapshotsRun]: number[];
@@ -100,7 +102,7 @@ async function gateFolder(ignored: number): Promise<GateFolderRun> {
   return { stands, left };
 }
 
-/** Prepares the slot like a gate before its command runs. */
+/** Prepares the slot as for a gate before its command runs. */
 async function makeReady(slot: Slot): Promise<void> {
   await prepare(slot, 'gate');
   const look = valueOf(await slot.repository.lookAtSetup(setupOf(slot)));

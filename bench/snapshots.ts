@@ -1,5 +1,4 @@
-// The cost of keeping work: snapshots of a slot, their restoration, and a gate's folder that is
-// used again.
+// Measures the cost of keeping work: snapshots of a slot, restoring them, and a reused gate folder.
 
 import type { Bench } from './bench.ts';
 import { median, short, type Figure } from './figures.ts';
@@ -41,7 +40,10 @@ async function snapshotsOf(bench: Bench, files: number): Promise<Figure[]> {
   ];
 }
 
-/** A gate after the first: files that the setup made stay, files that the gate left are removed. */
+/**
+ * A gate after the first one: files that the setup created are kept, and files that the gate left
+ * behind are removed.
+ */
 async function gateFolder(bench: Bench): Promise<Figure[]> {
   const { brief } = bench.options;
   const [ignored, rounds] = brief ? [100, 1] : [filesIgnored, 5];

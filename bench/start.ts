@@ -1,4 +1,4 @@
-// The cost of a command, and how soon a run has a running agent, a landing, and an end.
+// Measures the cost of a command, and how soon a run has a running agent, a landing, and an end.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import {
 import { median, short, type Figure } from './figures.ts';
 import { script } from './repositories.ts';
 
-/** Prints its start time in milliseconds, and creates a file. */
+/** The agent prints its start time in milliseconds, and creates a file. */
 const agentText =
   'date +%s%3N > "$HOME/agent-began"\nmkdir -p made\necho x > "made/$DROVER_TASK_ID.txt"\n';
 
@@ -59,7 +59,7 @@ interface RunTimes {
   readonly exitMs: number;
 }
 
-/** A first run does the tasks that are left from the reads; each measured run has its own task. */
+/** A first run completes the tasks left over from the reads; each measured run has its own task. */
 async function runs(bench: Bench, project: CommandProject): Promise<Figure[]> {
   await drover(bench, project, ['run']);
   const cold: RunTimes[] = [];

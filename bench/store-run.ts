@@ -1,5 +1,5 @@
-// Only the store, in a separate process: transitions of many writers, and the snapshot. Prints one
-// JSON line.
+// Measures only the store, in a separate process: transitions by many writers, and the snapshot.
+// Prints one JSON line.
 
 import { parseArgs } from 'node:util';
 import { storeSources } from '../server/project/store-sources.ts';
@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 const tasks = Number(values.tasks);
-/** Epics of 100 tasks; each third task is blocked by the one before. */
+/** Creates epics of 100 tasks, in which every third task is blocked by the previous one. */
 async function fill(store: Store): Promise<string[]> {
   const made: string[] = [];
   await store.transaction(async (tx) => {
@@ -43,9 +43,7 @@ async function fill(store: Store): Promise<string[]> {
 
 const circle: readonly TaskStatus[] = ['claimed', 'in_progress', 'ready'];
 
-/**
- * Each writer moves its own tasks through the same states; each change is a separate transaction.
- */
+/** Each writer moves its own tasks through the same states, with one transaction per change. */
 async function transitions(
   { store, ids }: { readonly store: Store; readonly ids: readonly string[] },
   writers: number,

@@ -1,4 +1,5 @@
-// The store under many writers, at 100 and at 10,000 tasks, and the engine's whole work for a task in both.
+// The store with many writers, at 100 and at 10,000 tasks, and the engine's total work for a task
+// in both.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -72,8 +73,8 @@ async function engineAmongMany(bench: Bench): Promise<Figure> {
   const source = repositoryOf(folder, 100);
   const agent = smallAgent(folder);
   const tasks = options.tasks ?? fewTasks;
-  // Workers that are free while work lands take other tasks if there are any: tasks that started at
-  // one end of the measured period balance those at the other.
+  // Workers that are free while work lands take other tasks if any exist. Tasks that started at one
+  // end of the measured period balance tasks at the other end.
   const edge = Math.floor(tasks / 5);
   const request = { source, agent, tasks, edge, workers: options.workers, warm: options.workers };
   const few: number[] = [];

@@ -1,5 +1,6 @@
-// Two builds of Drover against each other, in alternating pairs: node bin/node24.mjs bench/versions.ts BEFORE AFTER [PAIRS],
-// each the path of a `cli.js`. Only the command line is used, so that a build may be as old as one likes.
+// Compares two builds of Drover in alternating pairs: node bin/node24.mjs bench/versions.ts BEFORE
+// AFTER [PAIRS], where each is the path of a `cli.js`. It uses only the command line, so a build
+// can be arbitrarily old.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -84,7 +85,7 @@ function main([before, after, count = '5']: readonly string[]): void {
   if (before === undefined || after === undefined) throw new Error('BEFORE AFTER [PAIRS]');
   const folder = mkdtempSync(join(tmpdir(), 'drover-versions-'));
   const sides = [sideOf(folder, 'before', before), sideOf(folder, 'after', after)] as const;
-  // Work left from the reads is done before anything is timed.
+  // Work left over from the reads is completed before the measurement.
   for (const side of sides) drover(side, 'run');
   const found: (readonly [Times, Times])[] = [];
   for (let pair = 0; pair < Number(count); pair += 1) {

@@ -1,5 +1,5 @@
-// `dist/cli.js`: refuses a Node that is too old with a message, before loading code that it could
-// not parse, and starts the command.
+// `dist/cli.js`: rejects a Node that is too old with a message, before it loads code that such a
+// Node cannot parse, and starts the command.
 import { createRequire } from 'node:module';
 
 const nodeMajorNeeded = 24;

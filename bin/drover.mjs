@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// Starts the `drover` command on a Node that is new enough: this one, or the one the project brings.
+// Starts the `drover` command on a Node that is new enough: the current one, or the one that the
+// project provides.
 import { existsSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isNewEnough, startOnNode24 } from './node24.mjs';
 
-/** A checkout builds `dist`, the package of npm brings `lib`. */
+/** A checkout builds `dist`; the npm package contains `lib`. */
 const cli = ['dist', 'lib']
   .map((folder) => fileURLToPath(new URL(`../${folder}/cli.js`, import.meta.url)))
   .find((path) => existsSync(path));

@@ -1,5 +1,6 @@
-// Runs a part (several chunks of the programs in one file, see build/bundled-parts.mjs) with the code that V8 made of it in an
-// earlier process. Node's own compile cache keeps no function that is compiled when it is first called, which is nearly all.
+// Runs a part (several chunks of the programs in one file, see build/bundled-parts.mjs) with the
+// code that V8 compiled in an earlier process. Node's own compile cache excludes functions that are
+// compiled on their first call, which is nearly all of them.
 import {
   accessSync,
   closeSync,
@@ -16,14 +17,14 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 
-/** Stamp of the build: code that was made of other parts is not used. */
+/** Stamp of the build: code compiled from other parts is not used. */
 const build = process.env.DROVER_BUILD_STAMP;
 const ofBundles = createRequire(import.meta.url);
-/** Each command that reaches new functions makes the kept code larger. */
+/** Each command that reaches new functions makes the stored code larger. */
 const wordsMax = 12;
-/** A long-running program keeps more only if it has compiled much more. */
+/** A long-running program stores more code only if it has compiled much more. */
 const growthMin = 1.1;
-/** They wait for hours and print a line now and then. */
+/** These programs wait for hours and occasionally print a line. */
 const followers = ['run', 'resume'];
 
 /** @typedef {{ script: Script, path: string, words: string[], bytes: number }} Part */
@@ -33,7 +34,7 @@ const loaded = new Map();
 const kept = [];
 let program = '';
 let folder = '';
-/** The purpose of the process, or null if it has several. */
+/** The purpose of the process, or null if it has several purposes. */
 let word = null;
 
 /**
@@ -44,20 +45,20 @@ export function begin(name, isLong) {
   program = name;
   word = isLong ? null : (/^[a-z][a-z-]{0,31}$/.exec(process.argv[2] ?? '')?.[0] ?? '');
   if (followers.includes(word)) doWithoutOptimizing();
-  // If the folder cannot be written, the programs start without it.
+  // If the folder is not writable, the programs start without it.
   folder = enableCompileCache?.(join(import.meta.dirname, '.compiled')).directory ?? '';
   if (folder !== '') process.on('exit', keepCode);
 }
 
 /**
- * V8's optimizing compilers bring 10 MB of Node into memory when they first run. Code that was kept with other flags is
- * refused, so this program has its own.
+ * V8's optimizing compilers load 10 MB of Node into memory when they first run. V8 refuses code
+ * that was stored with other flags, so this program has its own stored code.
  */
 function doWithoutOptimizing() {
   setFlagsFromString('--no-opt');
   setFlagsFromString('--no-maglev');
-  // Objects that it reads at its start are old at once; the room for young objects need not grow
-  // for them.
+  // Objects that it reads at startup become old at once, so the space for young objects need not
+  // grow for them.
   setFlagsFromString('--semi-space-growth-factor=1');
   program += '-lean';
 }
@@ -72,7 +73,7 @@ export function chunkOf(part, chunk) {
   const filename = join(import.meta.dirname, part);
   const path = join(folder, `drover-${process.version}-${process.arch}-${program}-${part}`);
   const { code, words } = folder === '' ? nothing : readCode(path);
-  // The build has left nothing but ASCII in it.
+  // The build leaves only ASCII in it.
   const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedData: code });
   const isUsed = code !== undefined && script.cachedDataRejected === false;
   const bytes = isUsed ? code.length : 0;
@@ -118,7 +119,7 @@ function isWritable(path) {
   }
 }
 
-/** All or nothing, also when the power fails: V8 does not check its input. */
+/** Written atomically, even across a power cut, because V8 does not check its input. */
 function writeCode(path, code, words) {
   const about = Buffer.from(JSON.stringify({ build, words, bytes: code.length }), 'latin1');
   const length = Buffer.alloc(4);
@@ -139,7 +140,7 @@ function writeCode(path, code, words) {
     try {
       rmSync(draft, { force: true });
     } catch {
-      // The disk takes nothing, nor gives anything back.
+      // The disk accepts no writes, and stored code could not be read back.
     }
   }
 }

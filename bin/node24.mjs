@@ -1,5 +1,6 @@
-// `node bin/node24.mjs PROGRAM [args]` runs a JavaScript or TypeScript program of the project on the Node that the project
-// brings, whatever Node or npm called: npm 10 makes no `node_modules/.bin/node`, since packages of several platforms have it.
+// `node bin/node24.mjs PROGRAM [args]` runs a JavaScript or TypeScript program of the project on
+// the Node that the project provides, regardless of the Node or npm that called it. npm 10 creates
+// no `node_modules/.bin/node`, because the packages of several platforms provide one.
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,12 +10,12 @@ import { isWindows, ownTarget } from './system.mjs';
 
 export const nodeMajorNeeded = 24;
 
-/** Whether the Node that runs this is new enough. */
+/** Returns whether the current Node is new enough. */
 export function isNewEnough() {
   return Number(process.versions.node.split('.')[0]) >= nodeMajorNeeded;
 }
 
-/** The Node that npm installed beside the project for this platform, or null. */
+/** The Node that npm installed for this platform beside the project, or null. */
 function bundledNode() {
   const prefix = ownTarget === 'darwin-arm64' ? 'node-bin' : 'node';
   const name = isWindows ? 'node.exe' : 'node';
@@ -30,7 +31,8 @@ function bundledNode() {
 }
 
 /**
- * Starts the project's own Node with these arguments, and ends this process as that one ends. `env` is its environment.
+ * Starts the project's own Node with these arguments, and exits with the same result. `env` is
+ * its environment.
  * @param {string} caller
  * @param {readonly string[]} args
  * @param {(node: string) => NodeJS.ProcessEnv} env
@@ -44,14 +46,14 @@ export function startOnNode24(caller, args, env = () => process.env) {
     process.exit(3);
   }
   const child = spawn(node, args, { stdio: 'inherit', env: env(node) });
-  // The terminal sends Ctrl-C to the whole group: the child decides how to react, this process only
-  // waits.
+  // The terminal sends Ctrl-C to the whole group: the child decides how to react, and this process
+  // only waits.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
 }
 
-/** Programs that this one starts by the name `node` get the same. */
+/** Programs that the child starts by the name `node` use the same Node. */
 const withNodeFirst = (node) => ({
   ...process.env,
   PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter),
@@ -65,7 +67,7 @@ async function main([program, ...args]) {
   const own = bundledNode();
   const isRunning = own === null ? isNewEnough() : realpathSync(own) === process.execPath;
   if (!isRunning) return startOnNode24(program, [program, ...args], withNodeFirst);
-  // One process less, which a signal could miss.
+  // This saves one process that a signal could miss.
   process.env.PATH = withNodeFirst(process.execPath).PATH;
   process.argv.splice(1, 1);
   process.argv[1] = resolve(program);

@@ -1,6 +1,6 @@
-// Known weaknesses in the packages that users get (those in the bundles, and Node), as far as the
-// registry answers: `npm run advisories` fails on high and critical ones, and says so if nothing
-// could be checked.
+// Known vulnerabilities in the packages that users get (bundled packages and Node), if the registry
+// answers: `npm run advisories` fails on high and critical ones, and says so if it could not check
+// anything.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,9 +1,8 @@
-// The packages that the bundles of the programs leave out, and the check that they leave out
-// nothing that they need.
+// The packages that the program bundles omit, and the check that the bundles do not need them.
 
 import { isBuiltin } from 'node:module';
 
-/** DBOS and pg look for these at run time, and do without them. */
+/** DBOS and pg look for these at run time, and work without them. */
 export const optionalPackages = [
   'winston',
   'winston-transport',
@@ -18,7 +17,7 @@ export const optionalPackages = [
 ];
 
 /**
- * Packages that a module of the bundle cannot be loaded without, and that are not in it: the
+ * Returns the packages that a module of the bundle requires but that are not in the bundle: the
  * shipped programs have no `node_modules` beside them.
  * @param {import('esbuild').Metafile} metafile
  * @returns {string[]}
@@ -26,7 +25,7 @@ export const optionalPackages = [
 export function missingPackages({ outputs }) {
   const imports = Object.values(outputs).flatMap((output) => output.imports);
   const missing = imports.filter(({ external, kind, path }) => {
-    // A file beside the bundle is made with it.
+    // A file beside the bundle is built with it.
     const isPackage = !isOfNode(path) && !path.startsWith('./');
     return external === true && kind === 'import-statement' && isPackage;
   });
@@ -34,7 +33,7 @@ export function missingPackages({ outputs }) {
 }
 
 /**
- * Folders of the packages that are in the bundles, from the project's root, sorted.
+ * Returns the folders of the bundled packages, relative to the project's root and sorted.
  * @param {import('esbuild').Metafile[]} metafiles
  * @returns {string[]}
  */
@@ -48,7 +47,10 @@ export function bundledPackages(metafiles) {
   return [...new Set(folders)].sort();
 }
 
-/** The Node that builds may be older than the one that runs, and not know all of its modules. */
+/**
+ * The Node that builds can be older than the Node that runs the programs, and not know all of its
+ * modules.
+ */
 function isOfNode(path) {
   return path.startsWith('node:') || isBuiltin(path);
 }

@@ -1,12 +1,13 @@
-// Gathers the modules that each start of a program loads in few files: a hundred small chunks cost
-// more to open and to check than to run. Each chunk stays a function of its own, which runs when
-// something first asks for it (bin/load-part.mjs).
+// Combines the modules that each start of a program loads into a few files: opening and checking a
+// hundred small chunks costs more than running them. Each chunk stays a separate function, which
+// runs on its first request (bin/load-part.mjs).
 
 import { basename } from 'node:path';
 
 /**
- * Sources that are loaded together, with all that they import statically; so is each program.
- * Chunks that the same ones need share one file, so that nothing reads code that it does not use.
+ * Sources that are loaded together, with all their static imports; each program counts as one.
+ * Chunks that the same sources need share one file, so that nothing reads code that it does not
+ * use.
  * @type {Record<string, readonly string[]>}
  */
 const loadedTogether = {
@@ -23,7 +24,7 @@ const loadedTogether = {
     'server/project/accepted-settings.ts',
     'server/config/toml-file.ts',
   ],
-  // Reading the plan if no backend answers; a command that waits for a run never opens the
+  // Reading the plan when no backend answers; a command that waits for a run never opens the
   // database.
   local: [
     'server/main/data-project.ts',
@@ -33,11 +34,11 @@ const loadedTogether = {
   secrets: ['server/agents/secrets/content.ts', 'server/agents/secrets/key-formats.ts'],
 };
 
-/** The code that `--version` needs is too little for a large file. */
+/** `--version` needs too little code for a large file. */
 const alone = 'server/cli/main.ts';
 
 /**
- * The file of each chunk that shares one.
+ * Returns the file of each chunk that shares a file.
  * @param {import('esbuild').Metafile['outputs']} outputs
  * @returns {Map<string, string>}
  */
@@ -66,9 +67,9 @@ export function partsOf(outputs) {
 }
 
 /**
- * Reading the plan loads the code of every command and the client's parts, too; the rest is its
- * own. Code that every command shares with the backend is one file also for a remote attempt: few
- * large files cost a command less than its unused bytes cost there.
+ * Reading the plan also loads the code of every command and the client's parts; everything else is
+ * separate. Code that every command shares with the backend is one file for a remote attempt too: a
+ * few large files cost a command less than the unused bytes cost the attempt.
  */
 function partName(names) {
   const [isClient, isCommand] = [names.includes('client'), names.includes('command')];
@@ -80,12 +81,12 @@ function partName(names) {
   return `part-${apart.includes('local') ? 'local' : apart.join('-')}.cjs`;
 }
 
-/** A program's own file is started by its name. */
+/** A program's own file is started by name. */
 export function isChunk(path) {
   return /^chunk-[A-Z0-9]+\.cjs$/.test(basename(path));
 }
 
-/** These outputs and all that they import statically. */
+/** These outputs and all their static imports. */
 function closureOf(roots, outputs) {
   const found = new Set(roots.filter((path) => path in outputs));
   for (const path of found) {
@@ -98,7 +99,7 @@ function closureOf(roots, outputs) {
 
 const chunkRequire = /require\("\.\/(chunk-[A-Z0-9]+\.cjs)"\)/g;
 const wrappedRequire = /__toESM\((require\("\.\/chunk-[A-Z0-9]+\.cjs"\))\)/g;
-/** Getters of getters: the inner ones do. */
+/** Getters of getters are not needed, because the inner ones suffice. */
 const namespaceCopy = /^module\.exports = __toCommonJS\((\w+)\);$/m;
 
 /**
@@ -130,7 +131,7 @@ const droverChunks = {
 `;
 
 /**
- * One file of several chunks, with the map of their maps.
+ * Combines several chunks into one file, with a combined source map.
  * @param {readonly { name: string, code: string, map: string }[]} chunks
  */
 export function partOf(chunks) {
@@ -148,7 +149,10 @@ export function partOf(chunks) {
   };
 }
 
-/** Text of one byte a character, in memory too; esbuild leaves others in comments and regular expressions alone. */
+/**
+ * The text has one byte per character, in memory too; esbuild leaves other characters in comments
+ * and regular expressions unchanged.
+ */
 function asciiOf(code) {
   return code.replaceAll(/[^\0-\x7F]/g, (unit) => {
     return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;

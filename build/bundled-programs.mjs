@@ -1,6 +1,6 @@
-// How the programs are bundled, for shipping and for benchmarks: split into chunks, so that a
-// command reads and runs only the code that it needs, and CommonJS, which Node starts faster than
-// ES modules and keeps compiled in its compile cache.
+// Bundles the programs for shipping and for benchmarks. They are split into chunks, so that a
+// command reads and runs only the code that it needs, and are CommonJS, which Node starts faster
+// than ES modules and stores in its compile cache.
 
 import { build, transform } from 'esbuild';
 import { createHash } from 'node:crypto';
@@ -12,19 +12,20 @@ import { isChunk, partOf, partsOf, requireFromParts } from './bundled-parts.mjs'
 const root = join(import.meta.dirname, '..');
 
 /**
- * The compiled code lies beside the bundles, so that it goes with them, and is trusted as they are.
+ * The compiled code is beside the bundles, so that it is removed and trusted together with
+ * them.
  * @param {string} name of the program
  */
 const useCompiledCode = (name) =>
   `require("./load-part.cjs").begin("${name}", ${name === longProgram});\n`;
 
-/** It does many things before it ends. */
+/** The program does many things before it exits. */
 const longProgram = 'backend';
 
-/** Requests of the sources to their module go to the bundle. */
+/** Imports of this module in the sources are redirected to the bundle. */
 const moduleUrl = "const droverModuleUrl = require('node:url').pathToFileURL(__filename).href;\n";
 
-/** The programs that a `drover` command needs at run time: their names and sources. */
+/** The names and sources of the programs that a `drover` command needs at run time. */
 export const commandPrograms = {
   'cli-main': 'server/cli/main.ts',
   backend: 'server/main/backend-main.ts',
@@ -61,7 +62,7 @@ export function programBundles(entryPoints, outdir) {
 }
 
 /**
- * One file each, small and with all it needs, for hosts that have an older Node and nothing else of Drover.
+ * One small, self-contained file each, for hosts with an older Node and nothing else of Drover.
  * @param {Record<string, string>} entryPoints names of the programs and their sources
  * @param {string} outdir
  * @returns {import('esbuild').BuildOptions}
@@ -84,7 +85,7 @@ const builtinImport =
   /^var (import_node_\w+) = ((?:__toESM\()?require\("node:[\w/]+"\)(?:, 1)?\)?);$/gm;
 
 /**
- * Node's own modules are loaded when they are first used: a command never uses half of its imports.
+ * Loads Node's own modules on first use, because a command never uses half of its imports.
  * @param {string} code as esbuild writes it
  */
 function loadBuiltinsLate(code) {
@@ -94,14 +95,15 @@ function loadBuiltinsLate(code) {
   return (
     code
       .replaceAll(builtinImport, 'var $1_, $1 = () => $1_ ??= $2;')
-      // In brackets, so that it may follow `new`.
+      // The parentheses let it follow `new`.
       .replaceAll(used, '($1()).')
   );
 }
 
 /**
- * The wire's package wants chance for names of pipes, which are never made here. Node's module for it takes 4 MB and some
- * milliseconds of each command that talks to a backend.
+ * The transport's package needs random bytes for names of pipes, which are never created here.
+ * Node's module for them takes 4 MB and several milliseconds of each command that contacts a
+ * backend.
  * @param {import('esbuild').PluginBuild} programs
  */
 function loadCryptoLate(programs) {
@@ -146,8 +148,8 @@ const schemas = 'server/protocol/requests/read.ts';
 const schemasBundle = 'read-params.cjs';
 
 /**
- * The schemas of requests get a bundle of their own: in a chunk they would bring all of zod that any program uses, and a
- * command that reads one request would start a tenth slower.
+ * The request schemas get their own bundle: in a chunk, they would load all of zod that any
+ * program uses, and a command that reads one request would start a tenth slower.
  * @param {import('esbuild').PluginBuild} programs
  */
 function bundleSchemasApart(programs) {
@@ -168,10 +170,13 @@ function bundleSchemasApart(programs) {
   });
 }
 
-/** esbuild splits ES modules alone; each of them is made CommonJS afterwards, import by import. */
+/**
+ * esbuild splits only ES modules, so each chunk is converted to CommonJS afterwards, import by
+ * import.
+ */
 function writeAsCommonJs(build) {
   const { outdir = '.' } = build.initialOptions;
-  // A map within the text is taken over by the second step.
+  // The second step uses an inline source map.
   const hasMaps = Boolean(build.initialOptions.sourcemap);
   if (hasMaps) build.initialOptions.sourcemap = 'inline';
   build.onEnd(async ({ outputFiles = [], metafile }) => {

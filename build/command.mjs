@@ -1,5 +1,5 @@
-// `npm pack` runs this first: the `drover` command as npm ships it, in `lib/`, with its licenses and
-// bill of materials. `dist/`, which a running Drover may use, is not changed.
+// `npm pack` runs this first. It builds the `drover` command in `lib/` as npm ships it, with its
+// licenses and bill of materials. It does not change `dist/`, which a running Drover may use.
 
 import { execFileSync } from 'node:child_process';
 import { join, resolve } from 'node:path';

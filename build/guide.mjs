@@ -1,5 +1,5 @@
-// The pages that the extension brings along, so that they can be read offline: a link to a page
-// that is not among them becomes its words.
+// The pages that the extension contains, so that they can be read offline: a link to a page that is
+// not included becomes plain text.
 
 export const guidePages = ['settings.md', 'webhooks.md', 'telemetry.md', 'retention.md'];
 

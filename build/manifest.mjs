@@ -1,5 +1,5 @@
-// `strip` before `npm pack` reads the manifest, `restore` after it: the packed one has no scripts, which
-// only a checkout can run and of which `npm install` would warn.
+// `strip` runs before `npm pack` reads the manifest, and `restore` after it. The packed manifest
+// has no scripts, because only a checkout can run them and `npm install` would warn about them.
 
 import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

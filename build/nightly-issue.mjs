@@ -1,5 +1,6 @@
-// `npm run nightly:issue -- --logs FOLDER --run URL`: opens an issue for a red soak, with each failure
-// and the command that repeats it, or adds them to the open one. Without `GH_TOKEN`, prints the text.
+// `npm run nightly:issue -- --logs FOLDER --run URL`: opens an issue for a red soak, with each
+// failure and the command that reproduces it, or adds the failures to the open issue. Without
+// `GH_TOKEN`, it prints the text.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { parseArgs } from 'node:util';
 
 const label = 'nightly';
 const title = 'The nightly soak is red';
-/** GitHub takes 65,536 characters. */
+/** GitHub accepts at most 65,536 characters. */
 const charsMax = 60_000;
 const failuresMark = '\nWhat failed:\n';
 

@@ -1,7 +1,7 @@
-// A release, step by step: `check` (may this commit be released?), `build` (all artifacts in
-// `out/release`), `publish marketplace|open-vsx|npm|github`, and `dry` (all of it without publishing).
-// Everything but `DROVER_RELEASE=publish` is a dry run: problems and commands are printed, nothing is
-// sent. RELEASING.md is the checklist around it.
+// Steps of a release: `check` (whether this commit can be released), `build` (all artifacts in
+// `out/release`), `publish marketplace|open-vsx|npm|github`, and `dry` (all of it without
+// publishing). Without `DROVER_RELEASE=publish`, everything is a dry run that prints problems and
+// commands, and sends nothing. RELEASING.md contains the checklist.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -37,7 +37,7 @@ export function notesOf(changelog, version) {
 }
 
 /**
- * Returns the reasons why this may not be released; none if it may.
+ * Returns the reasons why this commit cannot be released, or an empty list.
  * @param {{
  *   version: string, changelog: string, tag: string | null, changed: string,
  *   home: string, publishingFrom: string | null,
@@ -121,7 +121,7 @@ function build() {
   console.log(sums.join(''));
 }
 
-/** The files in `out/release` with one of these endings. */
+/** Returns the files in `out/release` with one of these endings. */
 function built(...endings) {
   const names = existsSync(outputs) ? readdirSync(outputs).toSorted() : [];
   const found = names.filter((name) => endings.some((ending) => name.endsWith(ending)));
@@ -167,7 +167,8 @@ function dry() {
   if (!isDry) throw new Error('A dry run publishes nothing: unset DROVER_RELEASE.');
   build();
   for (const place of Object.keys(places)) publish(place);
-  // Last, so that the answer is the last line, and a build that changes the checkout is a problem.
+  // This comes last, so that its answer is the last line and a build that changes the checkout is
+  // reported.
   check();
 }
 

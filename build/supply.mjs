@@ -1,12 +1,14 @@
 // Third-party software in the package: all licenses in one text, and a bill of materials
-// (CycloneDX) from `npm sbom`, reduced to the packages in the bundles.
+// (CycloneDX) from `npm sbom`, reduced to the bundled packages.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWindows } from '../bin/system.mjs';
 
-/** Licences under which others' work may be shipped within this one, if their texts go with it. */
+/**
+ * Licenses that permit shipping third-party software inside Drover, if their texts are included.
+ */
 export const acceptedLicences = new Set(
   '0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC-BY-4.0 CC0-1.0 ISC MIT MIT-0 Unlicense Zlib'.split(
     ' ',
@@ -89,7 +91,7 @@ export function billOfMaterials(root, packages) {
 }
 
 /**
- * Writes both beside the bundles. Refuses a licence that is not accepted.
+ * Writes both files beside the bundles. Refuses a license that is not accepted.
  * @param {string} root
  * @param {string} dist
  */

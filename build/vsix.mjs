@@ -1,8 +1,9 @@
-// `npm run package`: the extension as VSIX files, one for each platform, in `out/vsix/`. Without
-// arguments for this platform, `--all` for all that Drover supports, `--target <name>` for one of
-// them, `--pictures <https address>` for the README's pictures, `--repository <https address>` for
-// the sources, if that differs from package.json's. Everything is built again, without source maps,
-// in a separate folder, so that a build that is in use is not changed.
+// `npm run package`: builds the extension as VSIX files, one for each platform, in `out/vsix/`.
+// Without arguments, it builds for this platform; `--all` builds for all supported platforms,
+// `--target <name>` for one of them. `--pictures <https address>` sets the address of the README's
+// pictures, and `--repository <https address>` the address of the sources, if it differs from
+// package.json's. It rebuilds everything without source maps in a separate folder, so that a build
+// in use is not changed.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -21,7 +22,7 @@ import { ownTarget } from '../bin/system.mjs';
 import { writeSupply } from './supply.mjs';
 
 const targets = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64', 'win32-x64'];
-/** Programs that one platform alone starts. */
+/** Programs that only one platform starts. */
 const startedOn = { 'network-gate.cjs': 'linux' };
 const bytesMax = 5 * 1024 * 1024;
 
@@ -46,7 +47,7 @@ function wantedTargets() {
 }
 
 /**
- * Parts for developers stay out of the package: scripts, dependencies (they are bundled), the
+ * Leaves developer-only parts out of the package: scripts, dependencies (which are bundled), the
  * command's entry.
  */
 function manifest() {
@@ -58,7 +59,7 @@ function manifest() {
   return { ...Object.fromEntries(kept), ...places() };
 }
 
-/** The addresses on the marketplace's page, if the manifest's are not meant. */
+/** The addresses on the marketplace page, if they differ from the manifest's. */
 function places() {
   const url = values.repository?.replace(/\/$/, '');
   if (url === undefined) return {};
@@ -69,7 +70,7 @@ function places() {
   };
 }
 
-/** VS Code shows only pictures from the web: without their address, they are omitted. */
+/** VS Code shows only pictures from the web, so pictures without an address are omitted. */
 function readme() {
   const text = readFileSync(join(root, 'extension', 'marketplace.md'), 'utf8');
   const { pictures } = values;
@@ -77,7 +78,7 @@ function readme() {
   return text.replaceAll('](../docs/images/', `](${pictures.replace(/\/$/, '')}/`);
 }
 
-/** The walkthrough's pictures are those of the documents, which the tests make. */
+/** The walkthrough uses the pictures of the documents, which the tests create. */
 function copyWalkthroughPictures() {
   const folder = join(stage, 'media', 'walkthrough');
   for (const page of readdirSync(folder).filter((name) => name.endsWith('.md'))) {
@@ -107,7 +108,7 @@ function makeStage() {
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
 }
 
-/** Programs that only one platform starts are in its packages alone. */
+/** Programs that only one platform starts are only in that platform's packages. */
 function stageFor(target) {
   for (const [name, { platform, bytes }] of ownPrograms) {
     const path = join(stage, 'dist', name);

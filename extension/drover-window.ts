@@ -1,5 +1,4 @@
-// Everything that activation leaves for later, put together by hand: one object for each window of
-// VS Code.
+// All work that activation defers, composed by hand: one object for each VS Code window.
 
 import * as vscode from 'vscode';
 import { agentKinds } from '../server/core/plan/task.ts';
@@ -57,7 +56,7 @@ export interface WindowParts {
   readonly extension: vscode.ExtensionContext;
   readonly access: BackendAccess;
   readonly log: vscode.LogOutputChannel;
-  /** When the activation started, on the clock of `performance`. */
+  /** The time at which activation started, on the clock of `performance`. */
   readonly startedMs: number;
 }
 
@@ -160,7 +159,7 @@ export class DroverWindow implements vscode.Disposable {
     void this.#greetSample();
   }
 
-  /** The window that opens with a new sample shows its tasks, and the next steps. */
+  /** The window that opens with a new sample shows the sample's tasks, and the next steps. */
   async #greetSample(): Promise<void> {
     const roots = this.#projects.all.map(({ root }) => root);
     if (!(await isFreshSample(this.#parts.extension.globalState, roots))) return;
@@ -172,15 +171,16 @@ export class DroverWindow implements vscode.Disposable {
   }
 
   /**
-   * A missing part may have appeared from outside: `drover init` in a terminal, a git that was
-   * installed.
+   * A missing part may have been added elsewhere: `drover init` in a terminal, or an installation
+   * of git.
    */
   #lookAgain(): void {
     if (this.#projects.current === null) void this.#projects.look();
   }
 
   /**
-   * Opening a view needs a backend, unless one was stopped or has failed: then a person decides.
+   * Opening a view needs a backend, unless a backend was stopped or has failed: then a person
+   * decides.
    */
   #shown(): void {
     this.#lookAgain();
@@ -205,7 +205,7 @@ export class DroverWindow implements vscode.Disposable {
     await (isForwarded(id) ? this.#keys.follow(run) : run);
   }
 
-  /** A tool that a language model calls. A refusal is thrown for the model to read. */
+  /** A tool that a language model calls. A refusal is thrown, so that the model reads it. */
   async invokeTool(name: PersonToolName, input: unknown): Promise<string> {
     const project = this.#projects.current;
     const connection = (await project?.settled()) ?? this.#projects.connection;
@@ -222,8 +222,8 @@ export class DroverWindow implements vscode.Disposable {
   }
 
   /**
-   * The variables that `drover mcp` needs to start runs like this window; empty for a repository of
-   * another window.
+   * The variables that `drover mcp` needs to start runs like this window; empty for another
+   * window's repository.
    */
   async mcpEnvironment(root: string): Promise<Readonly<Record<string, string>>> {
     const project = this.#projects.byRoot(root);
@@ -231,7 +231,7 @@ export class DroverWindow implements vscode.Disposable {
     return await ownVariables(this.#parts.extension.secrets, project);
   }
 
-  /** An address of Drover's was opened. It only shows something. */
+  /** Handles an address of Drover's that was opened. It only shows something. */
   async openLink(uri: vscode.Uri): Promise<void> {
     const link = readLink(uri.path);
     if (link === null) {
@@ -252,7 +252,7 @@ export class DroverWindow implements vscode.Disposable {
     await this.#run('drover.openRuns', [{ id: link.id }], place);
   }
 
-  /** The place if nothing is selected. */
+  /** The target if nothing is selected. */
   #place(project: Project | null): CommandPlace {
     return { project, selection: [] };
   }

@@ -1,10 +1,10 @@
-// Every name that the manifest and the code share: commands, views, panels and context keys. A test
-// holds both together.
+// All names that the manifest and the code share: commands, views, panels and context keys. A test
+// compares both.
 
 import type { HostActionName, WebviewAction, WebviewName } from '../webview/messages/messages.ts';
 
 export const commandIds = [
-  // Getting started, and ways on when something is missing.
+  // Getting started, and the next steps when something is missing.
   'drover.initialise',
   'drover.openSample',
   'drover.openWalkthrough',
@@ -59,7 +59,7 @@ export const commandIds = [
   'drover.importIssues',
   'drover.newTaskFromTemplate',
   'drover.makeTask',
-  // Commands that the task tree itself carries out.
+  // Commands that the task tree itself executes.
   'drover.newTask',
   'drover.newEpic',
   'drover.rename',
@@ -107,7 +107,7 @@ export const commandIds = [
 ] as const;
 export type CommandId = (typeof commandIds)[number];
 
-/** Commands that a webview carries out. */
+/** Commands that a webview executes. */
 export const forwardedCommands = {
   'drover.newTask': 'newTask',
   'drover.newEpic': 'newEpic',
@@ -129,7 +129,7 @@ export const forwardedCommands = {
 } as const satisfies { readonly [Id in CommandId]?: WebviewAction };
 export type ForwardedCommandId = keyof typeof forwardedCommands;
 
-/** Actions of webviews that are commands: they get the parameters unchanged. */
+/** Webview actions that are commands: they get the parameters unchanged. */
 export const actionCommands = {
   runEpic: 'drover.runEpic',
   runAll: 'drover.runAll',
@@ -179,7 +179,7 @@ export const panelNames = [
 ] as const satisfies readonly WebviewName[];
 export type PanelName = (typeof panelNames)[number];
 
-/** Trees of VS Code's own in the side bar, no webviews. */
+/** VS Code's own trees in the side bar, not webviews. */
 export const workersViewId = 'drover.workers';
 export const machinesViewId = 'drover.machines';
 

@@ -1,5 +1,6 @@
-// The extension's entry. Activation only registers the entry points for VS Code; all else is a
-// second bundle, loaded on the first request or if this window's repository has Drover set up.
+// The extension's entry. Activation only registers the entry points for VS Code; everything else is
+// in a second bundle, which is loaded on the first request or if this window's repository has
+// Drover set up.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

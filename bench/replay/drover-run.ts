@@ -1,4 +1,4 @@
-// One window replayed by Drover: a real backend, which may be killed, and a client.
+// Drover replays one window, with a real backend, which may be killed, and a client.
 
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,12 +16,14 @@ const lookMs = 200;
 
 export interface DroverRun extends WindowRun {
   readonly parallelGates: number;
-  /** `tell` changes nothing for an agent that takes no hints: its forecasts are only measured. */
+  /**
+   * `tell` has no effect on an agent that does not accept hints: only its forecasts are measured.
+   */
   readonly onForecast: 'tell' | 'order';
   readonly kills: number;
 }
 
-/** Rules of the product that would need a person, or a machine with nothing else to do. */
+/** Disables rules of the product that would need a person or an idle machine. */
 function settingsText({ onForecast, parallelGates }: DroverRun): string {
   return `[machine]
 max_load = 0
@@ -92,7 +94,7 @@ function prepare({ repository, home }: BackendProject, planned: DroverRun): void
   appendFileSync(join(repository, '.git', 'info', 'exclude'), '.drover*\n');
 }
 
-/** Drawn within the first three fifths of the critical path. */
+/** The time is drawn from the first three fifths of the critical path. */
 function killTimes({ kills, options, criticalMs }: DroverRun, beganMs: number): number[] {
   const draw = drawsFrom(options.seed + 7);
   const times = Array.from({ length: kills }, () => beganMs + draw() * criticalMs * 0.6);

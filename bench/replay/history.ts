@@ -1,4 +1,5 @@
-// Windows of a repository's history: its changes, their paths, and which of them need others.
+// Windows of a repository's history: its changes, their paths, and their dependencies on each
+// other.
 
 import { changedIn, readHistory } from '../../test/replay/history.ts';
 import { git } from '../repositories.ts';
@@ -12,7 +13,7 @@ export interface Window {
   readonly changes: readonly Change[];
 }
 
-/** The last changes up to `tip`, on first parents. */
+/** The last changes up to `tip`, along first parents. */
 export function readWindow(repository: string, tip: string, count: number): Window {
   const history = readHistory(repository, tip, count);
   const changes = history.tasks.map(({ id, commit, title }) => ({
@@ -24,7 +25,7 @@ export function readWindow(repository: string, tip: string, count: number): Wind
   return { base: history.base, tip: changes.at(-1)?.commit ?? history.tip, changes };
 }
 
-/** By merges in `scratch`, a clone that gets the objects of the attempts. */
+/** Finds dependencies by merging in `scratch`, a clone that collects the objects. */
 export function edgesByMerge(scratch: string, { base, changes }: Window): Edges {
   const trees = new Map<string, string | null>();
   const start = git(scratch, 'rev-parse', `${base}^{tree}`);
@@ -43,16 +44,16 @@ export function edgesByMerge(scratch: string, { base, changes }: Window): Edges 
   return edgesByNeed(changes, (change, present) => {
     const before = treeWith(present);
     const made = treeWith([...present, change]);
-    // It may be there already, and an earlier change takes it away: then it needs that change.
+    // The file may already exist and an earlier change removes it; then this change needs that one.
     if (before === null || made === null || made === before) return false;
-    // Merged with all earlier changes, it must be the change of the history: git can put lines in
-    // another place without a conflict.
+    // Merging the change with all earlier changes must give the change in the history, because git
+    // can place lines elsewhere without a conflict.
     const landed = mergedTree(scratch, before, `${change.commit}^1`, made);
     return landed === git(scratch, 'rev-parse', `${change.commit}^{tree}`);
   });
 }
 
-/** The merge of two trees or commits with a chosen base; null if they conflict. */
+/** Merges two trees or commits with a given base; returns null if they conflict. */
 function mergedTree(scratch: string, base: string, ours: string, theirs: string): string | null {
   const parent = git(scratch, 'commit-tree', `${base}^{tree}`, '-m', 'replay');
   const [one = '', other = ''] = [ours, theirs].map((side) =>
@@ -61,7 +62,8 @@ function mergedTree(scratch: string, base: string, ours: string, theirs: string)
   try {
     return git(scratch, 'merge-tree', '--write-tree', one, other);
   } catch (error) {
-    // 1: a conflict. Any other code is a git that cannot do this.
+    // Exit code 1 means a conflict. Any other code means that this git does not support the
+    // command.
     if ((error as { readonly status?: number }).status === 1) return null;
     throw error;
   }

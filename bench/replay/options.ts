@@ -21,11 +21,11 @@ export interface ReplayOptions {
   readonly agent: Span;
   readonly gate: Span;
   readonly check: string | null;
-  /** Command of another program, with the contract of bench/README.md. */
+  /** Command of another program that follows the contract in bench/README.md. */
   readonly program: string | null;
   readonly svg: string | null;
   readonly json: string | null;
-  /** Lines of earlier runs; then nothing runs. */
+  /** Lines of earlier runs; if set, nothing runs. */
   readonly from: string | null;
   readonly folder: string;
 }
@@ -54,7 +54,7 @@ function spanOf(text: string): Span | null {
   return from >= 0 && to >= from ? { fromMs: from, toMs: to } : null;
 }
 
-/** Null if something is missing or unknown. */
+/** Returns null if an argument is missing or unknown. */
 export function readReplayOptions(argv: readonly string[]): ReplayOptions | null {
   const { values, positionals } = parseArgs({
     args: [...argv],

@@ -1,4 +1,4 @@
-// What a run has left: its journal, its branch and its commits, as facts for the figures.
+// Reads the results of a run (its journal, its branch and its commits) as facts for the figures.
 
 import type { Moment, Replay } from '../../test/replay/figures.ts';
 import { git } from '../repositories.ts';
@@ -6,7 +6,7 @@ import type { WindowRun } from './window-run.ts';
 import type { Noted } from './scripts.ts';
 
 export interface Landed extends Moment {
-  /** Null if the program does not say. */
+  /** Null if the program does not report it. */
   readonly commit: string | null;
 }
 
@@ -51,7 +51,7 @@ function momentsOf(journal: readonly Noted[], what: Noted['what']): Moment[] {
   return journal.filter((each) => each.what === what).map(({ of: id, atMs }) => ({ id, atMs }));
 }
 
-/** A gate that was cancelled has no end: it counts, and its time is in no mean. */
+/** A cancelled gate has no end: it is counted, but its time is not part of any mean. */
 function gatesOf(journal: readonly Noted[]): Replay['gates'] {
   const begun = journal.filter(({ what }) => what === 'gate');
   const ended = journal.filter(({ what }) => what === 'pass' || what === 'fail');
@@ -67,8 +67,8 @@ function gatesOf(journal: readonly Noted[]): Replay['gates'] {
 }
 
 /**
- * Landed work that is not on the branch, and work whose agent was started once more afterwards; and
- * tasks of which neither a landing nor a reason is known.
+ * Landed work that is not on the branch, or whose agent was started again afterwards; and tasks
+ * without a landing or a known reason.
  */
 function lostAmong({ landed, open, repository, tasks }: Left, starts: readonly Moment[]): string[] {
   const onBranch = new Set(git(repository, 'rev-list', 'main').split('\n'));

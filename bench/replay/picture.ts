@@ -1,5 +1,5 @@
-// The picture of a replay: for each history and mode, how long the changes took, compared with one
-// after the other.
+// Draws the result of a replay: for each history and mode, how long the changes took compared with
+// running them sequentially.
 
 import type { ReplayLine } from './replay.ts';
 
@@ -11,7 +11,7 @@ const headPx = 30;
 const axisPx = 46;
 const topPx = 44;
 
-/** Bars may be longer than the axis: a program can take longer than one after the other. */
+/** Bars can exceed the axis, because a program can take longer than running sequentially. */
 const shareMin = 1;
 
 const style = `

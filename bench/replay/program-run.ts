@@ -1,4 +1,5 @@
-// One window replayed by another program, or by hand. The contract is in README.md of the bench.
+// Another program, or a person by hand, replays one window. The bench's README.md describes the
+// contract.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -62,7 +63,7 @@ export async function replayByProgram(bench: ReplayBench, planned: WindowRun): P
   }
 }
 
-/** Work has landed once a commit on `main` names its task and no gate of it can turn it back. */
+/** Work has landed once a commit on `main` names its task and no gate can revert it. */
 async function landingsUntil(
   end: Promise<unknown>,
   repository: string,

@@ -1,4 +1,5 @@
-// The public figure: real histories, replayed as tasks whose agents make the changes again.
+// The public benchmark: replays real histories as tasks whose agents make the original changes
+// again.
 
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -130,7 +131,10 @@ async function replayOnce(
   return replayByDrover(bench, { ...planned, parallelGates, onForecast, kills });
 }
 
-/** `none` and `forecast` have none; by hand, each change is made on top of all earlier ones. */
+/**
+ * `none` and `forecast` have no dependencies; by hand, each change is made on top of all earlier
+ * ones.
+ */
 function edgesFor(
   bench: ReplayBench,
   options: ReplayOptions,
@@ -161,7 +165,7 @@ function edgesFor(
   };
 }
 
-/** `owner+name/repo` and `name.git` are names of mirrors. */
+/** Mirrors are named `owner+name/repo` or `name.git`. */
 function historyName(mirror: string): string {
   const last = basename(mirror, '.git');
   return last === 'repo' || last === '' ? basename(dirname(mirror)).replace('+', '/') : last;

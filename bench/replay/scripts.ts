@@ -1,5 +1,5 @@
 // The scripted agent and the gate of a replay, as shell programs that every side of a comparison
-// runs. Both write their starts and ends into one journal.
+// runs. Both record their starts and ends in one journal.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { ReplayTask, Span } from '../../test/replay/plan.ts';
 export interface Scripts {
   readonly agent: string;
   readonly gate: string;
-  /** Gives another name to a task for the agent. */
+  /** Returns an additional name of the task for the agent. */
   name(id: string, other: string): void;
   journal(): readonly Noted[];
 }
@@ -22,10 +22,10 @@ export interface Noted {
 }
 
 /**
- * The agent makes its change by a three-way merge onto the commit that it finds. In lines that it
- * cannot merge, it writes its own version, as an agent does that does not know the other change;
- * if a later change of the history is there already, that one's lines are the newer ones. A commit
- * without a change reports that nothing is left to do.
+ * The agent applies its change with a three-way merge onto the commit that it finds. In lines that
+ * it cannot merge, it writes its own version, like an agent that does not know the other change. If
+ * a later change of the history is already there, that change's lines are newer. A commit without
+ * changes reports that nothing is left to do.
  */
 function agentText(folder: string, base: string): string {
   return `
@@ -68,7 +68,7 @@ if (${check}); then note pass; else note fail; exit 1; fi
 `;
 }
 
-/** Every object of the tree is there, and the work has added no marker of a conflict. */
+/** Every object of the tree exists, and the work has added no conflict markers. */
 export function usualCheck(base: string): string {
   return (
     `! git ls-tree -r HEAD | grep -v ' commit ' | cut -d' ' -f3 | cut -f1 | git cat-file --batch-check | grep missing; ` +

@@ -1,4 +1,4 @@
-// The figures of all runs of a replay, as a table in Markdown.
+// Formats the figures of all runs of a replay as a Markdown table.
 
 import { short } from '../figures.ts';
 import type { ReplayLine } from './replay.ts';

@@ -1,4 +1,4 @@
-// One run of a replay.
+// A single run of a replay.
 
 import type { ReplayTask } from '../../test/replay/plan.ts';
 import type { Bench } from '../bench.ts';
@@ -12,6 +12,6 @@ export interface WindowRun {
   readonly window: Window;
   readonly tasks: readonly ReplayTask[];
   readonly options: ReplayOptions;
-  /** The critical path of the tasks with their agents and gates. */
+  /** The critical path of the tasks, including their agents and gates. */
   readonly criticalMs: number;
 }

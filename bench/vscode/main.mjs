@@ -1,5 +1,5 @@
-// `npm run bench:vscode`: measures the extension in the real VS Code and prints its numbers; needs a quiet machine. The
-// measuring itself lies beside the stories, whose parts it uses.
+// `npm run bench:vscode`: measures the extension in the real VS Code and prints the figures;
+// requires an idle machine. The measuring code is beside the stories, whose parts it uses.
 
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';

@@ -1,5 +1,5 @@
-// Files that people add to a description: an image is kept in the project, any other file of the
-// repository is named by its path.
+// Files that people add to a description: an image is stored in the project, and any other file of
+// the repository is referenced by its path.
 
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -19,11 +19,11 @@ import type { Project } from '../project/project.ts';
 
 export const imageEndings = ['png', 'jpg', 'jpeg', 'gif', 'webp'] as const;
 
-/** The Markdown for a file; throws a sentence if it cannot be added. */
+/** Returns the Markdown for a file; throws a sentence if the file cannot be added. */
 export async function attachedText(project: Project, uri: vscode.Uri): Promise<string> {
   const path = uri.fsPath;
   const name = basename(path);
-  // VS Code in a browser and on another machine names the files of this one by its own scheme.
+  // VS Code in a browser or on another machine uses a separate scheme for files of this machine.
   const isHere = uri.scheme === 'file' || uri.scheme === 'vscode-remote';
   const facts = isHere ? await stat(path).catch(() => null) : null;
   if (facts === null) throw new BackendFailure('file', `${name} cannot be read.`);
@@ -51,12 +51,13 @@ async function keptImage(project: Project, path: string, size: number): Promise<
   return attachmentText(name, label);
 }
 
-/** An image that the project keeps, in base64; null for everything else. */
+/** Returns an image that the project stores, in base64, or null for everything else. */
 export async function readKeptImage(root: string, name: string): Promise<string | null> {
   if (!isAttachmentName(name)) return null;
   const path = join(root, '.drover', 'attachments', name);
   try {
-    // The folder is the backend's own: links that it would not have written there are not followed.
+    // The folder belongs to the backend, which would not have written links there, so links are not
+    // followed.
     const content = await bytesOf(path, constants.O_RDONLY | constants.O_NOFOLLOW);
     return detectImageType(content) === null ? null : content.toString('base64');
   } catch {

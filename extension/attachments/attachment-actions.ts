@@ -20,7 +20,7 @@ type AttachmentActions = {
   ) => Promise<HostActions[N]['result']>;
 };
 
-/** More at once are a mistake of the hand. */
+/** More files at once are probably a mistake. */
 const filesMax = 20;
 
 export const attachmentActions: AttachmentActions = {

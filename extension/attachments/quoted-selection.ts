@@ -1,10 +1,13 @@
-// The selection in an editor beside the panel, as Markdown that names its place.
+// The selection in an editor beside the panel, as Markdown that names its location.
 
 import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { quotedCode } from '../plan/task-from-code.ts';
 
-/** Returns null if nothing is selected in a file of this repository, or not the wanted text. */
+/**
+ * Returns null if no text is selected in a file of this repository, or if it is not the expected
+ * text.
+ */
 export function quotedSelection(root: string, wanted: string | null): string | null {
   const { activeTextEditor: active, visibleTextEditors: visible } = vscode.window;
   for (const editor of [...(active === undefined ? [] : [active]), ...visible]) {

@@ -1,5 +1,5 @@
-// The server's code as the extension needs it, as plain functions: the entry hands it in, tests
-// hand in others.
+// The server's code that the extension needs, as plain functions: the entry passes it in, and tests
+// pass in doubles.
 
 import type { Socket } from 'node:net';
 import type {
@@ -12,13 +12,13 @@ import type { ServedPage } from '../../server/protocol/web/wire.ts';
 
 export interface BackendAccess {
   /**
-   * True if a backend is running for the repository, or one died without cleaning up: there is work
+   * True if a backend is running for the repository, or one died without cleaning up and left work
    * to resume.
    */
   isAtWork(root: string): boolean;
   /**
-   * Connects to the running backend, or starts one in this environment (read only then) and
-   * connects. Throws BackendFailure.
+   * Connects to the running backend, or starts one in this environment (which is read only then)
+   * and connects. Throws BackendFailure.
    */
   open(root: string, environment: () => Promise<NodeJS.ProcessEnv>): Promise<OpenedBackend<Socket>>;
   git(): Promise<GitState>;
@@ -30,17 +30,17 @@ export interface BackendAccess {
     folder: string,
     environment: NodeJS.ProcessEnv,
   ): Promise<CommandResult>;
-  /** Serves the board as a page, which ends with this process. */
+  /** Serves the board as a page until this process exits. */
   servePage(root: string, environment: NodeJS.ProcessEnv): ServedPage;
-  /** `git init`, for a folder that is in no repository. */
+  /** Runs `git init` for a folder that is not in a repository. */
   createRepository(folder: string): Promise<void>;
-  /** The content of a first commit. */
+  /** The files of a first commit. */
   filesToCommit(folder: string): Promise<readonly string[]>;
-  /** `git add --all` and a commit, also of nothing. */
+  /** Runs `git add --all` and a commit, even without changes. */
   commitAll(folder: string, message: string): Promise<void>;
   /**
-   * Makes the small repository of the demo in an empty folder, and a file with its plan, to be
-   * imported.
+   * Creates the small repository of the demo in an empty folder, and a file with its plan for the
+   * import.
    */
   makeSample(folder: string): { readonly root: string; readonly planFile: string };
 }

@@ -1,10 +1,9 @@
-// Failures of the backend as one kind of value: a kind, as its refusals have it, and a sentence.
-// Pure.
+// Failures of the backend as one type of value: a kind, as in its refusals, and a sentence. Pure.
 
 import { ErrorOfKind } from '../../server/core/failure.ts';
 import { refusalErrorCode } from '../../server/protocol/api.ts';
 
-/** Why there is no connection; `kind` is the kind of the backend's refusal. */
+/** The reason for a missing connection; `kind` is the kind of the backend's refusal. */
 export class BackendFailure extends ErrorOfKind<string> {
   override name = 'BackendFailure';
 }
@@ -18,7 +17,7 @@ export function gone(): BackendFailure {
 }
 
 /**
- * The failure that a command with `--json` printed in place of its result; null if it printed a
+ * The failure that a command with `--json` printed instead of its result; null if it printed a
  * result.
  */
 export function printedFailure(stdout: string): BackendFailure | null {
@@ -35,7 +34,7 @@ export function printedFailure(stdout: string): BackendFailure | null {
   return new BackendFailure(error.kind, error.message);
 }
 
-/** Every refusal and fault as the same kind of value: a kind and a sentence. */
+/** Converts every refusal and failure to the same type of value: a kind and a sentence. */
 export function toFailure(error: unknown): BackendFailure {
   if (error instanceof BackendFailure) return error;
   if (!(error instanceof Error)) return new BackendFailure('gone', String(error));

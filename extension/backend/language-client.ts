@@ -21,7 +21,7 @@ export interface ClientEvents {
   readonly onClosed: () => void;
 }
 
-/** Asks the backend; throws BackendFailure. */
+/** Sends a request to the backend; throws BackendFailure. */
 export type BackendRequest = <N extends BackendRequestName>(
   name: N,
   params: BackendRequests[N]['params'],
@@ -46,8 +46,8 @@ class QuietLanguageClient extends LanguageClient {
 }
 
 /**
- * Connects and greets; `open` is asked for the socket. Throws BackendFailure when no connection
- * comes about.
+ * Connects and greets; `open` provides the socket. Throws BackendFailure if no connection can be
+ * made.
  */
 export async function connectClient(
   open: () => Promise<OpenedBackend<Socket>>,
@@ -70,8 +70,8 @@ export async function connectClient(
       initializationOptions: opened.hello,
       outputChannel,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
-      // Rethrown: otherwise the client would show its own message, or stop a connection that never
-      // started.
+      // Rethrown, because otherwise the client would show its own message, or stop a connection
+      // that never started.
       initializationFailedHandler: (error: unknown) => {
         throw error;
       },

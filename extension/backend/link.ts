@@ -13,7 +13,7 @@ import { BackendFailure, toFailure } from './failure.ts';
 import { connectClient, type BackendClient, type BackendRequest } from './language-client.ts';
 import { Reconnecting } from './reconnecting.ts';
 
-/** The backend's own message when a person has stopped it: only a person starts it again. */
+/** The backend's own message after a person stopped it: only a person starts it again. */
 const askedToLeave = 'asked to leave';
 
 /**
@@ -60,7 +60,7 @@ export class BackendLink {
     return this.#store.board;
   }
 
-  /** The connected client's. Read it again for each request, since clients change. */
+  /** The connected client. Read it again for each request, because clients change. */
   get request(): BackendRequest {
     return this.#client?.request ?? refuse;
   }
@@ -96,7 +96,7 @@ export class BackendLink {
     this.#options.onChange({ kind: 'connection' });
   }
 
-  /** Tries until connected, given up, or overtaken by a newer call. */
+  /** Tries until it is connected, has given up, or is superseded by a newer call. */
   async #tryAll(): Promise<void> {
     this.#attempt += 1;
     const attempt = this.#attempt;
@@ -156,7 +156,10 @@ export class BackendLink {
     }
   }
 
-  /** The board first, then the feed from the board's own number: nothing falls between the two. */
+  /**
+   * Reads the board first, then the feed from the board's own number, so that no event is missed in
+   * between.
+   */
   async #attach(client: BackendClient): Promise<StatusSnapshot> {
     const board = await this.#store.begin({
       snapshot: () => client.request('status', {}),
@@ -181,7 +184,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const refuse: BackendRequest = () =>
   Promise.reject(new BackendFailure('gone', 'Not connected to the backend.'));
 
-/** True when trying again can help without a person. */
+/** True if a retry can help without a person. */
 function canPass(failure: BackendFailure): boolean {
   return ['gone', 'leaving', 'unreachable', 'busy', 'already_running'].includes(failure.kind);
 }

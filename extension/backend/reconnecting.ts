@@ -1,4 +1,4 @@
-// When to retry after a connection was lost: immediately, then with growing pauses, and not
+// Decides when to retry after a connection was lost: immediately, then with growing pauses, and not
 // forever.
 
 const firstDelaysMs = [0, 100, 400, 1_000, 2_000, 5_000];
@@ -22,7 +22,7 @@ export class Reconnecting {
     this.#connectedAtMs = this.#now();
   }
 
-  /** How long to wait before the next try, or null to stop trying until the user reconnects. */
+  /** Returns how long to wait before the next try, or null to stop until the user reconnects. */
   nextDelayMs(): number | null {
     const connectedAtMs = this.#connectedAtMs;
     this.#connectedAtMs = null;

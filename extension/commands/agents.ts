@@ -1,4 +1,5 @@
-// The agent that works on tasks: which one, how it is installed, and the key it signs in with.
+// The agent that works on tasks: which one it is, how to install it, and the key that it uses to
+// sign in.
 
 import * as vscode from 'vscode';
 import type { AgentKind } from '../../server/core/plan/task.ts';
@@ -60,7 +61,7 @@ interface AgentItem extends vscode.QuickPickItem {
 
 type AgentAnswer =
   | { readonly kind: 'chosen'; readonly agent: AgentKind; readonly label: string }
-  /** It is not installed: `line` installs it. */
+  /** The agent is not installed: `line` installs it. */
   | {
       readonly kind: 'missing';
       readonly agent: AgentKind;
@@ -85,8 +86,8 @@ export async function pickAgent(
 }
 
 /**
- * Types the command line into a terminal and focuses it, so ask every question first. Returns the
- * next step as the start of a sentence.
+ * Types the command line into a terminal and focuses the terminal, so ask every question first.
+ * Returns the next step as the start of a sentence.
  */
 export function openInstall(label: string, line: string): string {
   openTerminal(`Install ${label}`, line);
@@ -99,7 +100,7 @@ export function openSignIn(kind: string, line: string): string {
   return `Press Enter in the terminal to sign in to ${title}`;
 }
 
-/** Typed, not run: installing is the person's decision. */
+/** The command is typed but not run, because installing is the person's decision. */
 function openTerminal(name: string, line: string): void {
   const terminal = vscode.window.createTerminal({ name });
   terminal.show();
@@ -111,7 +112,7 @@ function openTerminal(name: string, line: string): void {
 /** A shell without VS Code's integration does not report its prompt. */
 const promptMaxMs = 3_000;
 
-/** A line that is typed before the shell reads its input is shown twice. */
+/** A line that is typed before the shell reads its input would be shown twice. */
 function untilPrompt(terminal: vscode.Terminal): Promise<void> {
   return new Promise((resolve) => {
     const integrated = vscode.window.onDidChangeTerminalShellIntegration((change) => {
@@ -126,7 +127,7 @@ function untilPrompt(terminal: vscode.Terminal): Promise<void> {
   });
 }
 
-/** The agents of this machine come from `drover doctor`, which starts no agent's work. */
+/** `drover doctor` lists the agents of this machine; it starts no agent's work. */
 async function agentItems({ access, projects }: CommandContext): Promise<readonly AgentItem[]> {
   const folder = projects.current?.root ?? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   const settings = readSettings(null);
@@ -144,9 +145,7 @@ async function agentItems({ access, projects }: CommandContext): Promise<readonl
   });
 }
 
-/**
- * The place in which the choice is saved; without a project, only the person's own settings remain.
- */
+/** Where the choice is saved; without a project, only the person's own settings are available. */
 async function save(
   { messages, projects: { current: project } }: CommandContext,
   agent: AgentKind,

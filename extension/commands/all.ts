@@ -1,4 +1,4 @@
-// All commands in one map; the compiler asks for every id of the manifest's list.
+// All commands in one map; the compiler requires every id of the manifest's list.
 
 import * as vscode from 'vscode';
 import { forwardedCommands, webviewIds, type CommandId, type ForwardedCommandId } from '../ids.ts';

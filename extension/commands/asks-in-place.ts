@@ -1,4 +1,4 @@
-// Commands that ask something and then change the plan: the keyboard focus returns to its former
+// Commands that ask a question and then change the plan. The keyboard focus returns to its previous
 // place.
 
 import { keyboardBack } from '../notices/keyboard-back.ts';

@@ -13,7 +13,7 @@ export class BrowserPage implements vscode.Disposable {
     this.#page?.end();
   }
 
-  /** Each call lets one browser in: the user may have several. */
+  /** Each call admits one browser, because the user may have several. */
   async open({ access, extension, messages }: CommandContext, project: Project): Promise<void> {
     if (this.#page === null || this.#page.isOver) {
       const environment = {
@@ -23,7 +23,7 @@ export class BrowserPage implements vscode.Disposable {
       this.#page = access.servePage(project.root, environment);
     }
     const link = new URL(await this.#page.link());
-    // Another port, if this extension runs on another machine than the window.
+    // The port differs if this extension runs on another machine than the window.
     const outside = await vscode.env.asExternalUri(vscode.Uri.parse(link.origin));
     const opened = await vscode.env.openExternal(outside.with({ fragment: link.hash.slice(1) }));
     if (!opened) messages.tell('warning', 'No browser could be opened.');

@@ -1,4 +1,4 @@
-// Carries out a command of VS Code, whether it comes from the palette, a key, a menu, a link or a
+// Executes a VS Code command, whether it comes from the palette, a key, a menu, a link or a
 // webview: finds its target, waits for the project if it needs one, and calls its handler.
 
 import type { CommandId } from '../ids.ts';

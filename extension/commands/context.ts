@@ -21,7 +21,7 @@ export interface CommandContext {
   /** The arguments of the command: VS Code passes the item that it was invoked on. */
   readonly args: readonly unknown[];
   readonly showPanel: (name: PanelName, subject: Subject) => WebviewHost;
-  /** The webview that has or last had the focus, for commands that it carries out itself. */
+  /** The webview that has or last had the focus, for commands that the webview executes itself. */
   readonly focused: () => WebviewHost | null;
 }
 
@@ -32,10 +32,10 @@ type FreeHandler = (
 ) => Promise<void>;
 type ProjectHandler = (context: CommandContext, project: Project, target: Target) => Promise<void>;
 
-/** A command works anywhere, or only on a project that is connected. */
+/** A command works anywhere, or only on a connected project. */
 export type CommandHandler = FreeHandler | { readonly onProject: ProjectHandler };
 
-/** A part of the commands: together they must be all of them. */
+/** A subset of the commands; together, the subsets must contain all of them. */
 export type Handlers<Id extends CommandId> = { readonly [I in Id]: CommandHandler };
 
 /** A handler that needs a connected project: without one, it shows a message instead. */

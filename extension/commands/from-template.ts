@@ -1,5 +1,5 @@
-// A new task from a template of the settings: which one, the title, and a value for each of its
-// placeholders.
+// Creates a task from a template in the settings: asks for the template, the title, and a value for
+// each placeholder.
 
 import * as vscode from 'vscode';
 import {
@@ -47,15 +47,15 @@ export const fromTemplateHandlers: Handlers<'drover.newTaskFromTemplate'> = {
   }),
 };
 
-/** Requested again: the board that is held here does not include later changes of settings. */
+/** Requested again, because the cached board does not include later changes of settings. */
 async function templatesOf(project: Project): Promise<TaskTemplates> {
   const { config } = await project.request('status', {});
-  // Read from our own settings, checked by the same code.
+  // Read from Drover's own settings, checked by the same code.
   return (config['templates']?.value ?? {}) as TaskTemplates;
 }
 
 /**
- * A template with its own title and no placeholder for another one is for tasks without a title.
+ * A template with its own title and no placeholder for another title is for tasks without a title.
  */
 function needsTitle(template: TaskTemplate): boolean {
   const hasOwn = (template.title ?? '').trim() !== '';

@@ -1,4 +1,4 @@
-// Getting started, and the ways on when something is missing.
+// Getting started, and the next steps when something is missing.
 
 import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';
@@ -48,7 +48,7 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     await context.projects.look();
     context.projects.current?.connect();
     const { root } = JSON.parse(printed) as { readonly root: string };
-    // Set up already: a question that is left open holds up nothing.
+    // The setup is complete, so an open question must not block anything.
     void askAfterSetup(context, root, printed).catch((error: unknown) => {
       context.messages.fail(null, error);
     });
@@ -183,7 +183,7 @@ async function pickFolder(title: string): Promise<string | null> {
   return (await vscode.window.showQuickPick(items, { title }))?.uri.fsPath ?? null;
 }
 
-/** A setup that lacks something is an answer, too. */
+/** An incomplete setup is also a valid answer. */
 async function doctor(
   { access, extension }: CommandContext,
   folder: string,

@@ -1,4 +1,4 @@
-// Import Issues: they become a plan on a page, which is read, ticked and added there.
+// Import Issues: the issues become a plan on a page, where the user reviews, ticks and adds them.
 
 import * as vscode from 'vscode';
 import type { IssuePlanView } from '../../server/protocol/spec-plan.ts';
@@ -27,7 +27,7 @@ export const importIssuesHandlers: Handlers<'drover.importIssues'> = {
   }),
 };
 
-/** The words of the last import, to import the same issues again. */
+/** The search terms of the last import, to import the same issues again. */
 const lastKey = 'importedIssues';
 
 async function askWords(value: string): Promise<string | null> {
@@ -83,7 +83,7 @@ async function plan(project: Project, words: string): Promise<IssuePlanView> {
   );
 }
 
-/** Tokens of sessions that the person has allowed; each token for its own host alone. */
+/** Tokens of sessions that the person has allowed; each token is used only for its own host. */
 async function tokens(): Promise<Record<string, string>> {
   const server = enterpriseHost();
   const github = await sessionOf('github');

@@ -1,5 +1,5 @@
 // "Make a Task of This": a selection, a problem or a note in an editor, or a failing test, becomes
-// a task, whose page is then open.
+// a task, and its page opens.
 
 import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
@@ -16,7 +16,7 @@ export const makeTaskHandlers: Handlers<'drover.makeTask'> = {
     if (meant === null) throw new Error('Open a file and select what the task is about.');
     const { uri, propose } = meant;
     const { all } = context.projects;
-    // A test of no file can only be one of the shown repository.
+    // A test without a file can only belong to the shown repository.
     const owner = uri === null ? shown : (all.find(({ root }) => isInside(uri, root)) ?? null);
     if (owner === null)
       throw new Error('This file is not in a repository that Drover is set up in.');

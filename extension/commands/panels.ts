@@ -24,7 +24,8 @@ export const panelHandlers: Handlers<
     await vscode.commands.executeCommand(`${webviewIds.tree}.focus`);
   },
   'drover.showInbox': async ({ projects }) => {
-    // The number in the status bar counts every repository: the click shows one that has something.
+    // The number in the status bar counts every repository, so the click shows a repository with
+    // such items.
     const waits = projects.all.find(({ board }) => board !== null && listNeeds(board).length > 0);
     const board = projects.current?.board ?? null;
     const hasNone = board !== null && listNeeds(board).length === 0;
@@ -35,7 +36,7 @@ export const panelHandlers: Handlers<
     await vscode.commands.executeCommand(`${machinesViewId}.focus`);
   },
   'drover.openStream': withProject(async (context, project, target) => {
-    // From within a stream, a person wants to open another one.
+    // From within a stream, a person wants to open another stream.
     const isInStream = !target.isExplicit && context.focused()?.name === 'stream';
     const meant = isInStream ? noTarget : target;
     const task = await pickPage(project, meant);
@@ -63,7 +64,7 @@ export const panelHandlers: Handlers<
   }),
 };
 
-/** Each task has a page, also before its first attempt. */
+/** Each task has a page, even before its first attempt. */
 async function pickPage(project: Project, meant: Target): Promise<TaskView | null> {
   const offered = pageChoices(project.board?.tasks ?? []);
   const [only] = offered;

@@ -1,4 +1,4 @@
-// Quick picks over the board: which task, which epic, which project.
+// Quick picks over the board: a task, an epic or a project.
 
 import * as vscode from 'vscode';
 import { countsByEpic, noTasks, type OutcomeCounts } from '../../server/core/plan/outcome.ts';

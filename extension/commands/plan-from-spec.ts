@@ -1,5 +1,5 @@
-// Plan from Spec and Plan from a Prompt: a design becomes a plan on a page, to be read and changed,
-// and is added to the board from there.
+// Plan from Spec and Plan from a Prompt: a design becomes a plan on a page, where the user reviews
+// and edits it before adding it to the board.
 
 import * as vscode from 'vscode';
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
@@ -42,7 +42,7 @@ export const planFromSpecHandlers: Handlers<'drover.planFromSpec' | 'drover.plan
   }),
 };
 
-/** The prompt of which no plan was made yet, for the next time. */
+/** The prompt that has produced no plan yet, for the next time. */
 const unplannedKey = 'unplannedPrompt';
 
 /** Returns null if the person canceled. */
@@ -58,7 +58,7 @@ async function askForPrompt(words: string): Promise<string | null> {
   return trimmed === '' ? null : trimmed;
 }
 
-/** The selection in the front editor is part of the question. */
+/** The selection in the active editor is part of the request. */
 function selectedText(): Record<string, string> {
   const editor = vscode.window.activeTextEditor;
   const text = editor?.document.getText(editor.selection) ?? '';
@@ -81,7 +81,9 @@ async function planAndShow(
   return true;
 }
 
-/** From the explorer or an editor's title the file it was called on, or else the user's choice. */
+/**
+ * If called from the explorer or an editor's title, uses that file; otherwise, the user chooses.
+ */
 async function designFiles(
   args: readonly unknown[],
   project: Project,

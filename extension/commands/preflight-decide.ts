@@ -1,5 +1,5 @@
-// The small questions behind the decisions before a run. Each answers with the choices as they are
-// then; null is as before.
+// The small questions behind the decisions before a run. Each returns the resulting choices; null
+// keeps the current ones.
 
 import * as vscode from 'vscode';
 import { landModes } from '../../server/core/plan/task.ts';
@@ -11,7 +11,7 @@ import type { RunChoices } from './run-choices.ts';
 
 const workersMax = 64;
 
-/** The current choices, or the step that comes first: installing an agent. */
+/** The current choices, or a step that must come first: installing an agent. */
 export type Decided = { readonly choices: RunChoices } | { readonly toDo: string } | null;
 
 export async function decide(
@@ -46,7 +46,7 @@ async function decideOther(
   }
 }
 
-/** Takes the recommended values unchanged. */
+/** Accepts the recommended values unchanged. */
 export function accepted(
   { name, recommended }: PreflightDecision,
   choices: RunChoices,

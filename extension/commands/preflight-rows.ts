@@ -22,7 +22,7 @@ export type RowAction =
   | { readonly kind: 'decide'; readonly name: DecisionName }
   | { readonly kind: 'accept'; readonly decision: PreflightDecision }
   | { readonly kind: 'command'; readonly id: CommandId | 'workbench.view.scm' }
-  /** The gate on the branch that work would land on. */
+  /** The gate on the branch that work will land on. */
   | { readonly kind: 'testBase' }
   | { readonly kind: 'signIn'; readonly agent: string; readonly line: string }
   | { readonly kind: 'lookAgain' }
@@ -37,24 +37,24 @@ export interface RowButton {
 
 export interface PreflightRow extends Omit<QuickPickItem, 'buttons' | 'kind'> {
   readonly isHeading?: boolean;
-  /** It is the active row: its step comes next. */
+  /** This is the active row, because its step comes next. */
   readonly isNext?: boolean;
-  /** Absent if the row is only read. */
+  /** Absent if the row is read-only. */
   readonly action?: RowAction;
   readonly fixes: readonly RowButton[];
 }
 
 export interface PreflightState {
-  /** Tasks that a run leaves alone unless they are retried first. */
+  /** Tasks that a run ignores unless they are retried first. */
   readonly failed: readonly string[];
   /** Tasks that are blocked because their branch failed its gate; a new run tests it again. */
   readonly behindRedBase?: readonly string[];
-  /** Its tasks are done, and only its landing is left. */
+  /** The tasks are done, and only the landing is left. */
   readonly canLand?: boolean;
-  /** The options chosen for this run; its other options are settings of VS Code. */
+  /** The options chosen for this run; all other options come from VS Code settings. */
   readonly chosen: RunChoices;
   readonly isUnfolded: boolean;
-  /** A step outside of the list, as the start of a sentence: a command line waits in a terminal. */
+  /** A step outside the list, as the start of a sentence: a command line waits in a terminal. */
   readonly toDo?: string | null;
 }
 
@@ -207,12 +207,12 @@ function decisionRow(decision: PreflightDecision, chosen: RunChoices): Preflight
   };
 }
 
-/** Everything must fit: a default needs no explanation, and the first row explains landing. */
+/** Everything must fit, so a default is not explained, and the first row explains landing. */
 function needsWords({ name, recommended, value }: PreflightDecision): boolean {
   return recommended !== null || name === 'workers' || (name === 'gate' && value === null);
 }
 
-/** A value as a person reads it. */
+/** A value in readable form. */
 export function valueWords(name: DecisionName, value: PreflightDecision['value']): string {
   switch (name) {
     case 'land':
@@ -247,8 +247,8 @@ function checkRow(check: PreflightCheck): PreflightRow {
   const { outcome, message, remedy } = check;
   const fixes = fixesOf(check);
   const [first] = fixes;
-  // The end of a line that is too long for the list is cut off: the action of Enter comes first,
-  // and the rest of a long message after its remedy.
+  // The list cuts off the end of a line that is too long, so the action of Enter comes first, and
+  // the rest of a long message follows its remedy.
   const help = first === undefined ? '' : `Enter: ${first.tooltip}`;
   const [short, rest] = inTwo(message);
   const other = check.agent?.problem === 'missing' ? pathRemedy : remedy;
@@ -264,7 +264,7 @@ function checkRow(check: PreflightCheck): PreflightRow {
 /** Enter installs it. A row has no room for the command line as well. */
 const pathRemedy = 'Or set [agent] path.';
 
-/** About as many characters as a row has room for. */
+/** The approximate number of characters that fit into a row. */
 const rowChars = 90;
 
 /** The first sentence of a message that is too long for a row, and the rest. */
@@ -275,7 +275,7 @@ function inTwo(message: string): readonly [string, string] {
 
 const openSettings = button('settings-gear', 'Open .drover.toml', 'drover.openProjectSettings');
 
-/** The remedies, the usual one first. */
+/** The remedies, with the usual one first. */
 function fixesOf({ name, outcome, agent, can_test }: PreflightCheck): readonly RowButton[] {
   if (outcome === 'ok') return [];
   switch (name) {
@@ -299,7 +299,7 @@ function fixesOf({ name, outcome, agent, can_test }: PreflightCheck): readonly R
     case 'setup':
       return [openSettings];
     case 'sandbox':
-      // A sandbox that a person switched off needs no remedy.
+      // A sandbox that a person disabled needs no remedy.
       return outcome === 'note' ? [] : [openSettings];
     case 'git':
     case 'disk':

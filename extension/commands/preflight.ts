@@ -27,7 +27,7 @@ interface Item extends vscode.QuickPickItem {
   readonly row: PreflightRow;
 }
 
-/** The scope of a run: its epic, if it has one, and its tasks, if it is for single ones. */
+/** The scope of a run: its epic, if it has one, and its tasks, if it runs single tasks. */
 export interface RunScope {
   readonly epic: EpicView | null;
   /** Top-level tasks, or null for the whole epic, or for all open tasks. */
@@ -49,7 +49,7 @@ export async function askPreflight(
   let isUnfolded = false;
   let toDo: string | null = null;
   for (;;) {
-    // A key that a remedy has stored counts at once.
+    // A key that a remedy has stored takes effect at once.
     const view = await checkOrAsk(context, project, scope, { ...choices, env: await env() });
     if (typeof view === 'string') return view === 'runAnyway' ? choices : null;
     const rows = preflightRows(view, {
@@ -91,7 +91,7 @@ export async function askPreflight(
       case 'unfold':
         isUnfolded = true;
         continue;
-      // A question that was left with Escape: back to the decision.
+      // The user left a question with Escape, so the decision is shown again.
       case 'decide':
       case 'accept':
       case 'useSettings':
@@ -103,10 +103,10 @@ export async function askPreflight(
   }
 }
 
-/** Shown only while something is missing. A new folder of the PATH counts after a restart. */
+/** Shown only while something is missing. A new folder in PATH takes effect after a restart. */
 const stillMissing = 'Still missing. If it is installed in a new folder, restart VS Code';
 
-/** If the checks cannot be made, the user decides whether to run without them. */
+/** If the checks fail to run, the user decides whether to run without them. */
 async function checkOrAsk(
   { log, messages }: CommandContext,
   project: Project,
@@ -117,7 +117,7 @@ async function checkOrAsk(
     return await check(project, scope, choices);
   } catch (error) {
     const { kind, message } = toFailure(error);
-    // No run could start either.
+    // No run could start in this case either.
     if (kind === 'bad_configuration') throw error;
     log.warn(`preflight: ${message}`);
     const text = `The checks before the run could not be made: ${message}`;
@@ -132,8 +132,8 @@ const comesBack: ReadonlySet<string> = new Set<CommandId>([
 ]);
 
 /**
- * Carries out a remedy. Returns true if the checks are made again after it: other remedies lead to
- * an editor or a view, which the list of checks would cover.
+ * Executes a remedy. Returns true if the checks must run again afterwards: other remedies open an
+ * editor or a view, which the list of checks would cover.
  */
 async function comesBackFrom(id: string): Promise<boolean> {
   await vscode.commands.executeCommand(id);
@@ -165,7 +165,7 @@ function withTitlesOfTasks(view: PreflightView, board: Project['board']): Prefli
   return { ...view, checks };
 }
 
-/** The gate on the branch that work would land on; its result is a row of the next check. */
+/** The gate on the branch that work will land on; its result is a row of the next check. */
 async function testBase(
   { messages }: CommandContext,
   project: Project,
@@ -219,7 +219,7 @@ async function changedBy(
   }
 }
 
-/** The form of the requests: single tasks bring their epic along. */
+/** The format of the requests: single tasks include their epic. */
 export function scopeParams({ epic, tasks }: RunScope): {
   readonly epic?: string;
   readonly tasks?: readonly string[];
@@ -236,7 +236,7 @@ function nameOf({ epic, tasks }: RunScope): string {
   return epic === null ? 'all open tasks' : plainText(epic.title, 60);
 }
 
-/** Single tasks are about no others. */
+/** A run of single tasks concerns no other tasks. */
 function retryable(
   { board }: Project,
   { epic, tasks }: RunScope,
@@ -265,7 +265,7 @@ function choose(
   pick.ignoreFocusOut = true;
   const items = rows.map(itemOf);
   pick.items = items;
-  // If the run cannot start, Enter is the first remedy, or another check.
+  // If the run cannot start, Enter runs the first remedy, or checks again.
   const first =
     items.find(({ row }) => row.isNext === true) ??
     items.find(({ row }) => row.action !== undefined);

@@ -1,4 +1,4 @@
-// Remote workers: setting them up, testing the connection, previewing the upload, and ending one by
+// Remote workers: setup, testing the connection, previewing the upload, and destroying a worker by
 // hand.
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -130,7 +130,7 @@ async function runTest(
   );
 }
 
-/** `accept` is offered if the key of the host is not known; the button names the key. */
+/** `accept` is offered if the host's key is not known; the button names the key. */
 async function showTest(
   { messages }: CommandContext,
   { ok, message, provisioner, ms, host_key: key }: RemoteTest,
@@ -228,7 +228,7 @@ async function setUp(project: Project): Promise<boolean> {
   return true;
 }
 
-/** The details that a provisioner needs besides its name, or null if the user canceled. */
+/** The details that a provisioner needs in addition to its name, or null if the user canceled. */
 async function detailOf(kind: RemoteProvisioner): Promise<Readonly<Record<string, string>> | null> {
   switch (kind) {
     case 'process':

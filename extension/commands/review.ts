@@ -1,5 +1,5 @@
-// Review by command: approve, send back, undo a landing. How a change is shown is the review part's
-// own matter.
+// Review commands: approve, send back, undo a landing. The review part itself decides how to show a
+// change.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UndoView } from '../../server/protocol/run-views.ts';
@@ -61,13 +61,13 @@ export function reviewHandlers(
       if (!(await messages.confirm(`Undo the landing of “${landed.title}”?`, detail, 'Undo')))
         return;
       const started = await project.request('undo', { id: landed.id });
-      // Not awaited: the keyboard must not move to the tree when the gate ends, minutes later.
+      // Not awaited: the keyboard focus must not move to the tree when the gate ends minutes later.
       void tellUndone(messages, project, landed.title, started);
     }),
   };
 }
 
-/** The landed epic that is meant, else a landed task. */
+/** The selected landed epic, otherwise a landed task. */
 async function pickLanded(project: Project, target: Target): Promise<EpicView | TaskView | null> {
   const epic = landedEpic(project.board?.epics ?? [], target.ids);
   if (epic !== null) return epic;
@@ -104,7 +104,7 @@ async function tellUndone(
 
 const lookEveryMs = 500;
 
-/** Takes as long as its gate does; without a backend, the request fails and ends the wait. */
+/** This takes as long as the gate; without a backend, the request fails and ends the wait. */
 async function untilUndone(
   project: Project,
   { workflow, after: start }: UndoView,

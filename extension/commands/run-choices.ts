@@ -1,5 +1,5 @@
-// A person's choices for runs of an epic, or of everything: they override the settings, and are
-// kept for the next run.
+// A person's choices for runs of an epic or of everything. They override the settings, and are
+// stored for the next run.
 
 import type { Memento } from 'vscode';
 import { landModes } from '../../server/core/plan/task.ts';
@@ -14,7 +14,7 @@ export type RunChoices = Pick<
 const memoryKey = 'drover.runChoices';
 const keptMax = 200;
 
-/** `epic`: null is a run of all open tasks. */
+/** If `epic` is null, the run includes all open tasks. */
 export function readStoredChoices(memory: Memento, root: string, epic: string | null): RunChoices {
   return readChoices(all(memory)[keyOf(root, epic)]);
 }

@@ -1,4 +1,4 @@
-// Runs: the checks before one, its start, its end, and its resumption.
+// Runs: the checks before one, its start, its end, and resuming it.
 
 import type * as vscode from 'vscode';
 import { isOneOf } from '../../server/core/one-of.ts';
@@ -74,7 +74,7 @@ function scopeOf({ board }: Project, tasks: readonly TaskView[]): RunScope {
   return { epic: epic ?? null, tasks: tops };
 }
 
-/** Retries the named tasks or epics, or else the whole board. */
+/** Retries the named tasks or epics, otherwise the whole board. */
 async function retryFailed(
   context: CommandContext,
   project: Project,
@@ -124,7 +124,7 @@ async function offerResume(
   }
 }
 
-/** A person who was asked first has read the warnings there. */
+/** A person who was asked first has already read the warnings. */
 async function run(
   context: CommandContext,
   project: Project,
@@ -148,7 +148,7 @@ async function run(
   }
 }
 
-/** The message stays until the user closes it: the refused run itself leaves no trace. */
+/** The message stays until the user closes it, because a refused run leaves no other trace. */
 async function offerCheck(
   context: CommandContext,
   project: Project,
@@ -202,8 +202,8 @@ interface RunContext {
 }
 
 /**
- * Released tasks continue: a run that had nothing else to do has ended in the meantime, so a
- * similar one starts. If it is still active, it is joined.
+ * Released tasks continue: if a run had no other work, it has ended in the meantime, so a similar
+ * run starts. If it is still active, the tasks join it.
  */
 export async function continueAfter(
   extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
@@ -221,7 +221,7 @@ export async function continueAfter(
   });
 }
 
-/** An epic lands as it did in its own last run, not as another one that ran since. */
+/** An epic lands as in its own last run, not as in another run since. */
 async function landOfEpic(
   project: Project,
   epic: string | null,
@@ -233,8 +233,8 @@ async function landOfEpic(
 }
 
 /**
- * After a change that an agent must work on, or that lets work land: starts a run like the last one
- * if none is active, and shows a message. True if it has started one.
+ * After a change that an agent must work on, or that lets work land, starts a run like the last one
+ * if none is active, and shows a message. Returns true if it started one.
  */
 export async function seeToRun(
   { extension, messages }: RunContext,
@@ -258,7 +258,7 @@ export async function seeToRun(
   return true;
 }
 
-/** Carries out a person's decision on a task; starts a run if the next step needs one. */
+/** Applies a person's decision on a task, and starts a run if the next step needs one. */
 export async function decide<T>(
   context: RunContext,
   project: Project,

@@ -1,5 +1,5 @@
 // The questions after Drover was set up in a repository: agent, gate and workers, each with its
-// recommendation first. The answers go to `.drover.toml`, a file to commit.
+// recommendation first. The answers are written to `.drover.toml`, which the user should commit.
 
 import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';

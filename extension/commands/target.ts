@@ -6,15 +6,16 @@ import type { LogPlace } from '../../webview/messages/messages.ts';
 export interface Target {
   readonly ids: readonly string[];
   readonly attempt: number | null;
-  /** True when the command was called on something, and not from the palette or a key. */
+  /** True if the command was called on an item, not from the palette or by a key. */
   readonly isExplicit: boolean;
 }
 
 export const noTarget: Target = { ids: [], attempt: null, isExplicit: false };
 
 /**
- * VS Code passes the context of the row that was clicked (`data-vscode-context`), our own buttons
- * an id or an object. A row that is part of the selection represents all of it.
+ * VS Code passes the context of the row that was clicked (`data-vscode-context`); Drover's own
+ * buttons pass an id or an object. A row that is part of the selection represents the whole
+ * selection.
  */
 export function readTarget(args: readonly unknown[], selection: readonly string[]): Target {
   const [first] = args;
@@ -48,7 +49,7 @@ export function landedEpic(epics: readonly EpicView[], ids: readonly string[]): 
   );
 }
 
-/** The places for a new task: a task in an epic that has landed reopens it. */
+/** The places for a new task: adding one to a landed epic reopens the epic. */
 export function taskPlaces(epics: readonly EpicView[]): {
   readonly open: readonly EpicView[];
   readonly landed: readonly EpicView[];
@@ -60,7 +61,7 @@ export function taskPlaces(epics: readonly EpicView[]): {
   };
 }
 
-/** The place in an attempt's log, or null if the call names none. */
+/** The position in an attempt's log, or null if the call names none. */
 export function parseLogPlace(args: readonly unknown[]): LogPlace | null {
   const place = fieldsOf(fieldsOf(args[0])['place']);
   const { offset, words } = place;

@@ -150,7 +150,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
   }),
 };
 
-/** Newest first; null if there is none, or the person canceled. */
+/** Newest first; null if there are none or the user canceled. */
 async function pickSnapshot(
   { messages }: CommandContext,
   project: Project,
@@ -191,8 +191,8 @@ async function forEach(
 }
 
 /**
- * One after the other; refusals are shown together at the end. Resolves with the number of accepted
- * requests.
+ * Sends the requests one after the other and shows all refusals together at the end. Resolves with
+ * the number of accepted requests.
  */
 async function all(
   { messages }: CommandContext,

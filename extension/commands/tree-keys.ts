@@ -1,17 +1,17 @@
 // Keys that the manifest declares for the task tree. A person may change or remove each of them, so
-// VS Code's keybindings alone decide: the tree's page leaves these keys to them, and acts once
-// their command has come here and was passed to the page. Pure.
+// only VS Code's keybindings decide: the tree's page leaves these keys to VS Code, and acts once
+// the command has arrived here and was passed to the page. Pure.
 
 import { isOneOf } from '../../server/core/one-of.ts';
 import type { ToWebview, WebviewAction } from '../../webview/messages/messages.ts';
 import { forwardedCommands, type CommandId } from '../ids.ts';
 
-/** Said by the `args` of a declared key: the same command of a menu or the palette has none. */
+/** Set by the `args` of a declared key; the same command in a menu or the palette has none. */
 export function isKeyOfTree([first]: readonly unknown[]): boolean {
   return typeof first === 'object' && first !== null && 'key' in first && first.key === 'tree';
 }
 
-/** The tree's action for the key of this command, or null if it has none. */
+/** The tree's action for this command's key, or null if it has none. */
 export function actionOfKey(id: CommandId): WebviewAction | null {
   if (id === 'drover.openStream') return 'open';
   if (id === 'drover.runEpic') return 'run';
@@ -22,26 +22,26 @@ export function isForwarded(id: CommandId): id is keyof typeof forwardedCommands
   return isOneOf(Object.keys(forwardedCommands), id);
 }
 
-/** The push by which the tree carries out its key. */
+/** The push that makes the tree act on its key. */
 export function pushOfKey(id: CommandId): Extract<ToWebview, { type: 'do' }> | null {
   const action = actionOfKey(id);
   return action === null ? null : { type: 'do', action, ids: [], byKey: true };
 }
 
 /**
- * Answers the tree when VS Code has sent its commands for the keys pressed so far. Until then the
+ * Answers the tree once VS Code has sent its commands for the keys pressed so far. Until then, the
  * tree holds later keys, because a removed keybinding sends no other answer.
  */
 export class KeysOnTheirWay {
   readonly #commands = new Set<Promise<void>>();
   readonly #throughWindow: () => PromiseLike<unknown>;
 
-  /** `throughWindow`: to VS Code's window and back. */
+  /** `throughWindow` goes to VS Code's window and back. */
   constructor(throughWindow: () => PromiseLike<unknown>) {
     this.#throughWindow = throughWindow;
   }
 
-  /** A command that a webview carries out: its own key may have called it. */
+  /** A command that a webview executes: its own key may have called it. */
   async follow(command: Promise<void>): Promise<void> {
     this.#commands.add(command);
     try {
@@ -52,9 +52,8 @@ export class KeysOnTheirWay {
   }
 
   /**
-   * VS Code sends a key's command before the question that the page asks after it, except the first
-   * time: then it asks every extension host about the command before, which takes one way there and
-   * back.
+   * VS Code sends a key's command before the request that the page sends after it, except the first
+   * time: then it first asks every extension host about the command, which takes one round trip.
    */
   async done(): Promise<void> {
     await this.#throughWindow();

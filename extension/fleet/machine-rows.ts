@@ -64,7 +64,7 @@ function machineRow(machine: MachineView, tasks: readonly RunningTask[], nowMs: 
   });
   const children = [...(isHeld ? [ofNote] : []), ...tasks.map((task) => taskRow(id, task, nowMs))];
   return treeRow({
-    // VS Code does not open a row that had nothing below it when it first showed.
+    // VS Code does not expand a row that had no children when it was first shown.
     id: `machine ${id}${children.length === 0 ? '' : ' with rows'}`,
     label: name,
     description: facts.join(' · '),

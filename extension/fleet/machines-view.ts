@@ -1,5 +1,5 @@
 // The view of a fleet's machines: requests them while it is visible, and again when the board shows
-// that a task has started or ended on one.
+// that a task has started or ended on a machine.
 
 import * as vscode from 'vscode';
 import type { MachineView } from '../../server/protocol/views.ts';

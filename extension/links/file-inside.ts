@@ -1,4 +1,4 @@
-// Whether a file that untrusted text names is inside an allowed folder, with links resolved.
+// Checks whether a file that untrusted text names is inside an allowed folder, with links resolved.
 
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';

@@ -1,5 +1,5 @@
-// Addresses that lead into Drover: `vscode://drover.drover/task/<id>`, and the same with epic, run
-// and inbox. They open something, and never change anything. Pure.
+// Addresses that open something in Drover: `vscode://drover.drover/task/<id>`, and the same with
+// epic, run and inbox. They never change anything. Pure.
 
 import { checkId } from '../../server/core/ids.ts';
 

@@ -1,11 +1,11 @@
-// Places in files that the output of a test or a compiler names: `src/a.ts:3:7: error …`,
+// Locations in files that the output of a test or a compiler names: `src/a.ts:3:7: error …`,
 // `src/a.ts(3,7): error`, `at f (/work/src/a.ts:3:7)`. Pure.
 
 export interface NamedPlace {
   readonly path: string;
   /** Starts at 1. */
   readonly line: number;
-  /** The line of the output that names it. */
+  /** The line of the output that names the location. */
   readonly message: string;
 }
 
@@ -14,7 +14,9 @@ const messageMax = 300;
 const named =
   /(?<![\w:@./\\-])(?:file:\/\/)?((?:[A-Za-z]:)?[\w@./\\-]*[\w-]\.[A-Za-z]\w{0,9})(?::(\d{1,7})(?::\d{1,7})?|\((\d{1,7})(?:,\d{1,7})?\))/gu;
 
-/** Each place once, in the order of the output; places in dependencies are omitted. */
+/**
+ * Returns each location once, in the order of the output; locations in dependencies are omitted.
+ */
 export function namedPlaces(text: string): readonly NamedPlace[] {
   const found = new Map<string, NamedPlace>();
   for (const row of text.split('\n')) {

@@ -1,5 +1,5 @@
-// Opens a file that a webview has named: the current one of the repository, a read-only one of a
-// worktree, or one of a commit. Links are resolved, and nothing outside of the repository and its
+// Opens a file that a webview has named: the current version in the repository, or a read-only one
+// from a worktree or a commit. Links are resolved, and nothing outside the repository and its
 // worktrees is opened.
 
 import { readFile, stat } from 'node:fs/promises';
@@ -11,15 +11,15 @@ import type { Projects } from '../project/projects.ts';
 import { readUri, toUriParts } from '../review/git-uri.ts';
 
 /**
- * A file of an agent's worktree as a read-only document: so that a person does not edit an agent's
- * file by mistake, and VS Code's git does not open the worktree as a further repository.
+ * A file in an agent's worktree as a read-only document, so that a person does not edit it by
+ * mistake, and VS Code's git does not open the worktree as another repository.
  */
 const worktreeScheme = 'drover-worktree';
 const shownBytesMax = 16 * 1024 * 1024;
 
 export async function openFile(project: Project, path: string, line: number | null): Promise<void> {
   const worktrees = worktreesOf(project);
-  // A relative path is one of the root.
+  // A relative path is relative to the root.
   const whole = isAbsolute(path) ? path : join(project.root, path);
   const inWorktree = await fileInside(whole, worktrees);
   const file = inWorktree ?? (await fileInside(whole, [project.root]));

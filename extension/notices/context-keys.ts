@@ -13,7 +13,7 @@ export function contextValue(key: ContextKey): unknown {
   return told.get(key);
 }
 
-/** Resolves once it counts. */
+/** Resolves once the value is in effect. */
 export async function contextSet(key: ContextKey, value: string | number | boolean): Promise<void> {
   if (told.get(key) === value) return;
   told.set(key, value);

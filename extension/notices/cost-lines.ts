@@ -1,5 +1,5 @@
-// The lines about money in the status bar's hover: today, the rest of the day's budget, and each
-// open epic with a cost. Pure.
+// The cost lines in the status bar's hover: today, the rest of the day's budget, and each open epic
+// with a cost. Pure.
 
 import { formatCost, formatCount } from '../../server/core/format.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -8,7 +8,7 @@ import { plainText } from './plain-text.ts';
 const epicsMax = 5;
 const titleCharsMax = 40;
 
-/** `todayUsd`: null while it is not known. */
+/** `todayUsd` is null while it is unknown. */
 export function costLines(
   { tasks, epics, config }: Pick<StatusSnapshot, 'tasks' | 'epics' | 'config'>,
   todayUsd: number | null,

@@ -1,13 +1,13 @@
-// A question of VS Code (quick pick, input box, dialog) leaves the keyboard nowhere if a page had
-// it, because VS Code gives it back to the page's outer frame only.
+// A VS Code prompt (quick pick, input box, dialog) loses the keyboard focus if a page had it,
+// because VS Code returns the focus only to the page's outer frame.
 
 import * as vscode from 'vscode';
 import { webviewIds, type PanelName, type SideViewName } from '../ids.ts';
 import { contextValue } from './context-keys.ts';
 
 /**
- * Call it before the question, and its result after it: the page that had the keyboard has it
- * again. The task tree reports when it has the keyboard; a panel that asks has it.
+ * Call it before the prompt, and call its result afterwards: the page that had the focus gets it
+ * again. The task tree reports when it has the focus; a panel that prompts has it.
  */
 export function keyboardBack(page: SideViewName | PanelName = 'tree'): () => Promise<void> {
   if (page === 'inbox') return async () => {};

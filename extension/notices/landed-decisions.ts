@@ -1,4 +1,4 @@
-// The effects of a person's decisions: work that waited for a person, and has now landed. Pure.
+// The effects of a person's decisions: work that waited for a person and has now landed. Pure.
 
 import { epicLinePrefix } from '../../server/core/plan/outcome.ts';
 import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
@@ -12,7 +12,7 @@ const shaChars = 7;
 export class LandedDecisions {
   #waiting: ReadonlySet<string> = new Set();
 
-  /** The sentences for landings since the last board. */
+  /** Returns the sentences for landings since the last board. */
   fresh(board: StatusSnapshot): readonly string[] {
     const before = this.#waiting;
     const epics = board.epics.filter(({ id, landing_state: state }) => {
@@ -58,13 +58,13 @@ function taskSentences(tasks: readonly TaskView[], board: StatusSnapshot): reado
       return `${only.title}${where}${sha === null ? '' : ` (${sha.slice(0, shaChars)})`}`;
     }
     if (where === '') return `${landed.length} tasks are completed without a change`;
-    // Each has a commit of its own; the target's tip has all of them.
+    // Each landing has its own commit; the target's tip contains all of them.
     const tip = board.target?.branch === line ? (board.target.sha ?? null) : null;
     return `${landed.length} tasks${where}${tip === null ? '' : `, ${tip.slice(0, shaChars)}`}`;
   });
 }
 
-/** The branch of an epic is named by an id, which means nothing to a person. */
+/** An epic's branch is named by an id, which is meaningless to a person. */
 function branchWords(line: string, { epics }: StatusSnapshot): string {
   if (!line.startsWith(epicLinePrefix)) return line;
   const id = line.slice(epicLinePrefix.length);

@@ -1,5 +1,4 @@
-// Messages of VS Code: all of them go through here, so that they are plain text and a test can see
-// them.
+// All VS Code messages go through this file, so that they are plain text and tests can read them.
 
 import * as vscode from 'vscode';
 import { toFailure } from '../backend/failure.ts';
@@ -12,7 +11,7 @@ const openSettings = 'Open .drover.toml';
 const openSettingsCommand: CommandId = 'drover.openProjectSettings';
 const shownMax = 200;
 const textMax = 400;
-/** A fingerprint and a verb. */
+/** The length allows a fingerprint and a verb. */
 const buttonMax = 60;
 
 export class Messages {
@@ -27,7 +26,7 @@ export class Messages {
     return this.#shown;
   }
 
-  /** Resolves with the button that was pressed, null if the message was closed without one. */
+  /** Resolves with the pressed button, or null if the message was closed without one. */
   async show(
     level: MessageLevel,
     text: string,
@@ -45,14 +44,15 @@ export class Messages {
     void this.show(level, text);
   }
 
-  /** Asks before an action; true if the person confirms. */
+  /** Asks for confirmation before an action; returns true if the person confirms. */
   async confirm(text: string, detail: string, button: string, close = ''): Promise<boolean> {
     return (await this.choose(text, detail, [button], close)) === button;
   }
 
   /**
-   * Asks before an action with several ways on; null if the person cancels. `close` names the
-   * button that does nothing, if VS Code's own "Cancel" could be mistaken for the action.
+   * Asks before an action that has several options; returns null if the person cancels. `close`
+   * names the button that does nothing, in case VS Code's own "Cancel" could be mistaken for the
+   * action.
    */
   async choose<Button extends string>(
     text: string,
@@ -69,7 +69,7 @@ export class Messages {
     return buttons.find((button) => button === pressed?.title) ?? null;
   }
 
-  /** A failure that a person has caused or must know of; `what` could not be done. */
+  /** A failure that a person caused or must know about; `what` could not be done. */
   fail(what: string | null, error: unknown): void {
     const { kind, message } = toFailure(error);
     const text = what === null ? message : `${what}: ${message}`;

@@ -1,17 +1,17 @@
-// The backend's sentences name tasks and epics by their ids, as the command shows them; in VS Code
-// people know them by their titles. Pure.
+// The backend's sentences name tasks and epics by their ids, like the command; in VS Code, people
+// know them by their titles. Pure.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 
 const titleCharsMax = 60;
 /**
- * Ids that Drover makes, and imported ones with a number: one without may be a word. A dot behind
- * one ends the sentence; a part of a path or of a branch does not count.
+ * Matches ids that Drover creates, and imported ids with a number, because an id without one may be
+ * a word. A trailing dot ends the sentence; a part of a path or of a branch does not count.
  */
 const id =
   /(?<![\w./-])(?:(?:task|epic)-[a-z0-9]+|[A-Za-z][A-Za-z0-9_]*-(?=[A-Za-z_-]*[0-9])[\w-]+)(?:\.[0-9]+)*(?![\w/-])/gu;
 
-/** The same text with the title in the place of each id that is on the board. */
+/** Replaces each id that is on the board with the title. */
 export function withTitles(
   text: string,
   board: Pick<StatusSnapshot, 'tasks' | 'epics'> | null,

@@ -1,5 +1,5 @@
-// Which changes of the board are worth a message: only those that wait for a person, each once.
-// Pure.
+// Decides which changes of the board deserve a message: only changes that wait for a person, each
+// once. Pure.
 
 import { describeWrongState, type WrongState } from '../../server/core/work/wrong-state.ts';
 import { candidatesOf, landWords } from '../../server/protocol/candidates.ts';
@@ -135,7 +135,7 @@ function questionNotice(
   };
 }
 
-/** Each further plan is news. */
+/** Each revised plan is reported again. */
 function planKey({ id, proposal }: TaskView): string {
   return `plan ${id} ${proposal?.number ?? 0}`;
 }
@@ -187,15 +187,15 @@ function taskNotice(task: TaskView): readonly Notice[] {
   }
 }
 
-/** False if the subject of the message was settled since. */
+/** False if the subject of the message has been resolved since. */
 export function isStillOpen(notice: Notice, board: StatusSnapshot): boolean {
   const keys = new Set(openNotices(board).map(({ key }) => key));
   return notice.key.split('\n').some((key) => keys.has(key));
 }
 
 /**
- * Remembers the reported changes; the first board of a window reports nothing, because the inbox
- * shows it all.
+ * Remembers the reported changes. The first board of a window reports nothing, because the inbox
+ * shows everything.
  */
 export class NoticeMemory {
   #known: ReadonlySet<string> | null = null;
@@ -210,7 +210,7 @@ export class NoticeMemory {
 
 export type NotificationLevel = 'all' | 'blocking' | 'none';
 
-/** The new ones to show: no more than a person can read at the same time. */
+/** Returns the new ones to show, limited to what a person can read at the same time. */
 export function toShow(fresh: readonly Notice[], level: NotificationLevel): readonly Notice[] {
   const wanted =
     level === 'none' ? [] : fresh.filter(({ isBlocking }) => isBlocking || level === 'all');

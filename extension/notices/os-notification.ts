@@ -1,5 +1,6 @@
-// Notifications of the operating system, with its sound: for a person who does not have VS Code in
-// front. VS Code lets no extension play its accessibility signals, so this sound replaces them.
+// Notifications of the operating system with its sound, for a person who does not have VS Code in
+// front. VS Code does not let extensions play its accessibility signals, so this sound replaces
+// them.
 
 import type { Platform, ProgramStart } from '../../server/platform/port.ts';
 

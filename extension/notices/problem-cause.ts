@@ -1,10 +1,10 @@
-// For how long the problems that a gate or setup has named are those of a task. Pure.
+// Determines how long the problems that a gate or setup reported still apply to a task. Pure.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 
 /**
- * The state that the problems explain; they end once the task changes state. Returns null if the
- * task is finished or removed.
+ * The state that the problems explain; they are removed once the task changes state. Returns null
+ * if the task is finished or removed.
  */
 export function problemCause(task: TaskView | null): string | null {
   if (task === null) return null;

@@ -1,5 +1,5 @@
-// The board's effects outside of webviews: status bar, context keys, titles, badges, and messages
-// for a person.
+// The board's effects outside webviews: status bar, context keys, titles, badges, and messages for
+// a person.
 
 import { execFile } from 'node:child_process';
 import * as vscode from 'vscode';
@@ -74,8 +74,8 @@ export class Reactions implements vscode.Disposable {
   }
 
   /**
-   * A window that finds running agents reports it; items that only wait for a person are in the
-   * inbox already.
+   * A window that finds running agents reports them; items that only wait for a person are already
+   * in the inbox.
    */
   #attached(board: StatusSnapshot, isAgain: boolean): void {
     const summary = summarise(board);
@@ -110,7 +110,7 @@ export class Reactions implements vscode.Disposable {
         await this.#show(project, shown);
       }
     } catch (error) {
-      // The backend exited with its last run: the page of runs shows the same later.
+      // The backend exited with its last run; the page of runs shows the same information later.
       this.#parts.log.warn(`cannot report the end of a run: ${toFailure(error).message}`);
     }
   }
@@ -122,8 +122,8 @@ export class Reactions implements vscode.Disposable {
     const chosen = await messages.show(notice.level, notice.text, titles);
     const action = notice.buttons.find(({ title }) => title === chosen)?.action;
     if (action === undefined) return;
-    // VS Code keeps its messages open: an item that was resolved elsewhere in the meantime is not
-    // handled again.
+    // VS Code keeps its messages open, so an item that was resolved elsewhere in the meantime must
+    // not be handled again.
     const isOpen =
       !changesItsTask(action) || project.board === null || isStillOpen(notice, project.board);
     if (isOpen) await act(project, action);
@@ -131,7 +131,7 @@ export class Reactions implements vscode.Disposable {
   }
 
   /**
-   * VS Code shows its messages only inside its window: a person who is elsewhere gets a
+   * VS Code shows its messages only inside its window, so a person who is elsewhere gets a
    * notification of the operating system.
    */
   #tellSystem(project: Project, text: string): void {
@@ -211,7 +211,7 @@ export class Reactions implements vscode.Disposable {
   }
 }
 
-/** Whether the action changes the one task of the message. */
+/** Returns whether the action changes the message's only task. */
 function changesItsTask({ kind }: NoticeAction): boolean {
   switch (kind) {
     case 'answer':

@@ -1,4 +1,4 @@
-// The message at the end of a run: which work landed on which branch, the failures, the items that
+// The message at the end of a run: the landed work and its branch, the failures, the items that
 // wait for a person, the time and the cost. Pure.
 
 import { formatCost, formatCount, formatDuration } from '../../server/core/format.ts';
@@ -19,13 +19,13 @@ const openInbox: NoticeButton = { title: 'Open Inbox', action: { kind: 'inbox' }
 const shaChars = 8;
 
 /**
- * Remembers which run was active: its end is reported once, and only by a window that saw it
- * active.
+ * Remembers which run was active, so that its end is reported once, and only by a window that saw
+ * it active.
  */
 export class RunEnds {
   #active: string | null = null;
 
-  /** The run that has just ended, null when none has. */
+  /** The run that has just ended, or null. */
   ended({ run }: StatusSnapshot): RunView | null {
     const before = this.#active;
     this.#active = run?.active === true ? run.id : null;
@@ -33,7 +33,7 @@ export class RunEnds {
   }
 }
 
-/** Returns null for a run that was stopped: its end is not news to the person who stopped it. */
+/** Returns null for a stopped run, because its end is not news to the person who stopped it. */
 export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView): Notice | null {
   if (report.state !== 'finished') return null;
   const { left } = report;
@@ -74,8 +74,9 @@ export function runEndNotice(report: Report, board: StatusSnapshot, run: RunView
 }
 
 /**
- * A run of an epic reports the current state of the epic, because tasks of earlier runs that were
- * retried also count. Returns null if the run is not of a whole epic, or has all of its tasks.
+ * A run of an epic reports the current state of the epic, because retried tasks of earlier runs
+ * also count. Returns null if the run is not for a whole epic, or if it contains all of the epic's
+ * tasks.
  */
 function outcomesOfEpic(
   { counts }: Report,
@@ -107,7 +108,7 @@ function titleOf(board: StatusSnapshot, { epic_id: epicId, tasks }: RunView): st
     : formatCount(named.length, 'chosen task');
 }
 
-/** For an epic, the target has the work in the commit of the epic. */
+/** For an epic, the target has the work in the epic's commit. */
 function placeOf({ landed }: Report, board: StatusSnapshot, run: RunView): OutcomePlace {
   const epic = board.epics.find(({ id }) => id === run.epic_id);
   const sha = run.land === 'task' ? landed.at(-1)?.sha : epic?.landed_sha;
@@ -120,7 +121,7 @@ const epicWords: { readonly [K in EpicNeed]: string } = {
   epic_unlanded: 'has not landed',
 };
 
-/** Items that wait for a person but are not tasks, which the counts contain already. */
+/** Waiting items that are not tasks; the counts already include tasks. */
 function otherNeed(need: Need, run: RunView): readonly string[] {
   switch (need.kind) {
     case 'epic_review':

@@ -1,5 +1,4 @@
-// The status bar item: how many agents run, how many tasks wait for their turn, and how many for a
-// person.
+// The status bar item: how many agents run, and how many tasks wait for their turn or for a person.
 
 import * as vscode from 'vscode';
 import type { CommandId } from '../ids.ts';

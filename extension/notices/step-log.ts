@@ -1,4 +1,4 @@
-// The output of the gate or the setup command, as a read-only document, with the places that it
+// The output of the gate or the setup command as a read-only document, with the locations that it
 // names in the Problems panel.
 
 import { isAbsolute, join, relative } from 'node:path';
@@ -41,7 +41,7 @@ export function registerStepLogs(projects: Projects): vscode.Disposable {
 }
 
 let problems: vscode.DiagnosticCollection | null = null;
-/** The task whose problems are shown, and the state of it that they explain. */
+/** The task whose problems are shown, and the task's state that they explain. */
 let shown: { readonly project: Project; readonly task: string; readonly cause: string } | null =
   null;
 
@@ -57,7 +57,7 @@ function clearWithCause(): void {
   problems?.clear();
 }
 
-/** Files that the log names and that the person's own checkout has. */
+/** Files that the log names and that exist in the person's own checkout. */
 async function showProblems(
   project: Project,
   task: string,
@@ -80,12 +80,12 @@ async function showProblems(
     problem.source = `Drover ${step}`;
     found.set(file, [...(found.get(file) ?? []), problem]);
   }
-  // Its task may have moved on while the files were looked up.
+  // The task may have changed state while the files were looked up.
   if (causeNow(project, task) !== cause) return;
   for (const [file, all] of found) problems.set(vscode.Uri.file(file), all);
 }
 
-/** A path of a worktree names the same file in the checkout. */
+/** A path in a worktree names the same file in the checkout. */
 function relativeOf(project: Project, path: string): string | null {
   const roots = [
     project.root,
@@ -98,7 +98,7 @@ function relativeOf(project: Project, path: string): string | null {
   return null;
 }
 
-/** Terminal colours mean nothing in a document. */
+/** Terminal colors mean nothing in a document. */
 function plain(text: string): string {
   // eslint-disable-next-line no-control-regex -- removes these
   return text.replaceAll(/\u001b\[[0-9;?]*[ -/]*[@-~]/gu, '').replaceAll('\r\n', '\n');

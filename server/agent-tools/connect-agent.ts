@@ -25,7 +25,7 @@ export async function connectAgent(env: NodeJS.ProcessEnv): Promise<AgentClient>
   if (root === '' || token === '') {
     throw new Refusal(
       'no_attempt',
-      `${agentToolVariables.root} and ${agentToolVariables.token} are not set: this server is started by agents that Drover has started.`,
+      `${agentToolVariables.root} and ${agentToolVariables.token} are not set: only agents that Drover runs start this server.`,
     );
   }
   const own = env[agentToolVariables.socket] ?? '';

@@ -34,7 +34,7 @@ export function defineReviewTools(server: McpServer, ask: Ask): void {
     'submit_review',
     {
       description:
-        'Gives your verdict on the change: "block" if a finding is blocking or an acceptance criterion is not met, otherwise "pass". Judge each criterion, in the order of the task. A refusal names what is missing; then call it again.',
+        'Gives your verdict on the change: "block" if a finding is blocking or an acceptance criterion is not met, otherwise "pass". Judge each criterion, in the order of the task. A refusal names the missing parts; then call the tool again.',
       inputSchema: { verdict, findings, criteria },
       annotations: adding,
     },
@@ -47,7 +47,7 @@ function defineReading(server: McpServer, ask: Ask): void {
     'read_task',
     {
       description:
-        'Your task with its acceptance criteria, its sub-tasks, and the results of the tasks that it waited for. With an id: one of these.',
+        'Returns your task with its acceptance criteria, its sub-tasks, and the results of the tasks that it waited for. With an id, returns one of these tasks.',
       inputSchema: agentShapes['agent.task'],
       annotations: readOnly,
     },
@@ -57,7 +57,7 @@ function defineReading(server: McpServer, ask: Ask): void {
     'read_board',
     {
       description:
-        'A summary of all tasks, those of your own epic first: id, title, state, blockers.',
+        "Returns a summary of all tasks, your own epic's tasks first: id, title, state, blockers.",
       annotations: readOnly,
     },
     () => answer(() => ask('agent.board', {})),
@@ -69,7 +69,7 @@ function definePlanning(server: McpServer, ask: Ask): void {
     'add_subtask',
     {
       description:
-        'Adds a sub-task to your task. Sub-tasks run one after the other in this worktree when you have ended your turn, and land together with your task.',
+        'Adds a sub-task to your task. Sub-tasks run one after the other in this worktree after you end your turn, and land together with your task.',
       inputSchema: { title, description, accept },
       annotations: adding,
     },
@@ -79,7 +79,7 @@ function definePlanning(server: McpServer, ask: Ask): void {
     'add_followup',
     {
       description:
-        'Adds a separate task that waits for yours, and for others that you name. Use it for work that you find and that is not part of your task.',
+        'Adds a separate task that waits for yours, and for other tasks that you name. Use it for work that you discover and that is not part of your task.',
       inputSchema: {
         title,
         description,
@@ -94,7 +94,7 @@ function definePlanning(server: McpServer, ask: Ask): void {
     'declare_blocker',
     {
       description:
-        'Reports that your task cannot continue until another one is done. Your work is kept. End your turn; you continue when the other task has landed.',
+        'Reports that your task cannot continue until another task is done. Your work is kept. End your turn; you continue when the other task has landed.',
       inputSchema: { task: by, reason },
       annotations: adding,
     },
@@ -117,7 +117,8 @@ function defineWords(server: McpServer, ask: Ask): void {
   server.registerTool(
     'report_progress',
     {
-      description: 'Leaves a note in the log of your attempt: what is done, what comes next.',
+      description:
+        'Adds a note to the log of your attempt: what you have done, and what you will do next.',
       inputSchema: { note: agentShapes['agent.progress'].text },
       annotations: adding,
     },
@@ -128,7 +129,7 @@ function defineWords(server: McpServer, ask: Ask): void {
     'remember',
     {
       description:
-        'Leaves a short note for the agents of other tasks of your epic: a fact that cost you time to find and that they will need, such as a hidden constraint or where something is. Not your progress, and nothing that the task or the code already says. The note is removed when the cited line changes.',
+        'Leaves a short note for the agents of other tasks in your epic: a fact that took you time to find and that they will need, such as a hidden constraint or the location of something. Do not report your progress or repeat what the task or the code already says. The note is removed when the cited line changes.',
       inputSchema: { note: fact, at },
       annotations: adding,
     },

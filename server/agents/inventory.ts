@@ -157,7 +157,8 @@ async function lookFor(kind: AgentKind, request: InventoryRequest): Promise<Inve
     return { kind, found: false, version: null, signedIn: null, path: null, remedy };
   }
   if (named === undefined ? isBelow(request.projectDir, path) : !named.byPerson) {
-    const remedy = 'Not started to ask for its version: the project brings or names this program.';
+    const remedy =
+      'Drover did not start this program to read its version, because the project contains or names it.';
     return { kind, found: true, version: null, signedIn: null, path, remedy };
   }
   const env = agentEnvironment(request.env, kind, known.env, []);

@@ -19,7 +19,7 @@ export async function readDesign(
   if (files.length > filesMax) {
     throw new Refusal(
       'file',
-      `These are ${files.length} files, and at most ${filesMax} are planned at once; name fewer.`,
+      `These are ${files.length} files, and at most ${filesMax} can be planned at once; name fewer.`,
     );
   }
   const documents: { name: string; text: string }[] = [];

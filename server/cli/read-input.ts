@@ -65,7 +65,7 @@ function reasonOf(error: unknown): string {
       return 'the file does not exist; name an existing one';
     case 'EACCES':
     case 'EPERM':
-      return 'you may not read it; make it readable';
+      return 'you do not have permission to read it; make it readable';
     default:
       return message;
   }

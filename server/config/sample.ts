@@ -77,7 +77,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
 
 export function sampleToml(): string {
   const lines = [
-    '# Settings of Drover for this project. Every line is a comment: remove the `#` of what you want to change.',
+    "# Drover's settings for this project. Every line is a comment: remove the `#` from the settings that you want to change.",
     '# Order: command line, environment, this file, ~/.config/drover/config.toml, default.',
     '',
   ];

@@ -125,7 +125,7 @@ export class Confinement {
     const { network, write } = this.#project.live.settings.sandbox;
     const switches = ownSandboxArguments(kind, { network, write });
     if (switches === null) {
-      const why = `${kind} has no sandbox of its own that refuses to start where it does not hold`;
+      const why = `${kind} does not have its own sandbox that refuses to start if it does not work`;
       return err(failure('setup_failed', `[sandbox] mode = "agent": ${why}. Use "bwrap".`));
     }
     if (setsOwnSandbox(start.args)) {
@@ -138,7 +138,7 @@ export class Confinement {
   async #behindWalls(guest: Guest, start: ProgramStart): Promise<Result<ProgramStart>> {
     const state = await this.state();
     if (state.refuses) {
-      return err(failure('setup_failed', `The sandbox does not hold: ${state.message}.`));
+      return err(failure('setup_failed', `The sandbox does not work: ${state.message}.`));
     }
     if (state.holds !== 'bwrap') return ok(start);
     const program = bwrapProgram();

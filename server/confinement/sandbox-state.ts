@@ -59,7 +59,7 @@ export async function sandboxState(
     return nothing(required, required ? `${text}, but [sandbox] required = true` : text);
   }
   if (mode === 'srt') {
-    const why = 'it cannot let an agent reach the one socket of Drover and no other';
+    const why = "it cannot give an agent access to only Drover's socket";
     return nothing(
       true,
       `[sandbox] mode = "srt" is not available here: ${why}; use "bwrap" or "auto"`,
@@ -105,7 +105,7 @@ export async function sandboxView(
     if (needsProof) writeNote(note, { holds, message });
     return { mode, network, required, holds, message };
   }
-  const untried = { holds: null, message: 'not tried yet; a run or "drover doctor" does' };
+  const untried = { holds: null, message: 'not tested yet; a run or "drover doctor" tests it' };
   return { mode, network, required, ...(readNote(note) ?? untried) };
 }
 

@@ -26,7 +26,7 @@ export function checkId(id: string): IdCheck {
         'must start with a letter or digit and contain only letters, digits, `.`, `_` and `-` (ASCII)',
     };
   }
-  if (id.includes('..')) return { ok: false, reason: 'must not hold `..`' };
+  if (id.includes('..')) return { ok: false, reason: 'must not contain `..`' };
   if (id.endsWith('.')) return { ok: false, reason: 'must not end with `.`' };
   if (id.endsWith('.lock')) return { ok: false, reason: 'must not end with `.lock`' };
   if (devicePattern.test(id)) return { ok: false, reason: 'is a device name on Windows' };

@@ -137,7 +137,7 @@ async function warningsOf(project: Project, offer: LiveSettings): Promise<readon
   if (problem !== null) throw new Refusal('bad_configuration', problem);
   const sandbox = await sandboxState(settings.sandbox, offer.loaded.values['sandbox.mode'].source);
   if (sandbox.refuses) {
-    throw new Refusal('sandbox', `The sandbox does not hold: ${sandbox.message}`);
+    throw new Refusal('sandbox', `The sandbox does not work: ${sandbox.message}`);
   }
   const isOpen = sandbox.holds === 'nothing' && sandbox.mode !== 'off';
   return [

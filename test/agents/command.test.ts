@@ -234,9 +234,7 @@ suite('command driver', function () {
     assert.ok(largest < 8e6, `${largest} bytes at most`);
     const kept = readLog(run.request.logPath, { fromOffset: 0, limit: 1e6 }).events;
     assert.ok(
-      kept.some(
-        (event) => event.type === 'note' && /bytes of output are not kept/.test(event.text),
-      ),
+      kept.some((event) => event.type === 'note' && /bytes of output are missing/.test(event.text)),
     );
     assert.equal(kept[0]?.type, 'started');
   });

@@ -79,7 +79,7 @@ suite('settings that a pull changed', function () {
     [
       'a run that the sandbox refuses',
       '[sandbox]\nmode = "srt"\nrequired = true\n',
-      refused({}, /sandbox does not hold/),
+      refused({}, /sandbox does not work/),
     ],
     ['a run with a target that is not there', '', refused({ target: 'nowhere' }, /does not exist/)],
     [

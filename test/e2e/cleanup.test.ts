@@ -229,7 +229,7 @@ suite('leftovers of agents', function () {
     await run.ended;
     assert.doesNotMatch(await here.expect(0, ['status']), /No backend/u);
     await here.killBackend();
-    assert.match(await here.expect(0, ['status']), /^Run: active .*\nNo backend works on it; /mu);
+    assert.match(await here.expect(0, ['status']), /^Run: active .*\nNo backend is running it; /mu);
     await here.expect(0, ['cancel', 'orphan']);
     assert.equal((await here.task('orphan')).status, 'cancelled');
     await assertReachable(here, 'orphan', 1);

@@ -323,7 +323,7 @@ ${ask('other', other)}
     assert.notEqual((await here.drover(['run'])).code, 0);
     assert.match(
       (await here.task(task)).last_error ?? '',
-      /command has no sandbox of its own that refuses to start where it does not hold/,
+      /command does not have its own sandbox that refuses to start if it does not work/,
     );
     const { sandbox } = await here.status();
     assert.equal(sandbox?.holds, 'agent');

@@ -56,7 +56,7 @@ suite('e2e: drover doctor', function () {
       'version',
     ]);
     assert.deepEqual([claude?.found, claude?.version], [true, null]);
-    assert.match(claude?.remedy ?? '', /the project brings or names/u);
+    assert.match(claude?.remedy ?? '', /the project contains or names/u);
     assert.equal(report.backend.running, false);
     assert.equal(here.backendPid(), null);
     const seen = report.checks.find(({ name }) => name === 'environment')?.message ?? '';

@@ -93,7 +93,7 @@ suite('the user service', function () {
     );
     assert.match(
       stdout,
-      /ends when you log out everywhere, until you run: loginctl enable-linger/u,
+      /stops when your last session ends\. To keep it running, run: loginctl enable-linger/u,
     );
     const status = await here.expect(0, ['server', 'status'], { env });
     assert.match(status, /No backend is running\.\nThe service .* does not run\./u);

@@ -297,8 +297,8 @@ esac
     assert.deepEqual(landedTasks(here), ['edits'], 'marks that were there do not count');
     const task = await here.task('adds');
     assert.deepEqual([task.status, task.review_kind], ['needs_review', 'unmerged']);
-    assert.match(task.verdict_reason ?? '', /^leaves conflict marks in work\.txt$/);
-    assert.match(await here.expect(0, ['why', 'adds']), /it leaves conflict marks in work\.txt/);
+    assert.match(task.verdict_reason ?? '', /^leaves conflict markers in work\.txt$/);
+    assert.match(await here.expect(0, ['why', 'adds']), /it leaves conflict markers in work\.txt/);
     await here.expect(0, ['approve', 'adds']);
     await eventually('a fixture may be meant so', () => landedTasks(here).includes('adds'));
   });

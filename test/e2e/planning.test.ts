@@ -54,7 +54,7 @@ suite('planning mode', function () {
     assert.match(await here.expect(0, ['status']), /waits for you to approve its plan/);
     assert.match(await here.expect(0, ['why', id]), /waits for you to approve its plan/);
     assert.match(await here.expect(0, ['show', id]), /Plan 1 \(waits for you\):\n# The plan/);
-    assert.match(here.read('planned'), /You plan, you do not build/);
+    assert.match(here.read('planned'), /Only plan, do not implement/);
     assert.doesNotMatch(here.read('planned'), /Implement this task/);
 
     await here.expect(0, ['approve', id]);

@@ -26,10 +26,13 @@ esac`;
     const left = await here.task('left');
     assert.deepEqual([left.status, left.review_kind], ['needs_review', 'held_files']);
     assert.deepEqual(left.held_files, ['a:b', 'nul']);
-    assert.match(left.last_error ?? '', /a:b \(Windows allows no : in a name\), nul \(a device/u);
+    assert.match(
+      left.last_error ?? '',
+      /a:b \(Windows does not allow : in a name\), nul \(a device/u,
+    );
     const never = await here.task('never');
     assert.deepEqual(never.held_files, ['.GIT/config', 'git~1']);
-    assert.match(never.last_error ?? '', /git~1 \(git leaves out such a name\)/u);
+    assert.match(never.last_error ?? '', /git~1 \(git ignores such a name\)/u);
     for (const id of ['left', 'never']) await here.expect(0, ['approve', id]);
     await here.expect(0, ['run']);
     const landed = here.git('ls-tree', '-r', '--name-only', 'main').split('\n');

@@ -89,7 +89,7 @@ suite('remote attempts', function () {
     const seen = here.git('show', 'main:seen.txt').split('\n');
     assert.ok(!seen.includes('.env') && seen.includes('.drover-job'));
     const log = await here.expect(0, ['log', 'far']);
-    assert.match(log, /Not uploaded, as the names look like secrets: \.env\./);
+    assert.match(log, /Not uploaded, because the names look like secrets: \.env\./);
     assert.match(log, /\.drover\/remote\/workers\/drv-[0-9a-f]{8}-1\/workspace/);
     assert.deepEqual(left(here), []);
   });

@@ -91,6 +91,6 @@ esac`;
     assert.equal(here.git('show', 'HEAD:.npmrc'), 'save-exact=true');
     const held = await here.task('weak');
     assert.deepEqual([held.status, held.review_kind], ['needs_review', 'held_files']);
-    assert.match(held.last_error ?? '', /\.pypirc \(holds what looks like a secret\)/u);
+    assert.match(held.last_error ?? '', /\.pypirc \(appears to contain a secret\)/u);
   });
 });

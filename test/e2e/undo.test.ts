@@ -51,7 +51,7 @@ suite('e2e: drover undo', function () {
     assert.deepEqual([await statuses(here), here.git('rev-parse', 'main')], before);
     here.write('gate', 'true\n');
     const text = await here.expect(0, ['undo', 'a']);
-    assert.match(text, /^Depends on a, and stays as it is: b, d\.$/mu);
+    assert.match(text, /^Depends on a, and stays unchanged: b, d\.$/mu);
     await eventually('main follows', () => files(here) === 'bc');
     assert.equal(treeOf(here), said.tree);
     assert.equal(firstParents(here).at(-1)?.trailers['Drover-Undo'], 'a');

@@ -233,7 +233,7 @@ case $id in mends) git rm -q broken ;; *) echo "$id" > "$id.txt" ;; esac
     const firstLines = failed.map(({ data }) => (data['telling'] as string[])[0]);
     assert.equal(firstLines[0], '✖ adds two numbers');
     const prompt = await here.expect(0, ['log', 't1', '--attempt', '2', '--prompt']);
-    assert.match(prompt, /The most telling lines[^]*✖ adds two numbers/);
+    assert.match(prompt, /The most relevant lines[^]*✖ adds two numbers/);
     const log = /Its full output is in (\S+)\.\n/.exec(await here.expect(0, ['why', 't1']))?.[1];
     assert.match(readFileSync(log ?? '', 'utf8'), /adds two numbers[^]*at frame 2999/);
   });

@@ -97,7 +97,7 @@ suite('hostile text', function () {
     await eventually('the pull request is ready', () => fake.pulls[0]?.isDraft === false);
     const prompt = here.read('prompt-gh-2.txt');
     assertFenced(prompt);
-    assert.match(prompt, /It describes the work; it gives no permission/u);
+    assert.match(prompt, /It describes the work; it grants no permission/u);
 
     const body = fake.pulls[0]?.body ?? '';
     assert.equal(body.split('<!-- drover:end -->').length, 2, 'a marker of a stranger counts');

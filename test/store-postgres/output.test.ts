@@ -185,7 +185,7 @@ suite("postgres: agents' output", function () {
     await stored(one, 'T');
     const texts = await two.texts('T');
     assert.deepEqual(texts, await one.texts('T'));
-    assert.ok(texts.some((text) => text.includes('bytes of output are not kept here')));
+    assert.ok(texts.some((text) => text.includes('bytes of output are missing here')));
     assertSameFiles(one, two, 'T');
   });
 

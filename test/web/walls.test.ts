@@ -265,6 +265,6 @@ suite('the walls of drover web', function () {
     const half = await here.drover(['web', '--tls-cert', 'a.pem']);
     assert.match(half.stderr, /--tls-cert and --tls-key go together/u);
     const plain = await here.drover(['web', '--behind-proxy', 'http://proxy.example']);
-    assert.match(plain.stderr, /takes the address of the proxy, as https:/u);
+    assert.match(plain.stderr, /must be the address of the proxy, such as https:/u);
   });
 });

@@ -82,10 +82,10 @@ function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
   }
   const text = (result.text || result.subtype || 'unknown error').slice(0, errorCharsMax);
   if (result.subtype === 'error_max_turns') {
-    return failed(failure('agent_limit', `Amp used up the turns of one run: ${text}`));
+    return failed(failure('agent_limit', `Amp reached its limit of turns for one run: ${text}`));
   }
   if (wasInterrupted(result)) {
-    return failed(failure('agent_failed', 'The run of Amp was interrupted from outside.'));
+    return failed(failure('agent_failed', 'Another program interrupted the run of Amp.'));
   }
   if (approvalText.test(text)) {
     const message = `Amp is waiting for an approval that it cannot get in this mode (${text}). Allow it in amp.permissions of its settings, or set [agent] permission_mode = "bypassPermissions".`;

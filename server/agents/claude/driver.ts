@@ -74,7 +74,7 @@ async function probeClaude(
   const found = await probeVersion(program, env);
   const isOld = found.version !== null && compareVersions(found.version, testedVersion) < 0;
   if (!isOld) return found;
-  const message = `${program}; older than ${testedVersion}, with which Drover is tested`;
+  const message = `${program}; Drover is tested with ${testedVersion}, which is newer`;
   return { ...found, message };
 }
 
@@ -122,7 +122,7 @@ function conversationToFork({ request, record }: ClaudeRun): string | undefined 
 
 function noteLostFork(record: RunRecord): void {
   const text =
-    'The conversation to continue is missing: a new one starts with what was asked and reported there.';
+    'The conversation to continue is missing. A new one starts with its request and its report.';
   record.emit({ type: 'note', level: 'warning', text });
 }
 
@@ -134,8 +134,8 @@ function homeOf(request: AgentRequest): Readonly<Record<string, string>> {
 
 function noteOtherwise(record: RunRecord, resume: boolean): void {
   const text = resume
-    ? 'This conversation exists already: it is resumed.'
-    : 'The conversation to resume is missing: a new one is started under the same id.';
+    ? 'This conversation already exists, so it is resumed.'
+    : 'The conversation to resume is missing. A new one starts with the same id.';
   record.emit({ type: 'note', level: 'warning', text });
 }
 

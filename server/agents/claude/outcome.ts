@@ -76,7 +76,7 @@ export function claudeOutcome(facts: ClaudeFacts, end: EndFacts): AgentOutcome {
 function byResult(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome {
   const reason = textAt(result, 'terminal_reason') ?? '';
   if (reason.startsWith('aborted')) {
-    return failed(failure('agent_failed', 'The turn of Claude Code was interrupted from outside.'));
+    return failed(failure('agent_failed', 'Another program interrupted the turn of Claude Code.'));
   }
   const subtype = textAt(result, 'subtype');
   if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {

@@ -83,7 +83,10 @@ export function planningResponse(request: PermissionRequest): Json | null {
     return { behavior: 'deny', message };
   }
   if (!writingTools.has(request.toolName)) return null;
-  return { behavior: 'deny', message: 'You plan only: nothing is written. Put it into your plan.' };
+  return {
+    behavior: 'deny',
+    message: 'You are only planning and cannot write files. Put this into your plan.',
+  };
 }
 
 /** Allows reading the files that the prompt names. Returns null for any other request. */
@@ -107,7 +110,7 @@ export function permissionResponse(
 ): Json {
   const input = request.input;
   if (answers.some((answer) => answer === null) || answers.length === 0) {
-    return { behavior: 'deny', message: 'This was not answered. Continue without it.' };
+    return { behavior: 'deny', message: 'You got no answer. Continue without it.' };
   }
   const questions = request.toolName === 'AskUserQuestion' ? objectsAt(input, 'questions') : [];
   if (questions.length > 0) {

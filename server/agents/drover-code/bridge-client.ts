@@ -104,7 +104,7 @@ export class BridgeClient {
       return err({ kind: 'empty-prompt', message: 'The prompt is empty: nothing was sent.' });
     }
     if (this.#queued >= queuedMax) {
-      const message = `${queuedMax} prompts wait for Drover Code already.`;
+      const message = `${queuedMax} prompts are already waiting for Drover Code.`;
       return err({ kind: 'busy', message });
     }
     this.#queued += 1;
@@ -152,7 +152,7 @@ export class BridgeClient {
       };
       this.#outstanding.set(id, settle);
       if (!this.#send({ jsonrpc: '2.0', id, method, params })) {
-        const message = 'The prompt is larger than the bridge takes (32 MiB).';
+        const message = 'The prompt exceeds the limit of the bridge (32 MiB).';
         settle(err({ kind: 'frame-too-large', message }));
       }
     });
@@ -172,7 +172,10 @@ export class BridgeClient {
     try {
       parsed = JSON.parse(body);
     } catch {
-      this.#break({ kind: 'incompatible', message: "Drover Code's bridge sent no JSON." });
+      this.#break({
+        kind: 'incompatible',
+        message: "Drover Code's bridge sent text that is not JSON.",
+      });
       return;
     }
     const message = fieldsOf(parsed);
@@ -221,7 +224,7 @@ export class BridgeClient {
     const answer = await this.ping();
     this.#missedPings = answer.ok || answer.error.kind !== 'timeout' ? 0 : this.#missedPings + 1;
     if (this.#missedPings >= missedPingsMax) {
-      this.#break({ kind: 'timeout', message: 'Drover Code hangs: two pings had no answer.' });
+      this.#break({ kind: 'timeout', message: 'Drover Code hangs: it did not answer two pings.' });
     }
     this.#schedulePing();
   }

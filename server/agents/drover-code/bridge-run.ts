@@ -157,7 +157,7 @@ async function converse(bridge: Bridge, prompt: string): Promise<Answer> {
 function closedBy(end: ProgramEnd<OwnEnd>, stderrTail: string): BridgeError {
   return end.why === 'stopped'
     ? { kind: 'cancelled', message: 'The run was stopped; the conversation is lost.' }
-    : { kind: 'process-exited', message: `Drover Code ended before its answer.\n${stderrTail}` };
+    : { kind: 'process-exited', message: `Drover Code exited before it answered.\n${stderrTail}` };
 }
 
 function bridgeOutcome(

@@ -101,7 +101,7 @@ function wholePrompt(request: AgentRequest): string {
 
 function noteForgotten(record: RunRecord): void {
   const text =
-    'Drover Code does not keep conversations across processes. The earlier one is lost; a new one starts with the whole task.';
+    'Drover Code does not keep conversations across processes. The earlier conversation is lost; a new one starts with the whole task.';
   record.emit({ type: 'note', level: 'warning', text });
 }
 

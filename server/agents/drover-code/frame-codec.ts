@@ -89,7 +89,7 @@ export class FrameReader {
 const noFrameMessage = `Drover Code's bridge sent ${strayBytesMax / 1024} KiB without a frame.`;
 
 function tooLargeMessage(length: number): string {
-  return `Drover Code's bridge announced a frame of ${length} bytes; ${frameBytesMax} are taken at most.`;
+  return `Drover Code's bridge announced a frame of ${length} bytes; the limit is ${frameBytesMax}.`;
 }
 
 type Header =

@@ -50,7 +50,7 @@ export function createModelApi(access: ModelApiAccess): PlanModel {
         tools: [
           {
             name: toolName,
-            description: 'Takes the finished plan. Call it exactly once, with the whole plan.',
+            description: 'Submits the finished plan. Call it exactly once, with the whole plan.',
             input_schema: planSchema as unknown as Anthropic.Messages.Tool.InputSchema,
           },
         ],
@@ -93,7 +93,7 @@ function messagesOf({ prompt, refused }: PlanQuestion): Anthropic.Messages.Messa
 
 function answerOf(message: Anthropic.Messages.Message): Result<PlanAnswer> {
   if (message.stop_reason === 'max_tokens') {
-    const text = `The plan was longer than the ${outputTokensMax} tokens that an answer may have; plan the design in parts, one file at a time.`;
+    const text = `The plan exceeded the limit of ${outputTokensMax} tokens for an answer; plan the design in parts, one file at a time.`;
     return err(failure('agent_limit', text));
   }
   if (message.stop_reason === 'refusal') {

@@ -33,7 +33,9 @@ export async function drainMachine(
   const isHeard = (view: MachineView | null): boolean =>
     view === null || view.state !== 'working' || asked.was_draining;
   const { found, view } = await lookUntil(client, asked.id, isHeard, heardMaxMs);
-  const words = found ? drainWords(asked, view, now) : `${asked.name} has not answered the order.`;
+  const words = found
+    ? drainWords(asked, view, now)
+    : `${asked.name} has not responded to the request.`;
   context.answer({ ...asked, state: view?.state ?? 'left' }, plainLine(words));
   return found ? exitCodes.done : exitCodes.left;
 }
@@ -54,7 +56,7 @@ async function waitUntilDrained(
   const state = view?.state ?? 'left';
   const words =
     state === 'draining'
-      ? `${asked.name} runs no task and takes none. Its backend stops when its last client disconnects.`
+      ? `${asked.name} runs no task and takes no new ones. Its backend stops when its last client disconnects.`
       : state === 'dead'
         ? `${asked.name} died while it drained: other machines take its tasks.`
         : `${asked.name} has left the fleet.`;

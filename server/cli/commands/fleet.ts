@@ -75,7 +75,7 @@ export async function fleetPrepare(context: CommandContext): Promise<number> {
   const prepared = await prepareFleet({ root, env: context.surroundings.env });
   context.answer(
     prepared,
-    `${prepared.database}: the tables are those of this release. Next: drover fleet grant <role>`,
+    `${prepared.database}: the tables match this release. Next: drover fleet grant <role>`,
   );
   return exitCodes.done;
 }

@@ -28,7 +28,7 @@ export async function importIssues(
   if (plan.tasks.length === 0) {
     for (const left of plan.left_out) context.tell(leftOutWords(left));
     const reason =
-      plan.left_out.length === 0 ? 'has no open issue that matches' : 'has none that can start';
+      plan.left_out.length === 0 ? 'has no open issue that matches' : 'has no issue that can start';
     const asked = plainLine(words.join(' '));
     throw new Refusal('bad_import', `${plan.repository} ${reason}: ${asked}.`);
   }

@@ -34,7 +34,7 @@ const planStates: { readonly [S in PlanView['state']]: string } = {
   proposed: 'waits for you',
   approved: 'approved',
   sent_back: 'sent back',
-  dropped: 'counts no more',
+  dropped: 'no longer applies',
 };
 
 function shownTask(task: TaskView): readonly string[] {
@@ -116,7 +116,7 @@ export async function diff(
   const change = await client.call('diff', { id, ...(snapshot !== undefined && { snapshot }) });
   const text = context.foreign(change.text).replace(/\n$/u, '');
   context.answer(change, text);
-  if (text === '') context.tell(`${id} changes nothing against its base.`);
+  if (text === '') context.tell(`${id} has no changes compared with its base.`);
   return exitCodes.done;
 }
 

@@ -23,11 +23,13 @@ export async function serverInstall(context: CommandContext): Promise<number> {
   const lines = [
     `Wrote ${service.file}.`,
     failure === null
-      ? 'The backend of this project now starts with you, and is restarted when it ends.'
+      ? "This project's backend now starts when you log in, and restarts when it exits."
       : `The service could not be started: ${failure}. Start it yourself: ${commandLines(service.enable)}`,
     ...(lingers || service.linger === null
       ? []
-      : [`It ends when you log out everywhere, until you run: ${service.linger.command}`]),
+      : [
+          `It stops when your last session ends. To keep it running, run: ${service.linger.command}`,
+        ]),
   ];
   const { name, file } = service;
   context.answer({ service: name, file, started: failure === null, lingers }, lines.join('\n'));
@@ -63,7 +65,7 @@ export async function serverStatus(context: CommandContext): Promise<number> {
       : 'No service of this project is installed. "drover server install" installs one.',
     ...(!installed || lingers || linger === null
       ? []
-      : [`It ends when you log out everywhere, until you run: ${linger.command}`]),
+      : [`It stops when your last session ends. To keep it running, run: ${linger.command}`]),
   ];
   context.answer(
     { backend: client !== null, service: name, file, installed, running, lingers },
@@ -77,7 +79,7 @@ function serviceOf({ surroundings }: CommandContext, root: string): UserService 
   const [, program = ''] = process.argv;
   const path = env['PATH'] ?? '';
   if (/[\n\r]/u.test(`${root}${program}${path}`)) {
-    throw new Refusal('bad_value', 'A service needs paths without line breaks.');
+    throw new Refusal('bad_value', 'The paths of a service must not contain line breaks.');
   }
   const service = thisPlatform.userService({
     id: createHash('sha256').update(root).digest('hex').slice(0, 12),
@@ -93,7 +95,7 @@ function serviceOf({ surroundings }: CommandContext, root: string): UserService 
   if (service === null) {
     throw new Refusal(
       'not_found',
-      'This system has no services of a user. Start "drover server --service" with the Task Scheduler instead.',
+      'This system does not support user services. Start "drover server --service" with the Task Scheduler instead.',
     );
   }
   return service;

@@ -242,7 +242,7 @@ async function readImages(
     };
     const bytes = await readInputFile(resolve(context.directory, file), limits);
     if (detectImageType(bytes) === null) {
-      throw inputRefusal(limits, 'it is no PNG, JPEG, GIF or WebP image; convert it to one');
+      throw inputRefusal(limits, 'it is not a PNG, JPEG, GIF or WebP image; convert it to one');
     }
     images.push({ label: basename(file), content: bytes.toString('base64') });
   }

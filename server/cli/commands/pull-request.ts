@@ -20,7 +20,7 @@ export async function pullRequest(
   const { reply: thread } = options;
   if ((thread === undefined) !== (text === undefined)) {
     const example = `drover pr ${id} --reply <thread> "text"`;
-    throw new Refusal('bad_request', `A reply has a thread and a text: ${example}.`);
+    throw new Refusal('bad_request', `A reply needs a thread and a text: ${example}.`);
   }
   const client = await context.client('data');
   if (thread !== undefined && text !== undefined) {

@@ -64,13 +64,13 @@ export async function remotePreview(context: CommandContext): Promise<number> {
   const lines = [
     refused ?? `${files} ${files === 1 ? 'file' : 'files'}, ${formatBytes(bytes)}`,
     ...largest.map((file) => `  ${formatBytes(file.bytes).padStart(8)}  ${file.path}`),
-    ...(secrets.length === 0 ? [] : ['Not uploaded, as the names look like secrets:']),
+    ...(secrets.length === 0 ? [] : ['Not uploaded, because the names look like secrets:']),
     ...secrets.map((path) => `  ${path}`),
     ...notices,
     ...(byRule.length === 0 ? [] : ['Not uploaded, by rule:']),
     ...byRule.slice(0, rulesShown).map(({ path, reason }) => `  ${path}  ${rules[reason] ?? ''}`),
     ...(byRule.length > rulesShown ? [`  and ${byRule.length - rulesShown} more`] : []),
-    ...(env.length === 0 ? [] : [`Variables beside the model's own: ${env.join(', ')}.`]),
+    ...(env.length === 0 ? [] : [`Variables in addition to the model's own: ${env.join(', ')}.`]),
   ];
   context.answer(preview, lines.map(plainLine).join('\n'));
   return refused === null ? exitCodes.done : exitCodes.failed;

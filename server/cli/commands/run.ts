@@ -213,7 +213,9 @@ function tellWhatWaits(
   const commits = target.pending === 1 ? '1 commit waits' : `${target.pending} commits wait`;
   const place = last?.result_branch ?? null;
   const where =
-    place === null || place === target.branch ? '' : `; ${place} holds what you can merge now`;
+    place === null || place === target.branch
+      ? ''
+      : `; ${place} holds the work that you can merge now`;
   const reason = finished?.data['reason'];
   const why = typeof reason === 'string' ? ` ${plainLine(reason)}` : '';
   context.tell(`${commits} for your checkout of ${target.branch ?? ''}${where}.${why}`);

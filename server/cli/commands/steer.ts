@@ -159,7 +159,7 @@ function landedSentences(item: TaskView | EpicView): readonly string[] {
 
 function mergeLine({ id, conflict_files: files }: TaskView): string {
   const what = files.map(plainLine).join(', ') || 'its work';
-  return `The next attempt of ${id} merges ${what} with the landed work. It cannot land while a conflict is undecided.`;
+  return `The next attempt of ${id} merges ${what} with the landed work. It cannot land while a conflict is unresolved.`;
 }
 
 /** Maximum number of file names in the line about a landing. */
@@ -260,7 +260,7 @@ function undoLines({ id, reverts, dependents, line, pull_requests: pulls }: Undo
   const depends =
     dependents.length === 0
       ? `No task depends on ${id}.`
-      : `Depends on ${id}, and stays as it is: ${dependents.join(', ')}.`;
+      : `Depends on ${id}, and stays unchanged: ${dependents.join(', ')}.`;
   const names = pulls.map((number) => `PR #${number}`).join(' and ');
   const merged = pulls.length === 0 ? '' : `, as ${names} merged it, by a pull request`;
   return [plainLine(depends), plainLine(`Reverts on ${line}: ${commits}${merged}.`)];
@@ -276,7 +276,7 @@ async function untilUndone(
     const page = await client.call('events.read', { after });
     const end = undoEnd(page.events, workflow);
     if (end?.kind === 'failed')
-      throw new Refusal('not_undone', end.reason ?? `${id} stays as it is`);
+      throw new Refusal('not_undone', end.reason ?? `${id} stays unchanged`);
     if (end !== null) return;
     after = page.events.at(-1)?.seq ?? after;
     await context.surroundings.sleep(lookEveryMs);
@@ -374,7 +374,7 @@ export async function followTarget(
   const isDone = done.pending === 0 && states.length === 0;
   context.answer(
     done,
-    isDone ? `${done.branch} has everything that landed.` : words.map(plainLine).join('\n'),
+    isDone ? `${done.branch} contains all landed work.` : words.map(plainLine).join('\n'),
   );
   return isDone ? exitCodes.done : exitCodes.left;
 }

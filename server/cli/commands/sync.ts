@@ -162,7 +162,7 @@ async function cancelUnwanted(
 ): Promise<readonly string[]> {
   for (const id of ids) {
     await withClient(context, 'engine', (client) =>
-      client.call('task.cancel', { id, reason: 'Beads: deleted or given up' }),
+      client.call('task.cancel', { id, reason: 'Beads: deleted or closed as given up' }),
     );
   }
   return ids;

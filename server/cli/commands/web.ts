@@ -30,7 +30,7 @@ export async function web(context: CommandContext, options: WebOptions): Promise
   };
   if (options.open === true) await openOr(context, running.newLink(), print);
   else print();
-  if (!context.json) context.say('The link lets one browser in, once. Press Ctrl-C to stop.');
+  if (!context.json) context.say('The link admits one browser, once. Press Ctrl-C to stop.');
   await Promise.race([
     new Promise<void>((resolve) => context.surroundings.onInterrupt(resolve)),
     ...(options.links === true ? [eachLine(context, print)] : []),
@@ -65,7 +65,7 @@ function exposureFrom({ tlsCert, tlsKey, behindProxy }: WebOptions): WebExposure
     if (url === null || url.protocol !== 'https:') {
       throw new Refusal(
         'bad_address',
-        `--behind-proxy takes the address of the proxy, as https://drover.example.com, not "${behindProxy}".`,
+        `--behind-proxy must be the address of the proxy, such as https://drover.example.com, not "${behindProxy}".`,
       );
     }
     return { kind: 'proxy', origin: url.origin };

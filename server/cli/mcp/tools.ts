@@ -18,7 +18,7 @@ import { reportMarkdown } from '../render/report.ts';
 import { runIsOver, summarizeStatus } from './status.ts';
 
 export const instructions =
-  'Drover runs coding agents in parallel on the tasks of this git repository, each in its own worktree, and lands what passes the gate. Plan with add_plan, add_epic and add_task (blocked_by orders tasks), start with run, look with status, why, log and report, and answer the questions of agents with answer. Approving and undoing are for the person at the terminal.';
+  "Drover runs coding agents in parallel on the tasks of this git repository, each in its own worktree, and lands what passes the gate. Plan with add_plan, add_epic and add_task (blocked_by orders tasks), start with run, check progress with status, why, log and report, and answer agents' questions with answer. Approving and undoing are for the person at the terminal.";
 
 /** Calls `body` with a client: in this process, or of a backend, which is started if none runs. */
 export type Ask = <T>(need: 'data' | 'engine', body: (client: Client) => Promise<T>) => Promise<T>;
@@ -98,7 +98,7 @@ function definePlanning(server: McpServer, { ask, ensureProject }: ToolHost): vo
     'add_plan',
     {
       description:
-        'Adds epics and tasks with their dependencies, all or none. `key` names a record inside this plan; epic and blocked_by take keys, or ids that exist already. The answer has the id of each key.',
+        'Adds epics and tasks with their dependencies, all or none. `key` names a record inside this plan; epic and blocked_by accept keys, or existing ids. The answer contains the id of each key.',
       inputSchema: {
         epics: optional(z.array(z.object({ key: anyText, ...epic }))),
         tasks: z.array(z.object({ key: anyText, ...taskShape, epic: optional(anyText) })),
@@ -173,7 +173,7 @@ function defineChanging(server: McpServer, { ask }: ToolHost): void {
   server.registerTool(
     'edit_task',
     {
-      description: 'Changes fields of a task that is not running; what is left out stays.',
+      description: 'Changes fields of a task that is not running. Omitted fields stay unchanged.',
       inputSchema: {
         id,
         ...taskShape,
@@ -227,8 +227,10 @@ function defineRunning(server: McpServer, { ask, sleep, nowMs }: ToolHost): void
         'Starts a run in the background: agents work on all ready tasks, or on those of one epic. It continues when this server ends. Use wait or status to follow it.',
       inputSchema: {
         epic: optionalText('Only this epic; it lands as one merge at the end.'),
-        workers: optional(integer(1).check(z.describe('How many agents run at once.'))),
-        target: optionalText('Branch to land on (default: the checked out one).'),
+        workers: optional(
+          integer(1).check(z.describe('Maximum number of agents that run at the same time.')),
+        ),
+        target: optionalText('Branch to land on (default: the checked-out branch).'),
       },
       annotations: running,
     },
@@ -263,7 +265,7 @@ function defineRunning(server: McpServer, { ask, sleep, nowMs }: ToolHost): void
     'wait',
     {
       description:
-        'Waits until the run has ended or a question is open, 45 s at most; then status.',
+        'Waits until the run has ended or a question is open, at most 45 s; then returns the status.',
       inputSchema: boardShapes.status,
       annotations: readOnly,
     },
@@ -283,7 +285,7 @@ const lookEveryMs = 1_000;
 const steering = [
   ['pause_task', 'task.pause', 'Stops the agent of a task and keeps its work.'],
   ['resume_task', 'task.unpause', 'Makes a paused task ready again.'],
-  ['retry_task', 'task.retry', 'Lets a failed or canceled task try again.'],
+  ['retry_task', 'task.retry', 'Retries a failed or canceled task.'],
   ['cancel_task', 'task.cancel', 'Cancels a task; its work is kept on a branch.'],
 ] as const;
 
@@ -292,7 +294,7 @@ function defineLooking(server: McpServer, { ask }: ToolHost): void {
     'status',
     {
       description:
-        'Progress, the run, epics, tasks with their states and blockers, open questions, and stuck tasks.',
+        'Returns progress, the run, epics, tasks with their states and blockers, open questions, and stuck tasks.',
       inputSchema: { epic: optionalText('Only this epic.') },
       annotations: readOnly,
     },
@@ -304,7 +306,7 @@ function defineLooking(server: McpServer, { ask }: ToolHost): void {
   server.registerTool(
     'show',
     {
-      description: 'One task with all its fields.',
+      description: 'Returns one task with all its fields.',
       inputSchema: { id },
       annotations: readOnly,
     },
@@ -313,7 +315,7 @@ function defineLooking(server: McpServer, { ask }: ToolHost): void {
   server.registerTool(
     'why',
     {
-      description: 'Why a task is not running, in sentences.',
+      description: 'Explains in sentences why a task is not running.',
       inputSchema: { id },
       annotations: readOnly,
     },
@@ -325,7 +327,7 @@ function defineHistory(server: McpServer, { ask }: ToolHost): void {
   server.registerTool(
     'log',
     {
-      description: 'The last log entries of the agent of a task.',
+      description: "Returns the last log entries of a task's agent.",
       inputSchema: {
         id,
         attempt: optional(integer(1)),
@@ -345,7 +347,7 @@ function defineHistory(server: McpServer, { ask }: ToolHost): void {
   server.registerTool(
     'diff',
     {
-      description: 'The change of a task or an epic against its base, as a patch.',
+      description: 'Returns the changes of a task or an epic compared with its base, as a patch.',
       inputSchema: { id: reviewShapes.diff.id.check(z.describe('Id of a task or an epic.')) },
       annotations: readOnly,
     },
@@ -354,7 +356,7 @@ function defineHistory(server: McpServer, { ask }: ToolHost): void {
   server.registerTool(
     'report',
     {
-      description: 'How a run or an epic spent its time and money, as Markdown.',
+      description: 'Reports how a run or an epic spent its time and money, as Markdown.',
       inputSchema: { id: runShapes.report.id.check(z.describe('Id of a run or an epic.')) },
       annotations: readOnly,
     },

@@ -28,12 +28,12 @@ export function defineDataCommands(program: Command, host: ProgramHost): void {
   const github = define(
     bring,
     'github <issues...>',
-    'Import issues of GitHub: numbers, label:<name>, milestone:<title>, or words of a search',
+    'Import GitHub issues: numbers, label:<name>, milestone:<title>, or search terms',
     ['import github 12', 'import github label:drover', 'import github milestone:1.0 --dry-run'],
   );
   bring.helpCommand(false);
   github
-    .option('--repo <owner/name>', 'Repository; that of the remote "origin" by default')
+    .option('--repo <owner/name>', 'Repository (default: the repository of the remote "origin")')
     .option('--dry-run', 'Show the plan without importing it')
     .option('-y, --yes', 'Import without asking')
     .action(

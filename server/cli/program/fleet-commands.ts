@@ -44,11 +44,12 @@ Exit codes: 0 no tasks were released, 2 tasks were released, 3 refused.`,
     .option('--all', 'Include machines not seen for more than a week')
     .action(calls(host, machines, async () => (await load()).machines));
   machines.helpCommand(false);
-  const drain = define(machines, 'drain <name>', 'Have a machine take no new work, then leave', [
-    'machines drain atlas',
-    'machines drain atlas --wait',
-    'machines drain atlas --now',
-  ]);
+  const drain = define(
+    machines,
+    'drain <name>',
+    'Have a machine stop taking new work, then leave the fleet',
+    ['machines drain atlas', 'machines drain atlas --wait', 'machines drain atlas --now'],
+  );
   drain
     .option('--wait', 'Wait until nothing runs there any more')
     .option('--now', 'Stop its agents and release its tasks to other machines; no attempt is used')

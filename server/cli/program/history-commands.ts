@@ -77,11 +77,11 @@ function defineSearch(program: Command, host: ProgramHost): void {
     ['search auth.ts', 'search timeout "GET /cart" --limit 5'],
   );
   search
-    .option('-n, --limit <n>', 'Print at most this many places (default 50)', wholeNumber)
+    .option('-n, --limit <n>', 'Print at most this many matches (default 50)', wholeNumber)
     .addHelpText(
       'after',
       `
-A place is the first line of an attempt's log that contains all words, in any case.
+A match is the first line of an attempt's log that contains all words, in any case.
 "drover log <id> --attempt <n>" shows the log.`,
     )
     .action(calls(host, search, async () => (await load()).search));

@@ -40,7 +40,7 @@ export function addGlobals(command: Command): void {
     .optionsGroup('Global options:')
     .option('--json', 'Print JSON to stdout and messages to stderr')
     .option('-C <dir>', 'Run as if started in this directory')
-    .option('--no-color', 'Turn colors off')
+    .option('--no-color', 'Turn off colors')
     .helpOption('-h, --help', 'Show help');
   for (const each of command.commands) addGlobals(each);
 }

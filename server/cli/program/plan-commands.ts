@@ -107,7 +107,7 @@ function defineNoteCommands(program: Command, host: ProgramHost): void {
     'notes --epic epic-7h2k9d3f',
   ]);
   notes
-    .option('-e, --epic <id>', 'Only notes that count in this epic')
+    .option('-e, --epic <id>', 'Only notes that apply to this epic')
     .action(calls(host, notes, async () => (await loadNotes()).notes));
   notes.helpCommand(false);
 
@@ -117,7 +117,10 @@ function defineNoteCommands(program: Command, host: ProgramHost): void {
   ]);
   add
     .option('-e, --epic <id>', 'Only for tasks of this epic (default: the whole project)')
-    .option('--at <file:line>', 'Line that shows it; the note is removed when the line changes')
+    .option(
+      '--at <file:line>',
+      'Line of code that shows it; the note is removed when the line changes',
+    )
     .action(calls(host, add, async () => (await loadNotes()).notesAdd));
 
   const keep = define(notes, 'keep <id>', "Keep an agent's note for the whole project", [

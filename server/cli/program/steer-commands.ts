@@ -91,14 +91,12 @@ function defineSteering(
 }
 
 function defineReview(program: Command, host: ProgramHost): void {
-  const review = define(
-    program,
-    'review <id>',
-    'Show what an agent found in its review of a task',
-    ['review task-2m8x4q1z', 'review task-2m8x4q1z --overrule 2'],
-  );
+  const review = define(program, 'review <id>', "Show an agent's review of a task", [
+    'review task-2m8x4q1z',
+    'review task-2m8x4q1z --overrule 2',
+  ]);
   review
-    .option('--overrule <n>', 'Finding n is wrong: it does not count for this tree', wholeNumber)
+    .option('--overrule <n>', 'Number of a wrong finding, to ignore for this tree', wholeNumber)
     .action(calls(host, review, async () => (await import('../commands/notes.ts')).review));
 }
 
@@ -113,7 +111,7 @@ function defineFollow(
     ['follow', 'follow main', 'follow main --leave-out'],
   );
   follow
-    .option('--leave-out', 'Leave landed work off the branch that you took off it')
+    .option('--leave-out', 'Accept that landed work which you removed stays off the branch')
     .action((branch: string | undefined, options: { leaveOut?: boolean }) =>
       steer(follow, (to) => (context) => to.followTarget(context, branch, options)),
     );
@@ -128,8 +126,8 @@ function defineEndings(
     'resolve task-2m8x4q1z --note "Mend the tests." --anyway',
   ]);
   resolve
-    .option('--note <text>', 'What was done; the next agent reads it')
-    .option('--anyway', 'Start the task although its branch fails the gate')
+    .option('--note <text>', 'What was done (shown to the next agent)')
+    .option('--anyway', 'Start the task even though its branch fails the gate')
     .action((id: string, options: { note?: string; anyway?: boolean }) =>
       steer(resolve, (to) => (context) => to.resolveTask(context, id, options)),
     );

@@ -17,7 +17,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
     'worktree list --json',
     'worktree list --size',
   ]);
-  list.option('--size', 'Print the space each takes, and whether it may go');
+  list.option('--size', 'Print the space that each one takes, and whether it can be removed');
   list.action(calls(host, list, async () => (await load()).worktreeList));
   const prune = define(worktree, 'prune', 'Remove unused worktrees', ['worktree prune --dry-run']);
   prune
@@ -45,8 +45,8 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
     ['doctor', 'doctor --json', 'doctor --sandbox', 'doctor --forge'],
   );
   doctor
-    .option('--remote-commits', "Also look for the plan's commits on the git remote of a fleet")
-    .option('--forge', 'Also check what pull requests need, and what the token may do')
+    .option('--remote-commits', "Also check that a fleet's git remote has the plan's commits")
+    .option('--forge', "Also check the requirements of pull requests, and the token's permissions")
     .option('--sandbox', 'Also probe the sandbox, and print what it stopped')
     .action(calls(host, doctor, async () => (await load()).doctor));
   defineTrust(program, host);
@@ -102,7 +102,7 @@ function defineSqlforge(program: Command, host: ProgramHost): void {
     ['sqlforge apply dev', 'sqlforge apply dev --confirm dev'],
   );
   apply
-    .option('--confirm <environment>', 'Confirm by naming the environment, where Drover cannot ask')
+    .option('--confirm <environment>', 'Confirm by naming the environment, if Drover cannot ask')
     .action(
       calls(host, apply, async () => (await import('../commands/sqlforge.ts')).sqlforgeApply),
     );
@@ -144,7 +144,7 @@ function defineServer(program: Command, host: ProgramHost): void {
     .helpCommand(false)
     .option('--stdio', 'Serve one client on stdin and stdout')
     .addOption(new Option('--socket <path>', 'Listen on this path').conflicts('stdio'))
-    .option('--service', 'Run until stopped, also when idle (what "server install" starts)')
+    .option('--service', 'Run until stopped, even when idle ("server install" starts this)')
     .action(async (options: { stdio?: boolean; socket?: string; service?: boolean }) => {
       const isServed = options.stdio === true || options.service === true;
       if (!isServed && options.socket === undefined) {
@@ -172,7 +172,7 @@ function defineService(server: Command, host: ProgramHost): void {
 }
 
 function defineWeb(program: Command, host: ProgramHost): void {
-  const web = define(program, 'web', 'Show the board in a browser, also on a phone', [
+  const web = define(program, 'web', 'Show the board in a browser, for example on a phone', [
     'web --open',
     'web --listen :8443 --tls-cert cert.pem --tls-key key.pem',
     'web --listen 127.0.0.1:8800 --behind-proxy https://drover.example.com',
@@ -183,9 +183,12 @@ function defineWeb(program: Command, host: ProgramHost): void {
         .argParser(address)
         .default({ host: '127.0.0.1', port: 0 }, '127.0.0.1 and a free port'),
     )
-    .option('--tls-cert <file>', 'Certificate (PEM) for other addresses than those of this machine')
+    .option(
+      '--tls-cert <file>',
+      "Certificate (PEM), needed for addresses other than this machine's",
+    )
     .option('--tls-key <file>', 'Its private key (PEM)')
-    .option('--behind-proxy <url>', 'Address of the proxy with TLS that people use')
+    .option('--behind-proxy <url>', 'Address of the TLS proxy that people connect to')
     .option('--open', 'Open the page in your browser')
     .option('--links', 'Print a new link for each line of standard input; stop when it ends')
     .action(calls(host, web, async () => (await import('../commands/web.ts')).web));

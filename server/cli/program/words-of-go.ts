@@ -13,7 +13,7 @@ const commands: { readonly [word: string]: string } = {
 const options: { readonly [option: string]: string } = {
   '--skip-validation': 'leave it out: no validation runs that could be skipped',
   '--test-mode':
-    '--test-mode <mode> belongs to a task ("drover edit <id> --test-mode strict"), and nothing red ever lands',
+    '--test-mode <mode> belongs to a task ("drover edit <id> --test-mode strict"), and work with a red gate never lands',
   '-v': 'leave it out: "drover log <id> --follow" shows what an agent does',
   '--verbose': 'leave it out: "drover log <id> --follow" shows what an agent does',
 };

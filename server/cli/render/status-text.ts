@@ -73,7 +73,7 @@ function headLines(snapshot: StatusSnapshot, { width, paint, nowMs }: TableOptio
   if (run !== null) lines.push(wrap(runLine(run, nowMs), width, '     '));
   if (snapshot.unattended === true)
     lines.push(
-      paint('yellow', wrap('No backend works on it; "drover resume" continues it.', width)),
+      paint('yellow', wrap('No backend is running it; "drover resume" continues it.', width)),
     );
   const machines = machinesLine(snapshot.machines ?? []);
   if (machines !== null) lines.push(wrap(machines, width, '          '));
@@ -121,7 +121,7 @@ const landTexts: { readonly [L in RunView['land']]: string } = {
   task: 'each task lands',
   epic: 'the epic lands as a whole',
   review: 'the epic lands after review',
-  pr: 'the epic lands by a pull request',
+  pr: 'the epic lands through a pull request',
 };
 
 function runLine(run: RunView, nowMs: number): string {

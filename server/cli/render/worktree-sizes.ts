@@ -34,7 +34,7 @@ function totalLine({ total_bytes, limit_bytes, frees_bytes }: WorktreeSizes): st
     limit_bytes === null ? '' : ` of ${formatBytes(limit_bytes)} ([worktree] disk_limit)`;
   const frees =
     frees_bytes === 0
-      ? 'Nothing may go now.'
+      ? 'Nothing can be removed now.'
       : `"drover worktree prune" frees ${formatBytes(frees_bytes)}.`;
   return `${formatBytes(total_bytes)}${limit} in all. ${frees}`;
 }

@@ -214,7 +214,7 @@ function entryFault(
   if (!allowed.ok) return { kind: 'id-unsafe', message: `the id ${shown(id)} ${allowed.reason}` };
   const line = usedOn.get(id);
   if (line !== undefined) {
-    return { kind: 'id-twice', message: `the id ${shown(id)} is used on line ${line} already` };
+    return { kind: 'id-twice', message: `the id ${shown(id)} is already used on line ${line}` };
   }
   const { title } = record;
   if (typeof title !== 'string' || title.trim() === '') {

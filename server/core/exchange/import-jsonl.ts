@@ -69,7 +69,7 @@ function readLines(lines: readonly string[], options: ImportOptions): ReadLines 
   const isUsed = (id: string): RecordFault | null => {
     const line = usedOn.get(id);
     if (line === undefined) return null;
-    return { kind: 'id-twice', message: `the id ${shown(id)} is used on line ${line} already` };
+    return { kind: 'id-twice', message: `the id ${shown(id)} is already used on line ${line}` };
   };
   for (const [index, raw] of lines.entries()) {
     if (read.problems.length > importProblemsMax) break;
@@ -119,7 +119,7 @@ export function parseLine(text: string): { readonly object: JsonObject } | Recor
     return { kind: 'json', message: 'the line is longer than 8 MB' };
   }
   if (text.length > deepLineLength && isDeep(text)) {
-    return { kind: 'json', message: 'not JSON that a record has: too many levels of brackets' };
+    return { kind: 'json', message: 'not a valid record: too many levels of brackets' };
   }
   let value: unknown;
   try {
@@ -169,7 +169,7 @@ function warningsOf(
     });
     const other = foldedIds.get(fields.id.toLowerCase());
     if (other !== undefined && other !== fields.id) {
-      const message = `the id differs from ${shown(other)} in upper and lower case alone; some file systems see one name`;
+      const message = `the id differs from ${shown(other)} only in case; some file systems treat both as one name`;
       warnings.push({ line, id: fields.id, key: 'id', message });
     }
     foldedIds.set(fields.id.toLowerCase(), fields.id);
@@ -187,7 +187,7 @@ function ignoredEpic(
   const parentId = parentReference(fields);
   if (parentId === null || fields.epicId === null) return null;
   const epicId = epicOf(fields, records, existing);
-  return epicId === fields.epicId ? null : `a sub-task takes the epic of ${shown(parentId)}`;
+  return epicId === fields.epicId ? null : `a sub-task belongs to the epic of ${shown(parentId)}`;
 }
 
 function epicOf(

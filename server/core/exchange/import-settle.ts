@@ -249,7 +249,7 @@ function settle(
 function differsText(id: string, otherKind: boolean, kind: 'epic' | 'task'): string {
   if (otherKind) {
     const other = kind === 'epic' ? 'a task' : 'an epic';
-    return `the project has ${other} with the id ${shown(id)} already`;
+    return `the project already has ${other} with the id ${shown(id)}`;
   }
-  return `the project has ${shown(id)} with other content; --update writes over it, --rename keeps both`;
+  return `the project has ${shown(id)} with other content; --update overwrites it, --rename keeps both`;
 }

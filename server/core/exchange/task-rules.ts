@@ -129,7 +129,7 @@ const taskRuleTable = {
     given: givenModel,
     read: (said) => {
       const model = blankToNull(textSaid(said, 'model'))?.trim() ?? null;
-      if (model !== null && !isModel(model)) said.faults.push('`model` is no name of a model');
+      if (model !== null && !isModel(model)) said.faults.push('`model` is not a valid model name');
       return isModel(model) ? model : null;
     },
     ofColumn: textOrNull,

@@ -69,7 +69,7 @@ export function decide(facts: PullFacts): readonly Reaction[] {
 /** The levels above would not have those commits. */
 function foreignWords({ head }: PullFacts, name: string): string {
   return head === 'on_top'
-    ? `someone pushed commits to ${name}, which Drover does not take into a stack; remove them, or merge the pull request with them`
+    ? `someone pushed commits to ${name}, which Drover does not add to a stack; remove them, or merge the pull request with them`
     : `someone replaced commits of ${name}, which Drover does not follow`;
 }
 

@@ -66,7 +66,7 @@ function newsOfTask(work: Extract<IssueWork, { readonly kind: 'task' }>): string
       return 'The work is done and waits for the review of a person.';
     case 'conflict':
     case 'failed':
-      return 'The work has stopped, and a person has to look at it.';
+      return 'The work has stopped, and a person must check it.';
     case 'cancelled':
       return work.attempts === 0 ? null : 'The task was cancelled.';
     case 'completed':
@@ -85,7 +85,7 @@ function newsOfEpic(work: Extract<IssueWork, { readonly kind: 'epic' }>): string
 function landedWords({ landed, pull }: Pick<IssueWork, 'landed' | 'pull'>): string | null {
   if (landed === null) return null;
   if (pull?.state === 'merged') return `Merged by #${pull.number}.`;
-  if (landed.sha === null) return 'Done: nothing had to be changed.';
+  if (landed.sha === null) return 'Done: no change was needed.';
   return `Landed on \`${landed.branch.replaceAll('`', "'")}\` as ${landed.sha}.`;
 }
 

@@ -104,9 +104,10 @@ function pushRow(
   { slug, mayPush, scopes }: RepositoryFacts,
 ): LandingRow {
   if (tried?.push.kind === 'read')
-    return row('push', 'ok', `Git may push to ${slug} (tried without a push).`);
+    return row('push', 'ok', `Git has permission to push to ${slug} (tested without a push).`);
   if (tried?.push.kind === 'unread') {
-    const remedy = 'Sign git in as a user who may, or use a token that may write contents.';
+    const remedy =
+      'Sign git in as a user with permission to push, or use a token with write access to contents.';
     return row('push', 'error', `${sentence(tried.push.why)} ${remedy}`);
   }
   const who = user.kind === 'read' ? user.value : 'This account';
@@ -116,8 +117,8 @@ function pushRow(
   }
   if (mayPush === true && scopes !== null && hasScope(scopes))
     return row('push', 'ok', `${who} may push to ${slug}.`);
-  const why = 'GitHub does not tell the rights of this token';
-  return row('push', 'note', `${why}. "drover doctor --forge" tries whether git may push.`);
+  const why = 'GitHub does not report the permissions of this token';
+  return row('push', 'note', `${why}. "drover doctor --forge" tests whether git may push.`);
 }
 
 function hasScope(scopes: readonly string[]): boolean {
@@ -132,7 +133,7 @@ function triedRows({ tried }: LandingFacts): readonly LandingRow[] {
       ? row(
           'pull requests',
           'ok',
-          'This token may open pull requests (tried with an impossible one).',
+          'This token may open pull requests (tested with an impossible one).',
         )
       : row('pull requests', 'error', sentence(pulls.why)),
     readRow('checks', 'Check runs and commit statuses can be read.', checks),
@@ -222,7 +223,7 @@ function historyRows(
   methods: readonly MergeMethod[],
 ): readonly LandingRow[] {
   if (!needsLinearHistory) return [];
-  const why = `${base} takes no merge commits, and the branch of an epic has some`;
+  const why = `${base} accepts no merge commits, and an epic's branch has some`;
   return methods.includes('SQUASH')
     ? [row('history', 'note', `${why}: its pull request lands by squash only.`)]
     : [row('history', 'warning', `${why}, so it lands by squash only. ${allowSquash}`)];
@@ -234,7 +235,7 @@ function signatureRows(
   methods: readonly MergeMethod[],
 ): readonly LandingRow[] {
   if (!needsSignatures) return [];
-  const why = `${base} takes signed commits only, and Drover does not sign`;
+  const why = `${base} accepts only signed commits, and Drover does not sign`;
   const remedy = methods.includes('SQUASH')
     ? 'Land by squash: GitHub signs the commit that it makes.'
     : `GitHub would sign a squash. ${allowSquash}`;

@@ -56,7 +56,7 @@ export function describeHold(branch: string, hold: LineHold): string {
       return (
         `${branch} was moved to ${short(target)}, which holds work of ${task} that has not passed the gate; nothing lands on ` +
         `${branch} ${untilDecided}: move ${branch} back to ${short(back)} (git reset --keep where it is checked out, ` +
-        `else git branch -f), or keep the work as yours with drover cancel ${task}`
+        `otherwise git branch -f), or keep the work as your own with drover cancel ${task}`
       );
     }
   }

@@ -8,10 +8,10 @@ export const agentTitles: { readonly [K in AgentKind]: string } = {
   opencode: 'OpenCode',
   gemini: 'Gemini CLI',
   copilot: 'GitHub Copilot CLI',
-  acp: 'Another agent that speaks ACP',
+  acp: 'Another agent that supports ACP',
   'drover-code': 'Drover Code',
   amp: 'Amp',
-  command: 'A command of your own',
+  command: 'Your own command',
   demo: 'Demo agent',
 };
 

@@ -17,14 +17,14 @@ export function whyNotPortable(path: string): string | null {
 }
 
 function whyNameNotPortable(name: string): string | null {
-  if (isLeftOut(name)) return 'git leaves out such a name';
+  if (isLeftOut(name)) return 'git ignores such a name';
   if (device.test(name)) return 'a device name on Windows';
   const found = refusedCharacter.exec(name)?.[0];
   if (found !== undefined) {
     const sign = /\p{Cc}/u.test(found) ? 'a control character' : found;
-    return `Windows allows no ${sign} in a name`;
+    return `Windows does not allow ${sign} in a name`;
   }
-  if (/[. ]$/u.test(name)) return 'Windows allows no dot or blank at the end of a name';
+  if (/[. ]$/u.test(name)) return 'Windows does not allow a dot or a space at the end of a name';
   return null;
 }
 

@@ -114,7 +114,7 @@ export function judgeWork(facts: WorkFacts): Judgement {
           : 'the agent succeeded but changed nothing that git tracks',
         ...ignoredSentence(facts),
         ...(facts.aside === true
-          ? ['work that it has put aside (a stash, another branch) is kept as a snapshot']
+          ? ['work that it moved elsewhere (a stash, another branch) is kept as a snapshot']
           : []),
       ].join('; '),
     ),
@@ -146,7 +146,7 @@ function withReasons({
   heldCauses = {},
 }: WorkFacts): readonly string[] {
   return held.map((path) => {
-    if (path in heldFor) return `${path} (holds what looks like a ${heldFor[path]})`;
+    if (path in heldFor) return `${path} (appears to contain a ${heldFor[path]})`;
     if (path in unportable) return `${path} (${unportable[path]})`;
     const cause = heldCauses[path];
     return cause === undefined ? path : `${path} (${causeWords(cause, path)})`;
@@ -176,7 +176,7 @@ function changesProtected(files: readonly string[]): string {
 
 function leavesUndecided({ marked, asBase }: Undecided): string {
   const parts = [
-    ...(marked.length > 0 ? [`leaves conflict marks in ${named(marked)}`] : []),
+    ...(marked.length > 0 ? [`leaves conflict markers in ${named(marked)}`] : []),
     ...(asBase.length > 0 ? [`leaves the lines from before both changes in ${named(asBase)}`] : []),
   ];
   return parts.join(', and ');

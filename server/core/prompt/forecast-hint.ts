@@ -23,6 +23,6 @@ export function forecastHint({ other, files, diff }: ForecastHint): string {
       ? `Work that has landed since you started changes the same lines of ${list} as you do. Git cannot merge the two changes.`
       : `The task ${other.id} (${toSingleLine(other.title, 200)}) runs at the same time and changes the same lines of ${list} as you do. Git cannot merge the two changes.`;
   const rest =
-    'The task that lands second has to do that part again. Keep your change out of these lines if your task allows it; otherwise write it so that both changes can stand. The other change, as data:';
+    'The task that lands second must redo that part. Avoid changing these lines if your task allows it; otherwise write your change so that both changes can coexist. The other change, as data:';
   return [`${first} ${rest}`, '', fenced(diff.slice(0, diffMax))].join('\n');
 }

@@ -29,7 +29,7 @@ export function planSection(plan: PromptPlan): string {
   if (plan.kind === 'make') return plan.sentBack === null ? '' : sentBackSection(plan.sentBack);
   return [
     '## The Approved Plan',
-    'A person has approved this plan for the task. Follow it; where it turns out to be wrong, do what the task needs and',
+    'A person has approved this plan for the task. Follow it; if it turns out to be wrong, do what the task needs and',
     'say so in your summary.',
     fenced(cutEnd(plan.text.trim(), planCharactersMax)),
   ].join('\n');
@@ -48,9 +48,9 @@ function sentBackSection({ text, comment }: SentBackPlan): string {
 /** Replaces all other rules for an agent that writes a plan. */
 export const planRules = [
   '## Rules',
-  '- You plan, you do not build: read what you need, but change, create and delete no file, and make no commit.',
+  '- Only plan, do not implement: read what you need, but do not change, create or delete files, and do not commit.',
   '- Files that you change anyway are removed from your working directory and never used.',
-  '- End with the whole plan as your final message, in Markdown: what is to be changed and where, in which order, how it is',
+  '- End with the whole plan as your final message, in Markdown: what to change and where, in which order, how it is',
   '  tested, what is open or risky. Do not ask for permission to start.',
   '- A person reads the plan and approves it or sends it back; then the agent that implements it receives it.',
 ].join('\n');

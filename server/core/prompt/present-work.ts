@@ -21,8 +21,8 @@ export function presentWorkSection(work: PresentWork | null): string {
   const lines = ['## What Your Directory Already Holds'];
   lines.push(
     work.from === 'interrupted'
-      ? 'This attempt was stopped and continues now. Your directory holds everything that was done until then, also changes that a person made in it.'
-      : 'Your directory holds the work of the previous attempt, committed or not.',
+      ? 'This attempt was stopped and continues now. Your directory contains all the work so far, including changes that a person made in it.'
+      : 'Your directory contains the work of the previous attempt, committed or not.',
     'Read it first (`git status`, `git diff`, `git log`). Keep what is good, correct what is not, and do not redo what is done.',
   );
   if (work.operation !== null) lines.push(howToEnd(work.operation));

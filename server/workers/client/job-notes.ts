@@ -14,7 +14,7 @@ export function tellPlan(note: Note, plan: UploadPlan): void {
   if (secrets.length > 0) {
     const named = secrets.slice(0, 10).join(', ');
     const more = secrets.length > 10 ? ` and ${secrets.length - 10} more` : '';
-    note(`Not uploaded, as the names look like secrets: ${named}${more}.`);
+    note(`Not uploaded, because the names look like secrets: ${named}${more}.`);
   }
   for (const notice of plan.notices.slice(0, 20)) note(notice);
 }

@@ -190,7 +190,7 @@ suite('event log', () => {
     const missing = (lines.length - keptLines.length) * 'line 00000\n'.length;
     const notes = kept.filter((text) => !text.startsWith('line '));
     assert.deepEqual(notes, [
-      `${missing} bytes of output are not kept here: the log reached its limit, so its middle is left out.`,
+      `${missing} bytes of output are missing here: the log reached its limit, so its middle was dropped.`,
     ]);
     assert.deepEqual(
       readLogTail(path, 3).events.map((event) => (event.type === 'output' ? event.text : '?')),

@@ -119,7 +119,7 @@ suite('inventory of agents', () => {
     for (const kind of ['claude', 'gemini'] as const) {
       const entry = found.get(kind);
       assert.deepEqual([entry?.found, entry?.version, entry?.signedIn], [true, null, null], kind);
-      assert.match(entry?.remedy ?? '', /the project brings or names/u);
+      assert.match(entry?.remedy ?? '', /the project contains or names/u);
     }
     assert.equal(existsSync(mark), false);
     // The same program, named by the person.

@@ -37,7 +37,7 @@ suite('images on the command line', () => {
       description: `Old.\n\n${image}\n\n${image}`,
     });
     const text = await drover(['add', 'T', '--attach', file('a.png', 'no image')]);
-    assert.match(text.err, /a\.png cannot be attached: it is no PNG, JPEG, GIF or WebP image/u);
+    assert.match(text.err, /a\.png cannot be attached: it is not a PNG, JPEG, GIF or WebP image/u);
     assert.deepEqual([text.code, text.backend.calls], [3, []]);
   });
 });

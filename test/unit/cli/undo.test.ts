@@ -41,7 +41,7 @@ suite('command undo', () => {
     const backend = ending('landing.undone');
     const { code, out } = await drover(['undo', 'task-1'], backend);
     assert.equal(code, 0);
-    assert.match(out, /^Depends on task-1, and stays as it is: task-2\./u);
+    assert.match(out, /^Depends on task-1, and stays unchanged: task-2\./u);
     assert.match(out, /task-1 is undone on main/u);
     const asked = backend.calls.filter(({ name }) => name === 'undo');
     assert.deepEqual(

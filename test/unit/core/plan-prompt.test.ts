@@ -31,9 +31,9 @@ const plain: PromptInput = {
 suite('prompts of plans', () => {
   test('a planning agent gets the task, and the rule to write nothing', () => {
     const text = buildPrompt({ ...plain, plan: { kind: 'make', sentBack: null } });
-    for (const words of ['GUIDE', 'WHAT', 'HINT', 'Plan how this task is to be done', 'T-1.1'])
+    for (const words of ['GUIDE', 'WHAT', 'HINT', 'Plan how to do this task', 'T-1.1'])
       assert.ok(text.includes(words), words);
-    assert.match(text, /You plan, you do not build/);
+    assert.match(text, /Only plan, do not implement/);
     assert.doesNotMatch(text, /Implement this task|Commit your work|sub-tasks are done/);
     assert.equal(sentBackPrompt({ ...plain, plan: { kind: 'make', sentBack: null } }), null);
   });
@@ -46,7 +46,7 @@ suite('prompts of plans', () => {
       assert.match(text, /````text\nOLD ``` PLAN\n````/);
       assert.match(text, /NOT SO/);
       assert.match(text, /HINT/);
-      assert.match(text, /You plan, you do not build/);
+      assert.match(text, /Only plan, do not implement/);
     }
     assert.doesNotMatch(next, /WHAT/);
   });

@@ -116,7 +116,7 @@ suite('prompt', () => {
       'DESCRIPTION',
       'Images that the description shows (files outside of your working directory; read them, never change them):\n',
       '- attachment:a.png: /repo/.drover/attachments/a.png\n',
-      '- attachment:b.gif: it is not available where you work; do without it\n',
+      '- attachment:b.gif: it is not available on this machine; work without it\n',
       'Acceptance Criteria:',
     ]);
     assert.doesNotMatch(buildPrompt(full), /Images/u);

@@ -89,7 +89,7 @@ suite('verdict', () => {
     check({ undecided: null }, 'pass', 'land');
     assert.equal(
       judgeWork({ ...facts, undecided }).reason,
-      'leaves conflict marks in a.ts, and leaves the lines from before both changes in b.ts, c.ts',
+      'leaves conflict markers in a.ts, and leaves the lines from before both changes in b.ts, c.ts',
     );
   });
 

@@ -231,6 +231,6 @@ function gapNote(header: SegmentHeader['segment'], at: number): LoggedEvent {
     at,
     type: 'note',
     level: 'warning',
-    text: `${bytes} bytes of output are not kept here: the log reached its limit, so its middle is left out.`,
+    text: `${bytes} bytes of output are missing here: the log reached its limit, so its middle was dropped.`,
   };
 }

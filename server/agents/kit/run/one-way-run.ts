@@ -219,7 +219,9 @@ class OneWayFollower implements ProgramFollower<OneWayOwnEnd> {
 function tellLimits(agent: OneWayAgent, { request, record }: AgentRun): void {
   if (request.runsOn !== 'remote') return;
   const note = (text: string): void => record.emit({ type: 'note', level: 'info', text });
-  note(`A worker cannot ask a person: requests of ${agent.title} that need an answer are refused.`);
+  note(
+    `A worker cannot ask a person, so requests of ${agent.title} that need an answer are refused.`,
+  );
   if (request.resume) {
     note(
       'The conversation so far is not passed to a worker: a new one starts with the whole task.',

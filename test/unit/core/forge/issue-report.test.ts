@@ -40,7 +40,7 @@ suite('reports to issues', () => {
     {
       name: 'a failure',
       work: { ...task, status: 'failed' },
-      says: 'The work has stopped, and a person has to look at it.',
+      says: 'The work has stopped, and a person must check it.',
     },
     {
       name: 'work that waits in a pull request',

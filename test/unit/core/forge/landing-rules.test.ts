@@ -52,7 +52,7 @@ const cases: readonly [LandingTopic, string, Partial<LandingFacts>, RegExp | nul
   ['repository', 'warning', { repository: unread }, /^No right\.$/],
   ['repository', 'error', of({ isArchived: true }), /is archived.*Unarchive it/],
   ['push', 'ok', {}, /^lead may push/],
-  ['push', 'note', of({ scopes: null }), /does not tell the rights.*doctor --forge/],
+  ['push', 'note', of({ scopes: null }), /does not report the permissions.*doctor --forge/],
   ['push', 'note', of({ scopes: ['read:org'] }), /does not tell/],
   ['push', 'note', of({ mayPush: null }), /does not tell/],
   ['push', 'error', of({ mayPush: false }), /^lead may not push to acme\/shop\. Ask/],
