@@ -1,6 +1,6 @@
-// Taking a task over: the agent is stopped and its own interactive program opens in a terminal in
-// the worktree. When that terminal closes the task is returned. Which terminal belongs to which
-// task survives a reload of the window.
+// Taking over a task: the agent is stopped and its own interactive program opens in a terminal in
+// the worktree. When that terminal closes, the task is returned. The mapping of terminals to tasks
+// survives a reload of the window.
 
 import * as vscode from 'vscode';
 import { withProject, type CommandContext, type Handlers } from './commands/context.ts';
@@ -58,7 +58,7 @@ export class TakeOvers implements vscode.Disposable {
     terminal.show();
   }
 
-  /** Closes the terminal of the task, if there is one; that returns the task. */
+  /** Closes the task's terminal, if it exists, which returns the task. */
   closeTerminal(id: string): boolean {
     for (const [terminal, { task }] of this.#byTerminal) {
       if (task !== id) continue;
@@ -93,7 +93,7 @@ export class TakeOvers implements vscode.Disposable {
     await continueAfter(this.#extension, project, about);
   }
 
-  /** After a reload the terminals are there again, as other objects with the same processes. */
+  /** After a reload, the terminals exist again as new objects with the same processes. */
   async #findAgain(): Promise<void> {
     const kept = this.#extension.workspaceState.get<readonly TakenOver[]>(memoryKey, []);
     if (kept.length === 0) return;
@@ -122,7 +122,7 @@ export class TakeOvers implements vscode.Disposable {
   }
 }
 
-/** A program that fails before the person has typed anything has not been worked with. */
+/** If a program fails before the user has typed anything, the user has not worked with it. */
 function hasWorked({ exitStatus, state }: vscode.Terminal): boolean {
   const hasFailed =
     exitStatus?.reason === vscode.TerminalExitReason.Process && (exitStatus.code ?? 0) !== 0;

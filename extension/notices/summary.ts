@@ -26,7 +26,7 @@ export function summarise(board: StatusSnapshot): Summary {
     countOutcomes(tasks.flatMap(({ id }) => outcomes.get(id) ?? []));
   const { queued, blocked } = countsOf(tasksOfActiveRun(board));
   return {
-    // A sub-task has its parent's agent; each candidate has one of its own.
+    // A sub-task shares its parent's agent; each candidate has its own.
     running: board.tasks.filter((task) => task.parent_id === null && ownedStatuses.has(task.status))
       .length,
     waiting: queued + blocked + countsOf(board.tasks).quota,
@@ -54,7 +54,7 @@ export function addUp(summaries: readonly Summary[]): Summary {
 
 const agents = (count: number): string => `${count} agent${count === 1 ? '' : 's'}`;
 
-/** For the status bar, with its icons. */
+/** Formats the counts for the status bar, with its icons. */
 export function statusBarText({ running, waiting, needYou }: Summary): string {
   const parts = [
     running > 0 ? `$(sync~spin) ${running}` : null,
@@ -64,7 +64,7 @@ export function statusBarText({ running, waiting, needYou }: Summary): string {
   return parts.length === 0 ? '$(checklist) Drover' : parts.join('  ');
 }
 
-/** `costs`: lines below the counts. */
+/** `costs` are lines below the counts. */
 export function statusBarHover(
   { running, waiting, needYou }: Summary,
   costs: readonly string[] = [],

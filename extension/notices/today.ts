@@ -13,12 +13,12 @@ export class CostToday {
     this.#changed = changed;
   }
 
-  /** Returns null while it is not known. */
+  /** Returns null while the cost is unknown. */
   of(project: Project): number | null {
     return this.#known.get(project) ?? null;
   }
 
-  /** At once the first time, and then once after each interval in which something changed. */
+  /** Reads at once the first time, and then once after each interval in which something changed. */
   readSoon(project: Project): void {
     if (this.#waiting.has(project)) return;
     const delayMs = this.#known.has(project) ? readAgainMs : 0;
@@ -33,7 +33,7 @@ export class CostToday {
       this.#known.set(project, usd);
       this.#changed();
     } catch {
-      // An older backend does not know the request, and a lost one is asked again.
+      // An older backend does not know the request, and a lost request is repeated.
     } finally {
       this.#waiting.delete(project);
     }

@@ -1,4 +1,4 @@
-// A plan becomes tasks of the board: as it is on its page, or as text in an editor.
+// Adds a plan to the board, either from its page or as text from an editor.
 
 import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';
@@ -25,7 +25,7 @@ export async function addLines(
   throw new Error(`line ${first.line}: ${first.message}`);
 }
 
-/** Resolves with the effect that adding it would have; changes nothing. */
+/** Resolves with the effect of adding it, without changing anything. */
 export async function checkLines(
   project: Project,
   text: string,

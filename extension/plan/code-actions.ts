@@ -1,4 +1,4 @@
-// The light bulb at a problem or a TODO offers to make a task of it.
+// The light bulb at a problem or a TODO offers to make a task from it.
 
 import * as vscode from 'vscode';
 import type { CommandId } from '../ids.ts';
@@ -6,7 +6,7 @@ import { findTodo } from './task-from-code.ts';
 
 const title = 'Drover: Make a Task of This';
 
-/** `isWanted`: Drover is set up in this window. */
+/** `isWanted` is true if Drover is set up in this window. */
 export function registerCodeActions(isWanted: () => boolean): vscode.Disposable {
   const command: CommandId = 'drover.makeTask';
   const provider: vscode.CodeActionProvider = {

@@ -1,4 +1,4 @@
-// A message about finished work as the fields of the task that continues it. Pure.
+// Turns a message about finished work into the fields of the follow-up task. Pure.
 
 import { firstLineOf } from '../../server/core/format.ts';
 

@@ -1,5 +1,5 @@
-// Plans that are not on the board yet, kept in the workspace until they are added or discarded: a
-// panel shows its plan again after a reload.
+// Plans that are not on the board yet, stored in the workspace until they are added or discarded,
+// so that a panel shows its plan again after a reload.
 
 import { randomUUID } from 'node:crypto';
 import type { Memento } from 'vscode';
@@ -13,7 +13,7 @@ interface Kept {
 const memoryKey = 'drover.plans';
 const keptMax = 8;
 
-/** Returns the id to read it by. */
+/** Returns the id of the stored plan. */
 export async function keepPlan(memory: Memento, plan: ShownPlan): Promise<string> {
   const id = `plan-${randomUUID()}`;
   await memory.update(memoryKey, [{ id, plan }, ...keptPlans(memory)].slice(0, keptMax));

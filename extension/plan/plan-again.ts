@@ -1,18 +1,18 @@
-// A plan that could not be made keeps its prompt: it is tried again, as it is or edited.
+// If a plan could not be made, its prompt is kept and can be retried, unchanged or edited.
 
 export interface PlanTries {
-  /** Lets the user change the prompt. Null if the user did not type it. */
+  /** Lets the user edit the prompt. Returns null if the user canceled. */
   readonly edit: ((words: string) => Promise<string | null>) | null;
   /** Returns false if the user stopped it. Rejects if no plan could be made. */
   readonly plan: (words: string) => Promise<boolean>;
-  /** Shows the failure; resolves with the button that was pressed, or null. */
+  /** Shows the failure; resolves with the pressed button, or null. */
   readonly offer: (text: string, buttons: readonly string[]) => Promise<string | null>;
 }
 
 const again = 'Try Again';
 const edited = 'Edit Prompt';
 
-/** Resolves with the prompt for which there is still no plan, or null once there is one. */
+/** Resolves with the prompt that still has no plan, or null once it has one. */
 export async function planAgain(tries: PlanTries, first: string): Promise<string | null> {
   const { edit, plan, offer } = tries;
   for (let words = first; ;) {

@@ -1,4 +1,4 @@
-// The test that a menu of VS Code's test view was opened on: the item itself, or a message of its
+// The test on which a menu of VS Code's test view was opened: the test itself, or a message of its
 // last run.
 
 import type * as vscode from 'vscode';

@@ -1,9 +1,9 @@
-// A task made from an editor: a selection, a problem that VS Code shows, or a TODO. Pure.
+// Makes a task from an editor: a selection, a problem that VS Code shows, or a TODO. Pure.
 
 export interface CodePlace {
   /** Relative to the repository, with slashes. */
   readonly path: string;
-  /** Starts at 1, both included. */
+  /** Starts at 1, inclusive. */
   readonly firstLine: number;
   readonly lastLine: number;
   readonly languageId: string;
@@ -12,7 +12,7 @@ export interface CodePlace {
 
 export interface Problem {
   readonly message: string;
-  /** The source, such as `ts` or `eslint`, with its code if there is one. */
+  /** The source, such as `ts` or `eslint`, with its code if it has one. */
   readonly source: string;
   readonly line: number;
 }
@@ -23,10 +23,10 @@ export interface ProposedTask {
 }
 
 const problemsMax = 20;
-// The words that the feature searches for in people's files; nothing here is unfinished.
+// The words that the feature searches for in users' files; they do not mark unfinished work here.
 const marks = /\b(TODO|FIXME|XXX|HACK)\b\s*(\([^)]*\))?\s*:?\s*(.*)$/;
 
-/** The text after a TODO or a similar word on this line; null if there is none. */
+/** The text after a TODO or a similar word on this line, or null. */
 export function findTodo(line: string): string | null {
   const words = marks.exec(line)?.[3];
   if (words === undefined) return null;
@@ -65,7 +65,7 @@ export function proposeTask(place: CodePlace, problems: readonly Problem[]): Pro
   return { title: shortTitle(title), description: lines.join('\n') };
 }
 
-/** Code with its place, for a description. */
+/** Code with its location, for a description. */
 export function quotedCode(place: CodePlace): string {
   return [`${whereOf(place)}:`, '', ...fenced(place)].join('\n');
 }
@@ -80,7 +80,7 @@ function fenced({ text, languageId }: CodePlace): readonly string[] {
   return fencedText(text, languageId === 'plaintext' ? '' : languageId);
 }
 
-/** A fence that the text itself cannot end. */
+/** A fence that the text itself cannot close. */
 export function fencedText(text: string, language = ''): readonly string[] {
   const isCut = text.length > textCharsMax;
   const shown = isCut ? text.slice(0, textCharsMax) : text;
@@ -89,7 +89,7 @@ export function fencedText(text: string, language = ''): readonly string[] {
   return [`${fence}${language}`, shown.replace(/\n$/, ''), fence, ...(isCut ? ['(cut)'] : [])];
 }
 
-/** The text of a line of Markdown, without the marks of its heading, list, quote or emphasis. */
+/** The text of a line of Markdown, without the markup of a heading, list, quote or emphasis. */
 export function withoutMarks(line: string): string {
   const start = /^(?:#{1,6}\s+|>\s*|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)+/u;
   return line

@@ -1,4 +1,4 @@
-// A task made of a test that VS Code's test view shows, with the message of its failure. Pure.
+// Makes a task from a test that VS Code's test view shows, with the message of its failure. Pure.
 
 import { fencedText, firstLine, shortTitle, type ProposedTask } from './task-from-code.ts';
 
@@ -16,7 +16,7 @@ export interface TestFailure {
   readonly message: string;
   readonly expected: string | null;
   readonly actual: string | null;
-  /** One line for each call, the innermost first. */
+  /** One line per call, innermost first. */
   readonly stack: readonly string[];
 }
 

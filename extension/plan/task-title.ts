@@ -1,9 +1,9 @@
-// The rules for a title that is typed into an input box of VS Code.
+// The rules for a title that the user types into a VS Code input box.
 
 /** The server's limit. */
 const titleCharsMax = 500;
 
-/** Why a text cannot be a task's title; null if it can. */
+/** Returns why a text cannot be a task's title, or null if it can. */
 export function whyNoTitle(text: string): string | null {
   if (text.trim() === '') return 'Write a title.';
   return text.length > titleCharsMax ? 'This is too long.' : null;

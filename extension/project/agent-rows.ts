@@ -1,4 +1,4 @@
-// The agents that can be chosen on this machine: those found and signed in come first. Pure.
+// The agents that can be chosen on this machine, with found and signed-in agents first. Pure.
 
 import { agentTitles } from '../../server/core/plan/agent-titles.ts';
 import { agentKinds, type AgentKind } from '../../server/core/plan/task.ts';
@@ -7,15 +7,17 @@ export interface AgentRow {
   readonly kind: AgentKind;
   readonly label: string;
   readonly description: string;
-  /** The missing part, and how to get it; empty if nothing is missing. */
+  /** The missing part and how to get it, or an empty string if nothing is missing. */
   readonly detail: string;
-  /** A line above this row that names the group; empty: it continues the group before it. */
+  /**
+   * A heading above this row that names the group; if empty, the row continues the previous group.
+   */
   readonly group: string;
-  /** The command line that installs it. Null if it is installed or no installer is known. */
+  /** The command line that installs the agent. Null if it is installed or no installer is known. */
   readonly install: string | null;
 }
 
-/** The command lines with which a person signs in; an agent without one has only keys. */
+/** The command lines that a person uses to sign in; agents without one only use keys. */
 const signInLines: { readonly [K in AgentKind]?: string } = {
   claude: 'claude',
   codex: 'codex login',
@@ -39,7 +41,7 @@ interface Found {
 
 const names = { ...agentTitles, demo: 'Demo agent (no model, no cost)' };
 
-/** `doctor`: the output of `drover doctor --json`; other text tells nothing of any agent. */
+/** `doctor` is the output of `drover doctor --json`; any other text contains no agents. */
 export function agentRows(doctor: string, current: string): readonly AgentRow[] {
   const found = readDoctor(doctor);
   const rows = agentKinds.map((kind) => {
@@ -78,7 +80,7 @@ const groups = [
 
 function groupOf(kind: AgentKind, state: Found | null): (typeof groups)[number] {
   if (state === null) return 'Ready';
-  // It does no work, so it is never the first of the list.
+  // The demo agent does no real work, so it is never first in the list.
   if (kind === 'demo') return 'To try Drover out';
   if (!state.found) return 'Not installed';
   if (state.broken === true) return 'Not working';
@@ -89,7 +91,7 @@ function installLineIn(remedy: string): string | null {
   return /^npm install -g [@\w./-]+?(?=\.?$)/.exec(remedy)?.[0] ?? null;
 }
 
-/** Drops the full stop behind a command line, which would be copied with it. */
+/** Drops the full stop after a command line, which would otherwise be copied with it. */
 function detailFrom(remedy: string, install: string | null): string {
   if (install !== null) return `Enter opens a terminal with: ${install}`;
   return remedy.charAt(0).toUpperCase() + remedy.slice(1);

@@ -34,7 +34,7 @@ function rowOf({ name, ok, message }: Check): ForgeRow {
   const icon = !ok ? 'error' : warning.test(message) ? 'warning' : 'pass';
   return {
     label: `$(${icon}) ${topic.charAt(0).toUpperCase()}${topic.slice(1)}`,
-    // A message is text of the forge in part: it must not bring icons of its own.
+    // A message is partly text from the forge, so it must not add its own icons.
     detail: message.replace(warning, '').replaceAll('$(', '$ ('),
   };
 }

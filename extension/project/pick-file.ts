@@ -1,4 +1,4 @@
-// Files of the repository: chosen in VS Code's own picker with its search, or listed.
+// Files of the repository, listed or chosen in VS Code's own picker with its search.
 
 import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
@@ -7,11 +7,11 @@ import type { Project } from './project.ts';
 const filesMax = 20_000;
 const leftOut = '**/{.git,.drover,node_modules}/**';
 
-/** How long a list of files serves the letters that are typed one after the other. */
+/** How long one list of files serves consecutive keystrokes. */
 const listedForMs = 5_000;
 const listed = new Map<string, { readonly atMs: number; readonly paths: Promise<string[]> }>();
 
-/** The files of the repository, at most so many, as paths from its root. */
+/** Returns the repository's files, up to a limit, as paths relative to its root. */
 export async function repositoryPaths({ root }: Project): Promise<readonly string[]> {
   const known = listed.get(root);
   if (known !== undefined && Date.now() - known.atMs < listedForMs) return await known.paths;
@@ -26,7 +26,7 @@ async function findPaths(root: string, token: vscode.CancellationToken): Promise
   return found.map(({ fsPath }) => relative(root, fsPath).split(sep).join('/')).sort();
 }
 
-/** Its path from the root, with slashes; null when none was chosen. */
+/** Returns the path relative to the root, with slashes, or null if none was chosen. */
 export async function pickFile({ root }: Project): Promise<string | null> {
   const search = new vscode.CancellationTokenSource();
   const paths = findPaths(root, search.token);

@@ -1,4 +1,4 @@
-// The `.drover.toml` of a project, opened and changed in VS Code, so that a person sees each change
+// The `.drover.toml` of a project, opened and edited in VS Code, so that a person sees each change
 // and can undo it.
 
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ export function projectFile(root: string): vscode.Uri {
   return vscode.Uri.file(join(root, '.drover.toml'));
 }
 
-/** `change` returns null if the file has a form that only a person can change. */
+/** `change` returns null if only a person can change a file in this form. */
 export async function changeProjectFile(
   root: string,
   what: string,

@@ -12,10 +12,10 @@ import { fleetVariables } from './secrets.ts';
 import { readSettings } from './settings.ts';
 import { settingVariables, type ExtensionSettings } from './settings-table.ts';
 
-/** The events of this window, as all of it names them. */
+/** The events of this window, under the names that the whole extension uses. */
 export interface ProjectChange {
   readonly project: Project | null;
-  /** `list`: projects came, went, or another one is current. */
+  /** `list`: projects were added or removed, or the current one changed. */
   readonly change: LinkChange | { readonly kind: 'list' };
 }
 
@@ -25,11 +25,11 @@ export interface ProjectOptions {
   readonly access: BackendAccess;
   readonly log: vscode.LogOutputChannel;
   readonly secrets: vscode.SecretStorage;
-  /** For the whole window: each change names its project. */
+  /** Events for the whole window: each change names its project. */
   readonly changed: vscode.EventEmitter<ProjectChange>;
 }
 
-/** The time that a backend may take to start. */
+/** The time that a backend has to start. */
 const settleWaitMs = 25_000;
 
 export class Project implements vscode.Disposable {
@@ -42,8 +42,8 @@ export class Project implements vscode.Disposable {
   constructor({ root, folder, access, log, secrets, changed }: ProjectOptions) {
     this.root = root;
     this.#onChange = changed.event;
-    // The name that the workspace gives its folder: two clones of one repository have the same
-    // basename.
+    // The name that the workspace gives its folder, because two clones of one repository have the
+    // same basename.
     this.name = folder.uri.fsPath === root ? folder.name : basename(root);
     this.folder = folder;
     this.#link = new BackendLink({
@@ -80,7 +80,7 @@ export class Project implements vscode.Disposable {
     this.#link.connect();
   }
 
-  /** Connects if necessary; returns the result (or the state after a while). */
+  /** Connects if necessary; returns the result, or the state after a while. */
   settled(): Promise<Connection> {
     this.connect();
     if (this.connection.kind !== 'connecting') return Promise.resolve(this.connection);
@@ -106,10 +106,12 @@ export class Project implements vscode.Disposable {
   }
 }
 
-/** Variables of VS Code's own processes; they would mislead programs that are started below. */
+/** Variables of VS Code's own processes, which would mislead programs that Drover starts. */
 const ownVariables = /^(VSCODE_|ELECTRON_|CHROME_DESKTOP$|APPLICATION_INSIGHTS_)/;
 
-/** The person's environment without VS Code's own variables, with those of the settings. */
+/**
+ * The person's environment without VS Code's own variables, plus the variables from the settings.
+ */
 export function personEnvironment(settings: ExtensionSettings): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
@@ -118,7 +120,7 @@ export function personEnvironment(settings: ExtensionSettings): Record<string, s
   return { ...environment, ...settingVariables(settings) };
 }
 
-/** VS Code's own program runs the backend; it is plain Node only with this variable. */
+/** VS Code's own program runs the backend; this variable makes it plain Node. */
 function backendEnvironment(settings: ExtensionSettings): Record<string, string> {
   return { ...personEnvironment(settings), ELECTRON_RUN_AS_NODE: '1' };
 }

@@ -1,5 +1,5 @@
-// The repositories of this window: one project for each, found from the workspace's folders, and
-// which one is current.
+// The repositories of this window: one project for each, found through the workspace's folders, and
+// the current one.
 
 import * as vscode from 'vscode';
 import type { Connection } from '../../webview/messages/messages.ts';
@@ -49,7 +49,7 @@ export class Projects implements vscode.Disposable {
     return this.#current;
   }
 
-  /** The state of the current project, or why there is none. */
+  /** The state of the current project, or the reason that none exists. */
   get connection(): Connection {
     return this.#current?.connection ?? this.#withoutProject;
   }
@@ -58,7 +58,7 @@ export class Projects implements vscode.Disposable {
     return this.#all.get(root) ?? null;
   }
 
-  /** The project that a webview shows: that of its own folder, or else the current project. */
+  /** The project that a webview shows: the project of its own folder, otherwise the current one. */
   shownIn(root: string | null): Project | null {
     return root === null ? this.#current : this.byRoot(root);
   }
@@ -116,7 +116,7 @@ export class Projects implements vscode.Disposable {
     return found.size > 0 ? { kind: 'connecting' } : await this.#whyNoRepository();
   }
 
-  /** Asked only if nothing was found: each question to git costs a process. */
+  /** Checked only if nothing was found, because each git query costs a process. */
   async #whyNoRepository(): Promise<Connection> {
     const git = await this.#access.git();
     switch (git.kind) {

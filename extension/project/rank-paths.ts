@@ -1,8 +1,11 @@
-// Which paths fit a typed text, the best first. Pure.
+// Ranks the paths that match a typed text, the best first. Pure.
 
 const shownMax = 20;
 
-/** Sorts by the name of the file, its start before its middle; then by the rest of the path. */
+/**
+ * Sorts by the file name, where a match at its start comes before one in its middle, then by the
+ * rest of the path.
+ */
 export function rankPaths(paths: readonly string[], typed: string): readonly string[] {
   const text = typed.toLowerCase();
   const found = paths.flatMap((path) => {

@@ -1,5 +1,5 @@
-// Keys of those who make remote workers (the key of a cloud's account, the token of a worker that a
-// person runs): in VS Code's secret storage, for each project, and as variables for its runs.
+// Keys of provisioners (the key of a cloud account, or the token of a worker that a person runs):
+// kept in VS Code's secret storage for each project, and passed to runs as variables.
 
 import type * as vscode from 'vscode';
 import { isVariableName } from './secrets.ts';
@@ -21,7 +21,7 @@ export async function remoteVariables(
   return Object.fromEntries(good);
 }
 
-/** An empty key is forgotten. */
+/** An empty key is deleted. */
 export async function storeRemoteKey(
   secrets: vscode.SecretStorage,
   root: string,

@@ -1,5 +1,5 @@
-// The sample project: a small repository with an epic of eight tasks, worked on by the demo agent,
-// without a model.
+// The sample project: a small repository with an epic of eight tasks for the demo agent, which
+// needs no model.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { readSettings } from './settings.ts';
 
 const openedKey = 'drover.sampleOpened';
 
-/** True once, in the window that opens with a sample that was just created. */
+/** True once, in the window that opens with a newly created sample. */
 export async function isFreshSample(
   memory: vscode.Memento,
   roots: readonly string[],

@@ -1,4 +1,4 @@
-// The findings of `drover doctor --sandbox --json`, as a table and in one sentence.
+// Formats the findings of `drover doctor --sandbox --json` as a table and as one sentence.
 
 import { formatCount } from '../../server/core/format.ts';
 

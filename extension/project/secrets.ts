@@ -1,12 +1,10 @@
-// Secrets, kept by VS Code's secret storage and nowhere else: the key that agents sign in with, and
-// the database of a project's fleet. Runs and backends get them as variables.
+// Secrets, which only VS Code's secret storage keeps: the key that agents sign in with, and the
+// database of a project's fleet. Runs and backends get them as variables.
 
 import type * as vscode from 'vscode';
 
 const keyPrefix = 'drover.apiKey.';
-/**
- * Its name marks it as secret: because of that the backend keeps its value out of logs and events.
- */
+/** The name marks the value as secret, so the backend keeps it out of logs and events. */
 const variablePattern = /^(?=.*(KEY|TOKEN|SECRET|PASSWORD))[A-Z][A-Z0-9_]{1,63}$/;
 
 export function isVariableName(text: string): boolean {
@@ -25,7 +23,7 @@ export async function removeKey(secrets: vscode.SecretStorage, variable: string)
   await secrets.delete(keyPrefix + variable);
 }
 
-/** The variable with its key, or nothing when none was stored. */
+/** The variable with its key, or nothing if no key is stored. */
 export async function secretVariables(
   secrets: vscode.SecretStorage,
   variable: string,
@@ -42,7 +40,7 @@ export function isFleetDatabase(url: string): boolean {
   return /^postgres(ql)?:\/\/\S+$/.test(url);
 }
 
-/** Each project has its own; an empty one is forgotten. */
+/** Each project has its own; an empty one is deleted. */
 export async function storeFleetDatabase(
   secrets: vscode.SecretStorage,
   root: string,

@@ -1,4 +1,4 @@
-// Every setting of the extension as data; a test compares it with the manifest, both ways.
+// All settings of the extension as data; a test compares them with the manifest in both directions.
 
 import { keysOf } from '../../server/core/keys-of.ts';
 import {
@@ -9,10 +9,10 @@ import {
 } from '../../server/core/plan/task.ts';
 
 export interface ExtensionSettings {
-  /** Empty: use the project's own settings. */
+  /** If empty, the project's own settings apply. */
   readonly agent: AgentKind | '';
   readonly agentPath: string;
-  /** 0: use the project's own settings. */
+  /** If 0, the project's own settings apply. */
   readonly workers: number;
   readonly gate: string;
   readonly land: '' | LandMode;
@@ -24,8 +24,8 @@ export interface ExtensionSettings {
 }
 
 /**
- * `machine` and `application`: a workspace cannot set it, because a clone brings the settings of
- * its workspace along, and no person accepts them as those of `.drover.toml`.
+ * `machine` and `application`: a workspace cannot set it, because a clone contains workspace
+ * settings that no person accepts, unlike the settings of `.drover.toml`.
  */
 type SettingScope = 'resource' | 'window' | 'machine' | 'application';
 
@@ -61,7 +61,7 @@ export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDef
 
 export const settingNames = keysOf(settingTable);
 
-/** A value from a settings file, or the fallback if it is not a known one. */
+/** Returns a value from a settings file, or the fallback if the value is unknown. */
 export function settingValue<K extends keyof ExtensionSettings>(
   name: K,
   written: unknown,

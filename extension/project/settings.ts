@@ -1,4 +1,4 @@
-// Reads the settings of VS Code for a folder.
+// Reads VS Code's settings for a folder.
 
 import * as vscode from 'vscode';
 import { settingNames, settingValue, type ExtensionSettings } from './settings-table.ts';
@@ -12,8 +12,8 @@ export function readSettings(scope: vscode.Uri | null): ExtensionSettings {
 }
 
 /**
- * Writes the person's own setting, which VS Code allows for every scope. A settings file of a
- * workspace may set only some of them.
+ * Writes the user's own setting, which VS Code allows for every scope. A workspace's settings file
+ * can set only some of them.
  */
 export async function writeUserSetting<K extends keyof ExtensionSettings>(
   name: K,
@@ -23,7 +23,10 @@ export async function writeUserSetting<K extends keyof ExtensionSettings>(
   await section.update(name, value, vscode.ConfigurationTarget.Global);
 }
 
-/** As in VS Code's own lists: whether a single click opens a preview that the next one replaces. */
+/**
+ * As in VS Code's own lists, determines whether a single click opens a preview that the next click
+ * replaces.
+ */
 export function opensBySingleClick(): boolean {
   const section = vscode.workspace.getConfiguration('workbench');
   return (

@@ -1,4 +1,4 @@
-// The findings of `drover doctor --json`, as a table and in one sentence. Pure.
+// Formats the findings of `drover doctor --json` as a table and as one sentence. Pure.
 
 import { formatCount } from '../../server/core/format.ts';
 

@@ -1,5 +1,5 @@
 // The states in which nothing works until a person acts: one plain sentence each, and the command
-// that leads on.
+// for the next step.
 
 import type { Connection } from '../../webview/messages/messages.ts';
 import type { CommandId } from '../ids.ts';
@@ -61,11 +61,11 @@ export function unavailable(reason: UnavailableReason, detail: string | null = n
   return { kind: 'unavailable', reason, message: detail ?? message, action };
 }
 
-/** Which state a refusal of the backend means, by its kind. */
+/** Maps a backend's refusal to a state, by its kind. */
 export function reasonOfRefusal(kind: string): UnavailableReason {
   switch (kind) {
     case 'protocol':
-    // One that is too old to know how an editor greets.
+    // A backend that is too old to know how an editor greets.
     case 'greeting':
       return 'backend_version';
     case 'not_a_repository':

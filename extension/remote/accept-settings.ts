@@ -1,4 +1,4 @@
-// Settings of the project that no person has accepted yet: shown, and accepted by a click.
+// Shows project settings that no person has accepted yet, and accepts them with a click.
 
 import type { TrustReport } from '../../server/protocol/trust-report.ts';
 import type { CommandContext } from '../commands/context.ts';

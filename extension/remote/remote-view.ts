@@ -26,11 +26,9 @@ import {
 /** Runs `drover remote <args>` and returns its answer; throws a refusal. */
 export type AskRemote = <T>(project: Project, args: readonly string[]) => Promise<T>;
 
-/**
- * The board and the leases of workers differ for a few moments: then the list is requested again.
- */
+/** The board and the workers' leases can differ briefly; then the list is requested again. */
 const settleMs = 3_000;
-/** The ages of workers are drawn again. */
+/** The ages of workers are updated. */
 const agesMs = 30_000;
 
 export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<TreeRow> {
@@ -48,7 +46,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
   #atWork = '';
   #loading: Promise<void> | null = null;
   #settling: NodeJS.Timeout | null = null;
-  /** A person has opened the view, whatever the settings contain. */
+  /** A person opened the view, whatever the settings contain. */
   #isWanted = false;
 
   constructor(projects: Projects, ask: AskRemote) {
@@ -68,7 +66,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
     }, agesMs);
   }
 
-  /** The last result; requests it if there was none. */
+  /** Returns the last result, and requests it if none exists. */
   async list(): Promise<RemoteList | null> {
     if (this.#list === null) await this.reload();
     return this.#list;
@@ -109,7 +107,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
     return [...(list === null ? [] : workerRows({ ...facts, list })), this.#uploadRow()];
   }
 
-  /** Only rows of the top are revealed. */
+  /** Only top-level rows are revealed. */
   getParent(): undefined {
     return undefined;
   }

@@ -1,4 +1,4 @@
-// Writes who makes the workers into the text of a `.drover.toml`, and leaves all else as it is.
+// Writes the provisioner into the text of a `.drover.toml` and leaves everything else unchanged.
 // Pure.
 
 import { withTable, withTopValue } from '../../server/core/settings/toml-text.ts';
@@ -6,7 +6,7 @@ import { withTable, withTopValue } from '../../server/core/settings/toml-text.ts
 export interface RemoteSetup {
   /** Keys of `[remote]` with their values. */
   readonly remote: Readonly<Record<string, string>>;
-  /** Whether all tasks run on workers, or null to keep the file's value. */
+  /** Whether all tasks run on workers; null keeps the file's value. */
   readonly runsOn: 'remote' | 'local' | null;
 }
 
@@ -18,8 +18,7 @@ export function withRemote(text: string, { remote, runsOn }: RemoteSetup): strin
 }
 
 /**
- * Names of single hosts in a person's ssh configuration: those that `Host` lines name without
- * wildcards.
+ * Names of single hosts in the user's ssh configuration: names in `Host` lines without wildcards.
  */
 export function parseSshHosts(sshConfig: string): readonly string[] {
   const names = sshConfig

@@ -1,5 +1,5 @@
-// An attempt's upload as a tree: its folders, the largest files, and the files that stay here with
-// the reason. Pure.
+// An attempt's upload as a tree: its folders, the largest files, and the omitted files with the
+// reason. Pure.
 
 import { formatBytes, formatCount } from '../../server/core/format.ts';
 import type { LeftOut } from '../../server/core/work/left-out.ts';
@@ -54,7 +54,7 @@ function group(
   return treeRow({ id: `upload ${name}`, label, icon, children, description });
 }
 
-/** Most files left out whose reasons are unfolded at first. */
+/** Up to this many omitted files, the reasons are expanded at first. */
 const openMax = 12;
 
 function leftOutRow({ left_out: all, left_out_more: more }: RemotePreview): TreeRow {

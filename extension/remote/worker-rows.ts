@@ -1,5 +1,5 @@
-// The existing workers as rows: the task of each, its start, its agent's cost so far, and which are
-// orphans. Pure.
+// The existing workers as rows: each one's task, start time, agent cost so far, and whether it is
+// an orphan. Pure.
 
 import { formatCost, formatDuration } from '../../server/core/format.ts';
 import type { RemoteList, WorkerView } from '../../server/protocol/remote-views.ts';
@@ -64,7 +64,7 @@ function workerRow(worker: WorkerView, { list, tasks, costs, nowMs }: WorkerFact
   const age = created === null ? null : formatDuration(Math.max(0, nowMs - created * 1000));
   const cost = run === null ? undefined : costs.get(costKey(run));
   const title = run === null ? undefined : tasks.get(run.task)?.title;
-  // The view is narrow: facts that change while one watches come first.
+  // The view is narrow, so facts that change while the user watches come first.
   const facts = [
     ...(isRunning ? [] : ['orphan']),
     ...(run === null && isRunning ? ['connection test'] : []),
@@ -82,7 +82,7 @@ function workerRow(worker: WorkerView, { list, tasks, costs, nowMs }: WorkerFact
   ];
   return treeRow({
     id: `worker ${name}`,
-    // An orphan is destroyed by its name; the others are known by their task.
+    // An orphan is destroyed by its name; other workers are identified by their task.
     label: isRunning ? (title ?? name) : name,
     description: facts.join(' · '),
     tooltip: lines.join('\n'),
@@ -101,7 +101,7 @@ function workerRow(worker: WorkerView, { list, tasks, costs, nowMs }: WorkerFact
 }
 
 /**
- * True if the list matches the board: each agent on a worker has one, and each worker with a
+ * True if the list matches the board: each agent on a worker is listed, and each worker with a
  * follower has a running task.
  */
 export function isSettled(
@@ -118,7 +118,7 @@ export function isSettled(
   );
 }
 
-/** Its agent works on a worker at this moment. */
+/** The task's agent is currently running on a worker. */
 export function isOnWorker(task: Pick<TaskView, 'status' | 'phase' | 'runs_on'>): boolean {
   return task.status === 'in_progress' && task.phase === 'agent' && task.runs_on === 'remote';
 }

@@ -27,7 +27,7 @@ function pairOf(root: string, change: ChangeView, file: ChangedFileView): FilePa
   return { label: modified ?? toUriParts(before, path), original, modified };
 }
 
-/** VS Code adds how many files there are. */
+/** VS Code appends the number of files. */
 export function reviewTitle({ title, state }: ChangeView): string {
   const words: { readonly [S in ChangeView['state']]: string } = {
     working: 'running',
@@ -40,7 +40,10 @@ export function reviewTitle({ title, state }: ChangeView): string {
 
 const conflictFilesMax = 200;
 
-/** Left the landed version, right the task's: the two sides that git could not put together. */
+/**
+ * The landed version on the left and the task's on the right: the two sides that git could not
+ * merge.
+ */
 export function conflictPairs(
   root: string,
   { id, commit_sha, conflict_files }: TaskView,

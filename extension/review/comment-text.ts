@@ -1,5 +1,4 @@
-// Comments of a review as the text that the agent is sent, and as drafts that survive a reload.
-// Pure.
+// Review comments as the text that is sent to the agent, and as drafts that survive a reload. Pure.
 
 export interface DraftComment {
   readonly id: string;
@@ -11,7 +10,7 @@ export interface DraftComment {
   /** Starts at 0, as editors count. */
   readonly startLine: number;
   readonly endLine: number;
-  /** The lines that it is about, as they were. */
+  /** The commented lines, as they were. */
   readonly quoted: string;
   readonly text: string;
 }
@@ -19,7 +18,7 @@ export interface DraftComment {
 /** The backend's limit for one message. */
 export const sentMax = 20_000;
 
-/** By file and line; each with its place and its subject. */
+/** Sorted by file and line; each with its location and its subject. */
 export function composeComments(drafts: readonly DraftComment[], general = ''): string {
   const sorted = drafts.toSorted(
     (a, b) => compare(a.path, b.path) || a.startLine - b.startLine || compare(a.id, b.id),
@@ -32,7 +31,7 @@ export function composeComments(drafts: readonly DraftComment[], general = ''): 
 }
 
 /**
- * `path:line`, or `path:first-last`, counted from 1 as people do. A path with odd characters is
+ * `path:line` or `path:first-last`, counted from 1 as people do. A path with unusual characters is
  * quoted.
  */
 function placeOf({ path, startLine, endLine }: DraftComment): string {
@@ -57,7 +56,7 @@ function compare(a: string, b: string): number {
 
 const draftsMax = 2_000;
 
-/** Whatever was kept by another version, or is damaged, is left out. */
+/** Comments that are damaged or were stored by another version are left out. */
 export function readDrafts(kept: unknown): readonly DraftComment[] {
   if (!Array.isArray(kept)) return [];
   return kept.slice(0, draftsMax).flatMap((raw: unknown) => readDraft(raw) ?? []);

@@ -1,5 +1,5 @@
-// Files at a commit as read-only documents, straight from git: a review shows exactly the change
-// that would land.
+// Files at a commit as read-only documents, directly from git, so that a review shows exactly the
+// change that would land.
 
 import * as vscode from 'vscode';
 import type { Projects } from '../project/projects.ts';

@@ -4,12 +4,12 @@
 export const gitScheme = 'drover-git';
 
 export interface GitFile {
-  /** Root of the repository, which identifies the backend to ask. */
+  /** Root of the repository, which determines the backend. */
   readonly root: string;
   readonly sha: string;
   /** Relative to the root, with slashes; null means "no such file at this commit". */
   readonly path: string | null;
-  /** The reviewed task or epic, so that comments find their way. */
+  /** The reviewed task or epic, which comments belong to. */
   readonly review: string;
   readonly side: 'base' | 'head';
 }
@@ -46,7 +46,7 @@ export function readUri(parts: UriParts): GitFile | null {
   return { root, sha, path, review, side };
 }
 
-/** Only names of files in the tree: nothing absolute and nothing that climbs. */
+/** Only names of files in the tree are allowed: nothing absolute, and no `..`. */
 function isInside(path: string): boolean {
   if (path === '' || path.includes('\0')) return false;
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');

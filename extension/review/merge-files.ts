@@ -1,4 +1,4 @@
-// The results of a merge in the editor: their places, their initial content, and when they are
+// The results of a merge in the editor: their locations, their initial content, and when they are
 // done. Pure.
 
 import {
@@ -14,7 +14,7 @@ export interface MergedFile {
   /** Whether base, landed and the task's version have the file. */
   readonly sides: readonly boolean[];
   readonly isMerged: boolean;
-  /** The person wants the lines from before both changes in it. */
+  /** The user wants the lines from before both changes in it. */
   readonly keepsBase?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Merge {
 
 const marks = { ours: '<<<<<<< landed', between: '=======', theirs: '>>>>>>> this task' } as const;
 
-/** Git's own marks: VS Code then starts from the base, and other editors show both sides. */
+/** Git's own markers: VS Code then starts from the base, and other editors show both sides. */
 export function emptyResult(landed: string, task: string): string {
   return [marks.ours, withEnd(landed), `${marks.between}\n`, withEnd(task), marks.theirs]
     .map((part, at) => (at === 0 || at === 4 ? `${part}\n` : part))
@@ -41,13 +41,13 @@ function withEnd(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/** How far a result is. */
+/** The progress of a result. */
 export type ResultState =
-  /** It still has conflict marks. */
+  /** It still contains conflict markers. */
   | { readonly kind: 'marked' }
   /**
-   * Conflicts in it have the lines from before both changes: the merge editor starts with them, and
-   * saves them if VS Code saves by itself.
+   * Conflicts in it have the lines from before both changes: the merge editor starts with these
+   * lines, and stores them if VS Code saves automatically.
    */
   | { readonly kind: 'undecided'; readonly undecided: number; readonly conflicts: number }
   | { readonly kind: 'decided' };
@@ -65,14 +65,17 @@ export function resultText(text: string, { landed, task }: MergeSides): string |
   return text === '' && (landed === null || task === null) ? null : text;
 }
 
-/** The change of a file that lands, as a person reads it before: `+3 −1 in README.md`. */
+/**
+ * The change of a file that will land, in the form shown to a person before the landing: `+3 −1 in
+ * README.md`.
+ */
 export function landingWords(path: string, text: string, sides: MergeSides): string {
   const { added, removed } = countChangedLines(sides.landed, resultText(text, sides));
   if (added + removed === 0) return `no change in ${path}`;
   return `+${added} −${removed} in ${path}`;
 }
 
-/** Files that a question about a landing names. */
+/** The files that a confirmation about a landing names. */
 const wordsMax = 6;
 
 export function joinedWords(words: readonly string[]): string {
@@ -80,7 +83,7 @@ export function joinedWords(words: readonly string[]): string {
   return [...words.slice(0, wordsMax), ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
-/** The parts of a path below the storage folder: nothing of it climbs out of there. */
+/** The components of a path below the storage folder, none of which leads out of it. */
 export function storedName(key: string, path: string): readonly string[] {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.' && part !== '..');
   return [key.replaceAll(/[^\w-]/gu, '_'), ...parts];

@@ -1,6 +1,6 @@
-// A conflict in VS Code's own merge editor: the landed version, the task's, and their common base.
-// The result is a file of this window's storage; once every file is merged, the whole passes the
-// gate and lands.
+// A conflict in VS Code's own merge editor: the landed version, the task's version, and their
+// common base. The result is a file in this window's storage; once every file is merged, the result
+// must pass the gate and then lands.
 
 import * as vscode from 'vscode';
 import type { MergeSides } from '../../server/core/work/merge-faults.ts';
@@ -24,12 +24,12 @@ import {
 } from './merge-files.ts';
 
 const memoryKey = 'merges';
-/** The manifest knows the results by this name, for the button in the merge editor. */
+/** The manifest identifies the results by this name, for the button in the merge editor. */
 const folderName = 'merges';
 const mergesMax = 50;
 const filesMax = 200;
 const titleMax = 60;
-/** Files whose changes are shown before a landing. */
+/** Files whose changes have been shown before a landing. */
 const shownFilesMax = 20;
 const showMaxMs = 10_000;
 
@@ -55,7 +55,7 @@ export class Merges implements vscode.Disposable {
     });
   }
 
-  /** Returns false if a conflicting file is not text, or the result cannot be stored. */
+  /** Returns false if a conflicting file is not text, or if the result cannot be stored. */
   async open(project: Project, task: TaskView): Promise<boolean> {
     const folder = this.#extension.storageUri;
     if (folder === undefined) return false;
@@ -104,8 +104,8 @@ export class Merges implements vscode.Disposable {
   }
 
   /**
-   * The button in the merge editor: VS Code's own check for conflicts that are left, then the next
-   * file, then the landing.
+   * The button in the merge editor: runs VS Code's own check for remaining conflicts, then opens
+   * the next file, then starts the landing.
    */
   async accept(args: readonly unknown[]): Promise<void> {
     const [called] = args;
@@ -122,8 +122,8 @@ export class Merges implements vscode.Disposable {
   }
 
   /**
-   * Completes the merge in VS Code's own editor, which asks about conflicts that are left; then the
-   * next file, then the landing.
+   * Completes the merge in VS Code's own editor, which asks about remaining conflicts; then opens
+   * the next file, then starts the landing.
    */
   async #complete(merge: Merge, file: MergedFile): Promise<void> {
     await this.#show(merge, file);
@@ -139,7 +139,7 @@ export class Merges implements vscode.Disposable {
     await this.#goOn(merge, file, after.kind === 'undecided');
   }
 
-  /** The one way to land lines that neither side wants. */
+  /** The only way to land lines that neither side wants. */
   async #confirmBase(
     { path }: MergedFile,
     { undecided, conflicts }: { readonly undecided: number; readonly conflicts: number },
@@ -154,8 +154,8 @@ export class Merges implements vscode.Disposable {
   }
 
   /**
-   * A saved result counts once it decides every conflict: with Auto Save, VS Code saves the base as
-   * soon as the editor opens.
+   * A saved result counts only once it resolves every conflict, because with Auto Save, VS Code
+   * saves the base as soon as the editor opens.
    */
   async #saved(output: string): Promise<void> {
     const merge = this.#all().find(({ files }) => files.some((file) => file.output === output));
@@ -261,7 +261,7 @@ export class Merges implements vscode.Disposable {
     this.#messages.tell('info', `Your merge of “${title}” is being tested and lands.`);
   }
 
-  /** A person sees the change before it lands: as counts, and as a diff if they want it. */
+  /** The user sees the change before it lands: as counts, and as a diff on request. */
   async #confirmLanding(merge: Merge, lands: string): Promise<boolean> {
     const question = `Land your merge of “${plainText(merge.title, titleMax)}”?`;
     const detail = `It lands ${lands}. The gate runs on the merged result first. Nothing is pushed.`;
@@ -284,7 +284,7 @@ export class Merges implements vscode.Disposable {
     await vscode.commands.executeCommand('vscode.diff', ...uris, title, { preview: false });
   }
 
-  /** Something in it was opened again after it was accepted. */
+  /** A part of it was reopened after it was accepted. */
   async #openAgain(merge: Merge, open: MergedFile): Promise<void> {
     const files = merge.files.map((file) =>
       file.output === open.output ? { ...file, isMerged: false } : file,
@@ -321,7 +321,7 @@ function progressOf({ files }: Merge): Progress {
   return next === undefined ? { kind: 'done' } : { kind: 'next', file: next };
 }
 
-/** An editor's current text of it, saved or not. */
+/** Its current text in an editor, saved or not. */
 async function textAt(output: string): Promise<string> {
   const open = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === output);
   if (open !== undefined) return open.getText();
@@ -329,7 +329,7 @@ async function textAt(output: string): Promise<string> {
   return new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
 }
 
-/** False if conflicts are left, or if another editor is active. */
+/** False if conflicts remain, or if another editor is active. */
 function isTaken(answer: unknown): boolean {
   return (
     typeof answer === 'object' &&
@@ -361,7 +361,7 @@ async function untilShown(output: string, path: string): Promise<void> {
   for (const subscription of subscriptions) subscription.dispose();
 }
 
-/** Editors of the results would stay, with files that no longer exist. */
+/** Otherwise, editors of the results would stay open for files that no longer exist. */
 async function closeTabs({ files }: Merge): Promise<void> {
   const outputs = new Set(files.map(({ output }) => output));
   const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);

@@ -1,5 +1,5 @@
-// A merge conflict: the files that both sides have changed, the task's version beside the landed
-// one.
+// A merge conflict: shows the files that both sides have changed, with the task's version beside
+// the landed one.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 import { plainText } from '../notices/plain-text.ts';
@@ -9,7 +9,7 @@ import { openPairs } from './open-pairs.ts';
 
 const titleMax = 120;
 
-/** Returns false if git no longer knows both sides, so that only the change itself can be shown. */
+/** Returns false if git no longer has both sides, so that only the change itself can be shown. */
 export async function openConflict(project: Project, task: TaskView): Promise<boolean> {
   const { onto: landed } = await project.request('conflict', { id: task.id });
   const pairs = conflictPairs(project.root, task, landed);

@@ -1,5 +1,5 @@
-// Opens a change in VS Code's own multi-diff editor, each file at its base against the version that
-// would land.
+// Opens a change in VS Code's own multi-diff editor, which compares each file's base with the
+// version that would land.
 
 import * as vscode from 'vscode';
 import { candidatesOf, candidateWords } from '../../server/protocol/candidates.ts';
@@ -40,7 +40,7 @@ export function showChange(shown: () => ShownReviews): CommandHandler {
   });
 }
 
-/** The change of one candidate against that of another, file by file. */
+/** Compares the changes of two candidates file by file. */
 export const compareCandidates: CommandHandler = withProject(
   async ({ messages }, project, target) => {
     const { board } = project;

@@ -89,8 +89,8 @@ export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCo
 }
 
 /**
- * Sends the comments in the diff, with a message about the whole change; without either nothing can
- * be sent.
+ * Sends the comments in the diff, with a message about the whole change; at least one of the two is
+ * required.
  */
 export async function sendBack(
   context: CommandContext,

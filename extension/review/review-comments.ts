@@ -1,5 +1,5 @@
-// Comments on a change, written in the diff itself. They are drafts of this workspace until they
-// are sent back to the agent; a reload loses none.
+// Comments on a change, written in the diff itself. They are drafts in this workspace until they
+// are sent back to the agent, and survive a reload.
 
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
@@ -41,7 +41,7 @@ export class ReviewComments implements vscode.Disposable {
     return composeComments(this.of(review, root), general);
   }
 
-  /** A comment that was written in the editor: kept, and shown as one. */
+  /** A comment that was written in the editor is stored, and shown as a comment. */
   async add({ thread, text }: vscode.CommentReply): Promise<void> {
     const file = readUri(thread.uri);
     const words = text.slice(0, commentMax).trim();
@@ -66,7 +66,7 @@ export class ReviewComments implements vscode.Disposable {
     await this.#keep(this.#drafts.filter(({ id }) => id !== found[0]));
   }
 
-  /** They have been sent. */
+  /** The comments were sent. */
   async clear(drafts: readonly DraftComment[]): Promise<void> {
     const gone = new Set(drafts.map(({ id }) => id));
     for (const id of gone) {
@@ -81,7 +81,7 @@ export class ReviewComments implements vscode.Disposable {
     const range = new vscode.Range(startLine, 0, endLine, 0);
     const comment: vscode.Comment = {
       author: { name: 'You' },
-      // A plain string is taken for Markdown: text is made harmless first.
+      // VS Code treats a plain string as Markdown, so the text is escaped first.
       body: new vscode.MarkdownString().appendText(text),
       mode: vscode.CommentMode.Preview,
       label: 'draft',

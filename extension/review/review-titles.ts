@@ -1,4 +1,4 @@
-// The titles of open reviews, and which review each represents. Pure.
+// The titles of open reviews, and the review that each title represents. Pure.
 
 import { taskNeed } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -7,13 +7,13 @@ export interface ShownReview {
   readonly root: string;
   /** The task or epic. */
   readonly id: string;
-  /** The commit that is shown. */
+  /** The displayed commit. */
   readonly head: string;
 }
 
 /**
- * Whether the shown state waits for this person's decision: not a file that a transcript names, and
- * not a review that was decided, or whose work has changed since.
+ * Whether the displayed state waits for this person's decision. False for a file that a transcript
+ * names, and for a review that was decided or whose work has changed since.
  */
 export function isUnderReview(
   board: Pick<StatusSnapshot, 'tasks' | 'epics'>,
@@ -29,7 +29,8 @@ export function isUnderReview(
 export type Titles = Readonly<Record<string, ShownReview>>;
 
 /**
- * A title identifies one state of one review: another one of the same name gets its id and commit.
+ * A title identifies one state of one review; another review with the same name gets its id and
+ * commit appended.
  */
 export function freeTitle(titles: Titles, title: string, review: ShownReview): string {
   const candidates = [title, `${title} · ${review.id}`];
@@ -42,7 +43,7 @@ function isFree(present: ShownReview | undefined, { root, id, head }: ShownRevie
   return present.root === root && present.id === id && present.head === head;
 }
 
-/** VS Code puts the number of files behind the title, in the person's language. */
+/** VS Code appends the number of files to the title, in the user's language. */
 export function isLabelOf(label: string, title: string): boolean {
   return label === title || label.startsWith(`${title} (`);
 }
@@ -53,7 +54,7 @@ export function titled(titles: Titles, label: string): ShownReview | null {
   return longest?.[1] ?? null;
 }
 
-/** Titles stored by another version are left out. */
+/** Titles stored by another version are ignored. */
 export function readTitles(kept: unknown): Titles {
   if (typeof kept !== 'object' || kept === null) return {};
   return Object.fromEntries(

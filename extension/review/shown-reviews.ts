@@ -1,5 +1,5 @@
-// Which review is visible: VS Code does not report the contents of a multi-diff editor, so its
-// title is remembered.
+// Determines which review is visible: VS Code does not report the contents of a multi-diff editor,
+// so its title is remembered.
 
 import * as vscode from 'vscode';
 import { setContext } from '../notices/context-keys.ts';
@@ -21,7 +21,7 @@ const titlesMax = 50;
 export class ShownReviews implements vscode.Disposable {
   readonly #memory: vscode.Memento;
   readonly #subscriptions: readonly vscode.Disposable[];
-  /** Titles of open reviews that a person still has to decide. */
+  /** Titles of open reviews that a person must still decide. */
   readonly #waiting = new Set<string>();
 
   constructor(memory: vscode.Memento, projects: Projects) {
@@ -43,8 +43,8 @@ export class ShownReviews implements vscode.Disposable {
   }
 
   /**
-   * The title to open the review under: that of another review, or of an older state of this one,
-   * gets an addition.
+   * The title for opening the review; if another review, or an older state of this one, has the
+   * same title, it gets an addition.
    */
   async note(title: string, review: ShownReview): Promise<string> {
     const titles = this.#titles();
@@ -56,7 +56,7 @@ export class ShownReviews implements vscode.Disposable {
   }
 
   /**
-   * Finds the review that a command was called on, or else the one whose editor has the focus.
+   * Finds the review that a command was called on, otherwise the one whose editor has the focus.
    * Returns null if that editor shows no review.
    */
   find(args: readonly unknown[]): ShownReview | null {
@@ -73,7 +73,7 @@ export class ShownReviews implements vscode.Disposable {
     return titled(this.#titles(), tab.label);
   }
 
-  /** A review whose decision was made, in whatever window, has nothing left to decide. */
+  /** A review that was decided in any window needs no further decision. */
   async #closeDecided(projects: Projects): Promise<void> {
     const decided: string[] = [];
     for (const [title, review] of Object.entries(openOnes(this.#titles()))) {
@@ -106,8 +106,8 @@ function openOnes(titles: Titles): Titles {
 }
 
 /**
- * The class is not public (yet): for an input that extensions may not know, VS Code gives nothing,
- * or only this.
+ * The class is not public (yet): VS Code returns undefined or this for an input that is hidden from
+ * extensions.
  */
 function isMultiDiff(input: unknown): boolean {
   return (

@@ -1,5 +1,5 @@
-// Completion and hovers in `.drover.toml`. An extension for TOML offers the same from the schema
-// that the manifest names, so nothing is registered beside it.
+// Completion and hovers in `.drover.toml`. If a TOML extension is installed, it offers the same
+// from the schema that the manifest names, so nothing is registered.
 
 import * as vscode from 'vscode';
 import { listOffers, findSetting, type SettingSchema } from './toml-help.ts';

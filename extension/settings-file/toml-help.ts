@@ -1,7 +1,7 @@
-// Which keys and values are possible at a place of `.drover.toml`, and the meaning of a setting, by
-// the schema that the extension ships. Pure: reads only as much TOML as the place needs.
+// The possible keys and values at a position in `.drover.toml`, and the meaning of a setting, from
+// the schema that the extension contains. Pure: it parses only as much TOML as the position needs.
 
-/** The parts of a JSON schema that are used. */
+/** The supported parts of a JSON schema. */
 export interface SettingSchema {
   readonly description?: string;
   readonly type?: string;
@@ -24,7 +24,7 @@ const keyBefore = /^\s*([A-Za-z0-9_-]*)$/u;
 const tableBefore = /^\s*\[([A-Za-z0-9_.-]*)$/u;
 const valueBefore = /^\s*([A-Za-z0-9_-]+)\s*=\s*"?([A-Za-z0-9_-]*)$/u;
 
-/** The table that a line is in; empty before the first one. */
+/** The table that a line belongs to; empty before the first table. */
 function tableAt(lines: readonly string[], line: number): readonly string[] {
   for (let at = line; at >= 0; at -= 1) {
     const name = header.exec(lines[at] ?? '')?.[1];
@@ -48,7 +48,7 @@ function schemaAt(schema: SettingSchema, path: readonly string[]): SettingSchema
   return found;
 }
 
-/** `column`: the caret's, from 0. */
+/** `column` is the caret's column, from 0. */
 export function listOffers(
   schema: SettingSchema,
   lines: readonly string[],
@@ -72,7 +72,7 @@ export function listOffers(
   );
 }
 
-/** The setting that is named at a place, with its description; null for anything else. */
+/** The setting named at a position, with its description; null for anything else. */
 export function findSetting(
   schema: SettingSchema,
   lines: readonly string[],

@@ -1,4 +1,4 @@
-// The running parts as in-host tests see them.
+// The running parts, as in-host tests see them.
 
 import type { ExportsWhenReady, ProjectForTests } from './exports.ts';
 import type { Messages } from '../notices/messages.ts';

@@ -1,4 +1,4 @@
-// The value that activation returns: the extension's real parts, for tests that run inside the
+// The value that activation returns: the extension's real parts, for tests that run in the
 // extension host.
 
 import type * as vscode from 'vscode';
@@ -22,20 +22,20 @@ export interface ProjectForTests {
 export interface DroverExports {
   /** How long `activate` itself took. */
   readonly activationMs: number;
-  /** Loads everything that activation leaves for later. */
+  /** Loads everything that activation defers. */
   ready(): Promise<ExportsWhenReady>;
 }
 
 export interface ExportsWhenReady {
   projects(): readonly ProjectForTests[];
-  /** Resolves when the current project's state satisfies `holds`; asks again at every change. */
+  /** Resolves when the current project's state satisfies `holds`; checks again at every change. */
   until(
     holds: (connection: Connection, board: StatusSnapshot | null) => boolean,
     timeoutMs: number,
   ): Promise<ProjectForTests | null>;
   /** Sentences that were shown as messages, oldest first (bounded). */
   readonly shown: readonly string[];
-  /** Measurements that webviews took of themselves, latest first (bounded). */
+  /** Measurements that webviews made of themselves, latest first (bounded). */
   readonly measurements: readonly { readonly name: string; readonly ms: number }[];
   /** The MCP servers that are offered to VS Code, before their environment is resolved. */
   mcpServers(): readonly vscode.McpStdioServerDefinition[];

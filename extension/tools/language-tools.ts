@@ -10,7 +10,7 @@ import { startLikeAsked } from '../commands/runs.ts';
 import type { Project } from '../project/project.ts';
 import { confirmation } from './tool-questions.ts';
 
-/** Carries a tool out on a connected project. A refusal is thrown for the model to read. */
+/** Runs a tool on a connected project. A refusal is thrown, so that the model reads it. */
 export async function invokeTool(
   name: PersonToolName,
   input: unknown,
@@ -24,7 +24,7 @@ export async function invokeTool(
   });
 }
 
-/** The message of VS Code while a tool runs, and its question before; has no effects. */
+/** VS Code's message while a tool runs, and its confirmation before. It has no effects. */
 export function prepareTool(
   name: PersonToolName,
   input: unknown,

@@ -1,5 +1,4 @@
-// Offers `drover mcp` to whatever in VS Code speaks MCP: one server for each repository of the
-// window.
+// Offers `drover mcp` to all MCP clients in VS Code: one server for each repository of the window.
 
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
@@ -7,7 +6,9 @@ import { droverVersion } from '../../server/protocol/version.ts';
 
 export const mcpProviderId = 'drover.mcp';
 
-/** `environment`: the variables that a run of this repository needs beside VS Code's own. */
+/**
+ * `environment`: the variables that a run of this repository needs in addition to VS Code's own.
+ */
 export function registerMcpServers(
   extensionUri: vscode.Uri,
   roots: () => readonly string[],
@@ -31,7 +32,7 @@ export function registerMcpServers(
   );
 }
 
-/** Nothing of a repository is run before it is trusted. */
+/** Nothing of a repository runs before it is trusted. */
 export function mcpServers(
   extensionUri: vscode.Uri,
   roots: readonly string[],

@@ -1,5 +1,5 @@
-// The question to a person before a tool of a language model changes something: the exact rows, by
-// title. Pure.
+// The confirmation before a language model's tool changes something: the exact rows, by title.
+// Pure.
 
 import { randomBytes } from 'node:crypto';
 import { formatCount } from '../../server/core/format.ts';
@@ -18,7 +18,7 @@ export interface Confirmation {
   readonly lines: readonly string[];
 }
 
-/** Returns null if the tool will refuse, which needs no question. */
+/** Returns null if the tool will refuse, because that needs no confirmation. */
 export function confirmation(
   name: PersonToolName,
   input: unknown,

@@ -1,4 +1,4 @@
-// A row of one of Drover's own trees as VS Code shows it.
+// A row of one of Drover's own trees in VS Code's format.
 
 import * as vscode from 'vscode';
 import { plainText } from '../notices/plain-text.ts';

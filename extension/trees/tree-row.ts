@@ -1,28 +1,28 @@
-// A row of the views of remote workers and of machines: its texts, and the rows below it. Pure.
+// A row of the views of remote workers and of machines: its texts, and its child rows. Pure.
 
 export interface TreeRow {
-  /** Stable for the same item, so that VS Code keeps it open. */
+  /** Stable for the same item, so that VS Code keeps it expanded. */
   readonly id: string;
   readonly label: string;
   readonly description: string;
   readonly tooltip: string;
-  /** Name of a codicon, and of a theme colour for it. */
+  /** Name of a codicon, and of its theme color. */
   readonly icon: string;
   readonly color: string | null;
-  /** For the conditions of the manifest. */
+  /** For the manifest's conditions. */
   readonly context: string;
   readonly isOpen: boolean;
   readonly children: readonly TreeRow[];
   /** A worker that can be destroyed. */
   readonly worker: WorkerOfRow | null;
-  /** Opened by a click; a null attempt is the latest one. */
+  /** Opened by a click; a null attempt means the latest one. */
   readonly stream: { readonly task: string; readonly attempt: number | null } | null;
 }
 
 export interface WorkerOfRow {
   readonly name: string;
   readonly isRunning: boolean;
-  /** Null if it names no task of this clone. */
+  /** Null if the row names no task of this clone. */
   readonly task: string | null;
   /** Null if the board does not know the task. */
   readonly title: string | null;

@@ -1,6 +1,6 @@
-// A board on its way to a webview: its JSON, deflated. VS Code walks every value of an object on
-// each of its hops, and in a remote window sends it over a socket: with 10,000 tasks that took most
-// of the time until a panel showed. Pure.
+// A board for a webview: its JSON, deflated. VS Code copies every value of an object on each of its
+// hops, and in a remote window sends it over a socket: with 10,000 tasks, this took most of the
+// time until a panel appeared. Pure.
 
 import { deflateRawSync } from 'node:zlib';
 import { packTasks } from '../../server/protocol/packed-tasks.ts';
@@ -13,7 +13,7 @@ export function packedBoard(board: StatusSnapshot): PackedBoard {
   return { ...board, tasks: packTasks(board.tasks) };
 }
 
-/** The same bytes for the same board: several panels show it. */
+/** Returns the same bytes for the same board, because several panels show it. */
 export function boardBytes(board: StatusSnapshot): Uint8Array {
   const known = encoded.get(board);
   if (known !== undefined) return known;
@@ -23,6 +23,6 @@ export function boardBytes(board: StatusSnapshot): Uint8Array {
 }
 
 export function deflated(json: string): Uint8Array {
-  // The quickest level: more saves little of so much repetition.
+  // The fastest level, because others save little with such repetitive data.
   return new Uint8Array(deflateRawSync(json, { level: 1 }));
 }

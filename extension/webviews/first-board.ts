@@ -1,4 +1,5 @@
-// The part of a board that a page is written with, so that it draws before it has asked. Pure.
+// The part of a board that is embedded in a page, so that the page draws before its first request.
+// Pure.
 
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 
@@ -7,9 +8,9 @@ const rowsMax = 200;
 const ancestorsMax = 10;
 
 /**
- * A small board is sent whole. Of a larger one, the task page gets the task and its direct
- * neighbors; the rest arrives with the answer to its first request. Returns null if the page must
- * wait for that answer.
+ * A small board is embedded completely. For a larger one, the task page gets the task and its
+ * direct neighbors; the rest arrives with the answer to its first request. Returns null if the page
+ * must wait for that answer.
  */
 export function firstBoard(board: StatusSnapshot, taskId: string | null): StatusSnapshot | null {
   if (board.tasks.length <= rowsMax) return board;
@@ -27,7 +28,7 @@ export function firstBoard(board: StatusSnapshot, taskId: string | null): Status
   };
 }
 
-/** Ids that the page of this task names; the most important ones if there are too many. */
+/** Ids that the page of this task names; only the most important ones if there are too many. */
 function nearTo(tasks: readonly TaskView[], task: TaskView): ReadonlySet<string> {
   const children = tasks.filter(({ parent_id: parent }) => parent === task.id);
   const dependents = tasks.filter(({ blocked_by: blockers }) => blockers.includes(task.id));
@@ -51,7 +52,7 @@ function ancestorsOf(tasks: readonly TaskView[], task: TaskView): readonly strin
   return ids;
 }
 
-/** The choice of another epic needs all of them; a long list of them waits. */
+/** The choice of another epic needs all epics; a long list of them waits for the answer. */
 function epicsFor({ epics }: StatusSnapshot, task: TaskView): StatusSnapshot['epics'] {
   return epics.length <= rowsMax ? epics : epics.filter(({ id }) => id === task.epic_id);
 }

@@ -42,7 +42,7 @@ const nothing = {};
 export function hostActions(parts: HostActionParts): Actions {
   const { messages } = parts;
   return {
-    // The state itself goes its own way, as a push.
+    // The state itself is sent separately, as a push.
     hello: () => Promise.resolve(nothing),
     ...taskActions(parts),
     ...composerActions(parts),

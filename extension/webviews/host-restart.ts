@@ -1,15 +1,15 @@
-// Whether this extension host follows another one in the same window, whose panels have no owner
-// then. Pure.
+// Detects whether this extension host follows another one in the same window, whose panels have no
+// owner then. Pure.
 
 import type { Memento } from 'vscode';
 
 /**
- * Whether the window is that of the previous extension host (`same`: its panels are lost), another
- * one (`new`: VS Code restores every panel, however long that takes), or unknown.
+ * Whether the window is the previous extension host's (`same`: its panels are lost), another one
+ * (`new`: VS Code restores every panel, however long that takes), or unknown.
  */
 export type HostRestart = 'same' | 'new' | 'unknown';
 
-/** VS Code's session value in builds without telemetry: the same in every window. */
+/** VS Code's session value in builds without telemetry, which is the same in every window. */
 const noSession = 'someValue.sessionId';
 const sessionKey = 'drover.session';
 

@@ -1,5 +1,5 @@
 // The page around a webview's script: a strict content security policy, the icon font, and an empty
-// body that the script fills. It loads no style sheet: scripts would wait for it. Pure.
+// body that the script fills. It loads no style sheet, because scripts would wait for it. Pure.
 
 export interface PageOptions {
   readonly title: string;
@@ -9,12 +9,13 @@ export interface PageOptions {
   readonly script: string;
   readonly iconFont: string;
   /**
-   * Different for each page: VS Code shows the same one again when a hidden webview is shown again.
+   * Different for each page, because VS Code shows the same page again when a hidden webview is
+   * shown again.
    */
   readonly id: string;
-  /** The subject of the webview: restored with the webview's state after a reload. */
+  /** The subject of the webview, which is restored with the webview's state after a reload. */
   readonly subject: unknown;
-  /** Drawn before the extension answers (`FirstState`). Null to draw nothing. */
+  /** Drawn before the extension answers (`FirstState`). If null, nothing is drawn. */
   readonly first: unknown;
 }
 
@@ -30,12 +31,12 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
 }
 
-/** Text in double quotes of a style sheet in the page, which it can end neither of. */
+/** Text that can end neither the double quotes of a style sheet in the page nor the style sheet. */
 function cssText(text: string): string {
   return text.replace(/[\\"<>\n\r\f]/g, (each) => `\\${each.charCodeAt(0).toString(16)} `);
 }
 
-/** JSON that cannot end the script that contains it. */
+/** JSON that cannot end the surrounding script. */
 function scriptJson(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -48,7 +49,7 @@ export function policy(cspSource: string, nonce: string): string {
     `script-src 'nonce-${nonce}'`,
     `style-src ${cspSource} 'nonce-${nonce}'`,
     `font-src ${cspSource}`,
-    // A blob is made by our own script from bytes of the extension: no text can name one.
+    // Drover's own script creates blobs from the extension's bytes, and no text can name one.
     `img-src ${cspSource} blob:`,
     "base-uri 'none'",
     "form-action 'none'",
@@ -56,15 +57,15 @@ export function policy(cspSource: string, nonce: string): string {
 }
 
 /**
- * The page gives the component's state and the subject one common place in VS Code's state of the
- * webview: VS Code hands it to the serializer after a reload, which then knows the panel's subject.
- * The window's own memory has it too, for a panel that is opened again: after it was closed, or
- * lost with its extension host.
+ * The page stores the component's state and the subject together in VS Code's state of the webview.
+ * After a reload, VS Code passes it to the serializer, which then knows the panel's subject. The
+ * window's own memory has it too, for a panel that is opened again after it was closed or lost with
+ * its extension host.
  */
 const keepSubject = `
 const api = acquireVsCodeApi();
 const known = api.getState() ?? null;
-// It was reused for another subject before it was hidden.
+// The panel was reused for another subject before it was hidden.
 if (known?.id === id) subject = known.subject;
 const place = (of) => document.title + ' ' + JSON.stringify(of);
 const read = (of) => {
@@ -74,14 +75,14 @@ const read = (of) => {
     return undefined; // no storage here, or nothing of ours in it
   }
 };
-// A panel that got another page still has the state of its former subject.
+// A panel that got another page still has the state of its previous subject.
 const kept = JSON.stringify(known?.subject) === JSON.stringify(subject) ? known : null;
 let mine = kept === null ? read(subject) : kept.component;
 const store = (of, state) => {
   try {
     sessionStorage.setItem(place(of), JSON.stringify(state));
   } catch {
-    // No storage here, or it is full.
+    // Storage is unavailable or full.
   }
 };
 const keep = () => {
@@ -91,7 +92,7 @@ const keep = () => {
 keep();
 const shared = {
   subject,
-  // A page that is shown again has kept something, and its first state is an old one.
+  // A page that is shown again has stored a state, and its embedded first state is outdated.
   first: kept === null ? first : null,
   postMessage: (message) => api.postMessage(message),
   getState: () => mine,
@@ -114,9 +115,9 @@ globalThis.acquireVsCodeApi = () => shared;
 `;
 
 /**
- * VS Code searches for `data-vscode-context` from the target of a right click upwards, and does not
- * see into components' shadow trees: this copies the values from there to the body first. Inner
- * values win over outer ones.
+ * VS Code searches for `data-vscode-context` upward from the target of a right click, but does not
+ * see into components' shadow trees. This first copies the values from there to the body. Inner
+ * values take precedence over outer ones.
  */
 const carryContext = `
 const baseContext = document.body.dataset.vscodeContext;
@@ -130,7 +131,7 @@ window.addEventListener('contextmenu', (event) => {
     try {
       context = { ...context, ...JSON.parse(own) };
     } catch {
-      // Not JSON: of no meaning to VS Code either.
+      // It is not JSON, so VS Code ignores it as well.
     }
   }
   document.body.dataset.vscodeContext = JSON.stringify(context);
@@ -160,7 +161,9 @@ body > :not(script) { display: block; height: 100%; }
 `;
 }
 
-/** The value that a serializer gets: the subject that `page` stored, null if it is none of ours. */
+/**
+ * The value that a serializer gets: the subject that `page` stored, or null for a foreign value.
+ */
 export function parseSubject(state: unknown): unknown {
   return typeof state === 'object' && state !== null && 'subject' in state ? state.subject : null;
 }

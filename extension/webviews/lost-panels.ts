@@ -1,16 +1,16 @@
 // When only the extension host dies, VS Code starts a new one and leaves the old one's panels in
 // the window, disconnected: neither the serializer nor anything else is notified
-// (microsoft/vscode#225410, pull request 226069, open). A visible panel of ours that was not
-// restored to us is such a one: its tab is replaced.
+// (microsoft/vscode#225410, pull request 226069, open). A visible panel of Drover's that was not
+// restored is such a panel: its tab is replaced.
 
 import * as vscode from 'vscode';
 import type { HostRestart } from './host-restart.ts';
 import { panelNames, webviewIds, type PanelName } from '../ids.ts';
 
 export interface LostPanelsParts {
-  /** Titles of the panels that are held, of one kind and in one column. */
+  /** Titles of the panels that are owned, of one kind and in one column. */
   readonly held: (name: PanelName, column: vscode.ViewColumn) => readonly string[];
-  /** Opens the panel of a lost tab again in its place; false when nothing is known of it. */
+  /** Reopens the panel of a lost tab in its place; false if nothing is known about it. */
   readonly reopen: (name: PanelName, tab: vscode.Tab) => boolean;
   readonly restart: HostRestart;
 }
@@ -64,7 +64,7 @@ export class LostPanels implements vscode.Disposable {
   }
 
   /**
-   * Tabs of a title that are not held; after a reload those that were not shown yet are such ones.
+   * Tabs with a title that is not owned; after a reload, tabs that were not shown yet also count.
    */
   unheld(name: PanelName, title: string): readonly vscode.Tab[] {
     return vscode.window.tabGroups.all.flatMap(({ tabs, viewColumn }) => {

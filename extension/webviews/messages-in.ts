@@ -1,4 +1,4 @@
-// Messages of webviews are checked before use, because a webview shows untrusted text. Pure.
+// Checks messages of webviews before use, because a webview shows untrusted text. Pure.
 
 import { isOneOf } from '../../server/core/one-of.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type HostActionName,
 } from '../../webview/messages/messages.ts';
 
-/** Every host action by name, so that the compiler asks for new ones. */
+/** Every host action by name, so that the compiler requires new ones. */
 const hostActionNames: { readonly [N in HostActionName]: true } = {
   hello: true,
   runEpic: true,
@@ -63,10 +63,10 @@ const asksMax = 1_000;
 
 export type MessageIn =
   | Extract<FromWebview, { type: 'selection' }>
-  /** Each is still to be read: one that is refused does not refuse the others. */
+  /** Each request is checked separately, so that a refused one does not affect the others. */
   | { readonly type: 'asks'; readonly asks: readonly unknown[] };
 
-/** The message, or null if none of our webviews would send it. */
+/** The message, or null if none of Drover's webviews would send it. */
 export function readMessage(raw: unknown): MessageIn | null {
   const { type, asks, ids, hasFocus } = fieldsOf(raw);
   switch (type) {
@@ -82,7 +82,7 @@ export function readMessage(raw: unknown): MessageIn | null {
   }
 }
 
-/** Returns null if a webview may not ask for this. */
+/** Returns null if a webview may not send this request. */
 export function readAsk(raw: unknown): Ask | null {
   const { ask, name, to, params } = fieldsOf(raw);
   if (typeof ask !== 'number' || typeof name !== 'string') return null;
@@ -106,7 +106,7 @@ const changingActions: ReadonlySet<string> = new Set<HostActionName>([
   'attachFiles',
 ]);
 
-/** Whether a person does something with it, beyond reading. */
+/** Whether a person uses it for something other than reading. */
 export function isChange({ to, name }: Ask): boolean {
   return to === 'backend' ? !isOneOf(readingRequests, name) : changingActions.has(name);
 }

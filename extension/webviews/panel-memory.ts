@@ -1,5 +1,5 @@
-// The subjects of this workspace's panels, by the title of their tab: nothing else is known of a
-// tab whose extension host has died.
+// The subjects of this workspace's panels by tab title, because nothing else is known about a tab
+// whose extension host has died.
 
 import type { Memento } from 'vscode';
 import { panelNames, type PanelName } from '../ids.ts';
@@ -28,7 +28,7 @@ export class PanelMemory {
     void this.#memory.update(memoryKey, all);
   }
 
-  /** Newest first; several when titles are equal. */
+  /** Newest first; several if titles are equal. */
   subjectsOf(name: PanelName, title: string): readonly Subject[] {
     return this.#all()
       .filter((each) => each.name === name && each.title === title)

@@ -1,4 +1,4 @@
-// The subject of a webview, in the form that survives a reload. Pure.
+// The subject of a webview, in a form that survives a reload. Pure.
 
 export interface Subject {
   /** Root of the project, or null for the current project. */
@@ -10,7 +10,7 @@ export interface Subject {
 
 export const noSubject: Subject = { root: null, id: null, attempt: null };
 
-/** The restored state after a reload is a webview's: every field is checked. */
+/** The state restored after a reload comes from a webview, so every field is checked. */
 export function readSubject(raw: unknown): Subject {
   if (typeof raw !== 'object' || raw === null) return noSubject;
   const { root, id, attempt } = raw as Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export function readSubject(raw: unknown): Subject {
   };
 }
 
-/** Equal keys show the same thing: there is one panel for each. */
+/** Subjects with equal keys share one panel. */
 export function subjectKey(name: string, { root, id, attempt }: Subject): string {
   return JSON.stringify([name, root, id, attempt]);
 }

@@ -1,5 +1,5 @@
-// The panels of the editor area: one for each attempt, one grid, one board; brought back after a
-// reload.
+// The panels of the editor area: one for each attempt, one grid, one board. They are restored after
+// a reload.
 
 import * as vscode from 'vscode';
 import type { TaskView } from '../../server/protocol/views.ts';
@@ -14,15 +14,17 @@ import { WebviewHost, webviewOptions, type WebviewSurroundings } from './webview
 
 interface OpenPanel {
   readonly panel: vscode.WebviewPanel;
-  /** Another one, with its key, when a single click reuses the panel. */
+  /** Another subject, with its key, if a single click reuses the panel. */
   host: WebviewHost;
   key: string;
 }
 
-/** More panels than a person uses; the one that was not viewed for longest is closed. */
+/** More panels than a person uses; the least recently viewed one is closed. */
 const panelsMax = 64;
 const titleMax = 40;
-/** VS Code shows tabs of its own previews in italics; an extension's panel has only its title. */
+/**
+ * VS Code shows tabs of its own previews in italics, but an extension's panel has only its title.
+ */
 const previewMark = ' (preview)';
 
 const titles: { readonly [N in PanelName]: string } = {
@@ -91,7 +93,7 @@ export class Panels implements vscode.Disposable {
     return host;
   }
 
-  /** Shows the page of a task beside the focus, in the panel of the last single click. */
+  /** Shows the page of a task without moving the focus, in the panel of the last single click. */
   preview(subject: Subject): void {
     const present = this.#open.get(subjectKey('stream', subject));
     if (present !== undefined) return present.panel.reveal(undefined, true);
@@ -121,7 +123,7 @@ export class Panels implements vscode.Disposable {
     return this.#preview?.host === host;
   }
 
-  /** A panel that a person works in is not replaced by the next click. */
+  /** The next click does not replace a panel in which a person works. */
   keep(host: WebviewHost): void {
     if (this.#preview?.host === host) this.#keep(this.#preview);
   }
@@ -142,7 +144,7 @@ export class Panels implements vscode.Disposable {
     const subject = readSubject(parseSubject(state));
     const present = this.#open.get(subjectKey(name, subject));
     if (name === 'stream' && subject.id === null) return panel.dispose();
-    // VS Code was only slow: its own panel stays, the one that took its place goes.
+    // VS Code was only slow: its own panel stays, and its replacement is removed.
     if (present !== undefined && this.#reopened.has(present)) present.panel.dispose();
     else if (present !== undefined) return panel.dispose();
     this.#adopt(name, subject, panel);
@@ -158,7 +160,8 @@ export class Panels implements vscode.Disposable {
       const { subject } = open.host;
       if (subject.root !== root || subject.id === null) continue;
       const task = taskOf(subject.id);
-      // Removed from the plan: nothing is left to be shown. One that was never seen may still come.
+      // The task was removed from the plan, so nothing is left to show. A task that was never seen
+      // may still appear.
       if (task === null && this.#wasSeen.has(open)) open.panel.dispose();
       else this.#dress(open, task);
     }
@@ -221,7 +224,7 @@ export class Panels implements vscode.Disposable {
       if (this.#preview === open) this.#preview = null;
       onClosed(open.host);
     });
-    // The panel of a single click is in front while the focus is still on the clicked row.
+    // The panel of a single click is in front while the clicked row still has the focus.
     const onState = (): void => {
       if (panel.visible) open.host.shown();
       else open.host.hidden();
@@ -248,7 +251,7 @@ export class Panels implements vscode.Disposable {
     return new WebviewHost(name, subject, panel.webview, place, this.#parts.around);
   }
 
-  /** Known from the start if possible: VS Code draws its tabs again for each change. */
+  /** Set from the start if possible, because VS Code redraws its tabs for each change. */
   #titleOf(name: PanelName, subject: Subject, isPreview = false): string {
     const task = name === 'stream' ? this.#taskOf(subject) : null;
     return task === null ? titles[name] : pageTitle(task, subject, isPreview);
@@ -271,7 +274,7 @@ export class Panels implements vscode.Disposable {
   }
 
   dispose(): void {
-    // The panels stay: VS Code keeps them for the next window and gives them back through the
+    // The panels stay: VS Code keeps them for the next window and restores them through the
     // serializer.
     this.#lost.dispose();
     for (const { host } of this.#open.values()) host.dispose();

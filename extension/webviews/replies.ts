@@ -1,19 +1,19 @@
-// Replies to requests of one batch go back together, so far as they are ready about then; long ones
-// are packed.
+// Replies to the requests of one batch are sent together if they are ready at about the same time;
+// long ones are compressed.
 
 import type { Ask, Reply, WebviewRequestName } from '../../webview/messages/messages.ts';
 import { deflated } from './board-bytes.ts';
 
-/** Their answers are lists of objects that grow with the history of a project. */
+/** Their answers are lists of objects that grow with a project's history. */
 const longAnswers: ReadonlySet<string> = new Set<WebviewRequestName>([
   'report',
   'runs.list',
   'past.status',
 ]);
-/** A shorter answer arrives sooner unpacked. */
+/** A shorter answer arrives sooner without compression. */
 const packedCharsMin = 16_384;
 
-/** The answer to an ask: packed if that is quicker. */
+/** The answer to a request, compressed if that is faster. */
 export function replyTo({ ask, name }: Pick<Ask, 'ask' | 'name'>, result: unknown): Reply {
   const json = longAnswers.has(name) ? JSON.stringify(result) : '';
   return json.length < packedCharsMin
@@ -26,7 +26,10 @@ const togetherMs = 8;
 
 type Post = (replies: readonly Reply[]) => void;
 
-/** Posts each reply once; null is posted if no answer is expected. None may be rejected. */
+/**
+ * Posts each reply once; null is posted if no answer is expected. None of the promises may be
+ * rejected.
+ */
 export function answerTogether(answers: readonly Promise<Reply | null>[], post: Post): void {
   const gathered = new GatheredReplies(answers.length, post);
   for (const answer of answers) void answer.then((reply) => gathered.take(reply));

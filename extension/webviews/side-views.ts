@@ -1,4 +1,4 @@
-// The two views of the side bar, from the moment VS Code shows them first.
+// The two views of the side bar, from the time VS Code first shows them.
 
 import type * as vscode from 'vscode';
 import { sideViews, type SideViewName } from '../ids.ts';
@@ -28,7 +28,7 @@ export class SideViews {
     return this.#shown.get(name)?.host ?? null;
   }
 
-  /** The host of a view that VS Code was asked to show, which it may do a moment later. */
+  /** The host of a view that VS Code was asked to show, which can take a moment. */
   async shown(name: SideViewName): Promise<WebviewHost> {
     const present = this.#shown.get(name)?.host;
     if (present !== undefined) return present;
@@ -64,7 +64,7 @@ export class SideViews {
     this.#showBadge(name);
   }
 
-  /** The repository that the views show, if there are several. */
+  /** The repository that the views show, if the window has several. */
   describe(repository: string | undefined): void {
     this.#repository = repository;
     for (const { view } of this.#shown.values()) this.#showRepository(view);
@@ -75,7 +75,7 @@ export class SideViews {
     else if (view.description !== undefined) delete view.description;
   }
 
-  /** VS Code has no view before it is shown for the first time: its badge is kept until then. */
+  /** VS Code does not create a view before it is first shown, so its badge is stored until then. */
   #showBadge(name: SideViewName): void {
     const view = this.#shown.get(name)?.view;
     const badge = this.#badges.get(name);
@@ -90,7 +90,7 @@ export class SideViews {
   }
 }
 
-/** A page that is taken away, or was there before this extension host, does not say it itself. */
+/** A page that is removed, or existed before this extension host, does not report this itself. */
 function leave(name: SideViewName): void {
   if (name === 'tree') setContext('drover.inTree', false);
 }

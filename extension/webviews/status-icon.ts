@@ -1,5 +1,4 @@
-// The icon and colour that a status has wherever VS Code itself shows one (tabs, quick picks).
-// Pure.
+// The icon and color of a status in VS Code's own UI (tabs, quick picks). Pure.
 
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 
@@ -10,7 +9,7 @@ export interface StatusIcon {
 
 export const statusIcons: { readonly [S in TaskStatus]: StatusIcon } = {
   ready: { icon: 'circle', color: null },
-  // No spinning: VS Code draws no animated icon on the tab of a panel.
+  // It does not spin, because VS Code draws no animated icon on a panel's tab.
   claimed: { icon: 'sync', color: 'charts.blue' },
   in_progress: { icon: 'sync', color: 'charts.blue' },
   blocked: { icon: 'lock', color: 'disabledForeground' },

@@ -1,5 +1,5 @@
-// The extension's end of one webview: its page, its requests, and the changes that are pushed to
-// it. Independent of the panels' content.
+// The extension's side of one webview: its page, its requests, and the changes that are pushed to
+// it. It does not depend on the panel's content.
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
@@ -27,7 +27,7 @@ import { isChange, readAsk, readMessage, refusedAsk } from './messages-in.ts';
 import { answerTogether, replyTo } from './replies.ts';
 import type { Subject } from './panel-subject.ts';
 
-/** The dependencies that every webview needs to answer its questions. */
+/** The dependencies that every webview needs to answer requests. */
 export interface WebviewSurroundings {
   readonly extensionUri: vscode.Uri;
   readonly projects: Pick<Projects, 'shownIn' | 'onChange'>;
@@ -43,11 +43,11 @@ export interface WebviewSurroundings {
     name: Exclude<HostActionName, CommandActionName>,
     params: object,
   ) => Promise<unknown>;
-  /** Carries out a person's decision on a task, and starts a run if the next step needs one. */
+  /** Applies a person's decision on a task, and starts a run if the next step needs one. */
   readonly decided: <T>(webview: WebviewHost, id: string, request: () => Promise<T>) => Promise<T>;
-  /** `hasFocus`: the keyboard is in its page. */
+  /** `hasFocus`: its page has the keyboard focus. */
   readonly selected: (webview: WebviewHost, hasFocus: boolean) => void;
-  /** A person changes something in it. */
+  /** A person edits something in it. */
   readonly changed: (webview: WebviewHost) => void;
   readonly log: vscode.LogOutputChannel;
 }
@@ -87,11 +87,11 @@ export class WebviewHost implements vscode.Disposable {
   readonly #subscriptions: readonly vscode.Disposable[];
   readonly #hasGreeted = Promise.withResolvers<void>();
   #isGone = false;
-  /** A page exists and has asked for its state. */
+  /** A page exists and has requested its state. */
   #isListening = false;
-  /** Hidden, and not asked to show anything since. */
+  /** It is hidden, and was not asked to show anything since. */
   #isAsleep = false;
-  /** Ids of the rows selected in it. */
+  /** Ids of the rows that are selected in it. */
   selection: readonly string[] = [];
   #goal: LogPlace | null = null;
 
@@ -126,7 +126,7 @@ export class WebviewHost implements vscode.Disposable {
     });
   }
 
-  /** The state that the page draws at once, instead of asking for it first. */
+  /** The state that the page draws at once, without requesting it first. */
   #first(): FirstState | null {
     const { board, ...state } = this.#around.state(this);
     const task = this.name === 'stream' ? this.subject.id : null;
@@ -145,16 +145,16 @@ export class WebviewHost implements vscode.Disposable {
   }
 
   /**
-   * A hidden webview gets no messages (VS Code drops them): it requests everything when it is
-   * shown. A page that is kept gets them once it draws its next content.
+   * A hidden webview gets no messages (VS Code drops them), so it requests everything when it is
+   * shown. A page that stays loaded gets them once it draws its next content.
    */
   push(message: Pushed): void {
     if (this.#isHeard()) this.#post(message);
   }
 
   /**
-   * Shows something else in the existing page, which is far faster than another page. Returns false
-   * if no page would receive it.
+   * Shows something else in the existing page, which is far faster than creating another page.
+   * Returns false if no page would receive it.
    */
   reuse(subject: Subject): boolean {
     const { isVisible, isKept } = this.#place;
@@ -166,33 +166,36 @@ export class WebviewHost implements vscode.Disposable {
     return true;
   }
 
-  /** Uses the script that the page has loaded. */
+  /** Uses the script that the page has already loaded. */
   #draw(): void {
     this.#isAsleep = false;
     this.#post({ type: 'reuse', subject: this.subject, first: this.#first() });
   }
 
-  /** VS Code drops the page and loads it again when it is shown; one that is kept must rest. */
+  /**
+   * VS Code unloads the page and loads it again when it is shown; a page that stays loaded must be
+   * inactive.
+   */
   hidden(): void {
     this.#isAsleep = true;
     if (!this.#place.isKept) this.#isListening = false;
     else if (this.#isListening) this.#post({ type: 'rest' });
   }
 
-  /** A page that was kept draws its subject with the current board. */
+  /** A page that stayed loaded draws its subject with the current board. */
   shown(): void {
     if (this.#isAsleep && this.#isListening) this.#draw();
     this.#isAsleep = false;
   }
 
-  /** Moves a stream to a place of its log: at once, or as soon as it is shown. */
+  /** Moves a stream to a position in its log: at once, or as soon as it is shown. */
   goTo(place: LogPlace): void {
     this.#goal = place;
-    // A page that starts asks by itself.
+    // A page that starts sends its own request.
     this.push({ type: 'do', action: 'place', ids: [] });
   }
 
-  /** Once: a page that is made again keeps its place. */
+  /** Only once, because a page that is created again keeps its position. */
   takePlace(): LogPlace | null {
     const goal = this.#goal;
     this.#goal = null;
@@ -229,7 +232,7 @@ export class WebviewHost implements vscode.Disposable {
         return;
       case 'attached':
         return;
-      // A board that was read again replaces the webview's.
+      // A board that was read again replaces the webview's board.
       case 'board':
       case 'connection':
       case 'list':
@@ -281,7 +284,7 @@ export class WebviewHost implements vscode.Disposable {
       if (message.name === 'hello') {
         this.#isListening = true;
         this.#hasGreeted.resolve();
-        // It was hidden while it loaded.
+        // It was hidden while it was loading.
         if (this.#isAsleep) this.hidden();
       }
       return replyTo(message, result);

@@ -1,5 +1,5 @@
-// The second bundle: everything that activation leaves for later. Hands the server's own code in as
-// plain functions.
+// The second bundle: everything that activation defers. It passes in the server's own code as plain
+// functions.
 
 import * as vscode from 'vscode';
 import {
@@ -30,7 +30,7 @@ const access: BackendAccess = {
   makeSample,
 };
 
-/** `startedMs`: when the activation started, on this process's clock. */
+/** `startedMs`: the time at which the activation started, on this process's clock. */
 export async function openWindow(
   extension: vscode.ExtensionContext,
   startedMs: number,

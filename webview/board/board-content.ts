@@ -1,4 +1,4 @@
-// The data of both views of a board: the graph and the Kanban columns.
+// The data for both views of a board: the graph and the Kanban columns.
 
 import { LitElement, type PropertyDeclarations } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';

@@ -1,5 +1,5 @@
 // The board at an earlier time: how far back an epic's history goes, and its state at the requested
-// time. During a request, only the latest further one waits.
+// time. During a request, only the latest further request waits.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -19,7 +19,7 @@ export class BoardPast implements ReactiveController {
   #isAsking = false;
   /** The selected epic, or null for all. */
   #epic: string | null = null;
-  /** Null if no earlier state is shown, or it has no run. */
+  /** Null if no earlier state is shown, or if it has no run. */
   life: Life | null = null;
   /** The requested time. */
   atMs = 0;
@@ -112,7 +112,7 @@ function wordsOf(error: unknown): string {
 
 const allowed: ReadonlySet<string> = new Set(['openStream', 'copy', 'measured']);
 
-/** The connection for an earlier state: it can be read, but not changed. */
+/** The connection for an earlier state, which is read-only. */
 export function readOnlyHost(host: Host): Host {
   const refuse = (): Promise<never> =>
     Promise.reject(new AskFailure('past', 'This is an earlier state. It is read-only.'));

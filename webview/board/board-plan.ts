@@ -1,5 +1,4 @@
-// People's edits of the plan on the board: adding and removing dependencies, each of which can be
-// undone.
+// Edits of the plan on the board: adding and removing dependencies, each of which can be undone.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { AskFailure } from '../shared/asks.ts';

@@ -1,4 +1,5 @@
-// The styles of the board's bar, its notes and its Kanban columns, from VS Code's theme variables.
+// The styles of the board's bar, its messages and its Kanban columns, from VS Code's theme
+// variables.
 
 import { css } from 'lit';
 

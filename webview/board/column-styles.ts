@@ -7,7 +7,7 @@ export const cardHeightPx = 110;
 export const columnStyles = css`
   :host {
     display: block;
-    /* All of them fit beside the side bar of a window 1,000 px wide. */
+    /* All columns fit beside the side bar in a window 1,000 px wide. */
     flex: 1 1 176px;
     min-width: 96px;
     min-height: 0;

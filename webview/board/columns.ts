@@ -1,4 +1,4 @@
-// The Kanban columns: which tasks are in which, and the facts on a task's card.
+// The Kanban columns: which tasks each contains, and the facts on a task's card.
 
 import { candidatesOf, candidateWords, taskAbove } from '../../server/protocol/candidates.ts';
 import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
@@ -44,11 +44,11 @@ export function chooseColumn(task: TaskView, isAsking: boolean): ColumnName {
 export interface Card {
   readonly task: TaskView;
   readonly epic: string | null;
-  /** Its agent has asked and waits for the answer. */
+  /** The agent has asked a question and waits for the answer. */
   readonly isAsking: boolean;
-  /** Sub-tasks run inside of their task, so they have no card of their own. */
+  /** Sub-tasks run inside their task, so they have no separate card. */
   readonly parts: { readonly done: number; readonly total: number };
-  /** They have no card of their own either. */
+  /** They have no separate card either. */
   readonly candidates: readonly TaskView[];
   /** Titles of its blockers. */
   readonly waitsFor: readonly string[];
@@ -56,7 +56,9 @@ export interface Card {
 
 export type Columns = { readonly [N in ColumnName]: readonly Card[] };
 
-/** `epic`: the selected one, null for all. Among the ended tasks, the last one comes first. */
+/**
+ * `epic` is the selected epic, or null for all. Ended tasks are sorted by their end, latest first.
+ */
 export function groupByColumn(board: StatusSnapshot, epic: string | null): Columns {
   const epics = new Map(board.epics.map(({ id, title }) => [id, title]));
   const titles = new Map(board.tasks.map(({ id, title }) => [id, title]));
@@ -90,7 +92,7 @@ function latestFirst(a: Card, b: Card): number {
   return b.task.updated_at - a.task.updated_at;
 }
 
-/** Sub-tasks of every level count for the task at the top. */
+/** Sub-tasks of every level count toward their top-level task. */
 function partsOf(tasks: readonly TaskView[]): Map<string, { done: number; total: number }> {
   const parents = new Map(tasks.map(({ id, parent_id }) => [id, parent_id]));
   const found = new Map<string, { done: number; total: number }>();
@@ -119,7 +121,7 @@ function topOf(id: string, parents: ReadonlyMap<string, string | null>): string 
 
 const shownCharsMax = 300;
 
-/** Titles and reasons are untrusted text: they are shortened and made harmless. */
+/** Titles and reasons are untrusted text, so they are shortened and sanitized. */
 export function shown(text: string): string {
   return visibleLine(text.slice(0, shownCharsMax));
 }
@@ -148,7 +150,7 @@ export function cardFacts({ task, parts, isAsking }: Card, nowMs: number): reado
 
 const namedMax = 3;
 
-/** Why a card waits, or which gate runs on it; null if its column already shows all of it. */
+/** Why a card waits, or which gate runs on it; null if its column already shows this. */
 export function cardReason({ task, candidates, waitsFor }: Card): string | null {
   if (task.status === 'blocked' && task.blocked_reason !== null) return shown(task.blocked_reason);
   const live = candidates.filter(({ status }) => status !== 'cancelled');

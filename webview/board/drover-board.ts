@@ -1,5 +1,4 @@
-// The board: the same tasks as Kanban columns or as the graph of dependencies, of one epic or of
-// all.
+// The board: the same tasks as Kanban columns or as the dependency graph, for one epic or for all.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -33,7 +32,7 @@ export class DroverBoard extends LitElement {
   #board: BoardController | null = null;
   #plan: BoardPlan | null = null;
   #past: BoardPast | null = null;
-  /** The host that shows the past. */
+  /** The host that shows an earlier state. */
   #pastHost: Host | null = null;
   #pastPlan: BoardPlan | null = null;
   #memory: BoardMemory = freshMemory;
@@ -82,7 +81,7 @@ export class DroverBoard extends LitElement {
     </div>`;
   }
 
-  /** The selected epic; one that no longer exists counts as none. */
+  /** The selected epic; an epic that no longer exists counts as none. */
   #epic(board: StatusSnapshot): string | null {
     const { epic } = this.#memory;
     const wanted = epic === undefined ? (this.#board?.state?.subject.id ?? null) : epic;
@@ -142,7 +141,7 @@ export class DroverBoard extends LitElement {
 
   #pastContent({ board, atMs }: BoardPast): TemplateResult | typeof nothing {
     if (board === null) return nothing;
-    // A menu's action applies to the current tasks.
+    // A menu action applies to the current tasks.
     const stay = (event: Event): void => {
       event.preventDefault();
       event.stopPropagation();
@@ -150,7 +149,7 @@ export class DroverBoard extends LitElement {
     return html`<div class="earlier" @contextmenu=${stay}>${this.#content(board, atMs)}</div>`;
   }
 
-  /** `atMs`: the time of an earlier state, which is read-only. */
+  /** `atMs` is the time of an earlier state, which is read-only. */
   #content(board: StatusSnapshot, atMs: number | null): TemplateResult {
     const epic = this.#epic(board);
     const host = atMs === null ? this.host : this.#pastHost;

@@ -1,4 +1,4 @@
-// One column of the Kanban board: a list of cards, of which only those in sight are on the page.
+// One column of the Kanban board: a list of cards, of which only the visible ones are on the page.
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -16,8 +16,8 @@ export interface ColumnParts {
   readonly open: (id: string) => void;
   readonly chosen: (id: string) => void;
   /**
-   * Moves to the column beside it, at about the same height. Returns false if none there has a
-   * card.
+   * Moves to the adjacent column at about the same height. Returns false if no column on that side
+   * has a card.
    */
   readonly beside: (step: -1 | 1, index: number) => void;
 }
@@ -58,7 +58,7 @@ export class DroverColumn extends LitElement {
     return this.cards.findIndex(({ task }) => task.id === this.#active);
   }
 
-  /** Gives the focus to the card at an index, or to the last one. */
+  /** Focuses the card at an index, or the last one. */
   focusCard(index: number): void {
     this.#goTo(Math.min(index, this.cards.length - 1));
     this.#scroller()?.focus();
@@ -138,8 +138,8 @@ export class DroverColumn extends LitElement {
   }
 
   /**
-   * The mouse focuses before it clicks: nothing may move under it. So the first card in sight is
-   * chosen.
+   * The mouse moves the focus before it clicks, and nothing may move under it then, so the first
+   * visible card is selected.
    */
   readonly #onFocus = (): void => {
     if (this.activeIndex >= 0) return;

@@ -1,5 +1,5 @@
-// The dependency graph: blockers left, their dependents right; navigated, zoomed and edited by
-// mouse and keyboard.
+// The dependency graph: blockers on the left, dependents on the right; navigated, zoomed and edited
+// with mouse and keyboard.
 
 import { html, nothing, svg, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';

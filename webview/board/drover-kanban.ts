@@ -1,4 +1,4 @@
-// The Kanban board: columns by state, navigated by the arrow keys.
+// The Kanban board: columns by state, navigated with the arrow keys.
 
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { Ticks } from '../shared/ticks.ts';
@@ -9,7 +9,7 @@ import { BoardContent } from './board-content.ts';
 import { kanbanStyles } from './board-styles.ts';
 
 const tickMs = 1_000;
-/** Columns whose cards name a duration; the others need not be drawn each second. */
+/** Columns whose cards show a duration; the others need not be redrawn each second. */
 const hasTimes: ReadonlySet<string> = new Set(['working', 'asks']);
 
 export class DroverKanban extends BoardContent {
@@ -17,7 +17,7 @@ export class DroverKanban extends BoardContent {
     atMs: { attribute: false },
   };
   static override styles = [kanbanStyles];
-  /** The time that is shown, or null for now. */
+  /** The displayed time, or null for now. */
   declare atMs: number | null;
   #columns: Columns | null = null;
   #parts: readonly ColumnParts[] = [];

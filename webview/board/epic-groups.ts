@@ -1,4 +1,4 @@
-// Epics as single nodes of the graph, if all of their tasks would be too many to read. Pure.
+// Shows epics as single nodes of the graph if all of their tasks would be too many to read. Pure.
 
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { completedShare } from '../../server/core/plan/outcome-words.ts';
@@ -10,11 +10,11 @@ export const tasksInSightMax = 100;
 
 export interface GroupedBoard {
   readonly board: StatusSnapshot;
-  /** The label of each node that stands for an epic, by the id of the epic. */
+  /** The label of each node that represents an epic, by the epic's id. */
   readonly groups: ReadonlyMap<string, string>;
 }
 
-/** `epic`: the chosen one, whose tasks are shown as they are. */
+/** `epic` is the selected epic, whose tasks are shown individually. */
 export function groupedByEpic(board: StatusSnapshot, epic: string | null): GroupedBoard {
   const tops = board.tasks.filter(({ parent_id: parent }) => parent === null);
   if (epic !== null || tops.length <= tasksInSightMax) return { board, groups: new Map() };
@@ -41,7 +41,7 @@ export function groupedByEpic(board: StatusSnapshot, epic: string | null): Group
   return { board: { ...board, tasks: [...nodes, ...loose], questions: [] }, groups };
 }
 
-/** Nothing of the task that a node of an epic is made of. */
+/** Clears the task fields that the node of an epic does not have. */
 const alone = {
   parent_id: null,
   candidate_of: null,
@@ -51,7 +51,7 @@ const alone = {
   review_kind: null,
 };
 
-/** The state that a person wants to know of first. */
+/** The state that is most important to a person. */
 const telling: readonly TaskStatus[] = [
   'failed',
   'conflict',

@@ -104,7 +104,7 @@ export function runGraphKey(parts: GraphKeyParts, key: GraphKey): void {
   }
 }
 
-/** Tasks that already wait for it cannot be chosen: that would be a loop. */
+/** Tasks that already wait for it cannot be chosen, because that would create a loop. */
 async function addBlocker({ host, plan, board, state }: GraphKeyParts): Promise<void> {
   const { active, graph } = state;
   const task = board.tasks.find(({ id }) => id === active);

@@ -1,6 +1,6 @@
-// The layout of a graph: blockers left of their dependents. Small graphs by dagre, which draws few
-// crossings; large ones by layers in linear time, because a panel must never hang. Tasks without
-// links are placed below.
+// The layout of a graph: blockers to the left of their dependents. Dagre lays out small graphs with
+// few crossings; large ones are laid out in layers in linear time, because a panel must never hang.
+// Tasks without links are placed below.
 
 import { Graph, layout } from '@dagrejs/dagre';
 
@@ -15,9 +15,9 @@ export interface LinkedPair {
 }
 
 export interface GraphLayout {
-  /** The left upper corner of each task. */
+  /** The upper left corner of each task. */
   readonly places: ReadonlyMap<string, Point>;
-  /** For each edge, in order, its points. */
+  /** The points of each edge, in order. */
   readonly lines: readonly (readonly Point[])[];
   readonly width: number;
   readonly height: number;
@@ -29,7 +29,7 @@ const gapAcrossPx = 64;
 const gapDownPx = 16;
 const marginPx = 24;
 
-/** Above these dagre takes longer than a person should wait. */
+/** Beyond these limits, dagre takes longer than a person should wait. */
 const dagreTasksMax = 200;
 const dagreEdgesMax = 500;
 
@@ -168,7 +168,7 @@ function startOf(places: ReadonlyMap<string, Point>, id: string): Point {
   return { x, y: y + nodeHeightPx / 2 };
 }
 
-/** An edge as the path of an SVG: curved through its points, level at both ends. */
+/** An edge as an SVG path: curved through its points, and horizontal at both ends. */
 export function formatSvgPath(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';

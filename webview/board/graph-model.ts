@@ -1,5 +1,5 @@
-// The dependency graph as it is shown: its tasks and edges, the critical path, and the tasks that a
-// task pulls along.
+// The displayed dependency graph: its tasks and edges, the critical path, and the related tasks of
+// a task.
 
 import { taskAbove } from '../../server/protocol/candidates.ts';
 import { criticalPath } from '../../server/core/plan/graph.ts';
@@ -16,7 +16,7 @@ export interface ShownEdge {
   readonly blocker: string;
   readonly dependent: string;
   readonly isCritical: boolean;
-  /** False if one of the sub-tasks causes it, so that it cannot be removed between these two. */
+  /** False if a sub-task causes it, so that it cannot be removed between these two tasks. */
   readonly isDirect: boolean;
 }
 
@@ -25,14 +25,14 @@ export interface ShownGraph {
   readonly edges: readonly ShownEdge[];
   readonly blockers: ReadonlyMap<string, readonly string[]>;
   readonly dependents: ReadonlyMap<string, readonly string[]>;
-  /** Ids of the longest chain that is still to be done, the first blocker first. */
+  /** Ids of the longest unfinished chain, starting with the first blocker. */
   readonly critical: readonly string[];
-  /** Tasks that are in no scope but hold up one that is. */
+  /** Tasks outside the scope that block a task in it. */
   readonly outside: ReadonlySet<string>;
-  /** Tasks whose agent has asked and waits for the answer. */
+  /** Tasks whose agent has asked a question and waits for the answer. */
   readonly asking: ReadonlySet<string>;
   readonly completedHidden: number;
-  /** How many were left out because there are too many. */
+  /** Number of tasks that were left out because there are too many. */
   readonly leftOut: number;
 }
 
@@ -89,7 +89,7 @@ export function edgeKey(blocker: string, dependent: string): string {
   return JSON.stringify([blocker, dependent]);
 }
 
-/** Everything that can be reached one way from a task, itself left out. */
+/** All tasks that can be reached in one direction from a task, excluding the task. */
 export function reachable(
   id: string,
   next: ReadonlyMap<string, readonly string[]>,
@@ -108,7 +108,7 @@ export function reachable(
 
 type Pair = Omit<ShownEdge, 'isCritical'>;
 
-/** Dependencies between tasks at the top; those of their parts count for them. */
+/** Dependencies between top-level tasks, including those of their sub-tasks. */
 function pairsOf(tasks: readonly TaskView[], tops: ReadonlyMap<string, string>): readonly Pair[] {
   const pairs = new Map<string, Pair>();
   for (const task of tasks) {

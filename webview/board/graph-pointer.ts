@@ -1,5 +1,5 @@
-// The mouse on the graph: pan by its ground, zoom by wheel and pinch, and draw an edge from a
-// task's handle to another.
+// The mouse on the graph: pan with the background, zoom with wheel and pinch, and draw an edge from
+// a task's handle to another task.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import type { Drop } from '../shared/plan/places.ts';
@@ -16,10 +16,10 @@ export interface PointerParts {
 
 export interface DrawnEdge {
   readonly blocker: string;
-  /** Position of the mouse, in the graph. */
+  /** Position of the mouse in graph coordinates. */
   readonly to: Point;
   readonly over: string | null;
-  /** The effect of releasing the mouse; null over no task. */
+  /** The effect of releasing the mouse; null if it is not over a task. */
   readonly drop: Drop | null;
 }
 
@@ -93,7 +93,7 @@ export class GraphPointer {
     this.#parts.changed();
   };
 
-  /** The wheel pans, with Ctrl (which a pinch of a touchpad sets too) it zooms. */
+  /** The wheel pans, and with Ctrl (which a touchpad pinch also sets) it zooms. */
   readonly onWheel = (event: WheelEvent): void => {
     event.preventDefault();
     const { state, changed } = this.#parts;
@@ -113,7 +113,7 @@ export class GraphPointer {
     return this.#parts.plan()?.linkAt(board, blocker, over) ?? null;
   }
 
-  /** The mouse is captured while it draws, so the element below it must be looked up. */
+  /** The mouse is captured during the drag, so the element below it must be looked up. */
   #taskAt(event: PointerEvent, except: string): string | null {
     const root = (event.currentTarget as HTMLElement).getRootNode() as ShadowRoot;
     const element = root.elementFromPoint(event.clientX, event.clientY);

@@ -1,5 +1,5 @@
-// The current state of the graph: its tasks with their places, the part in sight, the selection and
-// the related tasks.
+// The current state of the graph: its tasks with their positions, the visible part, the selection
+// and the related tasks.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import {
@@ -32,7 +32,7 @@ const none: ReadonlySet<string> = new Set();
 
 export class GraphState {
   graph: ShownGraph | null = null;
-  /** The nodes that represent an epic, by its id, with its share. */
+  /** The nodes that represent an epic, by its id, with its progress. */
   groups: ReadonlyMap<string, string> = new Map();
   layout: GraphLayout = { places: new Map(), lines: [], width: 0, height: 0 };
   view: Viewport = wholeSize;
@@ -41,7 +41,7 @@ export class GraphState {
   chosenEdge: ShownEdge | null = null;
   upstream: ReadonlySet<string> = none;
   downstream: ReadonlySet<string> = none;
-  /** The input of the layout: a change of status alone moves nothing. */
+  /** The input of the layout; a change of status alone moves nothing. */
   #shape = '';
   #isFitted = false;
 
@@ -88,7 +88,7 @@ export class GraphState {
     if (!this.#isFitted && screen.width > 0) this.fit();
   }
 
-  /** A scope that was not shown before is shown as a whole. */
+  /** A scope that was not shown before is fitted into the view. */
   fitNext(): void {
     this.#isFitted = false;
     if (this.screen.width > 0) this.fit();
@@ -107,14 +107,14 @@ export class GraphState {
     this.view = panBy(this.view, dx, dy, this.layout, this.screen);
   }
 
-  /** A point of the screen as one of the graph. */
+  /** Converts a screen point to graph coordinates. */
   toGraph({ x, y }: Point): Point {
     return { x: (x - this.view.x) / this.view.scale, y: (y - this.view.y) / this.view.scale };
   }
 
   /**
-   * The task to go to by an arrow key: along an edge if there is one, else the nearest on that
-   * side.
+   * The task that an arrow key leads to: along an edge if one exists, otherwise the nearest task on
+   * that side.
    */
   neighbour(key: 'left' | 'right' | 'up' | 'down'): string | null {
     const { active, graph } = this;
@@ -162,7 +162,7 @@ export class GraphState {
   }
 }
 
-/** A chain of epics, which can even be a loop, is not a chain of work. */
+/** A chain of epics, which can even be a loop, is not a chain of tasks. */
 function withoutPath(graph: ShownGraph): ShownGraph {
   const edges = graph.edges.map((edge) => ({ ...edge, isCritical: false }));
   return { ...graph, critical: [], edges };

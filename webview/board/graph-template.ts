@@ -1,5 +1,5 @@
-// One task and one edge of the graph as templates: light markup, because hundreds come and go while
-// one pans.
+// Templates for one task and one edge of the graph: light markup, because hundreds appear and
+// disappear during panning.
 
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from 'lit';
 import { formatCount } from '../../server/core/format.ts';
@@ -15,7 +15,7 @@ import { menuContext, contextOfEpic } from './menu-context.ts';
 
 const namedMax = 5;
 
-/** A task's dependencies in both directions, as text. */
+/** Describes a task's dependencies in both directions. */
 export function describeRelations(graph: ShownGraph, id: string): string {
   const named = (ids: readonly string[]): string => {
     const titles = ids

@@ -1,4 +1,4 @@
-// The context of VS Code's own menus for a task of the board, and how a key opens them.
+// The context for VS Code's own menus on a task of the board, and the key that opens them.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 
@@ -15,7 +15,7 @@ export function contextOfEpic(epicId: string): string {
   return JSON.stringify({ webviewSection: 'epic', epicId, preventDefaultContextMenuItems: true });
 }
 
-/** VS Code opens its menu on the event that a right click makes. */
+/** VS Code opens its menu on the event that a right click causes. */
 export function openMenu(element: HTMLElement | null): void {
   if (element === null) return;
   const { left, top, height } = element.getBoundingClientRect();

@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { BoardPast, Life } from './board-past.ts';
 
-/** Steps of the arrow keys over the whole life. */
+/** Number of arrow-key steps over the whole history. */
 const steps = 200;
 const stepMinMs = 1_000;
 

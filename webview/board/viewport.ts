@@ -1,4 +1,4 @@
-// The visible part of the graph: zoom about a point, pan, fit, and the tasks in sight.
+// The visible part of the graph: zoom around a point, pan, fit, and the visible tasks.
 
 import { nodeHeightPx, nodeWidthPx, type Point } from './graph-layout.ts';
 
@@ -30,7 +30,7 @@ export function panBy(view: Viewport, dx: number, dy: number, graph: Size, scree
   return bounded({ ...view, x: view.x + dx, y: view.y + dy }, graph, screen);
 }
 
-/** So much of the graph stays in sight however far one pans. */
+/** At least this much of the graph stays visible, however far the user pans. */
 const keptPx = 80;
 
 export function bounded(view: Viewport, graph: Size, screen: Size): Viewport {
@@ -42,7 +42,7 @@ export function bounded(view: Viewport, graph: Size, screen: Size): Viewport {
   };
 }
 
-/** All of it, in the middle, but never larger than it is. */
+/** Shows all of it, centered, but never enlarged. */
 export function fit(graph: Size, screen: Size): Viewport {
   const across = (screen.width - 2 * paddingPx) / Math.max(graph.width, 1);
   const down = (screen.height - 2 * paddingPx) / Math.max(graph.height, 1);
@@ -54,7 +54,7 @@ export function fit(graph: Size, screen: Size): Viewport {
   };
 }
 
-/** Moves as little as needed for the task at `place` to be in sight. */
+/** Moves only as far as needed to make the task at `place` visible. */
 export function reveal(view: Viewport, place: Point, screen: Size): Viewport {
   const left = place.x * view.scale + view.x;
   const top = place.y * view.scale + view.y;
@@ -79,7 +79,7 @@ export interface Box {
   readonly bottom: number;
 }
 
-/** The part of the graph that is in sight, with a little around it. */
+/** The visible part of the graph, with a small margin. */
 export function visibleBox(view: Viewport, screen: Size): Box {
   const around = nodeWidthPx;
   return {
@@ -99,7 +99,7 @@ export function isInSight(sight: Box, { x, y }: Point): boolean {
   );
 }
 
-/** Whether a line may cross the visible part, by the box around it. */
+/** Whether a line may cross the visible part, based on its bounding box. */
 export function lineInSight(sight: Box, points: readonly Point[]): boolean {
   const xs = points.map(({ x }) => x);
   const ys = points.map(({ y }) => y);

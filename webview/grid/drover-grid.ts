@@ -1,4 +1,4 @@
-// All running agents, side by side. Arrow keys move between tiles, Enter opens a tile's stream.
+// All running agents in a grid. Arrow keys move between tiles, and Enter opens a tile's stream.
 
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -17,7 +17,7 @@ import { TileFeed } from './tile-feed.ts';
 import { Turns } from './tile-turns.ts';
 import '../shared/looks/button.ts';
 
-/** How often running times are updated. */
+/** Update interval of running times. */
 const tickMs = 125;
 
 export class DroverGrid extends LitElement {
@@ -65,7 +65,7 @@ export class DroverGrid extends LitElement {
   #agents: readonly LiveAgent[] = [];
   /** Keyed by the id of the log, with the board's values of its task at that time. */
   readonly #feeds = new Map<string, { feed: TileFeed; attempts: number; phase: string | null }>();
-  /** Those with other lines than are drawn. */
+  /** Tiles whose lines have changed since they were drawn. */
   readonly #changed = new Set<TileFeed>();
   readonly #turns = new Turns();
   #activeId: string | null = null;
@@ -177,7 +177,8 @@ export class DroverGrid extends LitElement {
   }
 
   #tick(): void {
-    // A drawing that is due takes the late ones along: two in a row would wait for each other.
+    // A drawing that is due includes the late tiles, because two in a row would wait for each
+    // other.
     if (this.#changed.size === 0) this.#drawLate(this.#tiles(), Date.now());
   }
 
@@ -194,7 +195,7 @@ export class DroverGrid extends LitElement {
     void this.host?.action('openStream', { task: agent.logId });
   }
 
-  /** A feed for every log that is being written; those of agents that ended stop. */
+  /** One feed for every log that is being written; feeds of ended agents stop. */
   #matchFeeds(): void {
     const { host } = this;
     if (host === null) return;
@@ -209,7 +210,7 @@ export class DroverGrid extends LitElement {
       const present = this.#feeds.get(id);
       const { attempts, phase } = task;
       if (present?.attempts === attempts) {
-        // An ended attempt continues: its agent was paused, or got another message.
+        // An ended attempt continues if its agent was paused, or got another message.
         if (present.phase !== phase && present.feed.hasEnded) void present.feed.run();
         present.phase = phase;
         continue;

@@ -1,4 +1,4 @@
-// One agent in the grid: its task, its step, how long, and the last lines of its stream.
+// One agent in the grid: its task, its step, its duration, and the last lines of its stream.
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { SizeController } from '../shared/size-controller.ts';
@@ -14,16 +14,16 @@ import type { TileFeed } from './tile-feed.ts';
 import { tileLinesMax } from './tile-lines.ts';
 import '../shared/looks/button.ts';
 
-/** Longest time that a tile waits for news before it updates its time. */
+/** Longest time that a tile waits for new lines before it updates its time. */
 const quietMs = 1_500;
-/** In the smallest font size that people use. */
+/** Computed for the smallest font size that people use. */
 const lineMinPx = 12;
-/** More answers than this are given on the page of the task. */
+/** If a question has more answers than this, the page of the task shows them. */
 const choicesMax = 3;
 const choiceCharsMax = 60;
 const questionCharsMax = 300;
 
-/** The board keeps the rows that have not changed; the pair is created again each time. */
+/** The board keeps unchanged rows; the pair is created again each time. */
 function isOther(agent: LiveAgent | null, before: LiveAgent | null | undefined): boolean {
   return agent?.task !== before?.task || agent?.part !== before?.part;
 }
@@ -140,17 +140,20 @@ export class DroverTile extends LitElement {
     `,
   ];
   declare agent: LiveAgent | null;
-  /** The source of its lines; it reports when they change. */
+  /** The source of its lines, which reports when they change. */
   declare feed: TileFeed | null;
   /** Those that wait for a person. */
   declare questions: readonly QuestionView[];
   declare isActive: boolean;
-  /** When its lines were drawn last, Unix milliseconds: its time is drawn along with them. */
+  /**
+   * The time at which its lines were last drawn (Unix milliseconds); its own time is drawn with
+   * them.
+   */
   newsMs = 0;
-  /** When anything of it was drawn last, Unix milliseconds. */
+  /** The time at which any part of it was last drawn (Unix milliseconds). */
   drawnMs = 0;
   #shownTime: string | null = null;
-  /** Lines without room would be read and laid out for nothing; null until the room is known. */
+  /** Reading and laying out lines that do not fit would be wasted; null until the size is known. */
   #fits: number | null = null;
 
   constructor() {
@@ -206,7 +209,7 @@ export class DroverTile extends LitElement {
       }`;
   }
 
-  /** The answers of a short choice; else the page of the task has the room. */
+  /** The answers of a short choice; otherwise, the page of the task has the room for them. */
   #asks({ id, text, choices }: QuestionView): TemplateResult {
     const hasRoom = choices.length > 0 && choices.length <= choicesMax;
     const answer = (choice: string) => (event: Event) => {
@@ -237,7 +240,7 @@ export class DroverTile extends LitElement {
     this.requestUpdate();
   }
 
-  /** Nothing else makes it update its time. */
+  /** Nothing else causes an update of its time. */
   isLate(nowMs: number): boolean {
     return nowMs - this.newsMs > quietMs && this.#timeAt(nowMs) !== this.#shownTime;
   }

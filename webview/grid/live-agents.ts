@@ -1,21 +1,21 @@
-// Which tasks have a running agent, which of their logs is being written, and which tile is next.
-// Pure.
+// Determines which tasks have a running agent, which of their logs are being written, and which
+// tile is next. Pure.
 
 import { askingTasks } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 
 export interface LiveAgent {
   readonly task: TaskView;
-  /** The sub-task that the agent is at; null when it works on the task itself. */
+  /** The sub-task that the agent works on; null if it works on the task itself. */
   readonly part: TaskView | null;
-  /** Whose log is being written. */
+  /** The task whose log is being written. */
   readonly logId: string;
 }
 
-/** More tiles than a screen can show. */
+/** More tiles than fit on a screen. */
 export const tilesMax = 64;
 
-/** Those that ask come first; all others are in the order of the tree. */
+/** Agents with questions come first; the others are in the order of the tree. */
 export function liveAgents(
   board: Pick<StatusSnapshot, 'tasks' | 'epics' | 'questions'>,
 ): LiveAgent[] {
@@ -54,12 +54,12 @@ function compareRanks(one: readonly number[], other: readonly number[]): number 
   return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-/** An eighth of a grid at a time: all of them in one frame would be more than it has time for. */
+/** An eighth of a grid at a time, because drawing all tiles in one frame would take too long. */
 const shareOfTick = 1 / 8;
 
 /**
- * The tiles with an old time to draw now: the one that was drawn longest ago first, so that all get
- * their turn.
+ * The tiles with an outdated time to draw now; the least recently drawn come first, so that each
+ * gets its turn.
  */
 export function nextLate<T extends { readonly drawnMs: number }>(
   late: readonly T[],
@@ -69,7 +69,7 @@ export function nextLate<T extends { readonly drawnMs: number }>(
   return late.toSorted((a, b) => a.drawnMs - b.drawnMs).slice(0, count);
 }
 
-/** The tile that an arrow key leads to; the same one at an edge. */
+/** The tile that an arrow key leads to; the same tile at an edge. */
 export function tileBeside(index: number, key: string, columns: number, count: number): number {
   switch (key) {
     case 'ArrowLeft':

@@ -1,4 +1,4 @@
-// Follows one agent's log for a tile: whenever its turn comes the newest lines, counting the
+// Follows one agent's log for a tile: at each turn, it reads the newest lines and counts the
 // omitted ones.
 
 import type { LogLineView } from '../../server/protocol/log-line.ts';
@@ -15,20 +15,20 @@ export interface TileFeedParts {
   readonly read: (params: LogReadParams) => Promise<LogReadResult>;
   readonly onChange: () => void;
   readonly sleep: Sleep;
-  /** Resolves when the next read may be made. */
+  /** Resolves when the next read is allowed. */
   readonly turn: (signal: AbortSignal) => Promise<void>;
 }
 
 /** Until the tile knows its size. */
 const fitsAtFirst = 12;
-/** The first page of a tile must fill it, even if nothing more comes. */
+/** The first page of a tile must fill it, even if no more lines arrive. */
 const linesAtFirst = 80;
 const endOfLog = Number.MAX_SAFE_INTEGER;
 const waitMs = 20_000;
 const answerMs = 10_000;
-/** Some events have no text in a tile. */
+/** Some events produce no text in a tile. */
 const eventsMore = 8;
-/** A tile that is further behind than this after an answer starts at the end again. */
+/** A tile that is further behind than this after an answer starts again at the end. */
 const behindBytesMax = 64 * 1024;
 const idlePauseMs = 1_000;
 const retryPauseMs = 3_000;
@@ -40,9 +40,9 @@ export class TileFeed {
   readonly #tail = new TileLines();
   #offset: number | null = null;
   #attempt = 0;
-  /** So many lines a tile shows. */
+  /** Number of lines that a tile shows. */
   fits = fitsAtFirst;
-  /** Lines that this view has left out, about. */
+  /** Approximate number of lines that this view has omitted. */
   skipped = 0;
   hasEnded = false;
   #isRunning = false;
@@ -73,7 +73,7 @@ export class TileFeed {
         if (this.#offset === null) await this.#begin();
         else await this.#poll(this.#offset);
       } catch {
-        // The board reports a backend that is gone; the tile continues when it is back.
+        // The board reports a backend that stopped; the tile continues when it is back.
         await this.#parts.sleep(retryPauseMs, this.#over.signal);
       }
     }
@@ -94,7 +94,7 @@ export class TileFeed {
     if (this.#over.signal.aborted) return;
     if (this.#attempt === 0) this.#attempt = page.attempt;
     if (page.size < offset) {
-      // A crash removed lines that were not yet permanently stored.
+      // A crash removed lines that were not yet durably stored.
       this.#tail.clear();
       this.#offset = null;
       return;
@@ -109,8 +109,8 @@ export class TileFeed {
     }
     const behindBytes = page.size - page.next_offset;
     if (behindBytes > behindBytesMax) {
-      // An older backend of the same protocol does not know `newest`: it answers with the next
-      // events, which may be fewer than were written in the meantime.
+      // An older backend with the same protocol does not know `newest`: it returns the next events,
+      // which may be fewer than were written in the meantime.
       await this.#parts.turn(this.#over.signal);
       this.#skip(behindBytes, page);
       this.#offset = null;
@@ -122,7 +122,7 @@ export class TileFeed {
     await this.#parts.turn(this.#over.signal);
   }
 
-  /** Lines that are left out are counted by the size of those that came. */
+  /** The number of omitted lines is estimated from the size of the received ones. */
   #skip(bytes: number, page: LogReadResult): void {
     if (bytes <= 0) return;
     const bytesOfLine = (page.next_offset - page.offset) / Math.max(1, page.events.length);

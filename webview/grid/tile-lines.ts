@@ -1,11 +1,11 @@
-// The last lines of a log as a tile shows them: one event is one or a few plain lines; only the
-// newest stay.
+// The last lines of a log in a tile: each event is one or a few plain lines, and only the newest
+// stay.
 
 import { eventOfLine, type LogLineView } from '../../server/protocol/log-line.ts';
 import { exitText, retryText, startedText } from '../shared/log/entry-text.ts';
 import { visibleLine, withoutSequences } from '../shared/looks/visible-text.ts';
 
-/** More than a tile of the height of a screen shows. */
+/** More than a tile as high as a screen shows. */
 export const tileLinesMax = 120;
 const lineCharsMax = 300;
 const linesOfText = 6;
@@ -45,7 +45,7 @@ export function tileLines(line: LogLineView): string[] {
 }
 
 function short(text: string): string {
-  // Text that a program overwrote in its line is not shown here; the stream panel has it.
+  // Text that a program overwrote within its line is not shown here; the stream panel has it.
   const start = text.slice(0, lineCharsMax * 4);
   const last = start.includes('\r')
     ? (start.split('\r').findLast((part) => part !== '') ?? '')

@@ -1,9 +1,9 @@
-// When the tiles of a grid ask for news that comes faster than they are read: a few at a time, so
-// that they ask by one message and are drawn in one frame.
+// Schedules the requests of a grid's tiles when lines arrive faster than they can be read: a few
+// tiles at a time, so that they share one message and one frame.
 
 /** A person cannot read faster updates. */
 const turnMs = 125;
-/** A frame costs more than a tile in it, but too many tiles are more than a frame has time for. */
+/** A frame costs more than one tile in it, but too many tiles exceed the time of a frame. */
 const tilesOfTurn = 2;
 
 export class Turns {
@@ -14,7 +14,7 @@ export class Turns {
   #nextTurn = Number.POSITIVE_INFINITY;
   #tiles = 0;
 
-  /** `after` calls back later, and returns how to cancel that. */
+  /** `after` schedules a callback, and returns how to cancel it. */
   constructor(
     nowMs: () => number = () => performance.now(),
     after = (ms: number, then: () => void): (() => void) => {
@@ -26,7 +26,7 @@ export class Turns {
     this.#after = after;
   }
 
-  /** How many tiles there are: more take their turns less often. */
+  /** The number of tiles: with more tiles, each gets its turn less often. */
   set tiles(count: number) {
     this.#tiles = count;
   }
@@ -69,7 +69,7 @@ export class Turns {
   };
 }
 
-/** The first turn behind `nowMs` that is this tile's. */
+/** The first turn after `nowMs` that belongs to this tile. */
 export function assignTurn(tile: number, tiles: number, nowMs: number): number {
   const groups = Math.max(1, Math.ceil(tiles / tilesOfTurn));
   const first = Math.floor(nowMs / turnMs) + 1;

@@ -1,4 +1,4 @@
-// The inbox: everything that waits for a person, answered by mouse or by keyboard.
+// The inbox: everything that waits for a person, answered with the mouse or the keyboard.
 
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -15,7 +15,7 @@ import { inboxItems, type InboxItem, type ItemAction } from './inbox-items.ts';
 import '../shared/looks/button.ts';
 import { focusField, VscodeTextfield } from '../shared/looks/text-field.ts';
 
-/** Items on the page at the same time; the rest is shown as a number. */
+/** Number of items on the page; the rest is shown as a count. */
 const shownMax = 100;
 const titleCharsMax = 300;
 const textCharsMax = 4_000;
@@ -109,18 +109,18 @@ export class DroverInbox extends LitElement {
   #board: BoardController | null = null;
   #items: readonly InboxItem[] = [];
   #active = 0;
-  /** A task, an epic or a question: its item gets the focus as soon as it is listed. */
+  /** A task, an epic or a question whose item gets the focus as soon as it is listed. */
   #wanted: string | null = null;
-  /** The item and action for which a text is being entered. */
+  /** The item and action for which the user enters a text. */
   #asking: { readonly key: string; readonly action: ItemAction } | null = null;
   readonly #busy = new Set<string>();
-  /** Why the last action failed, for as long as its item waits. */
+  /** The reason why the last action failed, as long as its item waits. */
   #failed: { readonly key: string; readonly words: string } | null = null;
 
   constructor() {
     super();
     this.host = null;
-    // A press gives the view the focus, too: then nothing may move under the mouse.
+    // A press also focuses the view, and nothing may move under the mouse then.
     new WindowFocus(this, () => this.#focus(this.#active, { preventScroll: true }));
   }
 

@@ -1,5 +1,4 @@
-// Everything that waits for a person as items of the inbox, with the possible actions of each.
-// Pure.
+// Everything that waits for a person as inbox items, with the possible actions of each. Pure.
 
 import { candidatesOf, candidateWords, landWords } from '../../server/protocol/candidates.ts';
 import { statusWords } from '../shared/status-words.ts';
@@ -14,11 +13,11 @@ import type {
   TaskView,
 } from '../../server/protocol/views.ts';
 
-/** The actions that a person can take on an item; the first one is the usual one. */
+/** The actions that a person can take on an item, the usual one first. */
 export type ItemAction =
-  /** `title`: the label of the button, if that is not the choice itself. */
+  /** `title`: the label of the button, if it differs from the choice itself. */
   | { readonly kind: 'answer'; readonly choice: string; readonly title?: string }
-  /** The changes of the candidates side by side. */
+  /** Shows the candidates' changes side by side. */
   | { readonly kind: 'compare' }
   | {
       readonly kind:
@@ -34,7 +33,7 @@ export type ItemAction =
         | 'leaveOut'
         | 'worktrees';
     }
-  /** Updates the branch and its checkout; `title`: the words of the button. */
+  /** Updates the branch and its checkout; `title` is the button's label. */
   | { readonly kind: 'follow'; readonly title: string }
   /** Asks for a text first. */
   | { readonly kind: 'sendBack' | 'resolve' | 'startAnyway' | 'agentMerges' | 'hintAndRetry' };
@@ -52,17 +51,17 @@ export interface InboxItem {
     | 'unlanded'
     | 'landed'
     | 'noRoom';
-  /** The task or epic that it is about, or null for the run. */
+  /** The task or epic that the item is about, or null for the run. */
   readonly about: string | null;
   readonly isEpic: boolean;
-  /** The tasks of its actions, if it stands for several. */
+  /** The tasks that its actions apply to, if it represents several. */
   readonly tasks?: readonly string[];
   readonly title: string;
   readonly text: string;
   /** Unix seconds. */
   readonly since: number;
   readonly questionId: string | null;
-  /** The state that was reviewed: a plan that has changed since is not approved by it. */
+  /** The reviewed state: the action does not approve a plan that has changed since. */
   readonly seen?: string;
   readonly actions: readonly ItemAction[];
 }
@@ -117,7 +116,7 @@ function itemOf(need: Need, board: StatusSnapshot): InboxItem {
 }
 
 /**
- * One item for all candidates: their lines, and the action that lands each of those that can be
+ * One item for all candidates: their lines, and an action that lands each candidate that can be
  * chosen.
  */
 function choiceOf(
@@ -209,7 +208,7 @@ const reviewActions: readonly ItemAction[] = [
   { kind: 'approve' },
   { kind: 'sendBack' },
 ];
-/** It has no change to show: the files are in a snapshot. */
+/** It has no change to show, because the files are in a snapshot. */
 const ignoredActions: readonly ItemAction[] = [
   { kind: 'approveIgnored' },
   { kind: 'approve' },
@@ -236,7 +235,7 @@ const blockedActions: readonly ItemAction[] = [
   { kind: 'open' },
 ];
 
-/** If there are several, the one that must fix the branch is started from its page. */
+/** If there are several tasks, the one that must fix the branch is started from its page. */
 const redBaseActions: readonly ItemAction[] = [
   { kind: 'retry' },
   { kind: 'gateOutput' },

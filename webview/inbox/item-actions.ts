@@ -76,7 +76,7 @@ export function wordsAsked(action: ItemAction): string | null {
   }
 }
 
-/** The action is carried out without a word as well. */
+/** The action also works without a text. */
 export function mayBeBlank({ kind }: ItemAction): boolean {
   return kind === 'resolve' || kind === 'startAnyway';
 }

@@ -1,7 +1,7 @@
-// The messages between a webview and the extension; both sides import this file and nothing else of
-// each other. A webview asks (`ask` → `reply` with the same number) and gets pushes (`push`). Every
-// push is complete in itself: VS Code silently drops messages to a hidden webview, so a webview
-// requests everything again when it is shown.
+// The messages between a webview and the extension; this file is the only one that both sides
+// import. A webview sends requests (`ask` → `reply` with the same number) and gets pushes (`push`).
+// Every push is complete in itself: VS Code silently drops messages to a hidden webview, so a
+// webview requests everything again when it is shown.
 
 import type { PackedTasks } from '../../server/protocol/packed-tasks.ts';
 import type { BoardChanges } from '../../server/protocol/panel-views.ts';
@@ -12,7 +12,7 @@ import type { StatusSnapshot } from '../../server/protocol/views.ts';
 export type BackendRequests = Requests;
 export type BackendRequestName = RequestName;
 
-/** Requests of the backend by which a webview only reads. */
+/** Backend requests with which a webview only reads. */
 export const readingRequests = [
   'status',
   'task.show',
@@ -32,7 +32,7 @@ export const readingRequests = [
   'worktree.sizes',
 ] as const satisfies readonly BackendRequestName[];
 
-/** Requests of the backend that a webview may make; the extension passes nothing else on. */
+/** Backend requests that a webview may send; the extension forwards no others. */
 export const webviewRequests = [
   ...readingRequests,
   'epic.add',
@@ -65,9 +65,9 @@ export const webviewRequests = [
 
 export type WebviewRequestName = (typeof webviewRequests)[number];
 
-/** Actions that only the extension can do for a webview: it has the editor. */
+/** Actions that only the extension can perform for a webview, because it controls the editor. */
 export interface HostActions {
-  /** Requests the extension's state: first of all, and again when changes are missing. */
+  /** Requests the extension's state, at the start and again when changes are missing. */
   readonly hello: { params: Nothing; result: Nothing };
   readonly runEpic: { params: { epic: string }; result: Nothing };
   readonly runAll: { params: Nothing; result: Nothing };
@@ -77,39 +77,44 @@ export interface HostActions {
   readonly retry: { params: { task: string }; result: Nothing };
   /** Sends a reviewed task or epic back with feedback, and starts a run if none is active. */
   readonly sendBack: { params: { id: string; text: string }; result: Nothing };
-  /** A blank note counts as none; `anyway`: although its branch fails the gate. */
+  /**
+   * A blank note counts as none; `anyway` starts the task even though its branch fails the gate.
+   */
   readonly resolve: {
     params: { task: string; note: string; anyway?: boolean };
     result: Nothing;
   };
   /**
-   * Adds a task that continues a finished one with this text, starts a run if none is active, and
-   * opens its page.
+   * Adds a task that follows up on a finished one with this text, starts a run if none is active,
+   * and opens the task's page.
    */
   readonly followUp: {
     params: { task: string; text: string; plansFirst: boolean };
     result: Nothing;
   };
-  /** Files of the repository whose path has this text, the best first; not all of many. */
+  /** Files of the repository whose path contains this text, best matches first, up to a limit. */
   readonly findFiles: { params: { text: string }; result: { paths: readonly string[] } };
-  /** A person's messages to agents of this workspace, oldest first; `add` is put at the end. */
+  /** The user's messages to agents in this workspace, oldest first; `add` is appended. */
   readonly sentMessages: { params: { add?: string }; result: { texts: readonly string[] } };
   /** Lands an epic whose tasks are done: starts a run like its last one. */
   readonly landEpic: { params: { epic: string }; result: Nothing };
   readonly stopRun: { params: Nothing; result: Nothing };
-  /** `place`: the place in the log of the attempt, instead of its end. */
+  /** `place`: the position in the attempt's log, instead of its end. */
   readonly openStream: {
     params: { task: string; attempt?: number; place?: LogPlace };
     result: Nothing;
   };
-  /** The place that the panel was opened for, sent once. Null if there is none. */
+  /** The position that the panel was opened for, sent once. Null if there is none. */
   readonly readPlace: { params: Nothing; result: { place: LogPlace | null } };
   /** The output of an attempt's step, as a document. */
   readonly openStepLog: {
     params: { task: string; attempt: number; step: 'setup' | 'gate' };
     result: Nothing;
   };
-  /** Shows the page of a task beside the focus, if VS Code's lists open by a single click. */
+  /**
+   * Shows the page of a task without moving the focus, if VS Code's lists open items by a single
+   * click.
+   */
   readonly previewTask: { params: { task: string }; result: Nothing };
   readonly openGrid: { params: Nothing; result: Nothing };
   readonly openWorktrees: { params: Nothing; result: Nothing };
@@ -117,7 +122,7 @@ export interface HostActions {
   readonly retryFailed: { params: { ids: readonly string[] }; result: Nothing };
   readonly openBoard: { params: { epic?: string }; result: Nothing };
   readonly review: { params: { id: string }; result: Nothing };
-  /** The changes of a task's candidates, one against another. */
+  /** Compares the changes of a task's candidates. */
   readonly compare: { params: { task: string }; result: Nothing };
   readonly takeOver: { params: { task: string }; result: Nothing };
   readonly giveBack: { params: { task: string }; result: Nothing };
@@ -126,8 +131,7 @@ export interface HostActions {
   readonly mergeConflict: { params: { task: string }; result: Nothing };
   readonly undoLanding: { params: { id: string }; result: Nothing };
   /**
-   * Runs a command of Drover's that has no parameters (start a sample, open settings, the
-   * walkthrough …).
+   * Runs a Drover command without parameters (create a sample, open settings, the walkthrough …).
    */
   readonly command: { params: { id: string }; result: Nothing };
   readonly copy: { params: { text: string }; result: Nothing };
@@ -135,41 +139,46 @@ export interface HostActions {
    * A file of the repository or of a worktree; the extension checks that it is inside one of them.
    */
   readonly openFile: {
-    /** `sha`: as the file is in this commit, read-only; the path is relative to the root then. */
+    /**
+     * `sha`: opens the file as in this commit, read-only; the path is then relative to the root.
+     */
     params: { path: string; line?: number; sha?: string };
     result: Nothing;
   };
   /**
-   * A file of the repository, chosen in VS Code's own picker: its path from the root; null when
-   * none was chosen.
+   * A file of the repository that the user chose in VS Code's own picker, as a path relative to its
+   * root; null if none was chosen.
    */
   readonly pickFile: { params: Nothing; result: { path: string | null } };
-  /** Images chosen in VS Code's dialog, kept in the project. */
+  /** Images that the user chose in VS Code's dialog, stored in the project. */
   readonly pickImages: { params: Nothing; result: Attached };
-  /** Files that were dropped: images are kept in the project, others are named by their path. */
+  /** Dropped files: images are stored in the project, others are referenced by their path. */
   readonly attachFiles: { params: { uris: readonly string[] }; result: Attached };
   /**
-   * The selection in a visible editor, as Markdown with its place; with `text` only if it is this
-   * text. Null if nothing is selected.
+   * The selection in a visible editor, as Markdown with its location; with `text`, only if it is
+   * this text. Null if nothing is selected.
    */
   readonly quoteSelection: { params: { text?: string }; result: { text: string | null } };
-  /** An image that the project keeps, in base64; null when it is not there. */
+  /** An image that the project stores, in base64; null if it is missing. */
   readonly readImage: { params: { name: string }; result: { content: string | null } };
-  /** The plan that the panel was opened for; null when it was added or discarded. */
+  /** The plan that the panel was opened for; null if it was added or discarded. */
   readonly readPlan: { params: Nothing; result: { plan: ShownPlan | null } };
-  /** Tries to add the lines of a plan, and changes nothing. */
+  /** Dry run of adding the lines of a plan. */
   readonly checkPlan: { params: { text: string }; result: PlanCheck };
   /** Adds the lines of a plan, all of them or none, and closes its panel. */
   readonly addPlan: { params: { text: string }; result: Nothing };
   /** Opens the lines of a plan in an editor instead of its panel. */
   readonly editPlan: { params: { text: string }; result: Nothing };
   readonly dropPlan: { params: Nothing; result: Nothing };
-  /** Shows a message of VS Code; resolves with the button that was chosen, null when none was. */
+  /** Shows a VS Code message; resolves with the chosen button, or null. */
   readonly notify: {
     params: { level: 'info' | 'warning' | 'error'; text: string; buttons?: readonly string[] };
     result: { button: string | null };
   };
-  /** One of a list, in VS Code's own picker with its search; null when none was chosen. */
+  /**
+   * An item that the user chose from a list in VS Code's own picker with its search; null if none
+   * was chosen.
+   */
   readonly pick: {
     params: {
       title: string;
@@ -178,28 +187,28 @@ export interface HostActions {
     result: { id: string | null };
   };
   /**
-   * A measurement that the webview made of itself (first paint, frames): sent to the output channel
-   * and to benches.
+   * A measurement that the webview made of itself (first paint, frames), for the output channel and
+   * benches.
    */
   readonly measured: { params: { name: string; ms: number }; result: Nothing };
-  /** Whether keys go to the rows of the tree, which VS Code knows of no view. */
+  /** Whether keys go to the rows of the tree, which VS Code does not know for any view. */
   readonly keysHere: { params: { here: boolean }; result: Nothing };
-  /** Answered behind the commands of all keys that were pressed before and left to VS Code. */
+  /** Answered after the commands of all keys that were pressed before and left to VS Code. */
   readonly keysDone: { params: Nothing; result: Nothing };
 }
 
 type Nothing = Readonly<Record<string, never>>;
 
-/** A line of a log that a search has found. */
+/** A line of a log that a search found. */
 export interface LogPlace {
   /** Offset of the line. */
   readonly offset: number;
-  /** The words of the search. */
+  /** The search terms. */
   readonly words: string;
 }
 
 export interface PlanCheck {
-  /** Why none of it can be added; null if all of it can. */
+  /** The reason why nothing can be added; null if everything can. */
   readonly problem: string | null;
   /** Counts of tasks. */
   readonly fresh: number;
@@ -210,7 +219,7 @@ export interface PlanCheck {
 export interface Attached {
   /** Markdown for the description. */
   readonly texts: readonly string[];
-  /** Why the others were not added, a sentence each. */
+  /** The reasons why the others were not added, one sentence each. */
   readonly refused: readonly string[];
 }
 
@@ -246,34 +255,34 @@ export type Connection =
       readonly action: { readonly command: string; readonly title: string } | null;
     };
 
-/** All a webview needs to start; `board` is null without a connection. */
+/** Everything that a webview needs to start; `board` is null without a connection. */
 export interface HostState {
   readonly webview: WebviewName;
   readonly connection: Connection;
   readonly board: StatusSnapshot | null;
-  /** The subject of this webview: a task and attempt (stream), an epic (board). */
+  /** The subject of this webview: a task and attempt (stream), or an epic (board). */
   readonly subject: { readonly id: string | null; readonly attempt: number | null };
-  /** Names of agents that can be chosen for a task. */
+  /** Names of agents that can be selected for a task. */
   readonly agents: readonly string[];
   readonly settings: { readonly showPreflight: boolean; readonly reduceMotion: boolean };
 }
 
 /**
- * The state in the page itself, as it was when the page was written: it counts only when the page
- * is shown for the first time. VS Code shows the same page again when a hidden webview comes back.
+ * The state embedded in the page at the time when the page was written. It applies only when the
+ * page is first shown, because VS Code shows the same page again when a hidden webview returns.
  */
 export interface FirstState {
   readonly state: Omit<HostState, 'board'>;
   readonly board: PackedBoard;
 }
 
-/** A board with its rows packed. */
+/** A board with its rows in compact form. */
 export type PackedBoard = Omit<StatusSnapshot, 'tasks'> & { readonly tasks: PackedTasks };
 
 /** The JSON of a `PackedBoard` in UTF-8, deflated (raw, RFC 1951); null without a board. */
 export type BoardBytes = Uint8Array | null;
 
-/** The result of an ask. */
+/** The result of a request. */
 export type Reply =
   | { readonly ask: number; readonly ok: true; readonly result: unknown }
   /** The JSON of a long result in UTF-8, deflated (raw, RFC 1951). */
@@ -286,14 +295,14 @@ export type Reply =
 
 /** Messages to a webview. */
 export type ToWebview =
-  /** The replies of one batch of asks that were ready together. */
+  /** The replies to a batch of requests that were ready at the same time. */
   | { readonly type: 'replies'; readonly replies: readonly Reply[] }
   | Pushed
   | PageReuse
   /** The page is hidden: it draws nothing and requests nothing until it is reused. */
   | { readonly type: 'rest' };
 
-/** The page of a single click shows something else: with the same script, as if it were new. */
+/** The page for single clicks shows something else, with the same script, as if it were new. */
 export interface PageReuse {
   readonly type: 'reuse';
   readonly subject: HostState['subject'];
@@ -304,7 +313,7 @@ export interface PageReuse {
 export type Pushed =
   | { readonly type: 'state'; readonly state: Omit<HostState, 'board'>; readonly board: BoardBytes }
   | { readonly type: 'changes'; readonly changes: BoardChanges }
-  /** A command of VS Code (key, palette, context menu) that this webview carries out itself. */
+  /** A VS Code command (key, palette, context menu) that this webview executes itself. */
   | {
       readonly type: 'do';
       readonly action: WebviewAction;
@@ -338,7 +347,7 @@ export const webviewActions = [
 ] as const;
 export type WebviewAction = (typeof webviewActions)[number];
 
-/** A request of a webview, by a number that its reply has, too. */
+/** A webview's request, with a number that its reply repeats. */
 export type Ask =
   | {
       readonly ask: number;
@@ -355,7 +364,7 @@ export type Ask =
 
 /** Messages from a webview. */
 export type FromWebview =
-  /** Asked in one turn of the page. */
+  /** Requests that the page sent in one turn. */
   | { readonly type: 'asks'; readonly asks: readonly Ask[] }
-  /** The focused rows, so that commands of VS Code know their target. */
+  /** The focused rows, so that VS Code commands know their target. */
   | { readonly type: 'selection'; readonly ids: readonly string[]; readonly hasFocus: boolean };

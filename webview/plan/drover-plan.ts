@@ -1,5 +1,5 @@
-// The page of a plan that is not on the board yet: the tasks to add are chosen, edited and seen
-// first.
+// The page of a plan that is not on the board yet: the user reviews, selects and edits the tasks to
+// add.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { formatCost, formatCount } from '../../server/core/format.ts';
@@ -48,7 +48,7 @@ export class DroverPlan extends LitElement {
   #draft: PlanDraft = freshDraft;
   #board: BoardController | null = null;
   #failed = '';
-  /** Of the newest texts and edges; null while it is not known. */
+  /** For the newest texts and edges; null while it is unknown. */
   #check: PlanCheck | null = null;
   #isBusy = false;
   readonly #actions: PlanActions = {
@@ -170,7 +170,7 @@ export class DroverPlan extends LitElement {
   }
 
   /**
-   * Issues may wait for each other in a circle, or be on the board already. The page does not wait
+   * Issues may wait for each other in a cycle, or already be on the board. The page does not wait
    * for the answer.
    */
   #tryPlan(): void {
@@ -206,10 +206,10 @@ export class DroverPlan extends LitElement {
     this.requestUpdate();
   }
 
-  /** Up and Down go from checkbox to checkbox, Ctrl+Enter adds from anywhere. */
+  /** Up and Down move between checkboxes, and Ctrl+Enter adds the plan from anywhere. */
   readonly #onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      // A text that is still being written is taken first.
+      // A text that is still being edited is saved first.
       (this.renderRoot as ShadowRoot).querySelector<HTMLElement>(':focus')?.blur();
       this.#add();
       event.preventDefault();

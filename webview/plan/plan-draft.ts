@@ -1,4 +1,4 @@
-// A person's changes of a plan before it is added, and the lines that are added then. Pure.
+// A person's edits of a plan before it is added, and the lines that are then added. Pure.
 
 import { isBehind } from '../../server/core/spec/shared-files.ts';
 import type { PlanView } from '../../server/protocol/spec-plan.ts';
@@ -13,9 +13,9 @@ export interface TaskChange {
 }
 
 export interface PlanDraft {
-  /** Ids of tasks that are left out. */
+  /** Ids of omitted tasks. */
   readonly out: readonly string[];
-  /** Titles of epics by id, if they were changed. */
+  /** Edited titles of epics, by id. */
   readonly epics: Readonly<Record<string, string>>;
   readonly tasks: Readonly<Record<string, TaskChange>>;
 }
@@ -109,7 +109,7 @@ export function choose(draft: PlanDraft, ids: readonly string[], isIn: boolean):
   return { ...draft, out: isIn ? others : [...others, ...ids] };
 }
 
-/** Tasks that this one can be made to wait for without a loop. */
+/** Tasks that this task can wait for without a loop. */
 export function possibleBlockers(
   tasks: readonly DraftedTask[],
   id: string,
@@ -122,8 +122,8 @@ export function possibleBlockers(
 }
 
 /**
- * The lines that an import takes: the chosen tasks with their changes. A chosen task that depends
- * on an omitted one waits for that one's own blockers; an epic without tasks is left out, too.
+ * The lines for the import: the selected tasks with their edits. A selected task that depends on an
+ * omitted one waits for the omitted task's blockers; an epic without tasks is omitted, too.
  */
 export function planLines(plan: Plan, draft: PlanDraft): string {
   const epics = draftedEpics(plan, draft);
@@ -163,7 +163,7 @@ function changedRecord(
   };
 }
 
-/** Its blockers among the chosen tasks. */
+/** Its blockers among the selected tasks. */
 function blockersIn(task: DraftedTask, tasks: ReadonlyMap<string, DraftedTask>): readonly string[] {
   const found = new Set<string>();
   const seen = new Set([task.id]);

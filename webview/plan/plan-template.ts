@@ -17,7 +17,7 @@ export interface PlanActions {
   readonly choose: (ids: readonly string[], isIn: boolean) => void;
   readonly renameEpic: (id: string, title: string) => void;
   readonly change: (id: string, change: TaskChange) => void;
-  /** Asks which task it waits for. */
+  /** Asks which task it should wait for. */
   readonly addBlocker: (task: DraftedTask) => void;
 }
 
@@ -95,7 +95,7 @@ function summaryOf({ criteria, description }: DraftedTask): string {
   return text === '' ? count : `${count} · ${text}`;
 }
 
-/** The first line of a description without the marks of its Markdown. */
+/** The first line of a description without Markdown markup. */
 export function firstWords(description: string): string {
   const line = description.split('\n').find((each) => /\w/u.test(each)) ?? '';
   return line
@@ -177,7 +177,7 @@ function textsTemplate(task: DraftedTask, { change, host }: PlanActions): Templa
     </div>`;
 }
 
-/** An empty title is not taken. */
+/** An empty title is not accepted. */
 function titleField(label: string, title: string, take: (text: string) => void): TemplateResult {
   return html`<vscode-textfield
     class="quiet grow"

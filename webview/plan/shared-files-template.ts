@@ -1,4 +1,4 @@
-// The note about tasks of a plan that name the same files although neither waits for the other.
+// The message about tasks of a plan that name the same files although neither waits for the other.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { proposeEdges, sharedFileNames } from '../../server/core/spec/shared-files.ts';
@@ -8,7 +8,7 @@ import type { DraftedTask } from './plan-draft.ts';
 import type { PlanActions } from './plan-template.ts';
 import '../shared/looks/button.ts';
 
-/** Only tasks that are to be added count. */
+/** Only tasks that will be added count. */
 export function sharedFilesTemplate(
   tasks: readonly DraftedTask[],
   { change }: Pick<PlanActions, 'change'>,

@@ -1,4 +1,4 @@
-// The history of runs: one row for each, searchable, selected by mouse or by arrow keys.
+// The history of runs: one row per run, searchable, and selected with the mouse or the arrow keys.
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatCost, formatDuration } from '../../server/core/format.ts';

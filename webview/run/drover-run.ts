@@ -1,4 +1,4 @@
-// The page of runs: the history at the side, and one run in full: its timeline, critical path,
+// The page of runs: the history at the side, and one complete run with its timeline, critical path,
 // time, cost and commits.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
@@ -39,7 +39,7 @@ import '../shared/looks/button.ts';
 const rowsAtFirst = 15;
 const rowsMore = 200;
 
-/** The branches on which the tasks of an epic land first. */
+/** The branches on which an epic's tasks land first. */
 const epicBranches = 'drover/epic/';
 
 export class DroverRun extends LitElement {
@@ -85,7 +85,7 @@ export class DroverRun extends LitElement {
       this.#board = new BoardController(this, this.host);
       this.#reader = new RunReader(this, this.host);
       this.#transcripts = new TranscriptReader(this, this.host);
-      // In one message with the request for the board.
+      // Sent in one message with the request for the board.
       this.#showRun();
     }
     const board = this.#board?.board ?? null;
@@ -180,7 +180,7 @@ export class DroverRun extends LitElement {
       ${retriesTemplate(report, this.#actions)}`;
   }
 
-  /** The same one for the same report, which is then not drawn again. */
+  /** Returns the same object for the same report, which is then not redrawn. */
   #timelineOf(report: Report): Timeline | null {
     if (this.#timeline?.of !== report)
       this.#timeline = { of: report, timeline: buildTimeline(report) };
@@ -211,7 +211,7 @@ export class DroverRun extends LitElement {
     return `${start}${stateWords(state)}${state === 'active' ? ' for' : ' after'} ${formatDuration(ms)}${parts}.${where}`;
   }
 
-  /** The branch of an epic has an id for a name, which says nothing to a person. */
+  /** An epic's branch is named by an id, which is meaningless to a person. */
   #branchName(branch: string): string {
     const id = branch.startsWith(epicBranches) ? branch.slice(epicBranches.length) : null;
     if (id === null) return shortLine(branch);

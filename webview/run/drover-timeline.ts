@@ -1,5 +1,5 @@
-// The timeline of a run: one bar for each attempt, one row for each worker, by mouse and by
-// keyboard.
+// The timeline of a run: one bar for each attempt, one row for each worker, with mouse and keyboard
+// support.
 
 import { html, LitElement, nothing, svg, type PropertyValues, type TemplateResult } from 'lit';
 import { formatCost, formatDuration, stepText } from '../../server/core/format.ts';
@@ -39,14 +39,14 @@ export class DroverTimeline extends LitElement {
   declare timeline: Timeline | null;
   /** The run is active: unfinished parts are running. */
   declare isActive: boolean;
-  /** Called to open the page of an attempt. */
+  /** Opens the page of an attempt. */
   onOpen: (attempt: ReportAttempt) => void = () => {};
   #zoom = 1;
   /** Key of the attempt that has the focus or had it last. */
   #chosen = '';
   /** The accessible text of each bar, in the order of the bars. */
   #words: readonly string[] = [];
-  /** Inside of the bar that is under the pointer. */
+  /** Inside the bar that is under the pointer. */
   readonly #tip = document.createElementNS('http://www.w3.org/2000/svg', 'title');
   #drawnPx = -1;
 
@@ -101,7 +101,7 @@ export class DroverTimeline extends LitElement {
   }
 
   /**
-   * The part that the pointer, the keyboard and a screen reader reach: the bar's outline, and its
+   * The parts that the pointer, the keyboard and a screen reader use: the bar's outline and its
    * text.
    */
   #bar(
@@ -238,7 +238,7 @@ function outcomeWords({ outcome }: ReportAttempt, isActive: boolean): string {
   }
 }
 
-/** One line with all data of an attempt: for the pointer, a screen reader and the line below. */
+/** One line with all data of an attempt, for the pointer, a screen reader and the line below. */
 function wordsOf({ attempt, isCritical }: TimelineBar, isActive: boolean): string {
   const { title, agent, model, started_at_ms: from, ended_at_ms: to, parts, usd } = attempt;
   const spent = parts.map(

@@ -1,5 +1,5 @@
 // The results of a search in transcripts: a row for each attempt, which opens its stream at that
-// place.
+// position.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCount } from '../../server/core/format.ts';
@@ -88,7 +88,7 @@ function rowTemplate(
   </tr>`;
 }
 
-/** The text with each of the words marked. */
+/** The text with each search term marked. */
 function marked(text: string, words: readonly string[]): readonly (TemplateResult | string)[] {
   const lower = text.toLowerCase();
   const parts: (TemplateResult | string)[] = [];

@@ -1,4 +1,4 @@
-// The state that the page of runs keeps over a reload: the shown run, and the search.
+// The state that the page of runs keeps over a reload: the displayed run, and the search.
 
 export interface RunMemory {
   /** Null shows the latest one. */

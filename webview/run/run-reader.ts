@@ -1,4 +1,4 @@
-// Reads the list of runs and the report of one: as the page starts, again when the board has
+// Reads the list of runs and the report of one: when the page starts, again when the board has
 // changed, and never twice at once.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
@@ -7,8 +7,8 @@ import type { RunList } from '../../server/core/history/run-list.ts';
 import type { Host } from '../shared/host.ts';
 
 /**
- * A report of an active run is read again this long after the last one at the earliest, or after
- * five times its cost.
+ * The earliest time after which an active run's report is read again, or five times the cost of
+ * reading it if that is longer.
  */
 const restMinMs = 1_500;
 const restPerReading = 5;
@@ -37,7 +37,7 @@ export class RunReader implements ReactiveController {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** `run`: null is the latest one. */
+  /** If `run` is null, it is the latest one. */
   show(run: string | null, search: string): void {
     this.#wantedRun = run;
     this.#wantedSearch = search;
@@ -56,7 +56,7 @@ export class RunReader implements ReactiveController {
     void this.#read();
   }
 
-  /** The board has changed: the shown run may have, too. */
+  /** The board has changed, so the displayed run may have changed too. */
   touch(): void {
     this.#isWanted = true;
     if (this.#timer === null) void this.#read();
@@ -75,7 +75,7 @@ export class RunReader implements ReactiveController {
         this.failed = '';
         this.#isWanted = true;
       } else this.#component.requestUpdate();
-      // Another run or search is read at once, a change of the board after a rest.
+      // Another run or search is read at once, and a change of the board after a pause.
       if (isEarly ? !this.#hasBackend : !this.#isStale()) break;
     }
     this.#isReading = false;
@@ -95,7 +95,7 @@ export class RunReader implements ReactiveController {
     const run = this.#wantedRun;
     const search = this.#wantedSearch;
     this.#readFor = { run, search };
-    // Together with the list: only a search says by its answer which run is meant.
+    // Sent together with the list; only the answer of a search says which run is selected.
     const asked = run === null && search !== '' ? null : this.#reportOf(run);
     asked?.catch(() => undefined);
     try {

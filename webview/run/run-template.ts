@@ -1,5 +1,4 @@
-// The parts of the page of a run: figures, critical path, times, cost, and the outcome of each
-// task.
+// The parts of a run's page: figures, critical path, times, cost, and the outcome of each task.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost, formatDuration, stepText } from '../../server/core/format.ts';
@@ -19,18 +18,18 @@ export interface RunActions {
   /** The name that people use. */
   readonly branchName: (branch: string) => string;
   readonly more: (section: string) => void;
-  /** Rows that a section shows at most. */
+  /** Maximum number of rows in a section. */
   readonly rowsOf: (section: string) => number;
 }
 
 const tokens = new Intl.NumberFormat('en-US');
 
-/** A figure that most runs do not have. */
+/** A figure that most runs lack. */
 function optional(name: string, count: number, tone: string): readonly Figure[] {
   return count === 0 ? [] : [[name, String(count), tone]];
 }
 
-/** Name, value, tone. The counts of tasks come first, and add up to the tasks of the run. */
+/** Name, value and tone. The task counts come first, and add up to the tasks of the run. */
 type Figure = readonly [string, string, string];
 
 export function figuresTemplate(report: Report): TemplateResult {
@@ -114,7 +113,7 @@ function pathRow(step: PathStep, steps: readonly PathStep[], actions: RunActions
   </tr>`;
 }
 
-/** A coloured part of a bar; `share` is its part of the whole. */
+/** A colored part of a bar; `share` is its share of the whole. */
 function barPart(kind: PeriodKind, share: number): TemplateResult {
   return html`<i class=${toneForKind(kind)} .style=${`width: ${(share * 100).toFixed(2)}%`}></i>`;
 }

@@ -5,7 +5,7 @@ import { type Report, skippedStageText } from '../../server/core/history/report.
 import type { RunLine } from '../../server/core/history/run-list.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 
-/** More of a title or an error than a row can show. */
+/** More of a title or an error than fits into a row. */
 const lineCharsMax = 400;
 
 /** Text of people and agents on one line, without invisible characters. */
@@ -36,7 +36,7 @@ export function stateWords(state: string): string {
   }
 }
 
-/** Date and time of the person's own place. */
+/** Date and time in the user's time zone. */
 export function timeWords(atMs: number): string {
   return new Date(atMs).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }

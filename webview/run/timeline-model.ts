@@ -1,4 +1,4 @@
-// The layout of a run's timeline: which row each attempt has, and the marks of the time axis. Pure.
+// The layout of a run's timeline: the row of each attempt, and the marks of the time axis. Pure.
 
 import type { Report } from '../../server/core/history/report.ts';
 import type { ReportAttempt } from '../../server/core/history/report-attempts.ts';
@@ -26,7 +26,7 @@ export interface Timeline {
   readonly ticks: readonly Tick[];
 }
 
-/** Returns null if nothing was attempted. */
+/** Returns null if the run has no attempts. */
 export function buildTimeline(report: Report): Timeline | null {
   const startMs = report.windows[0]?.started_at_ms;
   if (startMs === undefined || report.attempts.length === 0) return null;
@@ -58,7 +58,7 @@ const stepsMs = [
 ];
 const ticksMax = 9;
 
-/** Marks at round times, not more than nine. */
+/** At most nine marks at round times. */
 export function listTicks(lengthMs: number): readonly Tick[] {
   const stepMs = stepsMs.find((step) => lengthMs / step <= ticksMax) ?? lengthMs / ticksMax;
   const count = Math.floor(lengthMs / stepMs);
@@ -82,7 +82,7 @@ function tickLabel(afterMs: number, stepMs: number): string {
 export type Step = 'left' | 'right' | 'up' | 'down' | 'first' | 'last';
 
 /**
- * The bar that a key leads to: the next one in time, or the nearest one of the row above or below.
+ * The bar that a key leads to: the next one in time, or the nearest one in the row above or below.
  */
 export function nextBarIndex(bars: readonly TimelineBar[], from: number, step: Step): number {
   const present = bars[from];

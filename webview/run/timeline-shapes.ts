@@ -1,5 +1,5 @@
-// The shapes of the timeline: the place of each bar, and one path for all bars' parts of a kind. A
-// thousand bars with an element for each part took longer to draw than to read. Pure.
+// The shapes of the timeline: the position of each bar, and one path for all bars' parts of a kind.
+// With an element for each part, drawing a thousand bars took longer than reading the data. Pure.
 
 import type { ReportAttempt } from '../../server/core/history/report-attempts.ts';
 import { type PartTone, toneForKind } from './period-words.ts';
@@ -31,7 +31,7 @@ export interface Shapes {
   readonly edges: ReadonlyMap<Edge, string>;
 }
 
-/** `scale`: pixels of a millisecond. */
+/** `scale`: pixels per millisecond. */
 export function buildShapes({ bars, startMs }: Timeline, scale: number): Shapes {
   const parts = new Map<PartTone, string>();
   const edges = new Map<Edge, string>();
@@ -67,12 +67,12 @@ function edgeOf({ attempt, isCritical }: TimelineBar): Edge {
   return isCritical ? 'critical' : 'plain';
 }
 
-/** Its work landed, or waits for a person as it is. */
+/** Its work landed, or waits unchanged for a person. */
 function isGood({ outcome }: ReportAttempt): boolean {
   return outcome === 'completed' || outcome === 'needs_review';
 }
 
-/** A line along it is sharp, and inside of the bar. */
+/** A line along it is sharp, and inside the bar. */
 export function inner({ x, y, width, height }: Box): Box {
   return { x: x + 0.5, y: y + 0.5, width: Math.max(1, width - 1), height: height - 1 };
 }

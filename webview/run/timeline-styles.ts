@@ -1,5 +1,5 @@
-// The styles of the timeline. Each kind of time has a color of the theme's charts, and in high
-// contrast a border as well.
+// The styles of the timeline. Each kind of time has a color from the theme's charts, and a border
+// as well in high contrast.
 
 import { css } from 'lit';
 

@@ -1,5 +1,5 @@
-// Searches the transcripts for the words of the history's field: the newest attempts at once, older
-// ones when a person asks for them.
+// Searches the transcripts for the text in the history's search field: the newest attempts at once,
+// older ones when a person requests them.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type {
@@ -30,7 +30,7 @@ export class TranscriptReader implements ReactiveController {
 
   hostConnected(): void {}
 
-  /** Attempts that are not searched yet; 0: all are. */
+  /** Number of attempts that are not searched yet. */
   get left(): number {
     const isMore = this.#next !== null && this.hits.length < hitsMax;
     return isMore ? Math.max(0, this.attempts - this.searched) : 0;
@@ -59,7 +59,7 @@ export class TranscriptReader implements ReactiveController {
     const request = { words, ...(after === null ? {} : { after }) };
     try {
       const found = await this.#host.backend('transcripts.search', request);
-      // Other words are sought by now.
+      // The search terms have changed in the meantime.
       if (this.words === words) this.#take(found);
     } catch (error) {
       if (this.words !== words) return;

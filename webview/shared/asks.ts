@@ -1,10 +1,10 @@
-// The unanswered requests of a webview. Requests in one turn of the page go as one message, since
-// each message takes several hops through VS Code.
+// The unanswered requests of a webview. Requests in one turn of the page are sent as one message,
+// because each message takes several hops through VS Code.
 
 import type { Ask, FromWebview, Reply } from '../messages/messages.ts';
 import { inflated } from './inflated.ts';
 
-/** A refusal of the backend or the extension, with its sentence. */
+/** A refusal by the backend or the extension, with its sentence. */
 export class AskFailure extends Error {
   readonly kind: string;
 
@@ -61,7 +61,7 @@ export class Asks {
     try {
       this.#post({ type: 'asks', asks });
     } catch (error) {
-      // One of them cannot be sent: its caller gets the error, and the next turn starts a new
+      // If one of them cannot be sent, its caller gets the error, and the next turn starts a new
       // batch.
       for (const { ask } of asks) this.#take(ask)?.reject(error);
     }

@@ -14,7 +14,7 @@ export class BoardController implements ReactiveController {
   #unsubscribe: () => void = () => {};
   #isAsking = false;
   state: HostState | null = null;
-  /** Called for commands of VS Code that the webview carries out itself. */
+  /** Called for VS Code commands that the webview executes itself. */
   onAction: (action: WebviewAction, ids: readonly string[], byKey: boolean) => void = () => {};
 
   constructor(component: ReactiveControllerHost, host: Host) {
@@ -49,14 +49,14 @@ export class BoardController implements ReactiveController {
     this.#unsubscribe();
   }
 
-  /** Asks for everything again: once, until it has come. */
+  /** Requests everything again, only once until the answer arrives. */
   refresh(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
     this.#host
       .action('hello', {})
       .catch(() => {
-        // The extension exits with its webviews; a new one pushes its state.
+        // The extension exits with its webviews; a new extension pushes its state.
       })
       .finally(() => (this.#isAsking = false));
   }

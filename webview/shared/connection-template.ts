@@ -7,7 +7,7 @@ import { icon } from './looks/icon.ts';
 import { visibleLine } from './looks/visible-text.ts';
 import './looks/button.ts';
 
-/** Instead of everything else while nothing can be shown. */
+/** Replaces everything else while nothing can be shown. */
 export function connectionTemplate(state: HostState, host: Host | null): TemplateResult | null {
   const { connection } = state;
   if (connection.kind === 'unavailable') {

@@ -1,5 +1,5 @@
-// The virtual list of rows that are all of one height: only those in sight, and one that holds the
-// focus, are on the page.
+// A virtual list of rows of equal height: only the visible rows, and a row that has the focus, are
+// on the page.
 
 import type { VirtualItem } from '@tanstack/virtual-core';
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
@@ -9,7 +9,7 @@ export interface FixedRowsParts {
   readonly scroller: () => HTMLElement | null;
   readonly count: () => number;
   readonly heightPx: number;
-  /** Indexes that stay on the page although they are out of sight; -1: none. */
+  /** Indexes that stay on the page even if they are not visible (-1 = none). */
   readonly kept: () => readonly number[];
 }
 

@@ -1,4 +1,4 @@
-// Conflicts with other work before either has landed, as panels show them.
+// How panels show conflicts with other work before either side has landed.
 
 import type { ForecastView } from '../../server/protocol/task-fields.ts';
 import type { TaskView } from '../../server/protocol/views.ts';

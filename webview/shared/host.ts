@@ -1,5 +1,5 @@
-// The webview's end of the wire to the extension: sends numbered requests, waits for the replies,
-// and receives pushes.
+// The webview's side of the connection to the extension: sends numbered requests, waits for the
+// replies, and receives pushes.
 
 import { unpackTasks } from '../../server/protocol/packed-tasks.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -24,7 +24,7 @@ interface VsCodeApi {
   postMessage(message: unknown): void;
   getState(): unknown;
   setState(state: unknown): void;
-  /** All of them put there by our own page (extension/webviews/html.ts). */
+  /** Drover's own page sets all of these (extension/webviews/html.ts). */
   readonly subject?: NonNullable<Host['subject']>;
   readonly first?: FirstState | null;
   reuse?(next: PageReuse): void;
@@ -37,7 +37,7 @@ export type Push =
   | Exclude<Pushed, { readonly type: 'state' }>
   | { readonly type: 'state'; readonly state: HostState };
 
-/** The extension as components see it; tests give them another one. */
+/** The extension as components see it; tests pass in a double. */
 export interface Host {
   backend<N extends WebviewRequestName>(
     name: N,
@@ -52,21 +52,18 @@ export interface Host {
   /** The state that can be drawn before the first push. Absent or null if there is none. */
   readonly first?: HostState | null;
   /**
-   * Navigation and view state only (folds, scroll positions, typed text): never a fact of the
-   * board.
+   * Only navigation and view state (folds, scroll positions, typed text), never facts of the board.
    */
   readonly memory: {
     get(): unknown;
     set(state: unknown): void;
-    /** Changes a part of this subject's memory, whatever the page shows by then. */
+    /** Changes a part of this subject's memory, whatever the page shows at that time. */
     amend(change: Readonly<Record<string, unknown>>): void;
   };
-  /**
-   * The subject of the page, known before the extension sends its state. Absent if there is none.
-   */
+  /** The page's subject, known before the extension sends its state. Absent if there is none. */
   readonly subject?: { readonly id: string | null; readonly attempt: number | null };
   /**
-   * When the page was opened for it, in the time of `performance.now()`. Absent if it was so from
+   * The time at which the page was opened for it, by `performance.now()`. Absent if it was so from
    * the start.
    */
   readonly openedMs?: number;
@@ -81,14 +78,14 @@ export async function askForRun(host: Host | null, epic: string | null): Promise
 export interface ReusablePage {
   /** Clears its content. */
   rest(): void;
-  /** Shows the subject of this host, which can be the same as before. */
+  /** Shows this host's subject, which can be the same as before. */
   show(host: Host): void;
 }
 
 export function connectHost(page: ReusablePage | null = null): Host {
   const api = acquireVsCodeApi();
   const listeners = new Set<(push: Push) => void>();
-  /** Unpacking a board takes a while: later messages wait for their turn. */
+  /** Decompressing a board takes a while, so later messages wait for their turn. */
   let pushes = Promise.resolve();
 
   const post = (message: FromWebview): void => api.postMessage(message);
@@ -100,7 +97,8 @@ export function connectHost(page: ReusablePage | null = null): Host {
       if (message.type === 'rest') return page?.rest();
       if (message.type === 'reuse') {
         const startMs = performance.now();
-        // Before the subject changes: the page's memory belongs to the old one.
+        // This happens before the subject changes, because the page's memory belongs to the old
+        // subject.
         page?.rest();
         api.reuse?.(message);
         return page?.show(hostNow(startMs));

@@ -1,5 +1,5 @@
-// Data that the extension has packed: JSON in UTF-8, deflated. Passing bytes through VS Code costs
-// far less than passing the objects.
+// Data that the extension has compressed: JSON in UTF-8, deflated. Passing bytes through VS Code
+// costs far less than passing the objects.
 
 export async function inflated(bytes: Uint8Array): Promise<unknown> {
   const packed = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();

@@ -2,7 +2,7 @@
 
 import type { Host } from './host.ts';
 
-/** `sinceMs`: 0 is the start of the page. */
+/** If `sinceMs` is 0, it is the start of the page. */
 export function tellTime(host: Host | null, name: string, sinceMs = 0): void {
   const ms = performance.now() - sinceMs;
   host?.action('measured', { name, ms }).catch(() => {

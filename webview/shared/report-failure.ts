@@ -1,4 +1,4 @@
-// Failures that a page has no place for: VS Code shows them, so that no button fails silently.
+// Failures that a page cannot display itself: VS Code shows them, so that no button fails silently.
 
 import type { HostActionName, HostActions } from '../messages/messages.ts';
 import { AskFailure } from './asks.ts';
@@ -13,7 +13,7 @@ interface Extension {
 
 const openSettings = 'Open .drover.toml';
 
-/** `what`: which action failed, in two or three words. */
+/** `what`: the failed action, in two or three words. */
 export async function reportFailure(host: Extension, error: unknown, what = ''): Promise<void> {
   const reason = visibleLine(error instanceof Error ? error.message : String(error));
   const text = what === '' ? reason : `${what}: ${reason}`;
@@ -26,7 +26,7 @@ export async function reportFailure(host: Extension, error: unknown, what = ''):
   }
 }
 
-/** The settings file is the cause, so a person wants to open it. */
+/** The settings file is the cause, so the user probably wants to open it. */
 export function isBySettings(error: unknown): boolean {
   return error instanceof AskFailure && error.kind === 'bad_configuration';
 }

@@ -1,4 +1,4 @@
-// The gate that runs on the work of a task, as panels show it.
+// How panels show the gate that runs on a task's work.
 
 import { runningGateText } from '../../server/core/line/gate-words.ts';
 import type { TaskView } from '../../server/protocol/views.ts';

@@ -1,4 +1,4 @@
-// Reports a component's own size, when it appears and whenever it has changed.
+// Reports a component's own size when it appears and whenever it changes.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 

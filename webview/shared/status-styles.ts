@@ -1,5 +1,4 @@
-// Colours of the states of tasks: VS Code's own theme colours, with a fallback for themes that lack
-// one.
+// Colors of task states: VS Code's own theme colors, with a fallback for themes that lack one.
 
 import { css } from 'lit';
 

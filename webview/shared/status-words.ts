@@ -1,5 +1,4 @@
-// How each state of a task is shown in every webview: its icon, its text, and the theme color of
-// both.
+// How every webview shows each task state: its icon, its text, and the theme color of both.
 
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { byHandPhase } from '../../server/core/plan/task.ts';
@@ -36,19 +35,19 @@ const blockedOutside: StatusLook = {
   tone: 'asks',
 };
 
-/** A candidate that has passed its gate. */
+/** A candidate that passed its gate. */
 const green: StatusLook = { icon: 'check', words: 'green', tone: 'good' };
 
 type Stated = Pick<TaskView, 'status' | 'phase' | 'blocked_reason' | 'block' | 'review_kind'>;
 
-/** `isAsking`: its agent has asked and waits for the answer. */
+/** `isAsking`: the agent has asked a question and waits for the answer. */
 export function statusLook(
   { status, phase, blocked_reason, block, review_kind }: Stated,
   isAsking = false,
 ): StatusLook {
   if (status === 'needs_review' && review_kind === 'candidate') return green;
   if (isAsking && (status === 'in_progress' || status === 'claimed')) return asks;
-  // Its candidates are done, and one is to be chosen.
+  // Its candidates are done, and one must be chosen.
   if (isAsking && status === 'blocked' && blocked_reason === null) return asks;
   if (status === 'blocked' && blocked_reason !== null) {
     if (block?.kind !== 'red_base') return blockedOutside;
@@ -57,7 +56,7 @@ export function statusLook(
   return status === 'paused' && phase === byHandPhase ? byHand : statusLooks[status];
 }
 
-/** The running step, if there is one, or else the state. */
+/** The running step, if there is one, otherwise the state. */
 export function statusWords(task: Stated, isAsking = false): string {
   const look = statusLook(task, isAsking);
   if (look !== asks && task.status === 'in_progress' && task.phase !== null) return task.phase;

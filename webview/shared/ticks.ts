@@ -1,4 +1,4 @@
-// Calls a component again and again while it is on the page.
+// Calls a component periodically while it is on the page.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 

@@ -1,5 +1,5 @@
-// The virtual list below every list of rows: mounted with its component, asked for its options
-// before each update. Rows that are kept stay on the page although they are out of sight.
+// The virtual list used by every list of rows: mounted with its component, and asked for its
+// options before each update. Kept rows stay on the page even if they are not visible.
 
 import {
   defaultRangeExtractor,

@@ -1,5 +1,5 @@
-// VS Code gives the focus to a view as a whole: the component passes it on to the part in it that
-// keys are for.
+// VS Code focuses a view as a whole; the component passes the focus on to the part that handles
+// keys.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 

@@ -1,4 +1,5 @@
-// The stream panel: one attempt of one task, from its head to the field that talks to its agent.
+// The stream panel: one attempt of one task, from its header to the field for messages to its
+// agent.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { StepName } from '../../server/protocol/panel-views.ts';
@@ -62,7 +63,7 @@ export class DroverStream extends LitElement {
     this.host = null;
   }
 
-  /** Everything hangs on the host, which is given once, before the element is on the page. */
+  /** Everything depends on the host, which is set once, before the element is on the page. */
   override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has('host') || this.host === null || this.#session !== null) return;
     const { host } = this;
@@ -104,7 +105,7 @@ export class DroverStream extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    // Also while the focus is outside the panel.
+    // This also works while the focus is outside the panel.
     window.addEventListener('keydown', this.#onKey);
   }
 
@@ -211,13 +212,13 @@ export class DroverStream extends LitElement {
     openFile: (file) => void this.#session?.openFile(file),
   };
 
-  /** Once a frame: adds the log lines that were read. */
+  /** Adds the log lines that were read, once per frame. */
   #takeLog(): void {
     const session = this.#session;
     const feed = session?.feed ?? null;
     if (session === null || feed === null) return this.requestUpdate();
     const { transcript } = feed.window;
-    // Events, not entries: a block of output grows without becoming more.
+    // This counts events, not entries, because a block of output grows without adding entries.
     const count = this.#feed === feed ? feed.arrivedEvents - this.#arrived : 0;
     this.#feed = feed;
     this.#arrived = feed.arrivedEvents;
@@ -233,7 +234,7 @@ export class DroverStream extends LitElement {
     this.requestUpdate();
   }
 
-  /** Restores the panel's position, or goes to the requested one; once. */
+  /** Restores the panel's position, or goes to the requested one; only once. */
   #goToPlace(): void {
     const place = this.#place;
     const feed = this.#session?.feed ?? null;
@@ -246,7 +247,7 @@ export class DroverStream extends LitElement {
     else this.#find?.openAt({ text: longestWord(place.words), matchesCase: false }, key);
   }
 
-  /** A search in transcripts has found something here. */
+  /** A search in transcripts found a match here. */
   async #readPlace(host: Host): Promise<void> {
     const { place } = await host.action('readPlace', {}).catch(() => ({ place: null }));
     const attempt = host.subject?.attempt ?? null;
@@ -363,12 +364,12 @@ export class DroverStream extends LitElement {
     event.preventDefault();
   };
 
-  /** Not once it is removed: the page then remembers another task. */
+  /** Not after it is removed, because the page then remembers another task. */
   #rememberSoon(): void {
     if (this.isConnected) this.#rememberTimer ??= setTimeout(() => this.rememberNow(), rememberMs);
   }
 
-  /** Stores the pending state now: for a page that is about to be removed. */
+  /** Stores the pending state now, because the page is about to be removed. */
   rememberNow(): void {
     if (this.#rememberTimer === null) return;
     clearTimeout(this.#rememberTimer);

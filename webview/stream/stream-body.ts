@@ -1,5 +1,4 @@
-// The part of the stream panel with the rows of the log: search, transcript, and the way to its
-// end.
+// The part of the stream panel with the log's rows: search, transcript, and the button to its end.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import './find/drover-find.ts';

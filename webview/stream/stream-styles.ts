@@ -76,7 +76,7 @@ export const streamStyles = css`
     text-align: center;
     color: var(--vscode-descriptionForeground);
   }
-  /* Beside rows: at the lower edge, so that it hides no text that is read. */
+  /* Beside the rows, at the lower edge, so that it does not cover text. */
   .note.below {
     position: static;
     flex: none;

@@ -45,7 +45,7 @@ export function tabsTemplate(shown: StreamPage, show: (page: StreamPage) => void
 
 const promptKey = Number.MIN_SAFE_INTEGER;
 
-/** The row above a log's first one. */
+/** The row above the log's first row. */
 export function promptEntry({ prompt, attempt }: StreamSession): Entry {
   const atMs = attempt?.started_at_ms ?? 0;
   return {
@@ -97,7 +97,7 @@ export function endButton(
   </vscode-button>`;
 }
 
-/** Questions that wait for a person and are not a row of the transcript. */
+/** Questions that wait for a person and have no row in the transcript. */
 export function waitingTemplate(session: StreamSession, bound: BoundQuestions): TemplateResult {
   const { task } = session;
   return html`${session.questionsOfParts.map((question) => partTemplate(session, question))}

@@ -9,13 +9,16 @@ export interface Hover {
   readonly row: Row;
   /** Position in the row, from 0 (its top) to 1. */
   readonly part: number;
-  /** The key that makes a dependency is held. */
+  /** The key that creates a dependency is held. */
   readonly isLink: boolean;
 }
 
 export type DropZone = 'before' | 'after' | 'into';
 
-/** Half of a task is in front of it, half behind it; epics and dependencies take the whole row. */
+/**
+ * Half of a task row means before it, half means after it; epics and dependencies use the whole
+ * row.
+ */
 export function dropZone({ row, part, isLink }: Hover): DropZone {
   if (row.kind !== 'task' || isLink) return 'into';
   return part < 0.5 ? 'before' : 'after';

@@ -1,4 +1,4 @@
-// The task tree: epics, tasks and sub-tasks, planned by mouse and keyboard, live as work continues.
+// The task tree: epics, tasks and sub-tasks, planned with mouse and keyboard, and updated live.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -177,7 +177,7 @@ export class DroverTree extends LitElement {
   #tree(rows: readonly Row[]): TemplateResult {
     const { activeIndex, fieldIndex } = this.#state;
     const isField = ({ index }: { index: number }): number => Number(index === fieldIndex);
-    // The field comes last: a row that the list moves on the page loses the keyboard.
+    // The field comes last, because a row that the list moves on the page loses the focus.
     const items = (this.#list?.items() ?? []).toSorted((a, b) => isField(a) - isField(b));
     const height = this.#list?.totalPx() ?? 0;
     return html`<div
@@ -273,7 +273,7 @@ export class DroverTree extends LitElement {
   #obey(action: WebviewAction, ids: readonly string[], byKey: boolean): void {
     if (this.#parts === null || (byKey && !isOnRows(this.shadowRoot, this.#scroller()))) return;
     const pressed = this.#pressed.commanded(action, byKey);
-    // The row that was added last may have come since its key was pressed.
+    // The row that was added last may have appeared since its key was pressed.
     if (pressed !== null && action !== 'newTask') this.#state.selection = pressed;
     if (byKey) this.#failed.clear();
     runTreeAction(this.#parts, action, pressed === null ? ids : []);
@@ -334,8 +334,8 @@ export class DroverTree extends LitElement {
   };
 
   /**
-   * The mouse focuses before it clicks: nothing may move under it. So the first row in sight is
-   * chosen.
+   * The mouse moves the focus before it clicks, and nothing may move under it then, so the first
+   * visible row is selected.
    */
   readonly #onFocus = (): void => {
     const top = Math.ceil((this.#scroller()?.scrollTop ?? 0) / rowHeightPx);

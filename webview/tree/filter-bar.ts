@@ -27,7 +27,7 @@ export function filterBar(
   </div>`;
 }
 
-/** Keys of the text: a person may have given one of them to a command of the tree. */
+/** Keys of the text field: the user may have assigned one of them to a command of the tree. */
 export function keepFromWindow(event: KeyboardEvent): void {
   const { key, ctrlKey, metaKey, altKey } = event;
   if (!ctrlKey && !metaKey && !altKey && !/^F\d/u.test(key)) event.stopPropagation();

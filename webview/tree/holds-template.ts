@@ -1,5 +1,5 @@
-// Below the tasks: why nothing (or less than could be) starts, for as long as it is so, and before
-// the first run the button that starts it.
+// Shown below the tasks: why nothing (or less than possible) starts, as long as that applies, and
+// before the first run, the button that starts it.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
@@ -19,7 +19,7 @@ export function holdsTemplate(
   </div>`;
 }
 
-/** A message would hide before a newcomer has read the plan. */
+/** A message would disappear before a newcomer has read the plan. */
 function firstRun(
   { epics, run, tasks }: StatusSnapshot,
   parts: TreeParts | null,

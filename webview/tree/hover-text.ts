@@ -1,4 +1,4 @@
-// The text for the pointer over a row: the whole title, its blockers by title, why it failed. Pure.
+// The hover text of a row: the whole title, its blockers by title, why it failed. Pure.
 
 import { formatCost, formatCount } from '../../server/core/format.ts';
 import { countsByEpic, noTasks } from '../../server/core/plan/outcome.ts';

@@ -1,5 +1,6 @@
-// The meaning of each key in the tree. The same as in VS Code's own trees if they have it. Those
-// that the manifest declares as keybindings are left to VS Code: a person may have changed them.
+// The meaning of each key in the tree, the same as in VS Code's own trees if they have it. Keys
+// that the manifest declares as keybindings are left to VS Code, because the user may have changed
+// them.
 
 import type { WebviewAction } from '../messages/messages.ts';
 
@@ -28,7 +29,7 @@ export type TreeKey =
 
 export interface Pressed {
   readonly key: string;
-  /** The place on the keyboard: with Alt the letter itself may be another one. */
+  /** The physical key, because with Alt the letter itself may differ. */
   readonly code: string;
   readonly ctrlKey: boolean;
   readonly metaKey: boolean;
@@ -62,8 +63,8 @@ const declared = {
   command: { f: 'filter', Enter: 'run' },
   alt: { ArrowUp: 'moveUp', ArrowDown: 'moveDown' },
   /**
-   * Alt with a letter alone opens a menu of the window, and with left and right it goes back in its
-   * history. Menus open with Shift held, too: no letter here is one of theirs (F E S V G R T H).
+   * Alt with a letter opens a menu of the window, and Alt with left or right navigates its history.
+   * Menus also open with Shift held, so no letter here is one of theirs (F E S V G R T H).
    */
   altAndShift: {
     KeyN: 'newTask',
@@ -84,7 +85,7 @@ const moves = {
   End: 'end',
 } as const;
 
-/** Returns null if the key is not ours. */
+/** Returns null if the key does not belong to the tree. */
 export function treeKey(pressed: Pressed): TreeKey | null {
   const { key, altKey, shiftKey } = pressed;
   const hasCommand = pressed.ctrlKey || pressed.metaKey;
@@ -124,7 +125,7 @@ export class TypeAhead {
   #text = '';
   #lastMs = Number.NEGATIVE_INFINITY;
 
-  /** The index to go to, or -1. */
+  /** The index to move to, or -1. */
   find(letter: string, titles: readonly string[], from: number, nowMs: number): number {
     this.#text = nowMs - this.#lastMs > typeAheadMs ? letter : this.#text + letter;
     this.#lastMs = nowMs;

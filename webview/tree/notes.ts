@@ -1,4 +1,4 @@
-// The note below the rows while something is dragged over them.
+// The message below the rows while something is dragged over them.
 
 import { html, type TemplateResult } from 'lit';
 import { icon } from '../shared/looks/icon.ts';

@@ -1,11 +1,11 @@
-// Most changes of a board leave every row in place: then only the changed rows are created again.
+// Most changes of a board leave every row in place, so only the changed rows are created again.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { epicKey, type Row, taskKey } from './rows.ts';
 
 /**
- * Rows after a change; null if rows may have appeared, disappeared or moved. `indexOf`: indexes of
- * rows by their keys.
+ * Rows after a change; null if rows may have appeared, disappeared or moved. `indexOf` maps keys to
+ * row indexes.
  */
 export function patchRows(
   rows: readonly Row[],

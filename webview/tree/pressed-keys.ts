@@ -1,7 +1,7 @@
-// The keys that are pressed on the rows, in their order. Those that are not the tree's own are left
-// to VS Code, whose keybindings decide their effect: the command of one comes back from the
-// extension a moment later, or never. Keys in between wait, as they may be meant for the row that
-// moves up or for the field that opens.
+// The keys that are pressed on the rows, in order. Keys that are not the tree's own are left to VS
+// Code, whose keybindings determine their effect: a key's command comes back from the extension a
+// moment later, or never. Keys in between wait, because they may be meant for the row that moves up
+// or for the field that opens.
 
 import type { WebviewAction } from '../messages/messages.ts';
 import { declaredAction, treeKey, type TreeKey } from './keys.ts';
@@ -10,10 +10,10 @@ import type { Selection } from './selection.ts';
 export interface PressParts {
   readonly selection: () => Selection;
   readonly act: (key: TreeKey) => void;
-  /** Whether VS Code would carry out a key that is left to it. */
+  /** Whether VS Code would execute a key that is left to it. */
   readonly mayLeave: () => boolean;
   readonly carryOut: (action: WebviewAction) => void;
-  /** Answered behind all commands of the keys that were pressed before. */
+  /** Answered after all commands of the keys that were pressed before. */
   readonly ask: () => Promise<unknown>;
   /** The field that has the focus once everything is drawn. */
   readonly field: () => Promise<HTMLInputElement | null>;
@@ -21,15 +21,17 @@ export interface PressParts {
 
 interface LeftKey {
   readonly kind: 'left';
-  /** Null runs the command that the user has bound to it. */
+  /** If null, runs the command that the user has bound to it. */
   readonly action: WebviewAction | null;
-  /** When it was pressed: its command applies to it. Null if other keys come first. */
+  /**
+   * The time at which it was pressed, to which its command applies. Null if other keys come first.
+   */
   readonly selection: Selection | null;
 }
 
 type Waiting = LeftKey | { readonly kind: 'typed'; readonly event: KeyboardEvent };
 
-/** Keys that are no command by themselves, belong to the browser, or are a part of a character. */
+/** Keys that are not commands by themselves, belong to the browser, or are part of a character. */
 const passing: ReadonlySet<string> = new Set(
   'Shift Control Alt AltGraph Meta CapsLock NumLock ScrollLock Tab Dead Process Unidentified'.split(
     ' ',
@@ -64,14 +66,14 @@ export class PressedKeys {
     const found = this.#waiting.find((each) => each.kind === 'left' && each.action === wanted);
     if (found?.kind !== 'left') return null;
     const at = this.#waiting.indexOf(found);
-    // VS Code has found no command for the keys before.
+    // VS Code has found no command for the previous keys.
     const before = this.#waiting.slice(0, at);
     this.#waiting = this.#waiting.slice(at + 1);
     this.#actOn(before);
     return found.selection ?? this.#parts.selection();
   }
 
-  /** Releases the keys behind the command that was carried out. */
+  /** Releases the keys after the executed command. */
   release(): void {
     void this.#release();
   }
@@ -94,7 +96,7 @@ export class PressedKeys {
     }
   }
 
-  /** Enter and the like behind letters: they end or correct the text. */
+  /** Enter and similar keys after letters, which end or correct the text. */
   #isOfText({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
     const isEnd = (each: Waiting): boolean =>
       each.kind === 'left' || each.event.key === 'Enter' || each.event.key === 'Escape';
@@ -105,9 +107,9 @@ export class PressedKeys {
 
   #leave(event: KeyboardEvent): void {
     const action = declaredAction(event);
-    // A button on the rows would be pressed, too.
+    // A button on the rows would also be pressed.
     if (action !== null) event.preventDefault();
-    // Right after the click that brought the keyboard here, VS Code would not act yet.
+    // Right after the click that moved the focus here, VS Code would not act yet.
     if (action !== null && this.#waiting.length === 0 && !this.#parts.mayLeave()) {
       event.stopPropagation();
       return this.#parts.carryOut(action);
@@ -130,7 +132,7 @@ export function focusedField(root: ShadowRoot | null): HTMLInputElement | null {
   return focused instanceof HTMLInputElement ? focused : null;
 }
 
-/** And not in one of their fields, or in the elements around them. */
+/** The event must not come from one of their fields or from the elements around them. */
 export function isOnRows(root: ShadowRoot | null, rows: HTMLElement | null): boolean {
   const focused = root?.activeElement ?? null;
   if (focused instanceof HTMLInputElement) return false;
@@ -145,7 +147,7 @@ function isLetter({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   return key.length === 1 && !ctrlKey && !metaKey && !altKey;
 }
 
-/** A browser types nothing for an event that a script sends. */
+/** A browser types nothing for an event that a script dispatches. */
 function typeInto(field: HTMLInputElement, event: KeyboardEvent): void {
   if (!isLetter(event) && event.key !== 'Backspace') {
     field.dispatchEvent(new KeyboardEvent('keydown', event));

@@ -1,10 +1,10 @@
-// The context menu of the active row, and the buttons in the row of an epic.
+// The context menu of the active row, and the buttons in an epic's row.
 
 import type { Row } from './rows.ts';
 import type { TreeParts } from './tree-keys.ts';
 import { draftAtEnd } from './tree-state.ts';
 
-/** VS Code opens its menu on the event that a right click makes. */
+/** VS Code opens its menu on the event that a right click causes. */
 export function openRowMenu(root: ParentNode): void {
   const row = root.querySelector<HTMLElement>('.row.active');
   if (row === null) return;
@@ -13,7 +13,7 @@ export function openRowMenu(root: ParentNode): void {
   row.dispatchEvent(new MouseEvent('contextmenu', { ...place, cancelable: true }));
 }
 
-/** Returns true if the click was on a button in the row of an epic. */
+/** Returns true if the click was on a button in an epic's row. */
 export function pressEpicButton(
   parts: TreeParts | null,
   row: Row,

@@ -1,4 +1,5 @@
-// One row of the tree as a template: light markup, because hundreds come and go while one scrolls.
+// Template for one row of the tree: light markup, because hundreds appear and disappear during
+// scrolling.
 
 import { sizeWords } from '../../server/protocol/candidates.ts';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -24,16 +25,16 @@ export interface RowLook {
   readonly isSelected: boolean;
   readonly isActive: boolean;
   readonly drop: DropZone | 'refused' | null;
-  /** The text that is being edited in place of the title. */
+  /** The text that is being edited instead of the title. */
   readonly renaming: string | null;
   readonly nowMs: number;
   readonly canRun: boolean;
   readonly run: RunView | null;
-  /** The agent of this task waits for an answer. */
+  /** This task's agent waits for an answer. */
   readonly isAsking: boolean;
   /** Counts of this epic's tasks. */
   readonly counts: OutcomeCounts;
-  /** How many things of this epic wait for a person. */
+  /** How many items of this epic wait for a person. */
   readonly needs: number;
   /** Titles of the tasks that this task waits for. */
   readonly after: readonly string[];
@@ -47,7 +48,7 @@ export interface RowActions {
 const indentPx = 8;
 const shownCharsMax = 500;
 
-/** Titles are untrusted text: they are shortened and made harmless. */
+/** Titles are untrusted text, so they are shortened and sanitized. */
 function shown(text: string): string {
   return visibleLine(text.slice(0, shownCharsMax));
 }
@@ -173,7 +174,7 @@ function rowFacts(row: TaskRow, { nowMs, isAsking, after }: RowLook): readonly s
   if (task.candidate === null) {
     if (task.status !== 'blocked') return facts;
     const [blocked = '', ...rest] = facts;
-    // It waits for nothing else.
+    // The task waits for nothing else.
     if (candidates > 0) return [...rest, formatCount(candidates, 'candidate')];
     return after.length === 0 ? facts : [blocked, afterWords(after), ...rest];
   }

@@ -1,5 +1,5 @@
 // Reports when the rows get and lose the keyboard focus, because VS Code does not know the focus
-// inside a view: the keybindings of the tree count in between.
+// inside a view. The tree's keybindings apply in between.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Host } from '../shared/host.ts';
@@ -11,7 +11,7 @@ export class RowsFocus implements ReactiveController {
   readonly #component: Component;
   readonly #rows: () => HTMLElement | null;
   #told = false;
-  /** The rows get the keyboard as soon as they are drawn. */
+  /** The rows get the focus as soon as they are drawn. */
   #isWanted = false;
 
   constructor(component: Component, rows: () => HTMLElement | null) {
@@ -20,13 +20,13 @@ export class RowsFocus implements ReactiveController {
     component.addController(this);
   }
 
-  /** Passes the keyboard to the rows, which may not be drawn yet. */
+  /** Passes the focus to the rows, which may not be drawn yet. */
   focusRows(): void {
     this.#isWanted = true;
     this.#focusIfDrawn();
   }
 
-  /** Whether VS Code knows that the keyboard is here. */
+  /** Whether VS Code knows that the focus is here. */
   get counts(): boolean {
     return this.#component.dataset['keys'] === 'here';
   }
@@ -52,7 +52,7 @@ export class RowsFocus implements ReactiveController {
     const rows = this.#rows();
     if (!this.#isWanted || rows === null) return;
     this.#isWanted = false;
-    // Since then, the person may have gone elsewhere.
+    // The user may have moved the focus since then.
     if (document.hasFocus()) rows.focus();
   }
 
@@ -66,7 +66,7 @@ export class RowsFocus implements ReactiveController {
     delete this.#component.dataset['keys'];
     host.action('keysHere', { here }).then(
       () => {
-        // Tests wait for it.
+        // Tests wait for this.
         if (here && this.#told) this.#component.dataset['keys'] = 'here';
       },
       () => (this.#told = false),

@@ -1,28 +1,26 @@
 // The rows of the task tree: epics with their tasks, then tasks without an epic, each with its
-// sub-tasks. One pass over the board, so that ten thousand tasks are rows within a frame.
+// sub-tasks. It makes one pass over the board, so that ten thousand tasks become rows within a
+// frame.
 
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { taskAbove } from '../../server/protocol/candidates.ts';
 import { askingTasks, epicNeed, taskNeed } from '../../server/protocol/needs.ts';
 import type { EpicView, RunView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 
-/** A person's settings: never a fact of the board. */
+/** View settings of a person, never facts of the board. */
 export interface TreeLook {
-  /** Keys of rows whose children are hidden. */
+  /** Keys of collapsed rows. */
   readonly collapsed: ReadonlySet<string>;
   readonly text: string;
   /** Empty: every state. */
   readonly statuses: ReadonlySet<TaskStatus>;
   /** Only tasks that wait for a person. */
   readonly needsYou: boolean;
-  /** Only epics that were archived; they are out of sight otherwise. */
+  /** Only archived epics, which are hidden otherwise. */
   readonly archived: boolean;
-  /** The position of a new task or epic that is being written. */
+  /** The position of a new task or epic whose title is being entered. */
   readonly draft: Draft | null;
-  /**
-   * Shows the place for tasks without an epic even while it is empty: something can be dropped
-   * there.
-   */
+  /** Shows the group of tasks without an epic even if it is empty, as a drop target. */
   readonly showLoose: boolean;
 }
 
@@ -32,7 +30,7 @@ export type Draft =
       readonly kind: 'task';
       readonly epic: string | null;
       readonly parent: string | null;
-      /** The sibling above which it is placed. Null to place it below all of them. */
+      /** The sibling above which it is placed. If null, it is placed below all of them. */
       readonly before: string | null;
     };
 
@@ -51,7 +49,7 @@ export type Row = Place &
         readonly kind: 'task';
         readonly task: TaskView;
         readonly expanded: boolean | null;
-        /** How many candidates of it there are to choose from. */
+        /** The number of its candidates to choose from. */
         readonly candidates: number;
       }
     | { readonly kind: 'draft'; readonly draft: Draft }

@@ -1,8 +1,8 @@
-// Which rows are chosen and which one the keyboard is on. Pure: every step gives a new selection.
+// Which rows are selected and which row has the focus. Pure: every step returns a new selection.
 
 export interface Selection {
   readonly keys: ReadonlySet<string>;
-  /** The row that the keyboard is on. */
+  /** The row that has the focus. */
   readonly active: string | null;
   /** The start of a range. */
   readonly anchor: string | null;
@@ -35,7 +35,7 @@ function selectRange(selection: Selection, rows: readonly string[], key: string)
   return { keys, active: key, anchor: selection.anchor };
 }
 
-/** Moves the keyboard to a row; with `extend` all rows between it and the anchor are selected. */
+/** Moves the focus to a row; with `extend`, all rows between it and the anchor are selected. */
 export function goTo(
   selection: Selection,
   rows: readonly string[],
@@ -52,8 +52,8 @@ export function selectAll(selection: Selection, rows: readonly string[]): Select
 }
 
 /**
- * After rows were added or removed: removed ones are no longer selected, and the keyboard focus
- * stays near its former place.
+ * After rows were added or removed, removed rows are no longer selected, and the focus stays near
+ * its previous place.
  */
 export function keepPresent(
   selection: Selection,

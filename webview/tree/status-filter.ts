@@ -6,10 +6,10 @@ export const statusFilters = {
   all: { title: 'All', statuses: [] },
   open: { title: 'Open', statuses: unfinishedStatuses },
   working: { title: 'Working', statuses: ['claimed', 'in_progress'] },
-  /** Not a set of states: questions count as well. */
+  /** Not a set of states, because questions count as well. */
   asks: { title: 'Needs you', statuses: [] },
   done: { title: 'Completed', statuses: ['completed'] },
-  /** Not a set of states: epics that were archived, with their tasks. */
+  /** Not a set of states: archived epics with their tasks. */
   archived: { title: 'Archived', statuses: [] },
   failed: { title: 'Failed', statuses: ['failed', 'cancelled'] },
 } as const satisfies Readonly<

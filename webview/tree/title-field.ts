@@ -1,4 +1,4 @@
-// The field for the title of a new or renamed row: when the text is saved, and when not.
+// The field for the title of a new or renamed row, and the rules for saving its text.
 
 import type { Draft } from './rows.ts';
 import type { TreeState } from './tree-state.ts';
@@ -10,14 +10,14 @@ export interface TitleFieldParts {
    * rows.
    */
   readonly end: (title: string | null, focusesRows: boolean) => void;
-  /** Opens a field for one more. */
+  /** Opens a field for another row. */
   readonly again: (draft: Draft) => void;
 }
 
 export class TitleField {
   readonly #parts: TitleFieldParts;
   #isPressed = false;
-  /** The field has lost the focus, and its text is taken over in a moment. */
+  /** The field has lost the focus, and its text is saved in a moment. */
   isLeaving = false;
 
   constructor(parts: TitleFieldParts) {
@@ -54,8 +54,8 @@ export class TitleField {
   }
 
   /**
-   * The text is kept, as in VS Code's Explorer. With the mouse only after its click: nothing may
-   * move under it.
+   * The text is saved, as in VS Code's Explorer. With the mouse, this happens only after the click,
+   * because nothing may move under the mouse.
    */
   onLeave(event: FocusEvent): void {
     const title = (event.target as HTMLInputElement).value.trim();

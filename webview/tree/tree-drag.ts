@@ -17,7 +17,7 @@ export interface TreeDragParts {
   readonly state: TreeState;
   readonly plan: TreePlan;
   readonly changed: () => void;
-  /** Gives the keyboard to the rows. */
+  /** Moves the keyboard focus to the rows. */
   readonly focus: () => void;
 }
 
@@ -38,7 +38,8 @@ export class TreeDrag {
     this.#dragged = state.selectedTasks();
     event.dataTransfer.effectAllowed = 'all';
     event.dataTransfer.setData('text/plain', this.#dragged.join('\n'));
-    // Not immediately: a page that changes under the mouse ends the drag before it has started.
+    // Not immediately, because a page that changes under the mouse ends the drag before it has
+    // started.
     setTimeout(() => {
       state.isDragging = this.#dragged.length > 0;
       state.changed();
@@ -55,7 +56,7 @@ export class TreeDrag {
   };
 
   readonly onLeave = (event: DragEvent): void => {
-    // It also fires for every row that the mouse leaves for the next one.
+    // The event also fires for every row that the mouse leaves for the next one.
     const { left, right, top, bottom } = (event.currentTarget as Element).getBoundingClientRect();
     const { clientX: x, clientY: y } = event;
     if (x > left && x < right && y > top && y < bottom) return;
@@ -106,7 +107,7 @@ function effectOf(drop: Drop | null): 'none' | 'link' | 'move' {
   return drop.kind === 'block' ? 'link' : 'move';
 }
 
-/** The row that an event of the mouse is about. */
+/** The row that a mouse event applies to. */
 export function findRow(
   state: TreeState,
   event: Event,

@@ -1,4 +1,4 @@
-// Carries out the action of a key, a command of VS Code or a context menu on the tree.
+// Executes the action of a key, a VS Code command or a context menu on the tree.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 import type { WebviewAction } from '../messages/messages.ts';
@@ -78,7 +78,7 @@ export function runTreeAction(
     case 'run':
       return ran(askForRun(host, epicOf(state.activeRow)));
     case 'newTask':
-      // A command of VS Code comes here from the field, too.
+      // A VS Code command also arrives here from the field.
       return isTyping ? undefined : state.startDraft(state.draftHere());
     case 'newEpic':
       return isTyping ? undefined : state.startDraft({ kind: 'epic' });
@@ -118,7 +118,7 @@ export function runTreeAction(
   }
 }
 
-/** Tasks among their siblings, or an epic among the epics. */
+/** Moves tasks among their siblings, or an epic among the epics. */
 function moveOne(parts: TreeParts, step: -1 | 1): void {
   const { state, plan } = parts;
   const row = state.activeRow;
@@ -137,7 +137,7 @@ function drop(
   plan.drop(state.board, find(state.board, ids));
 }
 
-/** Out of its parent, then out of its epic. */
+/** Moves out of the parent, then out of the epic. */
 function outOf(
   tasks: readonly TaskView[],
   ids: readonly string[],
@@ -147,7 +147,7 @@ function outOf(
   return { epic, parent: null, before: null };
 }
 
-/** Into the epic above the row. */
+/** Moves into the epic above the row. */
 function moveIn(parts: TreeParts): void {
   const { state } = parts;
   const epics = state.board?.epics ?? [];
@@ -185,7 +185,7 @@ async function pickBlocker(parts: TreeParts): Promise<void> {
   parts.plan.drop(state.board, blockOn(state.board, ids, id));
 }
 
-/** One that the selected tasks wait for; with a single one there is nothing to choose. */
+/** Asks for a task that the selected tasks wait for; with a single one, no choice is needed. */
 async function unblock({ state, plan, host, fail }: TreeParts): Promise<void> {
   const { board } = state;
   const ids = state.selectedTasks();
@@ -255,7 +255,7 @@ export function openRow(parts: TreeParts, row: Row | null): void {
   else parts.state.toggle(row);
 }
 
-/** Previews a row that is clicked once, as VS Code's own lists do. */
+/** Previews a row that is clicked once, like VS Code's own lists. */
 export function previewRow(parts: TreeParts | null, row: Row): void {
   if (row.kind === 'task') parts?.ran(parts.host.action('previewTask', { task: row.task.id }));
 }

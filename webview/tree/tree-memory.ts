@@ -1,4 +1,4 @@
-// The tree's memory while it is hidden or the window is reloaded: folds and filters, never a fact.
+// The tree's memory while it is hidden or the window is reloaded: folds and filters, never facts.
 
 import { isStatusFilter, type StatusFilter } from './status-filter.ts';
 
@@ -7,7 +7,7 @@ export interface TreeMemory {
   readonly text: string;
   readonly filter: StatusFilter;
   readonly hasBar: boolean;
-  /** Keys of the selected rows, of the active one, and of the first one in sight. */
+  /** Keys of the selected rows, of the active row, and of the first visible row. */
   readonly selected: readonly string[];
   readonly active: string | null;
   readonly top: string | null;
@@ -25,7 +25,7 @@ export const freshMemory: TreeMemory = {
 
 const keysMax = 5_000;
 
-/** Whatever was kept by another version, or is damaged, is forgotten. */
+/** State that is damaged or was stored by another version is discarded. */
 export function readMemory(kept: unknown): TreeMemory {
   if (typeof kept !== 'object' || kept === null) return freshMemory;
   const { collapsed, text, filter, hasBar, selected, active, top } = kept as Readonly<

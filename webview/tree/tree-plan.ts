@@ -1,4 +1,4 @@
-// People's edits of the plan in the tree, which can be undone, with their messages.
+// Edits of the plan in the tree, which can be undone, with their messages.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import type { Host } from '../shared/host.ts';
@@ -24,7 +24,7 @@ export interface PlanVoice {
   readonly say: (words: string) => void;
   /** Shown until the next action. */
   readonly fail: (error: unknown) => void;
-  /** A row that should be chosen once the board has it. */
+  /** A row that should be selected once the board contains it. */
   readonly choose: (key: string) => void;
 }
 
@@ -60,7 +60,7 @@ export class TreePlan {
     this.#run(addTaskEdit(title, draft, (id) => this.#voice.choose(taskKey(id))));
   }
 
-  /** Removes tasks that never started; for others the backend names the alternative. */
+  /** Removes tasks that never started; for other tasks, the backend names the alternative. */
   remove(board: StatusSnapshot, ids: readonly string[]): void {
     if (ids.length === 0) return;
     const question = dropQuestion(keptDependents(board, ids));
@@ -81,7 +81,7 @@ export class TreePlan {
     this.#run(duplicateEdit(board, ids, (id) => this.#voice.choose(taskKey(id))));
   }
 
-  /** The backend refuses an epic whose tasks have not ended. A new task brings it back. */
+  /** The backend refuses an epic with unfinished tasks. A new task restores the epic. */
   archive(board: StatusSnapshot, ids: readonly string[]): void {
     const [first] = ids;
     const title = board.epics.find(({ id }) => id === first)?.title ?? '';

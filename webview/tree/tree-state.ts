@@ -19,28 +19,28 @@ export class TreeState {
   filter: StatusFilter;
   hasBar: boolean;
   draft: Draft | null = null;
-  /** The row whose title is being written. */
+  /** The row whose title is being edited. */
   renaming: string | null = null;
   isDragging = false;
-  /** The first row in sight. */
+  /** The first visible row. */
   top: string | null;
   /** The selection from before a reload, until the rows are loaded. */
   #remembered: Selection | null;
   readonly #collapsed: Set<string>;
   /** Tasks whose agent waits for an answer. */
   asking: ReadonlySet<string> = new Set();
-  /** How many things of an epic wait for a person. */
+  /** How many items of an epic wait for a person. */
   #needs: ReadonlyMap<string, number> = new Map();
   #counts: ReadonlyMap<string | null, OutcomeCounts> = new Map();
   #board: StatusSnapshot | null = null;
-  /** Keyed by id, once they were requested. */
+  /** Keyed by id, once requested. */
   #titles: ReadonlyMap<string, string> | null = null;
   #isStale = true;
-  /** Places of `keys`, once they are asked for. */
+  /** Indexes of `keys`, once requested. */
   #indexOf: ReadonlyMap<string, number> | null = null;
-  /** Each is selected as soon as the board has it. */
+  /** Each row is selected as soon as the board contains it. */
   #awaited: readonly string[] = [];
-  /** The place of titles that were typed, until their rows are selected, and the active row. */
+  /** The position of entered titles until their rows are selected, and the active row. */
   #added: { readonly draft: Draft; readonly active: string | null; readonly count: number } | null =
     null;
 
@@ -139,7 +139,8 @@ export class TreeState {
   }
 
   /**
-   * Returns null if all rows must be created again: text or state decide which rows a filter shows.
+   * Returns null if all rows must be created again, because text or state determine which rows a
+   * filter shows.
    */
   #patched(board: StatusSnapshot | null): readonly Row[] | null {
     const isFiltered = this.hasBar && (this.text.trim() !== '' || this.filter !== 'all');
@@ -162,7 +163,7 @@ export class TreeState {
     return this.selection.active === null ? -1 : this.keys.indexOf(this.selection.active);
   }
 
-  /** The row with the field in which a title is written, or -1. */
+  /** The row with the title field, or -1. */
   get fieldIndex(): number {
     if (this.draft === null && this.renaming === null) return -1;
     return this.keys.indexOf(this.renaming ?? 'draft');
@@ -172,7 +173,7 @@ export class TreeState {
     return this.rows[this.activeIndex] ?? null;
   }
 
-  /** Tasks and epics that are chosen, in the order of the rows. */
+  /** Selected tasks and epics, in the order of the rows. */
   selectedIds(): readonly string[] {
     return this.rows.flatMap((row) => {
       const id = this.selection.keys.has(row.key) ? rowId(row) : null;
@@ -214,8 +215,8 @@ export class TreeState {
   }
 
   /**
-   * A new task goes to the end of the active epic, or right below the active task. Titles that are
-   * typed one after another keep their order, also while the first is still on its way to the
+   * A new task is added at the end of the active epic, or right below the active task. Titles that
+   * are entered one after another keep their order, even while the first is still on its way to the
    * board.
    */
   draftHere(): Draft {
@@ -241,7 +242,7 @@ export class TreeState {
     this.changed();
   }
 
-  /** `isKept`: its title was typed and is added. */
+  /** `isKept`: its title was entered and is being added. */
   endText(isKept: boolean): void {
     const { draft, selection } = this;
     if (isKept && draft?.kind === 'task') {
@@ -252,7 +253,7 @@ export class TreeState {
     this.changed();
   }
 
-  /** Index of the parent row; -1: it is at the top level. */
+  /** Index of the parent row (-1 = the row is at the top level). */
   parentIndex(index: number): number {
     const level = this.rows[index]?.level ?? 1;
     for (let at = index - 1; at >= 0; at -= 1) if ((this.rows[at]?.level ?? 1) < level) return at;

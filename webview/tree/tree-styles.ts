@@ -84,7 +84,10 @@ export const treeStyles = css`
   .row.selected .title {
     color: inherit;
   }
-  /* A fact that has no room wraps onto a line that is cut off: whole facts are shown, or none. */
+  /*
+   * A fact that does not fit wraps onto a line that is cut off, so facts are shown completely or
+   * not at all.
+   */
   .facts {
     display: flex;
     flex-wrap: wrap;

@@ -1,5 +1,5 @@
-// The panels' requests to their surroundings, carried out in a browser. Those that need files or an
-// editor of the person's machine are refused with the sentence that says so.
+// Handles the panels' requests in a browser. Requests that need files or an editor on the user's
+// machine are refused with a sentence.
 
 import {
   changedBy,
@@ -53,7 +53,7 @@ export function pageActions(
   };
 }
 
-/** Commands of VS Code that a panel offers as buttons. */
+/** VS Code commands that a panel offers as buttons. */
 const commandActions: Readonly<Record<string, HostActionName>> = {
   'drover.runAll': 'runAll',
   'drover.stopRun': 'stopRun',
@@ -62,7 +62,7 @@ const commandActions: Readonly<Record<string, HostActionName>> = {
   'drover.openWorktrees': 'openWorktrees',
 };
 
-/** Carries out a person's decision; starts a run like the last one if only that carries it on. */
+/** Applies a person's decision; starts a run like the last one if the decision needs one. */
 export async function decide(
   parts: ActionParts,
   id: string,
@@ -151,7 +151,7 @@ function undoWords(line: string, state: UndoView['state']): string {
   }
 }
 
-/** First shows the user anything that would keep the run from doing its work. */
+/** First shows the user everything that would prevent the run from working. */
 async function startRun(
   { project, dialogs }: ActionParts,
   what: string,
@@ -216,7 +216,7 @@ function textActions({ dialogs }: ActionParts): Actions {
   };
 }
 
-/** Kept in this browser, oldest first. */
+/** Stored in this browser, oldest first. */
 function sentTexts(add: string | undefined): readonly string[] {
   const raw: unknown = JSON.parse(localStorage.getItem(sentKey) ?? '[]');
   const known = Array.isArray(raw) ? raw.filter((each) => typeof each === 'string') : [];

@@ -1,4 +1,4 @@
-// The layout of the page: side views and a main one, or one view at a time on a phone.
+// The layout of the page: side views and a main view, or one view at a time on a phone.
 
 import { css } from 'lit';
 

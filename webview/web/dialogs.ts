@@ -1,5 +1,5 @@
-// Messages, questions and choices on the page, in the place of VS Code's own: modal ones as
-// <dialog>, which keeps the focus and returns it.
+// Messages, questions and choices on the page, instead of VS Code's own. Modal ones use <dialog>,
+// which keeps the focus and restores it.
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';

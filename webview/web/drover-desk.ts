@@ -1,4 +1,4 @@
-// The page of `drover web`: the panels of VS Code beside each other, or one at a time on a phone.
+// The page of `drover web`: VS Code's panels side by side, or one at a time on a phone.
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -30,7 +30,7 @@ const tabs: readonly (readonly [Place, string])[] = [
   [{ name: 'devices' }, 'Devices'],
 ];
 
-/** Commands of VS Code's menus that the tree carries out on the selection. */
+/** Commands of VS Code's menus that the tree executes on the selection. */
 const treeActions: readonly (readonly [WebviewAction, string])[] = [
   ['newTask', 'New Task'],
   ['newEpic', 'New Epic'],
@@ -60,7 +60,9 @@ export class DroverDesk extends LitElement {
   static override readonly styles = deskStyles;
 
   declare place: Place;
-  /** In the order in which they were opened: a frame that moves in the document loads again. */
+  /**
+   * In the order in which they were opened, because a frame that moves in the document loads again.
+   */
   declare frames: readonly PanelFrame[];
   declare socketState: SocketState;
   declare projectId: string;
@@ -222,7 +224,7 @@ export class DroverDesk extends LitElement {
     </section>`;
   }
 
-  /** The place of a view: beside the others on a wide page, alone on a phone. */
+  /** The location of a view: beside the others on a wide page, alone on a phone. */
   #viewClass(place: PanelPlace): string {
     const isSide = place.name === 'tree' || place.name === 'inbox';
     const isShown = placeKey(place) === placeKey(this.place);
@@ -240,7 +242,7 @@ export class DroverDesk extends LitElement {
     this.#show(place);
   }
 
-  /** Shows the place of an address, which may be another project's. */
+  /** Shows the location in an address, which may be in another project. */
   #goTo(hash: string): void {
     const project = parseProject(hash) ?? this.projectId;
     const place = parsePlace(hash) ?? firstPlace();
@@ -252,7 +254,7 @@ export class DroverDesk extends LitElement {
     return addressOf(place, this.#projects.size > 1 ? this.projectId : null);
   }
 
-  /** On a wide page the tree and the inbox are always there, so the main view stays. */
+  /** On a wide page, the tree and the inbox are always visible, so the main view stays. */
   #show(place: Place): void {
     const isSide = place.name === 'tree' || place.name === 'inbox';
     if (isSide) this.place = phone.matches ? panelPlace(place.name) : firstPlace();
@@ -367,7 +369,7 @@ export class DroverDesk extends LitElement {
     this.requestUpdate();
   }
 
-  /** The number of items that wait for a person, as the badge of VS Code counts them. */
+  /** The number of items that wait for a person, as in VS Code's badge. */
   #waiting(): number {
     const board = this.#project?.board;
     if (board === null || board === undefined) return 0;
@@ -389,7 +391,7 @@ export class DroverDesk extends LitElement {
   }
 }
 
-/** On a phone, the questions that wait come first. */
+/** On a phone, waiting questions come first. */
 function firstPlace(): Place {
   return panelPlace(phone.matches ? 'inbox' : 'board');
 }

@@ -1,4 +1,4 @@
-// The browsers that are let in: names, roles, removal, and a link for one more.
+// The approved browsers: names, roles, removal, and a link for another one.
 
 import { encode } from 'uqr';
 import { css, html, LitElement, nothing, svg, type TemplateResult } from 'lit';

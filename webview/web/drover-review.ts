@@ -1,4 +1,4 @@
-// The change of a task or an epic, file by file, with the decisions on it.
+// The changes of a task or an epic, file by file, with the possible decisions.
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatCount } from '../../server/core/format.ts';
@@ -118,7 +118,7 @@ export class DroverReview extends LitElement {
   declare diff: { readonly head: string; readonly text: string } | null;
   declare failure: string | null;
   declare isSendingBack: boolean;
-  /** Carries out the decision on the shown change. */
+  /** Applies the decision to the displayed change. */
   onApprove: (id: string, seen: string) => Promise<void> = () => Promise.resolve();
   onSendBack: (id: string, text: string) => Promise<void> = () => Promise.resolve();
 

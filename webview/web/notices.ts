@@ -1,11 +1,11 @@
-// Notifications of the system for questions that arrive while the page is open but not in sight.
-// The service worker shows them: browsers of phones know no other way.
+// System notifications for questions that arrive while the page is open but not visible. The
+// service worker shows them, because browsers on phones support no other way.
 
 import type { Need } from '../../server/protocol/needs.ts';
 import { placeKey, panelPlace } from './places.ts';
 
 export interface PageNotice {
-  /** Of two with one key, the later one replaces the other. */
+  /** If two have the same key, the later one replaces the other. */
   readonly key: string;
   readonly title: string;
   readonly text: string;
@@ -15,7 +15,7 @@ export interface PageNotice {
 
 const textMax = 200;
 
-/** Returns null for needs that stand for no single item. */
+/** Returns null for needs that do not represent a single item. */
 export function noticeOf(need: Need): PageNotice | null {
   switch (need.kind) {
     case 'question': {
@@ -48,10 +48,10 @@ export function noticeOf(need: Need): PageNotice | null {
 }
 
 export class PageNotices {
-  /** The keys of each project's last board, once it was read. */
+  /** The keys from each project's last board, once it was read. */
   readonly #known = new Map<string, ReadonlySet<string>>();
 
-  /** The user can be asked, and has not been. */
+  /** The user can be asked for permission, and has not been asked yet. */
   get canAsk(): boolean {
     return isAble() && Notification.permission === 'default';
   }
@@ -60,7 +60,7 @@ export class PageNotices {
     await Notification.requestPermission();
   }
 
-  /** Shows the needs that are new on this project's board, unless the user sees the page. */
+  /** Shows the new needs on this project's board, unless the user can see the page. */
   hear(project: string, needs: readonly Need[]): void {
     const notices = needs.map(noticeOf).filter((each) => each !== null);
     const known = this.#known.get(project);

@@ -1,4 +1,4 @@
-// One project as the page knows it: its connection, and its board, which follows the feed.
+// One project in the page: its connection, and its board, which follows the feed.
 
 import { type BoardChange, BoardStore } from '../../server/protocol/board-store.ts';
 import type { Params, RequestName, Requests } from '../../server/protocol/api.ts';
@@ -15,7 +15,7 @@ export class OpenProject {
   readonly #onNews: (news: ProjectNews) => void;
   readonly #store: BoardStore;
   #connection: WebConnection = { kind: 'connecting' };
-  /** The highest number of the feed that was heard. */
+  /** The highest feed number received. */
   #heard = 0;
 
   constructor(project: WebProject, socket: PageSocket, onNews: (news: ProjectNews) => void) {
@@ -63,7 +63,7 @@ export class OpenProject {
     this.#store.reach(seq);
   }
 
-  /** The socket is lost; the board stays in sight. */
+  /** The socket is lost, but the board stays visible. */
   lost(): void {
     this.#store.end();
     this.#connection = { kind: 'connecting' };

@@ -1,5 +1,5 @@
-// In the frame of a panel, in the place of VS Code's own interface for webviews: messages go to the
-// page around it, and the panel's memory stays in this browser.
+// Runs in a panel's frame, instead of VS Code's own webview interface: messages go to the
+// surrounding page, and the panel's memory stays in this browser.
 
 interface PanelSubject {
   readonly id: string | null;
@@ -16,7 +16,7 @@ function read(named: unknown): Readonly<Record<string, unknown>> | undefined {
   try {
     return JSON.parse(sessionStorage.getItem(keyFor(named)) ?? 'null') ?? undefined;
   } catch {
-    // Not ours, or no storage here.
+    // Not Drover's state, or storage is unavailable.
     return undefined;
   }
 }
@@ -25,7 +25,7 @@ function store(named: unknown, state: unknown): void {
   try {
     sessionStorage.setItem(keyFor(named), JSON.stringify(state));
   } catch {
-    // No storage here, or it is full.
+    // Storage is unavailable or full.
   }
 }
 
@@ -43,7 +43,7 @@ const api = {
     store(named, { ...read(named), ...change }),
 };
 
-// A message from elsewhere is not for the page.
+// A message from elsewhere is not meant for the page.
 window.addEventListener(
   'message',
   (event) => {

@@ -1,4 +1,4 @@
-// One panel in a frame of its own, with the bundle that VS Code shows: answers its requests and
+// One panel in a separate frame, with the same bundle as in VS Code: answers its requests and
 // pushes changes.
 
 import { isOneOf } from '../../server/core/one-of.ts';
@@ -32,7 +32,7 @@ export interface PanelPlace {
 export interface PanelSurroundings {
   readonly project: OpenProject;
   readonly action: (name: HostActionName, params: object) => Promise<unknown>;
-  /** Carries out a person's decision, and starts a run if the next step needs one. */
+  /** Applies a person's decision, and starts a run if the next step needs one. */
   readonly decided: (id: string, request: () => Promise<unknown>) => Promise<unknown>;
   readonly agents: readonly string[];
 }
@@ -42,10 +42,10 @@ export class PanelFrame {
   readonly place: PanelPlace;
   readonly #around: PanelSurroundings;
   readonly #onMessage: (event: MessageEvent<FromWebview>) => void;
-  /** Packing a board takes a while: later messages wait for their turn. */
+  /** Compressing a board takes a while, so later messages wait for their turn. */
   #posts: Promise<void> = Promise.resolve();
   #isListening = false;
-  /** Asked of the panel before it was loaded. */
+  /** Requested from the panel before it was loaded. */
   #early: (() => void) | null = null;
   selection: readonly string[] = [];
 
@@ -78,7 +78,7 @@ export class PanelFrame {
     else this.#postState();
   }
 
-  /** The panel carries it out itself, on these tasks and epics. */
+  /** The panel executes it itself, on these tasks and epics. */
   do(action: WebviewAction, ids: readonly string[] = this.selection): void {
     if (this.#isListening) this.#post({ type: 'do', action, ids });
     else this.#early = () => this.#post({ type: 'do', action, ids });
@@ -145,7 +145,7 @@ export class PanelFrame {
   }
 }
 
-/** The board packed like by the extension. */
+/** The board, compressed as by the extension. */
 async function boardBytes(board: StatusSnapshot): Promise<Uint8Array> {
   const json = JSON.stringify({ ...board, tasks: packTasks(board.tasks) });
   const packed = new Blob([json]).stream().pipeThrough(new CompressionStream('deflate-raw'));

@@ -1,5 +1,5 @@
-// The places that the page can show, and the name of each in the address: the way back is the
-// browser's own. Pure.
+// The locations that the page can show, and their addresses; the browser's own history goes back.
+// Pure.
 
 import type { PanelName, PanelPlace } from './panel-frame.ts';
 
@@ -22,7 +22,7 @@ export function panelPlace(name: PanelName, id: string | null = null): PanelPlac
   return { name, id, attempt: null };
 }
 
-/** Equal keys show the same. */
+/** Equal keys show the same location. */
 export function placeKey(place: Place): string {
   if (place.name === 'devices') return place.name;
   const attempt = place.name === 'review' ? null : place.attempt;
@@ -40,7 +40,7 @@ export function parseProject(hash: string): string | null {
   return /^#\/~([0-9a-f]{12})(?:\/|$)/u.exec(hash)?.[1] ?? null;
 }
 
-/** Parses `#/stream/parser/2`. Returns null if it names no place. */
+/** Parses `#/stream/parser/2`. Returns null if it names no location. */
 export function parsePlace(address: string): Place | null {
   const hash = address.replace(/^#\/~[0-9a-f]{12}\//u, '#/');
   if (!hash.startsWith('#/')) return null;

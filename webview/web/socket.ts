@@ -1,5 +1,5 @@
-// The page's end of the socket: signs in, connects, sends requests by number, and reconnects when
-// the connection is lost. Pending requests then fail; panels repeat those for their content.
+// The page's side of the socket: signs in, connects, sends numbered requests, and reconnects when
+// the connection is lost. Pending requests then fail; panels repeat the ones for their content.
 
 import type { ToPage, WebAsk } from '../../server/protocol/web/wire.ts';
 import { AskFailure } from '../shared/asks.ts';
@@ -7,7 +7,7 @@ import { AskFailure } from '../shared/asks.ts';
 export type SocketState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'open' }
-  /** `refused`: this browser is not let in, or no longer. */
+  /** `refused`: this browser is not approved, or no longer is. */
   | { readonly kind: 'refused'; readonly message: string };
 
 interface Waiting {
@@ -67,7 +67,7 @@ export class PageSocket {
   /** Resolves with null if the server does not answer, and with "" if it refuses. */
   async #ticket(): Promise<string | null> {
     const invited = /^#token(?:=|%3D)([\w-]+)$/u.exec(location.hash)?.[1];
-    // It works once, and is nothing to keep in the history.
+    // The link works only once, so it should not be kept in the history.
     if (invited !== undefined) history.replaceState(null, '', location.pathname);
     const [path, body] =
       invited === undefined

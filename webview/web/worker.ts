@@ -1,5 +1,5 @@
-// Lets a browser install the page, and leads from a notification to the question that it shows. It
-// keeps nothing: without its server the page says so.
+// Lets the browser install the page, and leads from a notification to its question. It caches
+// nothing: without its server, the page says so.
 
 /** This script is compiled with the types of a page. */
 interface Click extends Event {

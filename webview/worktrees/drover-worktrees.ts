@@ -1,5 +1,5 @@
-// The worktrees of this machine: what each takes, what holds it, what may go and why, and one
-// button that frees it, after the list of what goes.
+// The worktrees of this machine: the space that each takes, its current use, which can be removed
+// and why, and one button that removes them after a confirmation.
 
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { WorktreeSizes } from '../../server/protocol/views.ts';
@@ -109,7 +109,7 @@ export class DroverWorktrees extends LitElement {
   #board: BoardController | null = null;
   #sizes: WorktreeSizes | null = null;
   #isBusy = false;
-  /** Those that a person is asked about. */
+  /** The worktrees in the confirmation. */
   #asking: readonly WorktreeRow[] | null = null;
   #told: { readonly words: string; readonly isFailure: boolean } | null = null;
 

@@ -1,4 +1,4 @@
-// The rows of the worktrees, and the words about their space. Pure.
+// The rows of the worktrees, and the text about their space. Pure.
 
 import { formatBytes, formatCount } from '../../server/core/format.ts';
 import type { WorktreeSizes, WorktreeView } from '../../server/protocol/views.ts';
@@ -9,7 +9,7 @@ export interface WorktreeRow {
   readonly name: string;
   readonly size: string;
   readonly bytes: number;
-  /** Title of the task that holds it, or null. */
+  /** Title of the task that uses it, or null. */
   readonly task: string | null;
   readonly taskId: string | null;
   readonly mayGo: boolean;
@@ -17,7 +17,7 @@ export interface WorktreeRow {
   readonly why: string;
 }
 
-/** Those that may go first, the largest first. */
+/** Removable worktrees come first, the largest first. */
 export function rowsOf(
   sizes: WorktreeSizes,
   titleOf: (task: string) => string | null,
@@ -57,14 +57,14 @@ function sentence(text: string): string {
   return text.endsWith('.') ? text : `${text}.`;
 }
 
-/** The space of all of them, with the limit. */
+/** The total space, with the limit. */
 export function totalWords({ total_bytes: total, limit_bytes: limit }: WorktreeSizes): string {
   return limit === null
     ? `${formatBytes(total)} in all. [worktree] disk_limit is not set.`
     : `${formatBytes(total)} of ${formatBytes(limit)}.${total < limit ? '' : ' No task starts until there is room.'}`;
 }
 
-/** The result of a removal, with the worktrees that stayed although a person chose them. */
+/** The result of a removal, with the worktrees that stayed although they were selected. */
 export function freedWords(done: readonly WorktreeView[], asked: readonly string[]): string {
   const gone = done.filter(({ action }) => action === 'removed');
   const bytes = gone.reduce((sum, { size_bytes: each }) => sum + each, 0);
@@ -73,12 +73,12 @@ export function freedWords(done: readonly WorktreeView[], asked: readonly string
   return [`${formatBytes(bytes)} are free again.`, ...whys].join(' ');
 }
 
-/** Names the button that frees them. */
+/** The label of the button that removes them. */
 export function freeTitle(rows: readonly WorktreeRow[]): string {
   return `Free ${formatBytes(rows.reduce((sum, { bytes }) => sum + bytes, 0))}`;
 }
 
-/** Heads the list of what goes. */
+/** The heading of the confirmation's list. */
 export function goesWords(rows: readonly WorktreeRow[]): string {
   return `${formatCount(rows.length, 'worktree goes', 'worktrees go')}. The next tasks set up new ones.`;
 }

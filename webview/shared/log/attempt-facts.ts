@@ -15,10 +15,7 @@ export interface StepFacts {
   readonly durationMs: number | null;
 }
 
-/**
- * All six steps in their order; a step that was done several times (a second gate) counts its times
- * together.
- */
+/** All six steps in order; the durations of a repeated step (a second gate) are added up. */
 export function stepFacts(attempt: AttemptView | null, nowMs: number): StepFacts[] {
   const lastBegun = stepNames.findLastIndex((name) =>
     attempt?.steps.some((step) => step.name === name),
@@ -29,7 +26,7 @@ export function stepFacts(attempt: AttemptView | null, nowMs: number): StepFacts
     if (last === undefined) {
       return { name, state: index < lastBegun ? 'skipped' : 'waiting', durationMs: null };
     }
-    // A step does not outlive its attempt, whatever died in the middle of it.
+    // A step does not outlive its attempt, whichever process died during it.
     const endMs = attempt?.ended_at_ms ?? nowMs;
     const durationMs = times.reduce(
       (sum, step) => sum + Math.max(0, (step.ended_at_ms ?? endMs) - step.started_at_ms),

@@ -46,7 +46,7 @@ export function startedText(body: Extract<EntryBody, { kind: 'started' }>): stri
   return `${who} ${body.resumed ? 'resumed' : 'started'}${model === '' ? '' : ` (${model})`}`;
 }
 
-/** `isPaused`: this end is why the task is paused now. */
+/** `isPaused`: this end is the reason why the task is paused now. */
 export function exitText(body: Extract<EntryBody, { kind: 'exit' }>, isPaused = false): string {
   if (body.stopped === true) return isPaused ? 'Paused' : 'Stopped';
   const { ended = 0 } = body;
@@ -91,7 +91,7 @@ export function hintState(body: Extract<EntryBody, { kind: 'hint' }>): string {
   }
 }
 
-/** The kind of this entry, in one or two words: the start of its accessible name. */
+/** The kind of this entry in one or two words, which starts its accessible name. */
 export function entryKind(body: EntryBody): string {
   switch (body.kind) {
     case 'prompt':
@@ -137,7 +137,7 @@ export function entryLabel(entry: Entry): string {
   return `${entryKind(body)}: ${cut}${state}`;
 }
 
-/** Enough of the text for a label, without working through a huge one. */
+/** Enough of the text for a label, without processing all of a huge text. */
 function headOf(entry: Entry): string {
   const { body } = entry;
   const long = 'text' in body ? body.text : null;

@@ -1,6 +1,6 @@
-// Reads an attempt's log for a view: the end first, then new lines by one long poll, older and
-// newer pages when the view comes near them. One request at a time for the end; everything is
-// bounded.
+// Reads an attempt's log for a view: first the end, then new lines with a long poll, and older and
+// newer pages when the view approaches them. It sends one request at a time for the end, and
+// everything is bounded.
 
 import type { Usage } from '../../../server/protocol/agent-events.ts';
 import { eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
@@ -8,7 +8,7 @@ import { inTime, type Sleep, type LogReadParams, type LogReadResult } from './re
 import { LogWindow, type LogPage, type WindowSide } from './log-window.ts';
 import { lastTodos, type TodoItem } from './todo-list.ts';
 
-/** An event by the offset of a page and its number in the page. */
+/** An event, identified by the offset of a page and its number in the page. */
 export interface LogPlace {
   readonly offset: number;
   readonly index: number;
@@ -18,17 +18,19 @@ export interface LogFeedParts {
   readonly id: string;
   /** 0: the last one there is. */
   readonly attempt: number;
-  /** Keys of entries start about here: those of two feeds of one view must not overlap. */
+  /**
+   * Entry keys start near this value, because the keys of two feeds of one view must not overlap.
+   */
   readonly firstKey: number;
   readonly read: (params: LogReadParams) => Promise<LogReadResult>;
   /** The last events, if they were already requested. */
   readonly ahead?: Promise<LogReadResult> | null;
-  /** Something has changed: the view draws itself in the next frame. */
+  /** Something has changed: the view redraws itself in the next frame. */
   readonly onChange: () => void;
   readonly onFailure: (error: Error | null) => void;
-  /** Resolves after a time, or at once when the signal ends. */
+  /** Resolves after a time, or at once when the signal aborts. */
   readonly sleep: Sleep;
-  /** The far side of the view, on which pages are dropped. */
+  /** The far side of the view, where pages are dropped. */
   readonly farSide: () => WindowSide;
 }
 
@@ -38,11 +40,11 @@ const placeEventsMax = 5_000;
 const pageEvents = 500;
 const liveEvents = 2_000;
 const waitMs = 25_000;
-/** Time for an answer beyond the wait that was asked for. */
+/** Time for an answer in addition to the requested wait. */
 const answerMs = 10_000;
-/** Between two reads of the end: events in that time are one batch and one frame. */
+/** The pause between two reads of the end: events during that time are one batch and one frame. */
 const pauseMs = 50;
-/** After an answer without news that did not wait (an older backend). */
+/** The pause after an immediate answer without new events (an older backend). */
 const idlePauseMs = 500;
 const retryPausesMs = [500, 1_000, 2_000, 5_000] as const;
 /** A view that is further behind than this continues at the end. */
@@ -53,7 +55,7 @@ export class LogFeed {
   readonly #parts: LogFeedParts;
   readonly #over = new AbortController();
   #awake = new AbortController();
-  /** Up to here the end has been read, whether it is in the window or not. */
+  /** The end has been read up to here, whether or not it is in the window. */
   #liveOffset = 0;
   #attempt: number;
   #ahead: Promise<LogReadResult> | null;
@@ -101,13 +103,13 @@ export class LogFeed {
     this.#over.abort();
   }
 
-  /** Asks again at once: the view was hidden, and answers may have been lost. */
+  /** Requests again at once: the view was hidden, and answers may have been lost. */
   wake(): void {
     this.#awake.abort();
     this.#awake = new AbortController();
   }
 
-  /** Opens at the end, or at a place that was left; then follows new lines until `stop`. */
+  /** Opens at the end, or at a saved position; then follows new lines until `stop`. */
   async run(place: LogPlace | null): Promise<void> {
     for (let failures = 0; !this.#over.signal.aborted && !this.#isOpen; failures += 1) {
       try {
@@ -140,7 +142,7 @@ export class LogFeed {
     if (!this.#over.signal.aborted) this.#parts.onChange();
   }
 
-  /** A page more at the front. */
+  /** Loads one more page at the front. */
   async readOlder(limit = pageEvents): Promise<boolean> {
     if (this.#isReadingOlder || !this.hasOlder) return false;
     this.#isReadingOlder = true;
@@ -161,7 +163,7 @@ export class LogFeed {
     }
   }
 
-  /** A page more at the back, while the end is not loaded. */
+  /** Loads one more page at the back, while the end is not loaded. */
   async readNewer(): Promise<boolean> {
     if (this.#isReadingNewer || this.isAtEnd) return false;
     this.#isReadingNewer = true;
@@ -195,13 +197,13 @@ export class LogFeed {
     this.#parts.onChange();
   }
 
-  /** Shows a page elsewhere in the log instead of the loaded one. */
+  /** Shows a page elsewhere in the log instead of the loaded pages. */
   showPage(page: LogPage): void {
     this.window.reset(page);
     this.#parts.onChange();
   }
 
-  /** A page for the search: not loaded, only searched. */
+  /** A page for the search, which is only searched, not loaded. */
   async peek(where: { readonly before: number } | { readonly offset: number }): Promise<LogPage> {
     return this.#read({ ...where, limit: liveEvents });
   }
@@ -230,7 +232,7 @@ export class LogFeed {
       if (ahead !== null) return await this.#inTime(ahead);
     } catch (error) {
       if (this.#over.signal.aborted) throw error;
-      // Requested again: only current events are announced to a person.
+      // The events are requested again, because only current events are announced to a person.
     }
     return await this.#ask({ before: endOfLog, limit: openEvents });
   }
@@ -247,8 +249,8 @@ export class LogFeed {
     this.#parts.onFailure(null);
     if (this.#attempt === 0) this.#attempt = result.attempt;
     if (result.size < this.#liveOffset) {
-      // A crash removed lines that were not yet permanently stored: offsets after the cut mean
-      // something else now.
+      // A crash removed lines that were not yet durably stored, so offsets after the cut now have
+      // another meaning.
       this.#showEnd(await this.#read({ before: endOfLog, limit: openEvents }));
       this.#parts.onChange();
       return;
@@ -285,7 +287,7 @@ export class LogFeed {
     this.#parts.onChange();
   }
 
-  /** A user who reads far above keeps their pages; the end is loaded again when they come back. */
+  /** A user who reads far above keeps their pages; the end is loaded again when they return. */
   #trimForEnd(arrived: number): void {
     const side = this.#parts.farSide();
     if (this.window.trim(side) && side === 'back') this.unseenEvents += arrived;

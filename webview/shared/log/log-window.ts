@@ -1,12 +1,12 @@
-// The loaded part of a log: pages without a gap between them, bounded in events and bytes. Pages
-// are dropped at the side that is further from the visible part, and read again when needed.
+// The loaded part of a log: consecutive pages, bounded in events and bytes. Pages are dropped at
+// the side that is further from the visible part, and read again when needed.
 
 import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import { Transcript } from './transcript.ts';
 
 export const windowEventsMax = 20_000;
 export const windowBytesMax = 48 * 1024 * 1024;
-/** The share that stays after dropping: so that dropping is rare. */
+/** The share that remains after dropping, chosen so that dropping is rare. */
 const keptShare = 0.8;
 const pageEventsMax = 500;
 
@@ -30,7 +30,7 @@ export class LogWindow {
   #transcript: Transcript;
   #firstKey: number;
   #eventCount = 0;
-  /** Grows when entries were removed or recreated, not when some were added at the end. */
+  /** Increases when entries were removed or recreated, not when entries were appended. */
   epoch = 0;
 
   constructor(firstKey = 0) {
@@ -59,8 +59,8 @@ export class LogWindow {
   }
 
   /**
-   * Forgets everything and starts with a page elsewhere in the log. Keys continue, so that no row
-   * is taken for another.
+   * Discards everything and starts with a page elsewhere in the log. Keys continue, so that no row
+   * is mistaken for another.
    */
   reset(page: LogPage): void {
     this.#firstKey = this.#transcript.nextKey;
@@ -68,7 +68,7 @@ export class LogWindow {
     this.#rebuild();
   }
 
-  /** A page that starts at the end of the window; false if it does not. */
+  /** Adds a page that starts at the end of the window; returns false if it does not. */
   append(page: LogPage): boolean {
     if (!this.isEmpty && page.start !== this.end) return false;
     const last = this.#pages.at(-1);
@@ -84,7 +84,7 @@ export class LogWindow {
     return true;
   }
 
-  /** A page that ends at the start of the window; false if it does not. */
+  /** Adds a page that ends at the start of the window; returns false if it does not. */
   prepend(page: LogPage): boolean {
     if (page.end !== this.start) return false;
     this.#firstKey -= page.events.length;
@@ -94,8 +94,8 @@ export class LogWindow {
   }
 
   /**
-   * Drops pages at one side when there are too many; the others keep their keys. True when some
-   * were dropped.
+   * Drops pages at one side when there are too many; the others keep their keys. Returns true if
+   * pages were dropped.
    */
   trim(side: WindowSide): boolean {
     if (this.#eventCount <= windowEventsMax && this.end - this.start <= windowBytesMax)
@@ -113,7 +113,7 @@ export class LogWindow {
       dropped = true;
     }
     if (dropped && side === 'front') {
-      // Nothing is read again: this happens all the time while a stream is followed.
+      // Nothing is read again, because this happens all the time while a stream is followed.
       this.#transcript.dropBefore(this.#firstKey);
       this.epoch += 1;
     } else if (dropped) this.#rebuild();
@@ -121,7 +121,8 @@ export class LogWindow {
   }
 
   /**
-   * The place of an entry's first event in the log: its page's offset and its number in the page.
+   * The position of an entry's first event in the log: its page's offset and its number in the
+   * page.
    */
   placeOf(key: number): { readonly offset: number; readonly index: number } | null {
     let first = this.#firstKey;
@@ -134,7 +135,7 @@ export class LogWindow {
     return null;
   }
 
-  /** The key of the event at a place; null when it is not loaded. */
+  /** The key of the event at a position; null if it is not loaded. */
   keyAt(place: { readonly offset: number; readonly index: number }): number | null {
     let first = this.#firstKey;
     for (const page of this.#pages) {

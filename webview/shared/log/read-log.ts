@@ -1,4 +1,4 @@
-// Asks the backend for a page of a log, and waits between asking.
+// Requests a page of a log from the backend, and waits between requests.
 
 import type { Host } from '../host.ts';
 import type { Requests } from '../../../server/protocol/api.ts';
@@ -11,8 +11,8 @@ export function readLog(host: Host, params: LogReadParams): Promise<LogReadResul
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /**
- * The answer, or a failure when it does not come in time or a signal ends the wait: VS Code drops
- * messages to a hidden webview without a word, and a lost answer must not end a stream.
+ * The answer, or a failure if it does not arrive in time or a signal ends the wait: VS Code
+ * silently drops messages to a hidden webview, and a lost answer must not end a stream.
  */
 export function inTime<T>(
   answer: Promise<T>,

@@ -1,6 +1,6 @@
-// The memory of a stream panel over hide, move, reload and restart: its position and its open
-// entries. Never a fact of the board. The state that VS Code restores may be of another version, so
-// it is checked.
+// The memory of a stream panel over hiding, moving, reloading and restarting: its position and its
+// open entries, never facts of the board. The state that VS Code restores may be from another
+// version, so it is checked.
 
 export interface StreamMemory {
   /** The attempt that the user chose, or null for the newest one. */
@@ -9,7 +9,7 @@ export interface StreamMemory {
   readonly place: StreamPlace | null;
   readonly folds: readonly string[];
   readonly draft: string;
-  /** The part of the panel to show, or null for the one that has content. */
+  /** The part of the panel to show; null selects the part that has content. */
   readonly page: StreamPage | null;
 }
 
@@ -17,11 +17,11 @@ export const streamPages = ['task', 'stream'] as const;
 export type StreamPage = (typeof streamPages)[number];
 
 export interface StreamPlace {
-  /** The attempt that the place is of. */
+  /** The attempt that the position belongs to. */
   readonly attempt: number;
   /**
-   * Byte offset of a page of the log, the number of an event in it, and how far its row is scrolled
-   * out.
+   * The byte offset of a page of the log, the number of an event in it, and how far the event's row
+   * is scrolled out of view.
    */
   readonly offset: number;
   readonly index: number;

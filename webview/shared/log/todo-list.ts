@@ -1,5 +1,5 @@
-// The agent's own to-do list: the newest one in its log. Claude Code writes it by a tool, agents
-// that speak ACP send it as a plan.
+// The agent's own to-do list, from the newest event in its log that has one. Claude Code writes it
+// with a tool; ACP agents send it as a plan.
 
 import { eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
 
@@ -12,7 +12,7 @@ export interface TodoItem {
 
 const itemsMax = 100;
 
-/** The list of the last line that has one; null if none does. */
+/** The list of the last line that has one, or null. */
 export function lastTodos(lines: readonly LogLineView[]): readonly TodoItem[] | null {
   for (const line of lines.toReversed()) {
     const items = todosOf(line);
@@ -21,7 +21,7 @@ export function lastTodos(lines: readonly LogLineView[]): readonly TodoItem[] | 
   return null;
 }
 
-/** `2 of 5: what is being done`, or `all 5 done`. */
+/** `2 of 5: the current item`, or `all 5 done`. */
 export function todoSummary(items: readonly TodoItem[]): string {
   const done = items.filter(({ state }) => state === 'done').length;
   const active = items.find(({ state }) => state === 'active');

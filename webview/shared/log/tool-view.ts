@@ -1,4 +1,4 @@
-// How a tool call is shown: its icon, its title, the edits it makes, and its input as text. Names
+// How a tool call is displayed: its icon, its title, its edits, and its input as text. The names
 // are those of Claude Code's tools; an unknown tool is shown by its name and input.
 
 import { diffLines, type DiffLine } from '../text/line-diff.ts';
@@ -47,7 +47,7 @@ export function toolTitle(name: string, title: string): { name: string; about: s
   return { name: shown, about };
 }
 
-/** Absolute paths of the agent's worktree as paths of the repository. */
+/** Converts absolute paths in the agent's worktree to paths in the repository. */
 export function insideWorktree(text: string, worktree: string | null): string {
   return worktree === null || worktree === '' ? text : text.replaceAll(`${worktree}/`, '');
 }
@@ -65,7 +65,7 @@ function textField(fields: Fields, key: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** The changes of files that a call requests; empty if it is not an edit. */
+/** The file changes that a call requests; empty if the call is not an edit. */
 export function parseEdits(name: string, input: unknown): EditView[] {
   const fields = fieldsOf(input);
   const path = textField(fields, 'file_path') ?? textField(fields, 'notebook_path');
@@ -103,7 +103,7 @@ export function parseFilePath(input: unknown): string | null {
   );
 }
 
-/** A call's input for reading: a command as it is, other fields by name. */
+/** A call's input in readable form: a command unchanged, other fields by name. */
 export function inputText(name: string, input: unknown): string {
   const fields = fieldsOf(input);
   const command = textField(fields, 'command');
@@ -119,7 +119,7 @@ export function inputText(name: string, input: unknown): string {
   return parts.join('\n').slice(0, inputTextMax);
 }
 
-/** `+3 −1`: a row's summary of its edits while it is folded. */
+/** `+3 −1`: a folded row's summary of its edits. */
 export function editCounts(edits: readonly EditView[]): { added: number; removed: number } {
   const lines = edits.flatMap((edit) => edit.lines);
   return {

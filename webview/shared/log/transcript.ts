@@ -1,11 +1,11 @@
 // Converts an agent's log for display: events become entries, results join their calls, answers
-// their questions, and lines of output their block. Entries grow in place; `revision` says that one
-// has changed.
+// join their questions, and lines of output join their block. Entries grow in place; `revision`
+// shows that one has changed.
 
 import type { LoggedEvent, Usage } from '../../../server/protocol/agent-events.ts';
 import { atMsOf, eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
 
-/** Lines of output in one block: rows of a virtual list stay small. */
+/** Maximum number of output lines in one block, so that rows of a virtual list stay small. */
 export const outputLinesMax = 40;
 
 export interface ToolResult {
@@ -73,18 +73,18 @@ export type EntryBody =
       readonly signal: string | null;
       /** Drover stopped it. */
       readonly stopped?: true | undefined;
-      /** Processes that it had left running, and that were ended then. */
+      /** Processes that it left running, which were then killed. */
       readonly ended?: number | undefined;
     };
 
 export interface Entry {
   /**
-   * Number of its first event. Older pages have smaller numbers, also negative ones; an entry keeps
-   * its number.
+   * Number of its first event. Older pages have smaller numbers, possibly negative ones; an entry
+   * keeps its number.
    */
   readonly key: number;
   readonly atMs: number;
-  /** Grows with every change. */
+  /** Increases with every change. */
   revision: number;
   body: EntryBody;
 }
@@ -94,7 +94,9 @@ interface Wait {
   readonly toMs: number;
 }
 
-/** Calls are short beside the log: older waits belong to calls that have ended. */
+/**
+ * The window is short compared with the log, because older waits belong to calls that have ended.
+ */
 const waitsMax = 50;
 /** More answers than this are not offered, because a person would not read them. */
 const choicesMax = 20;
@@ -105,7 +107,7 @@ export class Transcript {
   usage: Usage | null = null;
   readonly #calls = new Map<string, Entry>();
   readonly #questions = new Map<string, Entry>();
-  /** Permissions that a person has given or refused: from the question to its end. */
+  /** Permissions that a person has granted or refused, from the question to its end. */
   #waits: readonly Wait[] = [];
   readonly #hints = new Map<string, Entry>();
   #next: number;
@@ -129,8 +131,8 @@ export class Transcript {
   }
 
   /**
-   * Forgets the entries before a key. A result that stays without its call is shown again once its
-   * page is read again.
+   * Discards the entries before a key. A result that remains without its call is shown again once
+   * its page is read again.
    */
   dropBefore(key: number): void {
     const first = this.entries.findIndex((entry) => entry.key >= key);
@@ -259,7 +261,7 @@ function takeOutput(
   ) {
     return add({ kind: 'output', stream: event.stream, lines: [event.text] });
   }
-  // The list belongs to this entry alone: a copy for every line would be quadratic.
+  // The list belongs only to this entry, because copying it for every line would be quadratic.
   (body.lines as string[]).push(event.text);
   last.revision += 1;
   return null;

@@ -1,10 +1,11 @@
-// The push button of `@vscode-elements/elements`, with the features that it lacks of a native one.
+// The push button of `@vscode-elements/elements`, with the features of a native button that it
+// lacks.
 
 import { VscodeButton } from '@vscode-elements/elements/dist/vscode-button/index.js';
 
 /**
- * It acts on Enter and Space, and leaves the browser their other effects: scroll by Space, and
- * press a native button that gets the focus from the action. A key that is held down acts once.
+ * It acts on Enter and Space, and prevents their other effects in the browser: Space scrolls, and a
+ * native button that gets the focus from the action is pressed. A key that is held down acts once.
  */
 function takeKeys(event: KeyboardEvent): void {
   if (event.key !== 'Enter' && event.key !== ' ') return;

@@ -1,5 +1,5 @@
-// Controls as VS Code draws them, from its theme variables: native ones, and additions to the
-// elements of `@vscode-elements/elements`.
+// Controls in VS Code's style, from its theme variables: native ones, and additions to the elements
+// of `@vscode-elements/elements`.
 
 import { css } from 'lit';
 
@@ -39,7 +39,10 @@ export const controlStyles = css`
   vscode-button[secondary]::part(base) {
     border-color: var(--vscode-button-secondaryBorder, var(--vscode-contrastBorder, transparent));
   }
-  /* High contrast themes have no color for it, and the element's own is dark in light ones, too. */
+  /*
+   * High-contrast themes have no color for it, and the element's own color is dark even in light
+   * ones.
+   */
   :host-context(.vscode-high-contrast) vscode-button[secondary] {
     --vscode-button-secondaryHoverBackground: transparent;
   }
@@ -76,7 +79,7 @@ export const controlStyles = css`
   button.link:hover {
     text-decoration: underline;
   }
-  /* Its inner field has square corners, which would cover the round ones of its border. */
+  /* Its inner field has square corners, which would cover the rounded corners of its border. */
   vscode-textfield {
     --vscode-settings-textInputBackground: transparent;
     min-width: 0;

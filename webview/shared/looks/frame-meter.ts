@@ -1,22 +1,22 @@
 // Measures the frames while something streams: how long the work on each frame took, the worst and
-// the median of a second, and how many refreshes of the screen passed without a drawing that was
-// due. Reported to the extension, so that a bench (and a person) can read it. Unchanged frames are
-// not requested: they would only cost.
+// the median of a second, and how many screen refreshes passed without a drawing that was due. The
+// result is sent to the extension, so that a bench (and a person) can read it. Frames without
+// changes are not requested, because they would only cost time.
 
 /** One drawing, in milliseconds of the page's clock. */
 export interface DrawnFrame {
-  /** When it was asked for. */
+  /** The time at which it was requested. */
   readonly dueMs: number;
-  /** The refresh of the screen that it was made for; it can be a little older than the asking. */
+  /** The screen refresh that it was made for, which can be slightly older than the request. */
   readonly refreshMs: number;
-  /** When all of it was laid out and painted. */
+  /** The time at which all of it was laid out and painted. */
   readonly doneMs: number;
 }
 
 export interface FrameReport {
   readonly worstMs: number;
   readonly medianMs: number;
-  /** Refreshes that passed while a drawing was due or in work. */
+  /** Refreshes that passed while a drawing was due or in progress. */
   readonly dropped: number;
   /** Drawings. */
   readonly frames: number;
@@ -24,8 +24,8 @@ export interface FrameReport {
 
 const windowMs = 1000;
 /**
- * A hidden window gets no frames: a longer wait than this means that it was hidden, not that a
- * frame was slow.
+ * A hidden window gets no frames, so a longer wait than this means that the window was hidden, not
+ * that a frame was slow.
  */
 const hiddenMs = 2_000;
 
@@ -75,9 +75,9 @@ export function summarizeFrames(frames: readonly DrawnFrame[], budgetMs: number)
 }
 
 /**
- * A drawing is in time when it is done within the refresh that follows once it is due. (A browser
- * that rests makes the first one for the refresh that has just been: such a drawing is ahead, and
- * may take as much longer.)
+ * A drawing is on time if it is done within the refresh after it becomes due. (An idle browser
+ * makes the first drawing for the refresh that has just passed: such a drawing is early, and may
+ * take correspondingly longer.)
  */
 function droppedBy({ dueMs, refreshMs, doneMs }: DrawnFrame, budgetMs: number): number {
   const refreshesBehindDue = Math.floor((refreshMs - dueMs) / budgetMs);

@@ -1,12 +1,12 @@
-// One drawing a frame, however much arrives, and the measurement of these frames for the
+// One drawing per frame, however many changes arrive, and the measurement of these frames for the
 // extension's log and benches.
 
 import type { Host } from '../host.ts';
 import { FrameMeter } from './frame-meter.ts';
 
 /**
- * When this script started: the time that VS Code needs for the page before that is reported
- * separately.
+ * The time at which this script started; the time that VS Code needs for the page before that is
+ * reported separately.
  */
 const scriptMs = performance.now();
 
@@ -14,8 +14,8 @@ const scriptMs = performance.now();
 const restMs = 1_500;
 
 /**
- * Called at the frame's own end, so that it includes Lit's updates, layout and paint. (A timer
- * would come later than that on a busy page.)
+ * Called at the end of the frame, so that it includes Lit's updates, layout and paint. (On a busy
+ * page, a timer would run later.)
  */
 function behindFrame(then: (doneMs: number) => void): void {
   const { port1, port2 } = new MessageChannel();
@@ -57,7 +57,8 @@ export class FramePace {
   }
 
   /**
-   * The first content is about to be drawn: measured from the script's start to the frame after it.
+   * The first content is about to be drawn; measured from the script's start to the following
+   * frame.
    */
   opened(): void {
     if (this.#isOpened) return;

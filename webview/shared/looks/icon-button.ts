@@ -1,11 +1,11 @@
-// A button that is only an icon: native, as those of rows are, since the toolbar button of
-// `@vscode-elements/elements` can be neither disabled nor pressed nor given the focus.
+// A button that is only an icon. It is native, like the buttons in rows, because the toolbar button
+// of `@vscode-elements/elements` cannot be disabled, pressed or focused.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { icon, type IconName } from './icon.ts';
 
 export interface IconButtonLook {
-  /** The keys that do the same. */
+  /** The keyboard shortcuts for the same action. */
   readonly keys?: string;
   readonly isPressed?: boolean;
   readonly isDisabled?: boolean;

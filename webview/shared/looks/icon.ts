@@ -1,4 +1,4 @@
-// Icons of VS Code's own font as text of a template: usable in any shadow root, because only the
+// Icons of VS Code's own font as text in a template. They work in any shadow root, because only the
 // font is needed there.
 
 import { css, html, type TemplateResult } from 'lit';

@@ -1,4 +1,4 @@
-// The styles of a panel that fills its view: content that does not fit scrolls in one of its parts.
+// The styles of a panel that fills its view: overflowing content scrolls within one of its parts.
 
 import { css } from 'lit';
 

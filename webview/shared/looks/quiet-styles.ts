@@ -1,9 +1,9 @@
-// Fields that read like text until they are used, and the chips of dependencies.
+// Fields that look like text until they are used, and the chips of dependencies.
 
 import { css } from 'lit';
 
 export const quietStyles = css`
-  /* A field that reads like text until it is pointed at or written in. */
+  /* A field that looks like text until it is hovered or edited. */
   .quiet:not(:focus-within) {
     --vscode-settings-textInputForeground: var(--vscode-foreground);
     --vscode-settings-textInputBorder: transparent;

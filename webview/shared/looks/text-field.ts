@@ -1,8 +1,8 @@
-// The text field of `@vscode-elements/elements`, with the features that it lacks of a native one.
+// The text field of `@vscode-elements/elements`, with the features of a native field that it lacks.
 
 import { VscodeTextfield } from '@vscode-elements/elements/dist/vscode-textfield/index.js';
 
-/** An Enter that only ends the choice of a character in an input method would send its form. */
+/** An Enter that only completes an input method's choice would submit its form. */
 function keepComposing(event: KeyboardEvent): void {
   if (event.key !== 'Enter' || !event.isComposing) return;
   if (event.composedPath().some((each) => each instanceof VscodeTextfield)) event.stopPropagation();

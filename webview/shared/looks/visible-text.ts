@@ -1,12 +1,12 @@
-// Makes agents' text harmless for display: characters that are invisible, move the cursor or change
-// the reading direction are removed (terminal sequences) or shown as a visible symbol (everything
-// else). None of it is ever HTML.
+// Sanitizes agents' text for display: characters that are invisible, move the cursor or change the
+// reading direction are removed (terminal sequences) or shown as a visible symbol (everything
+// else). None of it is ever treated as HTML.
 
 import { invisible, codePointText } from '../../../server/core/visible-text.ts';
 
 /**
- * Longest operating-system command (window titles, links, clipboard) that is recognised and taken
- * out.
+ * Longest operating-system command (window titles, links, clipboard) that is recognized and
+ * removed.
  */
 const stringSequenceMax = 4096;
 
@@ -26,7 +26,7 @@ function isColour(found: string): boolean {
   return found.endsWith('m') && /^\[[\d;:]*m$/u.test(found.slice(1));
 }
 
-/** Colours stay, every other terminal sequence goes. */
+/** Colors stay, and all other terminal sequences are removed. */
 export function onlyColours(text: string): string {
   if (!text.includes('\u001b')) return text;
   return text.replace(sequence, (found) => (isColour(found) ? found.replaceAll(':', ';') : ''));
@@ -36,17 +36,17 @@ export function withoutSequences(text: string): string {
   return text.includes('\u001b') ? text.replace(sequence, '') : text;
 }
 
-// Also controls but tab and line feed.
+// Also matches control characters other than tab and line feed.
 const hidden = new RegExp(`[^\\P{Cc}\\t\\n]|${invisible.source}`, 'u');
 const hiddenAll = new RegExp(hidden.source, 'gu');
 
 export interface TextPiece {
   readonly text: string;
-  /** The text is the sign of a character that can't be seen. */
+  /** The text is the symbol of an invisible character. */
   readonly isSign: boolean;
 }
 
-/** The sign of a character that can't be seen: a control picture, or its number. */
+/** The symbol of an invisible character: a control picture, or its number. */
 export function visibleSign(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
@@ -54,7 +54,7 @@ export function visibleSign(character: string): string {
   return codePointText(character);
 }
 
-/** Text cut at the characters that can't be seen, each replaced by its sign. */
+/** Text split at invisible characters, each replaced by its symbol. */
 export function visiblePieces(text: string): TextPiece[] {
   if (!hidden.test(text)) return [{ text, isSign: false }];
   const pieces: TextPiece[] = [];

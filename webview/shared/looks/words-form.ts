@@ -1,4 +1,4 @@
-// A text field with a button that sends it; blank text is sent only if it is optional.
+// A text field with a button that sends it; blank text is sent only if the text is optional.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import './button.ts';

@@ -1,4 +1,4 @@
-// Edits of the plan that can be undone: each has its requests to the backend and those that undo
+// Edits of the plan that can be undone: each has its backend requests and the requests that undo
 // it.
 
 import { formatCount } from '../../../server/core/format.ts';
@@ -19,8 +19,8 @@ export interface Edit {
 const editsMax = 100;
 
 /**
- * Done edits, newest last, and undone ones. Requests are handled in order: an undo while an edit is
- * still being sent means that edit, not an earlier one.
+ * Completed edits, newest last, and undone ones. Requests are handled in order: an undo while an
+ * edit is still being sent applies to that edit, not to an earlier one.
  */
 export class EditHistory {
   readonly #done: Edit[] = [];
@@ -48,7 +48,7 @@ export class EditHistory {
     return this.#carry(this.#undone, this.#done, (edit) => edit.run(host));
   }
 
-  /** The newest edit of one list moves to the other, once `how` is done with it. */
+  /** Moves the newest edit of one list to the other, once `how` has finished with it. */
   #carry(from: Edit[], to: Edit[], how: (edit: Edit) => Promise<unknown>): Promise<Edit | null> {
     return this.#inTurn(async () => {
       const edit = from.pop();
@@ -66,7 +66,7 @@ export class EditHistory {
   }
 }
 
-/** Returns null if the drop is refused, which changes nothing. */
+/** Returns null if the drop is refused, in which case nothing changes. */
 export function dropEdit(board: StatusSnapshot, drop: Drop): Edit | null {
   switch (drop.kind) {
     case 'refused':
@@ -103,7 +103,7 @@ export function unblockEdit(
   };
 }
 
-/** Copies the texts and rules of tasks, beside them; never their outcomes. */
+/** Copies the texts and rules of tasks, beside the originals, but never their outcomes. */
 export function duplicateEdit(
   board: StatusSnapshot,
   ids: readonly string[],
@@ -158,7 +158,7 @@ function moveEdit(
   to: TaskPlace,
   words: string,
 ): Edit {
-  // The last one first, so that each then finds its old successor in place.
+  // The last one is restored first, so that each task finds its previous successor in place.
   const back = movable(board.tasks, ids)
     .map((task) => ({ id: task.id, place: findTaskPlace(board.tasks, task) }))
     .toReversed();
@@ -217,7 +217,7 @@ export function addEpicEdit(title: string, onAdded: (id: string) => void): Edit 
   };
 }
 
-/** A task that stays in the plan, and those it waits for that are removed. */
+/** A remaining task, and its blockers that are removed. */
 export interface KeptDependent {
   readonly task: TaskView;
   readonly blockers: readonly TaskView[];
@@ -240,10 +240,10 @@ export function keptDependents(
   });
 }
 
-/** Dependencies that a question about a removal names. */
+/** Dependencies that the confirmation of a removal names. */
 const namedMax = 3;
 
-/** Returns null if no task that stays waits for a removed one. */
+/** Returns null if no remaining task waits for a removed one. */
 export function dropQuestion(
   dependents: readonly KeptDependent[],
 ): { readonly text: string; readonly button: string } | null {
@@ -261,8 +261,8 @@ export function dropQuestion(
 }
 
 /**
- * The backend restores removed rows under the same ids, so that older edits can still be undone.
- * Tasks that stay no longer wait for the removed ones.
+ * The backend restores removed rows under the same ids, so older edits can still be undone.
+ * Remaining tasks no longer wait for the removed ones.
  */
 export function removeEdit(board: StatusSnapshot, ids: readonly string[]): Edit {
   const epics = ids.filter((id) => board.epics.some((epic) => epic.id === id));

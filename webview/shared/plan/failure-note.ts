@@ -1,5 +1,5 @@
-// The note that says why something failed: it goes with its button, with the next action, once its
-// subject has changed, or by itself after a while.
+// The message that says why something failed. It disappears with its button, with the next action,
+// once its subject has changed, or after a while.
 
 import { html, nothing, type ReactiveController, type ReactiveControllerHost } from 'lit';
 import type { TemplateResult } from 'lit';
@@ -13,9 +13,9 @@ const shownMs = 30_000;
 
 interface Failure {
   readonly words: string;
-  /** The state that a person may have changed since, here or elsewhere. */
+  /** The state that a person may have changed since, in this view or elsewhere. */
   readonly cause: string;
-  /** The settings file is the cause, so the note offers to open it. */
+  /** The settings file is the cause, so the message offers to open it. */
   readonly isBySettings: boolean;
 }
 

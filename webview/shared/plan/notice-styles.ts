@@ -1,4 +1,4 @@
-// The styles of a message in place of a panel's content, and of a note below it.
+// The styles of a message that replaces a panel's content, and of a note below it.
 
 import { css } from 'lit';
 
@@ -18,7 +18,7 @@ export const noticeStyles = css`
     background: var(--vscode-inputValidation-errorBackground);
     border: 1px solid var(--vscode-inputValidation-errorBorder, transparent);
   }
-  /* In a narrow view the buttons go below the words, rather than squeeze them. */
+  /* In a narrow view, the buttons go below the text instead of squeezing it. */
   .note .words {
     flex: 1 1 14em;
   }

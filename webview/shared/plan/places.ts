@@ -1,12 +1,12 @@
-// The place of a task and its possible places: shared by dragging, keys and menus.
+// The position of a task and its possible positions, for dragging, keys and menus.
 
 import { cycleIfAdded, cycleText } from '../../../server/core/plan/graph.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import type { GraphNode } from '../../../server/core/plan/graph-edges.ts';
 
 /**
- * A place among siblings: in an epic (null: in none), below a parent, in front of a sibling (null:
- * at the end).
+ * A position among siblings: in an epic (null = none), below a parent, before a sibling (null = at
+ * the end).
  */
 export interface TaskPlace {
   readonly epic: string | null;
@@ -44,7 +44,7 @@ export function findTaskPlace(tasks: readonly TaskView[], task: TaskView): TaskP
   return { ...place, before: next?.id ?? null };
 }
 
-/** Tasks of the ids in the order of the board, without those whose parent moves too. */
+/** The tasks with these ids in the order of the board, without tasks whose parent moves too. */
 export function movable(tasks: readonly TaskView[], ids: readonly string[]): readonly TaskView[] {
   const wanted = new Set(ids);
   return tasks.filter(
@@ -52,7 +52,7 @@ export function movable(tasks: readonly TaskView[], ids: readonly string[]): rea
   );
 }
 
-/** The effect of moving tasks to a place. */
+/** The effect of moving tasks to a position. */
 export function moveTo(board: StatusSnapshot, ids: readonly string[], to: TaskPlace): Drop {
   const tasks = movable(board.tasks, ids);
   if (tasks.length === 0) return { kind: 'refused', words: 'Only tasks can be moved there.' };
@@ -68,7 +68,7 @@ export function moveTo(board: StatusSnapshot, ids: readonly string[], to: TaskPl
   return { kind: 'move', ids: movedIds, to: { ...to, before }, words: `Move ${what} to ${where}` };
 }
 
-/** A task that moves itself cannot be the reference: the next one that stays is. */
+/** A task that moves itself cannot be the reference; the next task that stays is used. */
 function skipMoved(
   tasks: readonly TaskView[],
   to: TaskPlace,
@@ -85,7 +85,8 @@ function descendantsAndSelf(
   roots: readonly TaskView[],
 ): ReadonlySet<string> {
   const found = new Set(roots.map((task) => task.id));
-  // Parents may follow their sub-tasks: repeat until nothing is new. There are few levels.
+  // Parents may follow their sub-tasks in the list, so this repeats until nothing is new. There are
+  // few levels.
   for (let before = -1; before !== found.size;) {
     before = found.size;
     for (const task of tasks)

@@ -1,4 +1,4 @@
-// The tree's content in place of rows: the missing part and the remedy, or how to start.
+// The tree's content instead of rows: the missing part and the remedy, or how to start.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Connection, HostState } from '../../messages/messages.ts';
@@ -41,7 +41,7 @@ export function unavailableTemplate(
     case 'connected':
       return null;
     case 'connecting':
-      // The known board stays in sight while the connection is made again.
+      // The known board stays visible while the connection is restored.
       if (hasBoard) return null;
       return html`<div class="welcome" role="status"><p>Connecting …</p></div>`;
     case 'unavailable': {
@@ -52,7 +52,7 @@ export function unavailableTemplate(
         <p role="alert">${visibleText(message)}</p>
         ${action === null ? nothing : commandButton(action.title, action.command, onCommand, true)}
         ${
-          // The sample is a folder of its own, which git makes and which must be trusted, too.
+          // The sample has its own folder, which git creates and the user must also trust.
           isFirst && reason !== 'no_git' && reason !== 'git_too_old' && reason !== 'untrusted'
             ? commandButton('Try a Sample Project', 'drover.openSample', onCommand)
             : nothing
@@ -94,7 +94,7 @@ export function emptyTemplate(actions: WelcomeActions): TemplateResult {
   </div>`;
 }
 
-/** Below a board that is not up to date for the moment. */
+/** Shown below a board that is temporarily not up to date. */
 export function reconnectingNote(state: HostState | null): TemplateResult | typeof nothing {
   if (state?.connection.kind !== 'connecting' || state.board === null) return nothing;
   return html`<div class="note" role="status">${icon('sync', 'spins')} Reconnecting …</div>`;

@@ -1,4 +1,5 @@
-// An image of a description. The extension sends its bytes: the page itself may load nothing.
+// An image in a description. The extension sends its bytes, because the page itself may not load
+// anything.
 
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { detectImageType } from '../../../server/core/plan/attachments.ts';

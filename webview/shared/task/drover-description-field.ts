@@ -1,6 +1,5 @@
-// The field in which a description is written: Markdown, with images, files and selections that are
-// pasted, dropped or added by its buttons. Emits `draft` with the whole text, and
-// `change` as a text field does.
+// The field for a description: Markdown, with images, files and selections that are pasted, dropped
+// or added with its buttons. Emits `draft` with the whole text, and `change` like a text field.
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { attachmentText } from '../../../server/core/plan/attachments.ts';
@@ -151,7 +150,7 @@ export class DroverDescriptionField extends LitElement {
     }
   };
 
-  /** Its data can be read only now, in the turn of the event; the files can be read later. */
+  /** The data can be read only now, in the turn of the event; the files can be read later. */
   #transferred(transfer: DataTransfer): Promise<Attached> {
     const uris = addressesIn(transfer);
     const files = [...transfer.files];
@@ -195,7 +194,7 @@ export class DroverDescriptionField extends LitElement {
   async #take(attach: () => Promise<Attached>): Promise<void> {
     this.#refused = [];
     this.#status = 'Adding …';
-    // In this turn: a drop has its data no longer than its event.
+    // In this turn, because a drop has its data only as long as its event.
     const adding = attach();
     this.requestUpdate();
     const { texts, refused } = await adding.catch((error: unknown): Attached => ({

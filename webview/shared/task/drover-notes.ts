@@ -1,4 +1,5 @@
-// The notes that agents of a task's epic get, on the page of the task: added, kept and removed.
+// The notes that agents in a task's epic get, on the page of the task, where they can be added,
+// kept and removed.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { noteCharactersMax } from '../../../server/core/notes/notes.ts';
@@ -24,7 +25,7 @@ export class DroverNotes extends LitElement {
   declare host: Host | null;
   /** The epic, or null for the notes of the whole project. */
   declare epic: string | null;
-  /** The number of the board: what is shown is read again when it changes. */
+  /** The board's number: the content is read again when it changes. */
   declare seq: number;
   #notes: readonly NoteView[] = [];
   #failure = '';

@@ -23,7 +23,7 @@ export class DroverReview extends LitElement {
   static override styles = [controlStyles, iconStyles, statusStyles, quietStyles, taskStyles];
   declare host: Host | null;
   declare task: string;
-  /** The last change of the task: its review is read again then. */
+  /** The last change of the task, after which its review is read again. */
   declare seq: number;
   #review: ReviewView | null = null;
   #failure = '';

@@ -1,4 +1,4 @@
-// The page of a task: its fields and its settings, edited in place.
+// The page of a task: its fields and settings, edited in place.
 
 import { taskAbove } from '../../../server/protocol/candidates.ts';
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';

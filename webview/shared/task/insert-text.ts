@@ -7,8 +7,8 @@ export interface FieldText {
 }
 
 /**
- * The text with `added` in place of the selection, and the part of it that is selected then. A
- * block is a paragraph of its own; anything else has spaces around it.
+ * The text with `added` in place of the selection, and the part of it that is then selected. A
+ * block becomes a separate paragraph; anything else is surrounded by spaces.
  */
 export function inserted({ text, start, end }: FieldText, added: string): FieldText {
   const before = text.slice(0, start);

@@ -1,4 +1,4 @@
-// A place in a file that opens it in the editor.
+// A location in a file, which opens in the editor on a click.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Host } from '../host.ts';

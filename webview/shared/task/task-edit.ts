@@ -1,5 +1,4 @@
-// Changes of one task from its page: requests to the backend, one after the other, and refused
-// values.
+// Edits of one task from its page: sequential backend requests, and refused values.
 
 import { withoutCriteria } from '../../../server/core/exchange/import-record.ts';
 import type { TaskStatus } from '../../../server/core/plan/state.ts';
@@ -8,7 +7,7 @@ import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts
 import { AskFailure } from '../asks.ts';
 import type { Host } from '../host.ts';
 
-/** Why no field of a task can be changed. Returns null if fields can be changed. */
+/** The reason why no field of a task can be changed. Returns null if fields can be changed. */
 export function readOnlyReason({ status }: TaskView): string | null {
   return readOnlyReasons[status] ?? null;
 }
@@ -18,14 +17,14 @@ const readOnlyReasons: Readonly<Partial<Record<TaskStatus, string>>> = {
   cancelled: 'This task is cancelled. Retry it to change it.',
 };
 
-/** Shown above the form while changes are too late for the running attempt. */
+/** Shown above the form while edits are too late for the running attempt. */
 export function lateNote({ status }: TaskView): string | null {
   return status === 'in_progress' || status === 'claimed'
     ? 'The running attempt keeps the prompt that it started with. Changes apply from the next attempt. For anything urgent, message the agent below.'
     : null;
 }
 
-/** The description without the criteria, which have a list of their own. */
+/** The description without the criteria, which have a separate list. */
 export function descriptionOf({ description, acceptance_criteria }: TaskView): string {
   return withoutCriteria(description, acceptance_criteria);
 }
@@ -45,7 +44,7 @@ export class TaskEditor {
   readonly #host: Host;
   readonly #changed: () => void;
   #last: Promise<unknown> = Promise.resolve();
-  /** Why the last change was refused; empty when it was taken. */
+  /** The reason why the last edit was refused; empty if it was accepted. */
   failure = '';
 
   constructor(host: Host, changed: () => void) {
@@ -70,7 +69,7 @@ export class TaskEditor {
     this.run(() => this.#host.action('review', { id }));
   }
 
-  /** It stops, and continues from the work of the other task. */
+  /** The task stops, and continues from the other task's work. */
   waitFor(id: string, until: string): void {
     this.run(() => this.#host.backend('task.pause', { id, until }));
   }
@@ -92,7 +91,7 @@ export class TaskEditor {
     this.run(() => this.#host.backend('task.add', { title, parent }));
   }
 
-  /** Asks which of the board's tasks it is about. */
+  /** Asks which of the board's tasks is meant. */
   pickTask(
     title: string,
     board: StatusSnapshot,

@@ -1,4 +1,5 @@
-// The properties of a task beside its text: each a control if it can be changed, or else a fact.
+// A task's properties other than its text: a control if the property can be changed, otherwise a
+// fact.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost } from '../../../server/core/format.ts';
@@ -15,7 +16,7 @@ export interface FormParts {
   readonly agents: readonly string[];
   readonly isReadOnly: boolean;
   readonly edit: (fields: TaskFields) => void;
-  /** Shows the task's change. */
+  /** Shows the task's changes. */
   readonly review: () => void;
 }
 
@@ -89,7 +90,7 @@ export function formTemplate(task: TaskView, parts: FormParts): TemplateResult {
   </dl>`;
 }
 
-/** Drover asks only some agents for a model; the others get theirs from the settings. */
+/** Drover requests a model only from some agents; the others get theirs from the settings. */
 function modelRow(task: TaskView, { edit, isReadOnly }: FormParts): TemplateResult {
   const takesModel = task.agent === null || canChooseModel(task.agent);
   const isRunning = task.phase !== null;

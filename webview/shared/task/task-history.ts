@@ -1,4 +1,4 @@
-// The history of a task, as text: its records of the feed, newest first. Pure.
+// The history of a task as text: its events in the feed, newest first. Pure.
 
 import type { EventView } from '../../../server/protocol/views.ts';
 
@@ -58,7 +58,7 @@ export function historyLines(events: readonly EventView[]): readonly HistoryLine
     .slice(0, linesMax);
 }
 
-/** Returns null for events that a reader of the task's history does not need. */
+/** Returns null for events that are irrelevant to a reader of the task's history. */
 function wordsOf({ type, data }: EventView): string | null {
   if (type === 'task.edited') {
     const changed = Array.isArray(data['changed']) ? data['changed'].map(String) : [];

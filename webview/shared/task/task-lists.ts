@@ -1,4 +1,5 @@
-// The lists on the page of a task: acceptance criteria, dependencies both ways, sub-tasks, history.
+// The lists on the page of a task: acceptance criteria, dependencies in both directions, sub-tasks,
+// history.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCount } from '../../../server/core/format.ts';
@@ -217,7 +218,7 @@ function empty(isEmpty: boolean, words: string): TemplateResult | typeof nothing
   return isEmpty ? html`<div class="empty">${words}</div>` : nothing;
 }
 
-/** A field that adds its text on Enter and stays for the next one. */
+/** A field that adds its text on Enter and stays open for the next one. */
 function adder(label: string, add: (text: string) => void): TemplateResult {
   const take = (field: VscodeTextfield): void => {
     const text = field.value.trim();

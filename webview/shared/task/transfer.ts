@@ -1,4 +1,4 @@
-// The content of a paste or a drop. Pure, apart from reading files.
+// The content of a paste or a drop. Pure, except for reading files.
 
 import {
   attachmentBytesMax,
@@ -7,7 +7,7 @@ import {
   tooLargeSentence,
 } from '../../../server/core/plan/attachments.ts';
 
-/** Types under which VS Code and other programs give the addresses of dragged files. */
+/** Types that VS Code and other programs use for the addresses of dragged files. */
 const addressTypes = ['application/vnd.code.uri-list', 'resourceurls', 'text/uri-list'] as const;
 /** The type that Monaco adds to a text that was copied from an editor. */
 const editorType = 'vscode-editor-data';
@@ -20,7 +20,7 @@ export function isFromEditor({ types }: DataTransfer): boolean {
   return types.includes(editorType);
 }
 
-/** Addresses of dragged files; of the web none, for they are text like any other. */
+/** Addresses of dragged files, but not of web pages, which are treated as text. */
 export function addressesIn(transfer: DataTransfer): readonly string[] {
   const type = addressesTypeOf(transfer.types);
   if (type === null) return [];
@@ -42,7 +42,7 @@ function addressList(json: string): readonly string[] {
   }
 }
 
-/** An image in base64, or a sentence on why the file cannot be added. */
+/** An image in base64, or a sentence that says why the file cannot be added. */
 export type ReadImage =
   | { readonly content: string; readonly refused: null }
   | { readonly refused: string };
@@ -59,7 +59,7 @@ export async function readImage(file: File): Promise<ReadImage> {
   return { content: await base64Of(file), refused: null };
 }
 
-/** Uses the reader: not every VS Code that is supported has `toBase64`. */
+/** Uses a FileReader, because not every supported VS Code has `toBase64`. */
 async function base64Of(file: File): Promise<string> {
   const reader = new FileReader();
   const { promise, resolve, reject } = Promise.withResolvers<void>();

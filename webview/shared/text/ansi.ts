@@ -1,5 +1,5 @@
-// Text with terminal colours as lines of pieces with class names of the theme. Colours outside the
-// theme's sixteen become the nearest of them; nothing can hide text, move it or link it.
+// Text with terminal colors as lines of pieces with class names from the theme. Other colors are
+// mapped to the nearest of the theme's sixteen; nothing can hide text, move it or link it.
 
 import Anser from 'anser';
 import { onlyColours, visiblePieces } from '../looks/visible-text.ts';
@@ -13,7 +13,7 @@ export interface StyledPiece {
 export interface StyledLine {
   readonly pieces: readonly StyledPiece[];
   /**
-   * Earlier versions of this line that the program overwrote (a progress bar): they are not in
+   * Earlier versions of this line that the program overwrote (a progress bar), which are not in
    * `pieces`.
    */
   readonly overwritten: number;
@@ -30,7 +30,7 @@ const colourNames = [
   'white',
 ] as const;
 
-/** All class names that `styledLines` gives for colours: `fg-red`, `bg-bright-blue` … */
+/** All class names that `styledLines` uses for colors: `fg-red`, `bg-bright-blue` … */
 export const colourClasses: readonly string[] = ['fg', 'bg'].flatMap((ground) =>
   ['', 'bright-'].flatMap((light) => colourNames.map((name) => `${ground}-${light}${name}`)),
 );
@@ -125,7 +125,7 @@ function colourClass(ground: 'fg' | 'bg', name: string | null, trueColour: strin
   return colourClasses.includes(known) ? known : '';
 }
 
-/** The 6×6×6 cube (16–231) and the greys (232–255) of the xterm palette. */
+/** The 6×6×6 cube (16–231) and the grays (232–255) of the xterm palette. */
 function paletteColour(index: number): [number, number, number] {
   if (index >= 232) {
     const grey = 8 + (index - 232) * 10;

@@ -1,4 +1,4 @@
-// Code as a template: colored, with marks on the changed words.
+// Code as a template: colored, with the changed words marked.
 
 import { html } from 'lit';
 import { highlighted, type CodePiece } from './highlight.ts';

@@ -1,4 +1,4 @@
-// Files that a text names, with their line: `src/cart.ts:12`. Only text that clearly is a path
+// Files that a text names, with their line: `src/cart.ts:12`. Only text that is clearly a path
 // counts. Pure.
 
 export interface FileReference {
@@ -12,7 +12,7 @@ const whole = new RegExp(
   String.raw`^(${path}\.[A-Za-z]\w{0,7})(?::(\d{1,6}))?(?:[:-]\d{1,6})*$`,
   'u',
 );
-/** In running text a line number or a folder distinguishes a file from other words with a dot. */
+/** In running text, a line number or a folder distinguishes a file from other words with a dot. */
 const inText = new RegExp(
   String.raw`(?<![\w/:.@-])(${path}\.[A-Za-z]\w{0,7}):(\d{1,6})(?::\d{1,6})?(?![\w/])`,
   'gu',
@@ -24,7 +24,7 @@ const knownEndings = new Set(
   ).split(' '),
 );
 
-/** A text that is a path and nothing else; null for all others. */
+/** A text that consists only of a path; null for all other texts. */
 export function fileReference(text: string): FileReference | null {
   if (text.length > 300) return null;
   const [, file, line] = whole.exec(text) ?? [];
@@ -34,7 +34,7 @@ export function fileReference(text: string): FileReference | null {
   return { path: file, line: line === undefined ? null : Number(line) };
 }
 
-/** Running text, cut at the places that it names. */
+/** Running text, split at the locations that it names. */
 export function fileReferences(text: string): ProseSpan[] {
   const spans: ProseSpan[] = [];
   let from = 0;
@@ -53,10 +53,10 @@ export function fileReferences(text: string): ProseSpan[] {
 export type ProseSpan =
   | { readonly kind: 'text' | 'code'; readonly text: string }
   | { readonly kind: 'bold' | 'italic' | 'struck'; readonly spans: readonly ProseSpan[] }
-  /** `url` has one of the schemes that a browser may open. */
+  /** `url` has one of the schemes that a browser can open. */
   | { readonly kind: 'link'; readonly url: string; readonly text: string }
   | { readonly kind: 'file'; readonly file: FileReference; readonly text: string }
-  /** An image that the project keeps; `text` is its source. */
+  /** An image that the project stores; `text` is its source. */
   | {
       readonly kind: 'image';
       readonly name: string;

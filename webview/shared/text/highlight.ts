@@ -1,4 +1,4 @@
-// Code as colored pieces. Kinds are of a closed set: a grammar's own names never reach the page.
+// Code as colored pieces. The kinds form a closed set: a grammar's own names never reach the page.
 
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
@@ -47,11 +47,11 @@ const grammars = {
   xml,
   yaml,
 };
-/** Endings of files that no grammar has as an alias. */
+/** File extensions that no grammar has as an alias. */
 const aliases = { bash: ['console', 'shell'], cpp: ['hh'], ini: ['lock'], xml: ['vue'] };
 let made: ReturnType<typeof createLowlight> | null = null;
 
-/** Made for the first piece of code: a page without one shows the sooner. */
+/** Created for the first piece of code, so that a page without code appears sooner. */
 function lowlight(): ReturnType<typeof createLowlight> {
   if (made === null) {
     made = createLowlight(grammars);
@@ -76,14 +76,14 @@ export function highlighted(text: string, language: string): readonly CodePiece[
   return pieces;
 }
 
-/** The language of a file, by its ending. */
+/** Determines a file's language by its extension. */
 export function languageOfPath(path: string | null): string {
   const file = path?.slice(path.lastIndexOf('/') + 1) ?? '';
   const ending = file.slice(file.lastIndexOf('.') + 1).toLowerCase();
   return /^\w{1,12}$/u.test(ending) && file.includes('.') ? ending : '';
 }
 
-/** The part of a lowlight tree that is used. */
+/** The parts of a lowlight tree that are used. */
 interface Node {
   readonly type: string;
   readonly value?: string;

@@ -1,14 +1,14 @@
-// The difference of two short texts by lines, for edits in a transcript. Texts that are too large
-// to compare are shown as all removed and all added: the editor's own diff is one key away.
+// The line diff of two short texts, for edits in a transcript. Texts that are too large to compare
+// are shown as all removed and all added: the editor's own diff is one key away.
 
 export interface DiffLine {
   readonly kind: 'same' | 'added' | 'removed';
   readonly text: string;
 }
 
-/** Cells of the comparison table: 1000 × 1000 lines. */
+/** Size of the comparison table: 1000 × 1000 lines. */
 const cellsMax = 1_000_000;
-/** Unchanged lines kept around a change. */
+/** Number of unchanged lines around a change. */
 const contextLines = 3;
 
 export function diffLines(before: string, after: string): DiffLine[] {
@@ -40,7 +40,7 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-/** Longest common subsequence, walked from the front. */
+/** Longest common subsequence, traversed from the front. */
 function compare(old: readonly string[], now: readonly string[]): DiffLine[] {
   const removed = (text: string): DiffLine => ({ kind: 'removed', text });
   const added = (text: string): DiffLine => ({ kind: 'added', text });

@@ -1,10 +1,10 @@
-// The styles of prose and code of agents and of people.
+// The styles of agents' and people's prose and code.
 
 import { css, unsafeCSS } from 'lit';
 import type { CodeKind } from './highlight.ts';
 
-// VS Code does not give a webview the colors of its theme for code, so it uses those of the
-// terminal, mixed with the text's color: a theme chooses them for a terminal's background, not for
+// VS Code does not give a webview its theme's colors for code, so this uses the terminal's colors,
+// mixed with the text's color, because a theme chooses them for a terminal's background, not for
 // this one.
 const codeColors: { readonly [K in Exclude<CodeKind, 'comment'>]: string } = {
   keyword: 'ansiMagenta',

@@ -1,5 +1,5 @@
-// Prose of agents and of people as templates. Text reaches the page only as text nodes; a link's
-// address is checked.
+// Templates for agents' and people's prose. Text reaches the page only as text nodes, and link
+// addresses are checked.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { codeTemplate } from './code-template.ts';
@@ -11,9 +11,9 @@ import { visibleLine } from '../looks/visible-text.ts';
 export interface ProseOptions {
   /** Opens a file that the text names; null if files cannot be opened. */
   readonly openFile: ((file: FileReference) => void) | null;
-  /** Shows an image that the project keeps. Absent to show its source. */
+  /** Shows an image that the project stores. If absent, its source is shown. */
   readonly image?: (name: string, words: string) => TemplateResult;
-  /** Its links can be reached by Tab. */
+  /** Its links can be reached with Tab. */
   readonly isActive: boolean;
 }
 
@@ -107,7 +107,7 @@ function spanTemplate(span: ProseSpan, options: ProseOptions): unknown {
     case 'struck':
       return html`<s>${spansTemplate(span.spans, options)}</s>`;
     case 'link':
-      // VS Code opens addresses of webviews itself, and asks first whether their domain is trusted.
+      // VS Code itself opens links in webviews, and first asks whether their domain is trusted.
       return html`<a href=${span.url} title=${visibleLine(span.url)} tabindex=${tab(options)}
         >${plainTemplate(span.text)}</a
       >`;

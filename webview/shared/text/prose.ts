@@ -1,5 +1,6 @@
 // Markdown of agents and people, as a tree of closed kinds: no HTML, links only to the web and to
-// files, and images only of the project. Any other link, image or HTML is shown as its source text.
+// files, and images only from the project. Any other link, image or HTML is shown as its source
+// text.
 
 import { isAttachmentName } from '../../../server/core/plan/attachments.ts';
 import { Marked, type MarkedToken, type Token, type Tokens } from 'marked';
@@ -34,11 +35,11 @@ export interface ProseCell {
   readonly spans: readonly ProseSpan[];
 }
 
-/** Deeper nesting is shown as the text it is. */
+/** Deeper nesting is shown as plain text. */
 const depthMax = 8;
 /**
- * Longer texts, and lines that no person writes, are shown as they are: reading them could take
- * seconds.
+ * Longer texts, and lines that no person writes, are shown unparsed, because parsing them could
+ * take seconds.
  */
 const charsMax = 60_000;
 const lineCharsMax = 8_000;
@@ -52,7 +53,7 @@ export function proseBlocks(text: string): ProseBlock[] {
   try {
     return marked.lexer(text).flatMap((token) => blockOf(token, 0));
   } catch {
-    // A text that the parser cannot read is still shown.
+    // A text that the parser cannot handle is still shown.
     return [plain(text)];
   }
 }

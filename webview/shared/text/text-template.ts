@@ -1,5 +1,5 @@
-// Text of agents as templates: coloured pieces, cut at a bound with a button to see all. Text
-// reaches the page as text nodes only.
+// Templates for agents' text: colored pieces, cut at a limit with a button that shows everything.
+// Text reaches the page only as text nodes.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { styledLines, type StyledLine } from './ansi.ts';
@@ -11,7 +11,7 @@ export interface TextLimits {
 }
 
 export const foldedLimits: TextLimits = { lines: 30, lineChars: 2_000 };
-/** Also "all" has an end: a page of a million characters takes seconds to lay out. */
+/** Even "all" has a limit: laying out a page of a million characters takes seconds. */
 export const allLimits: TextLimits = { lines: 20_000, lineChars: 200_000 };
 const allCharsMax = 500_000;
 
@@ -46,13 +46,13 @@ export function cutText(text: string, limits: TextLimits): CutText {
   return { text: kept.join('\n'), isCut: parts.length > 0, rest: parts.join(', ') };
 }
 
-/** A cut must not leave half a character. */
+/** A cut must not split a character. */
 function wellFormed(text: string): string {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last < 0xdc00 ? text.slice(0, -1) : text;
 }
 
-/** Terminal output: colors, and a sign if a program has overwritten a line. */
+/** Terminal output: colors, and a marker if a program has overwritten a line. */
 export function ansiTemplate(text: string, showOverwritten: boolean): unknown {
   if (!text.includes('\u001b') && !text.includes('\r')) return plainTemplate(text);
   return styledLines(text, { showOverwritten }).map((line, index) => lineTemplate(line, index));
@@ -73,7 +73,7 @@ function lineTemplate(line: StyledLine, index: number): TemplateResult {
   return html`${index === 0 ? '' : '\n'}${versions}${pieces}`;
 }
 
-/** Prose and code without colors; invisible characters get a sign. */
+/** Prose and code without colors; invisible characters are replaced by a symbol. */
 export function plainTemplate(text: string): unknown {
   const pieces = visiblePieces(text);
   if (pieces.length === 1 && pieces[0]?.isSign === false) return pieces[0].text;

@@ -1,5 +1,5 @@
-// Which words of a changed line have changed: each removed line is compared with the added one in
-// its place.
+// Finds the changed words of a line: each removed line is compared with the added line in its
+// place.
 
 import { diffWordsWithSpace } from 'diff';
 import type { DiffLine } from './line-diff.ts';
@@ -9,7 +9,7 @@ export type TextRange = readonly [from: number, to: number];
 
 const lineCharsMax = 1_000;
 const linesMax = 400;
-/** Lines that share less than this are two lines, and not one that was changed. */
+/** Lines with less in common than this are two different lines, not one changed line. */
 const sharedMin = 0.3;
 
 export function changedWords(

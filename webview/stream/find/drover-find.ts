@@ -1,5 +1,5 @@
-// The search field of the stream, like the editor's: Enter and F3 to the next hit, Shift for the
-// previous one, Escape to close. Emits `find`, `find-step`, `find-close`.
+// The search field of the stream, like the editor's: Enter and F3 go to the next match, with Shift
+// to the previous one, and Escape closes it. Emits `find`, `find-step`, `find-close`.
 
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import { controlStyles } from '../../shared/looks/control-styles.ts';
@@ -78,7 +78,7 @@ export class DroverFind extends LitElement {
       ${iconButton('close', 'Close', () => this.#close(), { keys: 'Escape' })}`;
   }
 
-  /** Puts the cursor into the field with everything selected. */
+  /** Focuses the field with its whole text selected. */
   async enter(): Promise<void> {
     await this.updateComplete;
     const field = this.renderRoot.querySelector('vscode-textfield');

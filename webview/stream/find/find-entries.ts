@@ -1,5 +1,5 @@
-// Search in the loaded entries: which of them contain the text, and which one is next. The rest of
-// the log is searched page by page with the same test of a line.
+// Search in the loaded entries: which of them contain the text, and which is next. The rest of the
+// log is searched page by page with the same test for a line.
 
 import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import { entryText } from '../../shared/log/entry-text.ts';
@@ -30,7 +30,7 @@ export function findEntries(entries: readonly Entry[], query: FindQuery): number
   return keys;
 }
 
-/** The next hit from a key on; null at the end of the loaded entries. */
+/** The next match from a key on; null at the end of the loaded entries. */
 export function nextHit(
   hits: readonly number[],
   from: number | null,
@@ -42,21 +42,21 @@ export function nextHit(
 }
 
 /**
- * Whether a page that is not loaded has a hit; its index as an event of the page, the last or the
- * first one.
+ * Whether a page that is not loaded has a match; the index of the first or last matching event in
+ * the page.
  */
 export function hitInPage(
   events: readonly LogLineView[],
   query: FindQuery,
   direction: 'older' | 'newer',
 ): number | null {
-  // Results of calls in other pages are separate entries here, so nothing is missed.
+  // Results of calls in other pages are separate entries here, so no match is missed.
   const page = new Transcript(0);
   page.append(events, true);
   return nextHit(findEntries(page.entries, query), null, direction);
 }
 
-/** `3 of 12`; the position is null while the current entry is not a hit. */
+/** `3 of 12`; the position is null while the current entry is not a match. */
 export function hitPosition(hits: readonly number[], current: number | null): number | null {
   const index = current === null ? -1 : hits.indexOf(current);
   return index === -1 ? null : index + 1;

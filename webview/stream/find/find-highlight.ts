@@ -1,11 +1,11 @@
-// Highlights found text in the rows on the page with the browser's own highlights: the rows are not
-// changed.
+// Marks matches in the rows on the page with the browser's own highlights, without changing the
+// rows.
 
 import type { FindQuery } from './find-entries.ts';
 
 const rangesMax = 2_000;
 
-/** `current`: the row of the current hit. */
+/** `current`: the row of the current match. */
 export function highlightFound(
   root: ParentNode,
   query: FindQuery | null,
@@ -37,7 +37,7 @@ function rangesIn(part: HTMLElement, query: FindQuery): Range[] {
     whole += (node as Text).data;
   }
   const text = query.matchesCase ? whole : whole.toLowerCase();
-  // Lower case may be longer than the text it is made of: then positions would not fit.
+  // The lowercase text may be longer than the original, so that positions would differ.
   if (text.length !== whole.length) return [];
   const words = query.matchesCase ? query.text : query.text.toLowerCase();
   const place = (at: number): { node: Text; offset: number } | null => {

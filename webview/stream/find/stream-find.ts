@@ -1,4 +1,4 @@
-// The search of a stream: at once in the loaded entries, then page by page through the rest of the
+// The search of a stream: first in the loaded entries, then page by page through the rest of the
 // log.
 
 import {
@@ -12,13 +12,13 @@ import {
 import type { LogFeed } from '../../shared/log/log-feed.ts';
 import type { Entry } from '../../shared/log/transcript.ts';
 
-/** The rest of the log is searched when one has not typed for this long. */
+/** The rest of the log is searched once the user has stopped typing for this long. */
 const typingMs = 300;
 
 export interface FindParts {
   readonly feed: () => LogFeed | null;
   readonly entries: () => readonly Entry[];
-  /** A hit to show. */
+  /** A match to show. */
   readonly onHit: (key: number) => void;
   readonly onChange: () => void;
 }
@@ -49,13 +49,16 @@ export class StreamFind {
     this.#parts.onChange();
   }
 
-  /** A search elsewhere has found this entry. */
+  /** A search elsewhere found this entry. */
   openAt(query: FindQuery, key: number): void {
     this.open(query);
     this.#show(key);
   }
 
-  /** While the user types: at once in the loaded entries, in the rest of the log when they stop. */
+  /**
+   * While the user types, searches the loaded entries at once, and the rest of the log after a
+   * pause.
+   */
   typed(query: FindQuery): void {
     this.open(query);
     this.#look();
@@ -88,7 +91,7 @@ export class StreamFind {
     return position === null ? `${all}${rest} found` : `${position} of ${all}${rest}${edge}`;
   }
 
-  /** To the next hit in a direction; beyond the loaded entries, through the log. */
+  /** Goes to the next match in a direction; beyond the loaded entries, through the log. */
   async step(direction: 'older' | 'newer', from: number | null = this.current): Promise<void> {
     const { query } = this;
     if (query === null || query.text === '' || this.#isSearching) return;
@@ -107,7 +110,7 @@ export class StreamFind {
       this.#isSearching = false;
       this.#parts.onChange();
     }
-    // Another query was entered in the meantime: the search of the old one ends at its next page.
+    // Another query was entered in the meantime, so the old search ends at its next page.
     if (this.query !== null && this.query !== query) this.typed(this.query);
   }
 

@@ -1,4 +1,4 @@
-// The bottom of a stream: messages to the agent, and the actions on the task. Emits `hint` with the
+// The bottom of a stream: messages to the agent, and the task's actions. Emits `hint` with the
 // message and `act` with the action.
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
@@ -90,7 +90,7 @@ export class DroverComposer extends LitElement {
   declare host: Host | null;
   /** Earlier messages to this task, oldest first. */
   declare said: () => readonly string[];
-  /** Position of the draft in the earlier messages; 0: it is new. */
+  /** Position of the draft in the earlier messages (0 = a new message). */
   #back = 0;
   /** Sent to other agents of this workspace, oldest first. */
   #sent: readonly string[] = [];
@@ -226,13 +226,13 @@ export class DroverComposer extends LitElement {
     void this.#complete(field);
   };
 
-  /** Shows the files that match the text behind an @. */
+  /** Shows the files that match the text after an @. */
   async #complete(field: HTMLTextAreaElement): Promise<void> {
     const typed = typedPath(field.value, field.selectionStart);
     if (typed === null || this.host === null) return this.#close();
     const found = await this.host.action('findFiles', { text: typed.typed }).catch(() => null);
     const now = typedPath(field.value, field.selectionStart);
-    // Typed on since: a later answer is on its way.
+    // The user kept typing, so a later answer will arrive.
     if (now === null || now.start !== typed.start || now.typed !== typed.typed) return;
     const paths = found?.paths ?? [];
     this.#completion = paths.length === 0 ? null : { ...typed, paths, active: 0 };
@@ -272,7 +272,7 @@ export class DroverComposer extends LitElement {
     const field = this.#textarea;
     if (field === null || this.host === null) return;
     const at = field.selectionStart;
-    // If no file was chosen, the text is still the user's to send.
+    // If no file was selected, Enter sends the user's text.
     const { path } = await this.host.action('pickFile', {}).catch((error: unknown) => {
       if (this.host !== null) void reportFailure(this.host, error);
       return { path: null };
@@ -284,7 +284,7 @@ export class DroverComposer extends LitElement {
     await this.#writeAt(`${head}${this.draft.slice(at)}`, head.length);
   }
 
-  /** The earlier messages, as in a terminal. */
+  /** Recalls earlier messages, as in a terminal. */
   #recall(step: 1 | -1): boolean {
     const own = this.said();
     const said = [...this.#sent.filter((text) => !own.includes(text)), ...own];
@@ -295,7 +295,7 @@ export class DroverComposer extends LitElement {
     return true;
   }
 
-  /** True if the key was for the list of files. */
+  /** Returns true if the list of files handled the key. */
   #onListKey(event: KeyboardEvent): boolean {
     const open = this.#completion;
     if (open === null || event.isComposing) return false;
@@ -328,7 +328,7 @@ export class DroverComposer extends LitElement {
       if (this.#recall(event.key === 'ArrowUp' ? 1 : -1)) event.preventDefault();
       return;
     }
-    // Enter also ends the choice of a character in an input method.
+    // Enter also completes an input method's choice.
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     this.#send();

@@ -37,7 +37,7 @@ const stepIcons = {
   stopped: 'debug-pause',
 } as const;
 
-/** Opened by a click on a step. */
+/** Opened by clicking a step. */
 const stepTitles: { readonly [N in StepName]: string } = {
   worktree: 'Open the worktree in a new window',
   setup: 'Show what the setup command printed',
@@ -221,7 +221,7 @@ export class DroverStreamHeader extends LitElement {
     </div>`;
   }
 
-  /** One stop for Tab; the arrow keys go from step to step. */
+  /** One Tab stop; the arrow keys move from step to step. */
   readonly #onStepKey = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
@@ -240,7 +240,7 @@ export class DroverStreamHeader extends LitElement {
     this.dispatchEvent(new CustomEvent<string>(name, { detail }));
   }
 
-  /** A step that has left something behind is a button that opens it. */
+  /** A step that produced something is a button that opens it. */
   #step(step: StepFacts): TemplateResult {
     const { name, state, durationMs } = step;
     const inside = html`${icon(stepIcons[state], state === 'running' ? 'spins' : '')}

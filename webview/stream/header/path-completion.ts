@@ -1,5 +1,5 @@
 // Completion of `@path` in the message field: the completed text, and its list. The list is a
-// listbox that the field controls, so that the focus stays in the field.
+// listbox that the field controls, so the focus stays in the field.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
@@ -7,16 +7,16 @@ import { visibleLine } from '../../shared/looks/visible-text.ts';
 export interface OpenCompletion {
   /** Position of the @. */
   readonly start: number;
-  /** The text behind it. */
+  /** The text after it. */
   readonly typed: string;
   readonly paths: readonly string[];
   readonly active: number;
 }
 
-/** At the start of a word: inside an address the sign is an ordinary letter. */
+/** Only at the start of a word, because @ is an ordinary character inside an address. */
 const sign = /(?:^|\s)@([^\s@]*)$/u;
 
-/** Returns null if the caret is not behind an @ that starts a word. */
+/** Returns null if the caret is not after an @ that starts a word. */
 export function typedPath(
   text: string,
   caret: number,
@@ -26,7 +26,7 @@ export function typedPath(
   return typed === undefined ? null : { start: caret - typed.length - 1, typed };
 }
 
-/** The text with the path in the place of the @ and the text behind it. */
+/** The text with the path in place of the @ and the text after it. */
 export function withPath(
   text: string,
   { start, typed }: Pick<OpenCompletion, 'start' | 'typed'>,

@@ -1,5 +1,5 @@
-// The actions that a person can take on a task from its stream, by its status. The backend checks
-// again; this only decides which are offered.
+// The actions that a person can take on a task from its stream, by the task's status. The backend
+// checks again; this only determines which actions are offered.
 
 import { byHandPhase } from '../../../server/core/plan/task.ts';
 import { runnableStatuses, type TaskStatus } from '../../../server/core/plan/state.ts';
@@ -63,7 +63,7 @@ export function actionsFor(task: TaskView | null): readonly TaskAction[] {
   return taskActions.filter((action) => {
     if (task.parent_id !== null) return action === 'review' && task.commit_sha !== null;
     if (!allowed[action].includes(task.status)) return false;
-    // Its blockers alone decide when it starts.
+    // Only its blockers determine when it starts.
     if (action === 'run' && task.blocked_reason !== null) return task.status !== 'blocked';
     if (action === 'retry' && task.status === 'blocked') return task.blocked_reason !== null;
     if (action === 'startAnyway') return task.block?.kind === 'red_base';
@@ -75,7 +75,7 @@ export function actionsFor(task: TaskView | null): readonly TaskAction[] {
   });
 }
 
-/** If no agent would get a hint, the composer says why; null if it can be sent. */
+/** If no agent would get a hint, the reason that the composer shows; null if a hint can be sent. */
 export function hintRefusal(task: TaskView | null): string | null {
   if (task === null) return 'Not connected.';
   if (followsUp(task)) return null;
@@ -83,29 +83,29 @@ export function hintRefusal(task: TaskView | null): string | null {
   return task.status === 'completed' ? 'Done. A follow-up starts from its parent task.' : null;
 }
 
-/** A message about finished work becomes a task that continues it. */
+/** A message about finished work becomes a follow-up task. */
 export function followsUp(task: TaskView | null): boolean {
   return task?.status === 'completed' && task.parent_id === null;
 }
 
-/** Whether an agent can be asked for a plan before it starts on the work. */
+/** Whether an agent can be asked for a plan before it starts the work. */
 export function canPlanFirst(task: TaskView | null): boolean {
   if (task === null || task.parent_id !== null) return false;
   return followsUp(task) || task.status === 'ready' || task.status === 'blocked';
 }
 
-/** The label of the button that sends. */
+/** The label of the send button. */
 export function sendLabel(task: TaskView | null): string {
   if (followsUp(task)) return 'Make a Follow-up Task';
   return sendsBack(task) ? 'Send Back' : 'Send';
 }
 
-/** In a review, a message to the agent sends its work back. */
+/** During a review, a message to the agent sends its work back. */
 export function sendsBack(task: TaskView | null): boolean {
   return task?.status === 'needs_review' && task.parent_id === null;
 }
 
-/** The fate of the message once it is sent. */
+/** What happens to the message once it is sent. */
 export function hintFate(task: TaskView | null): string {
   if (followsUp(task)) {
     return 'Adds a task to the same epic and runs it. Its agent continues this conversation if it can, and otherwise starts with what was asked and reported here.';

@@ -1,5 +1,5 @@
-// The announcements of a screen reader about a stream: short, and only events that a person may
-// have to act on or waits for.
+// Screen reader announcements about a stream: short, and only for events that a person waits for or
+// may have to act on.
 
 import { entryKind, exitText, startedText } from '../../shared/log/entry-text.ts';
 import type { Entry } from '../../shared/log/transcript.ts';
@@ -30,7 +30,7 @@ export function describeForScreenReader(entry: Entry): string | null {
   }
 }
 
-/** The last announcement of the new events. */
+/** The last announcement for the new events. */
 export function announcement(entries: readonly Entry[], afterKey: number): string | null {
   for (const entry of entries.slice(-200).reverse()) {
     if (entry.key <= afterKey) return null;
@@ -47,9 +47,7 @@ function said(kind: string, text: string): string {
 
 const announceMs = 2_000;
 
-/**
- * The text of the live region: the newest announcement, not more often than a person can listen.
- */
+/** The text of the live region: the newest announcement, no more often than a person can listen. */
 export class Announcer {
   #key = Number.NEGATIVE_INFINITY;
   #atMs = 0;

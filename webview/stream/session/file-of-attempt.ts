@@ -1,4 +1,5 @@
-// Which file an agent means: one of its worktree while it has it, afterwards one of its commit.
+// The file that an agent means: one in its worktree while it has the worktree, afterwards one in
+// its commit.
 
 import type { AttemptView } from '../../../server/protocol/panel-views.ts';
 import type { HostActions } from '../../messages/messages.ts';
@@ -16,7 +17,7 @@ export function fileOfAttempt(
   const isBelow = root !== null && path.startsWith(`${root}/`);
   const relative = (isBelow ? path.slice(root.length + 1) : path).replace(/^\.\//u, '');
   const sha = attempt?.ended_at_ms === null ? null : (attempt?.commit_sha ?? null);
-  // The worktree belongs to another task by then; the commit has this one's version.
+  // By then, the worktree belongs to another task, but the commit has this task's version.
   if (sha !== null && !absolute.test(relative)) return { path: relative, sha, ...at };
   const whole = absolute.test(path) || root === null ? path : `${root}/${path}`;
   return { path: whole, ...at };

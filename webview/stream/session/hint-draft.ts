@@ -1,21 +1,21 @@
-// A person's text for the agent until it is sent. A message that is being sent is not remembered
-// any more: it would come back as a draft after it was taken, if the page shows another task by
-// then or is closed.
+// A person's text for the agent until it is sent. A message that is being sent is no longer
+// remembered: otherwise it would come back as a draft after it was accepted, if the page was closed
+// or showed another task by then.
 
 import type { TaskView } from '../../../server/protocol/views.ts';
 import type { Host } from '../../shared/host.ts';
 import { followsUp, sendsBack } from '../header/task-actions.ts';
 
-/** How a message gets to an agent. */
+/** How a message reaches an agent. */
 export interface Delivery {
-  /** The message to report if it does not. */
+  /** The error to report if it does not. */
   readonly refused: string;
-  /** A hint waits until the agent has read it. */
+  /** A hint is pending until the agent has read it. */
   readonly isHint: boolean;
   readonly send: () => Promise<unknown>;
 }
 
-/** Decides by the state of the task: a follow-up, an answer to a review, or a hint. */
+/** Determined by the task's state: a follow-up, an answer to a review, or a hint. */
 export function deliveryTo(
   host: Host,
   id: string,
@@ -37,13 +37,13 @@ export function deliveryTo(
 /** A message that a person sends from the composer. */
 export interface ComposedMessage {
   readonly text: string;
-  /** The agent is to plan first; it counts for a follow-up alone. */
+  /** The agent should plan first; this applies only to a follow-up. */
   readonly plansFirst: boolean;
 }
 
 export interface HintDraftParts {
   readonly memory: Host['memory'];
-  /** True when it was taken. */
+  /** True if it was accepted. */
   readonly send: (message: ComposedMessage) => Promise<boolean>;
   readonly changed: () => void;
 }
@@ -78,7 +78,7 @@ export class HintDraft {
     const isTaken = await send(message);
     if (isTaken) this.text = this.kept;
     this.#sending = null;
-    // The user may have left its page: refused text is still theirs.
+    // The user may have left the page, but refused text must not be lost.
     if (!isTaken) memory.amend({ draft: this.text });
     changed();
   }

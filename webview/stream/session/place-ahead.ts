@@ -1,4 +1,4 @@
-// A place of the log that a stream goes to once it is loaded: the panel's position before it was
+// A position in the log that a stream goes to once it is loaded: the panel's position before it was
 // hidden or reloaded, or a result of a search in transcripts.
 
 import type { LogFeed } from '../../shared/log/log-feed.ts';
@@ -8,11 +8,11 @@ export interface PlaceAhead {
   readonly offset: number;
   readonly index: number;
   readonly px: number;
-  /** The words that were searched for. Null if none were. */
+  /** The search terms, or null. */
   readonly words: string | null;
 }
 
-/** The key of the entry there. Returns null if the log no longer contains it. */
+/** The key of the entry at the position. Returns null if the log no longer contains it. */
 export function entryAt(
   feed: LogFeed,
   entries: readonly Entry[],
@@ -22,7 +22,7 @@ export function entryAt(
   return key === null ? null : (entries.findLast((entry) => entry.key <= key)?.key ?? null);
 }
 
-/** The search field of a stream finds one text. */
+/** The search field of a stream searches for one text. */
 export function longestWord(words: string): string {
   return words.split(/\s+/u).reduce((most, word) => (word.length > most.length ? word : most), '');
 }

@@ -1,4 +1,4 @@
-// Which open question of the board a question in the log is, by the number of the agent's own
+// Maps a question in the log to an open question on the board, by the number of the agent's own
 // request: buttons answer the board's question by its id.
 
 import type { QuestionView } from '../../../server/protocol/views.ts';
@@ -7,7 +7,7 @@ import type { Entry } from '../../shared/log/transcript.ts';
 export interface BoundQuestions {
   /** The open question of an entry, by the entry's key. */
   readonly byKey: ReadonlyMap<number, QuestionView>;
-  /** Open questions without an entry: their line is not loaded. */
+  /** Open questions without an entry, because their line is not loaded. */
   readonly unbound: readonly QuestionView[];
 }
 

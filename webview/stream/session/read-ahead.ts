@@ -1,5 +1,5 @@
-// The end of a stream's log, requested while the page still learns from the extension which subject
-// it shows.
+// The end of a stream's log, requested while the page still waits for the extension to name its
+// subject.
 
 import type { Host } from '../../shared/host.ts';
 import { endOfLog, openEvents } from '../../shared/log/log-feed.ts';
@@ -14,7 +14,7 @@ export interface LogAhead {
 
 /**
  * Returns null if the page does not know which task it was opened for. `chosen`: the attempt that
- * the user chose here before.
+ * the user selected here before.
  */
 export function readAhead(host: Host, chosen: number | null): LogAhead | null {
   const { id, attempt: opened } = host.subject ?? { id: null, attempt: null };
@@ -22,7 +22,7 @@ export function readAhead(host: Host, chosen: number | null): LogAhead | null {
   const attempt = chosen ?? opened ?? 0;
   const which = attempt > 0 ? { attempt } : {};
   const answer = readLog(host, { id, ...which, before: endOfLog, limit: openEvents });
-  // The feed asks a backend that is not there yet again, and reports it.
+  // The feed itself retries an unavailable backend and reports it.
   answer.catch(() => undefined);
   return { id, attempt, answer };
 }

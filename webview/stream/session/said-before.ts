@@ -5,8 +5,8 @@ import type { Entry } from '../../shared/log/transcript.ts';
 const entriesMax = 500;
 
 /**
- * The loaded messages, and those that no agent has read yet; oldest first, each text once, at its
- * last place.
+ * The loaded messages, and the ones that no agent has read yet; oldest first, each text once, at
+ * its last position.
  */
 export function saidBefore(entries: readonly Entry[], queued: readonly string[]): string[] {
   const read = entries

@@ -1,4 +1,4 @@
-// The state of a stream panel behind its view: which attempt is shown, its log, its facts, and a
+// The state of a stream panel behind its view: the displayed attempt, its log, its facts, and a
 // person's actions.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
@@ -24,13 +24,13 @@ export interface SessionParts {
   readonly board: BoardController;
   /** The part of the log that was read before anything else was known. */
   readonly ahead: LogAhead | null;
-  /** The log has changed: draw in the next frame. */
+  /** The log has changed, so the next frame redraws it. */
   readonly onLog: () => void;
   readonly farSide: () => WindowSide;
 }
 
 const cancelButton = 'End Task';
-/** Far more than events of a log. */
+/** Far more than the number of events in a log. */
 const keysOfFeed = 1e9;
 const queuedHintsMax = 5;
 
@@ -39,12 +39,12 @@ export class StreamSession implements ReactiveController {
   readonly #parts: SessionParts;
   feed: LogFeed | null = null;
   attempts: readonly AttemptView[] = [];
-  /** The log can't be read just now. */
+  /** The log currently cannot be read. */
   failure: string | null = null;
   prompt: string | null = null;
   /** Hints of this panel that no agent has received yet. */
   queuedHints: readonly string[] = [];
-  /** Ids of questions whose answer is on its way. */
+  /** Ids of questions whose answer is being sent. */
   answering: ReadonlySet<string> = new Set();
   busyAction: TaskAction | null = null;
   #chosen: number | null = null;
@@ -63,7 +63,7 @@ export class StreamSession implements ReactiveController {
     component.addController(this);
   }
 
-  /** Called before the first update, with the panel's former position. */
+  /** Called before the first update, with the panel's previous position. */
   restore(chosen: number | null, place: StreamPlace | null): void {
     this.#chosen = chosen;
     this.#place = place;
@@ -115,7 +115,10 @@ export class StreamSession implements ReactiveController {
     return this.#parts.board.board?.tasks.filter((task) => task.parent_id === this.#subject) ?? [];
   }
 
-  /** The attempt that the user chose. Null while the newest one is shown, also if one starts. */
+  /**
+   * The attempt that the user selected. Null while the newest one is shown, even when a new one
+   * starts.
+   */
   get chosenAttempt(): number | null {
     return this.#chosen;
   }
@@ -129,7 +132,7 @@ export class StreamSession implements ReactiveController {
     return this.attempt === null || this.attempt.number === this.attempts.at(-1)?.number;
   }
 
-  /** Open questions of sub-tasks: their rows are in streams of their own. */
+  /** Open questions of sub-tasks, whose rows are in separate streams. */
   get questionsOfParts(): readonly QuestionView[] {
     const ids = new Set(this.subTasks.map((part) => part.id));
     return this.#allQuestions.filter(({ task_id: id, state }) => ids.has(id) && state === 'open');
@@ -149,7 +152,9 @@ export class StreamSession implements ReactiveController {
     this.#open(attempt);
   }
 
-  /** Shows an attempt from a place of its log on; before the log is opened, it opens there. */
+  /**
+   * Shows an attempt starting at a position in its log; if the log is not open yet, it opens there.
+   */
   goTo(place: StreamPlace): void {
     this.#chosen = place.attempt;
     this.#place = place;
@@ -166,7 +171,7 @@ export class StreamSession implements ReactiveController {
     this.#component.requestUpdate();
   }
 
-  /** True when the hint was taken. */
+  /** True if the hint was accepted. */
   async hint(message: ComposedMessage): Promise<boolean> {
     const id = this.#subject;
     if (id === null) return false;
@@ -178,7 +183,7 @@ export class StreamSession implements ReactiveController {
     return isTaken;
   }
 
-  /** Hints in the log were sent: they are no longer queued. */
+  /** Hints that appear in the log were sent, so they are no longer queued. */
   forgetTold(entries: readonly Entry[]): void {
     if (this.queuedHints.length === 0) return;
     const told = entries
@@ -198,7 +203,7 @@ export class StreamSession implements ReactiveController {
     await this.#try('Not opened', () => this.#parts.host.action('openStream', { task: id }));
   }
 
-  /** Agents name files of their worktree. */
+  /** Agents name files in their worktree. */
   async openFile(file: FileReference): Promise<void> {
     const { attempt, task } = this;
     const opened = fileOfAttempt(file, attempt, task?.worktree_path ?? null);
@@ -316,7 +321,8 @@ export class StreamSession implements ReactiveController {
     this.feed?.stop();
     this.prompt = null;
     this.#nextFirstKey += keysOfFeed;
-    // A place belongs to its attempt; the newest one is shown as soon as it is known to be another.
+    // A position belongs to its attempt; if the newest attempt turns out to be another one, that
+    // one is shown.
     const left = this.#place;
     this.#place = null;
     const place = left !== null && (attempt === 0 || left.attempt === attempt) ? left : null;
@@ -367,7 +373,7 @@ export class StreamSession implements ReactiveController {
     if (seen !== this.#seen) await this.#readAttempts();
   }
 
-  /** A new attempt is shown when no other one was chosen. */
+  /** A new attempt is shown if the user selected no other one. */
   #followNewest(): void {
     const newest = this.attempts.at(-1)?.number ?? 0;
     const shown = this.feed?.attempt ?? 0;

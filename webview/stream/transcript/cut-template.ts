@@ -1,4 +1,4 @@
-// Long texts of an entry: cut, with a button that shows all.
+// Long texts of an entry: cut, with a button that shows everything.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { EntryActions, EntryLook } from './entry-view.ts';

@@ -1,5 +1,6 @@
-// The transcript: a feed of entries that follows its end unless a person reads above. Arrow keys
-// move between entries, Enter opens and closes one, Ctrl+C copies it when nothing is selected.
+// The transcript: a feed of entries that follows its end unless the user reads above. Arrow keys
+// move between entries, Enter opens and closes an entry, and Ctrl+C copies it if nothing is
+// selected.
 
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { guard } from 'lit/directives/guard.js';
@@ -21,7 +22,7 @@ import { ansiStyles, blockStyles, rowStyles } from './transcript-styles.ts';
 import type { Entry } from '../../shared/log/transcript.ts';
 import { type RowPlace, VirtualLog } from './virtual-log.ts';
 
-/** Heights of the view from an edge at which the next page is asked for. */
+/** Distance from an edge, in view heights, at which the next page is requested. */
 const edgeViews = 3;
 /** Maximum number of frames in which a scroll position is searched for. */
 const placeTries = 30;
@@ -70,11 +71,11 @@ export class DroverTranscript extends LitElement {
     `,
   ];
   declare entries: readonly Entry[];
-  /** Grows when entries have changed in place. */
+  /** Increases when entries have changed in place. */
   declare revision: number;
   declare questions: ReadonlyMap<number, QuestionView>;
   declare answering: ReadonlySet<string>;
-  /** Entries that are not as they are at first. */
+  /** Entries that differ from their initial state. */
   declare folds: ReadonlySet<string>;
   declare shownAll: ReadonlySet<number>;
   declare actions: EntryActions | null;
@@ -83,7 +84,7 @@ export class DroverTranscript extends LitElement {
   declare followState: FollowState;
   /** For the context menus of VS Code. */
   declare context: string;
-  /** Worktree of the attempt that is shown. */
+  /** Worktree of the displayed attempt. */
   declare worktree: string | null;
   declare isPaused: boolean;
   declare activeKey: number | null;
@@ -108,8 +109,8 @@ export class DroverTranscript extends LitElement {
     this.worktree = null;
     this.isPaused = false;
     this.activeKey = null;
-    // Elements that open above or grow below take room from the rows: the end stays in sight, and
-    // no row moves at a later click.
+    // Elements that open above or grow below take space from the rows: the end stays visible, and
+    // no row moves on a later click.
     new SizeController(this, () => requestAnimationFrame(() => this.requestUpdate()));
     this.list = new VirtualLog(this, {
       scroller: () => this.renderRoot?.querySelector<HTMLElement>('.scroller') ?? null,
@@ -153,7 +154,7 @@ export class DroverTranscript extends LitElement {
     this.#settle();
   }
 
-  /** Brings an entry to the top of the view, so far scrolled out as it was. */
+  /** Brings an entry to the top of the view, scrolled out as far as before. */
   startAt(key: number, px: number): void {
     this.#place = { key, at: { align: 'start', px }, triesLeft: placeTries };
     this.requestUpdate();
@@ -165,10 +166,13 @@ export class DroverTranscript extends LitElement {
     this.requestUpdate();
   }
 
-  /** Rows that are measured on the way, or come above, move the position: it is searched again. */
+  /**
+   * Rows that are measured on the way, or appear above, change the position, so it is searched
+   * again.
+   */
   #settle(): void {
     const place = this.#place;
-    // A view without a size has another update when it gets one.
+    // A view without a size updates again when it gets one.
     if (place === null || !this.list.hasSize) return;
     const index = this.indexOf(place.key);
     place.triesLeft -= 1;
@@ -227,7 +231,7 @@ export class DroverTranscript extends LitElement {
     };
   }
 
-  /** Opens an entry that is folded. */
+  /** Opens a folded entry. */
   open(entry: Entry): void {
     if (!this.#look(entry, false).isOpen && foldKey(entry) !== null) this.actions?.toggle(entry);
   }
@@ -236,7 +240,7 @@ export class DroverTranscript extends LitElement {
     return this.entries.findIndex((entry) => entry.key === key);
   }
 
-  /** Puts the focus on an entry, scrolling to it. */
+  /** Focuses an entry, and scrolls to it. */
   focusEntry(index: number): void {
     const at = Math.max(0, Math.min(this.entries.length - 1, index));
     const entry = this.entries[at];
@@ -257,7 +261,7 @@ export class DroverTranscript extends LitElement {
   }
 
   #selection(): Selection | null {
-    // Chromium gives a shadow root its own view of the selection.
+    // Chromium has a separate selection for a shadow root.
     const root = this.renderRoot as ShadowRoot & { getSelection?: () => Selection | null };
     return root.getSelection?.() ?? document.getSelection();
   }
@@ -328,7 +332,7 @@ export class DroverTranscript extends LitElement {
     const view = scroller.getBoundingClientRect();
     switch (key) {
       case 'ArrowDown':
-        // A row that is taller than the view is read before it is left.
+        // A row that is taller than the view is scrolled before it is left.
         if (box.bottom > view.bottom + 1 && box.height > view.height) this.list.scrollBy(60);
         else this.focusEntry(index + 1);
         return true;

@@ -152,7 +152,7 @@ function foldedTemplate(
   </div>`;
 }
 
-/** A question and its answer: one line. */
+/** A question and its answer in one line. */
 function endedQuestionTemplate(
   entry: Entry,
   body: Body<'question'>,
@@ -169,7 +169,7 @@ function endedQuestionTemplate(
   );
 }
 
-/** The row that opens and closes an ended question; `more` follows its name. */
+/** The row that opens and closes an answered question; `more` follows its name. */
 function questionSummary(
   entry: Entry,
   body: Body<'question'>,
@@ -220,7 +220,7 @@ function questionTemplate(
   </div>`;
 }
 
-/** Drover's progress notes about a remote attempt use stderr, but are not errors. */
+/** Drover's progress messages about a remote attempt use stderr, but are not errors. */
 function isOwnNote(lines: readonly string[]): boolean {
   return lines.every((line) => line.startsWith('drover: '));
 }

@@ -1,5 +1,5 @@
-// An entry template's data beside the entry: the folds, the question that it asks, the effect of a
-// click.
+// An entry template's data in addition to the entry: the folds, the question that it asks, the
+// effect of a click.
 
 import type { QuestionView } from '../../../server/protocol/views.ts';
 import type { FileReference } from '../../shared/text/file-reference.ts';
@@ -10,11 +10,11 @@ export interface EntryLook {
   readonly showsAll: boolean;
   /** The open question that this entry's buttons answer. */
   readonly question: QuestionView | null;
-  /** An answer is on its way. */
+  /** An answer is being sent. */
   readonly isAnswering: boolean;
-  /** Its buttons can be reached by Tab. */
+  /** Its buttons can be reached with Tab. */
   readonly isActive: boolean;
-  /** The agent's worktree: paths inside are shown relative to it. */
+  /** The agent's worktree: paths inside it are shown relative to it. */
   readonly worktree: string | null;
   /** The last entry of a paused task. */
   readonly isPaused: boolean;
@@ -28,7 +28,7 @@ export interface EntryActions {
   openFile(file: FileReference): void;
 }
 
-/** Identifies an entry's fold, also after a reload; null if it cannot be folded. */
+/** Identifies an entry's fold, even after a reload; null if it cannot be folded. */
 export function foldKey(entry: Entry): string | null {
   const { body } = entry;
   switch (body.kind) {
@@ -41,7 +41,7 @@ export function foldKey(entry: Entry): string | null {
     case 'prompt':
       return 'prompt';
     case 'question':
-      // One that waits is never folded.
+      // An entry that waits for an answer is never folded.
       return body.state === 'open' ? null : `question:${body.requestId}`;
     case 'started':
     case 'message':
@@ -56,7 +56,7 @@ export function foldKey(entry: Entry): string | null {
 
 const editTools: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
 
-/** Edits are shown, everything else that can be folded is folded until a person opens it. */
+/** Edits are open; everything else that can be folded is folded until the user opens it. */
 export function isOpenAtFirst(entry: Entry): boolean {
   if (entry.body.kind === 'question') return entry.body.state === 'open';
   return entry.body.kind === 'tool' && editTools.has(entry.body.name);

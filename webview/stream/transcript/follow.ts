@@ -1,9 +1,9 @@
 // Whether the view follows the end of the log. After scrolling up, the view keeps its position and
-// shows how much is new below; at the end, it follows again.
+// shows the number of new entries below; at the end, it follows again.
 
 export interface FollowState {
   readonly isFollowing: boolean;
-  /** Entries that arrived since the view stopped to follow. */
+  /** Entries that arrived since the view stopped following. */
   readonly newCount: number;
 }
 
@@ -11,11 +11,11 @@ export type FollowInput =
   /** A scroll of the view: its new position, and whether a person or the list itself moved it. */
   | { readonly type: 'scrolled'; readonly fromEndPx: number; readonly movedPx: number }
   | { readonly type: 'arrived'; readonly count: number }
-  /** The end of the log is loaded, or has been dropped from the loaded pages. */
+  /** The end of the log was loaded, or dropped from the loaded pages. */
   | { readonly type: 'jumped_to_end' }
   | { readonly type: 'left_end' };
 
-/** Nearer than this is "at the end". */
+/** A distance up to this counts as "at the end". */
 export const endThresholdPx = 24;
 
 export const following: FollowState = { isFollowing: true, newCount: 0 };

@@ -1,4 +1,5 @@
-// A guess of a row's height before it is measured: near enough that the scroll bar does not jump.
+// An estimate of a row's height before it is measured, accurate enough that the scroll bar does not
+// jump.
 
 import type { Entry } from '../../shared/log/transcript.ts';
 

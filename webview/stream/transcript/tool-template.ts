@@ -1,4 +1,4 @@
-// A tool call as a template: one line while it is folded; its edits, input and result when it is
+// Template for a tool call: one line while it is folded; its edits, input and result when it is
 // open.
 
 import { html, nothing, type TemplateResult } from 'lit';

@@ -6,9 +6,9 @@ const names = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'wh
 
 const themeName = (name: string): string => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 
-// Black and white are the colours of some theme's ground: there, text in them is drawn as text. The
-// others are mixed with the text's colour, because a theme chooses them for a terminal's ground,
-// not for this one.
+// Black and white are the background colors of some themes: there, text in these colors is drawn in
+// the text color. The other colors are mixed with the text's color, because a theme chooses them
+// for a terminal's background, not for this one.
 const colours = names
   .flatMap((name) => {
     const isGround = name === 'black' || name === 'white';
@@ -205,7 +205,7 @@ export const blockStyles = css`
     overflow-wrap: anywhere;
     min-width: 0;
   }
-  /* The mark is strong enough: a color of the language's own on it would be hard to read. */
+  /* The mark is strong enough: a syntax color on it would be hard to read. */
   .diff-line .word > * {
     color: inherit;
   }

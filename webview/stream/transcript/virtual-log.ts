@@ -1,5 +1,5 @@
 // The virtual list of a transcript: rows of any height, anchored at the end, with rows kept that
-// hold the focus or a selection. Sizes are cached by key; removed keys are dropped.
+// have the focus or a selection. Sizes are cached by key; removed keys are dropped.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { VirtualItem } from '@tanstack/virtual-core';
@@ -10,14 +10,14 @@ import { VirtualRows, type RowOptions } from '../../shared/virtual-rows.ts';
 export interface VirtualLogParts {
   readonly scroller: () => HTMLElement | null;
   readonly entries: () => readonly Entry[];
-  /** Indexes that stay on the page although they are out of sight. */
+  /** Indexes that stay on the page even if they are not visible. */
   readonly kept: () => readonly number[];
   readonly estimate: (entry: Entry | undefined) => number;
-  /** New rows are scrolled to when the end is in sight. */
+  /** New rows are scrolled to if the end is visible. */
   readonly isFollowing: () => boolean;
 }
 
-/** The wanted position of a row in the view, and how far it is scrolled out there. */
+/** The desired position of a row in the view, and how far it is scrolled out there. */
 export interface RowPlace {
   readonly align: 'center' | 'start';
   readonly px: number;
@@ -37,8 +37,8 @@ export class VirtualLog implements ReactiveController {
   }
 
   /**
-   * After the rows are on the page: height and positions, then sizes. All writes come before the
-   * reads.
+   * After the rows are on the page, sets heights and positions, then reads sizes. All writes come
+   * before the reads.
    */
   hostUpdated(): void {
     const scroller = this.#parts.scroller();
@@ -81,7 +81,7 @@ export class VirtualLog implements ReactiveController {
     this.#list.scrollBy(px);
   }
 
-  /** The first row in sight and how far it is scrolled out above. */
+  /** The first visible row and how far it is scrolled out above. */
   topRow(): { readonly index: number; readonly px: number } | null {
     const offset = this.#list.scrollOffset ?? 0;
     const item = this.#list.getVirtualItemForOffset(offset);
@@ -92,7 +92,10 @@ export class VirtualLog implements ReactiveController {
     return (this.#list.scrollRect?.height ?? 0) > 0;
   }
 
-  /** Brings a row to its place; false while it is not there yet. Sizes change it: call again. */
+  /**
+   * Moves a row to its position; returns false while it is not there yet. This changes sizes, so
+   * call it again.
+   */
   isAt(index: number, { align, px }: RowPlace): boolean {
     const offset = this.#list.getOffsetForIndex(index, align)?.[0];
     if (offset === undefined) return false;
