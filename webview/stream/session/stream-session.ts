@@ -115,10 +115,7 @@ export class StreamSession implements ReactiveController {
     return this.#parts.board.board?.tasks.filter((task) => task.parent_id === this.#subject) ?? [];
   }
 
-  /**
-   * The attempt that the user selected. Null while the newest one is shown, even when a new one
-   * starts.
-   */
+  /** The attempt that the user selected; null while the panel follows the newest one. */
   get chosenAttempt(): number | null {
     return this.#chosen;
   }
@@ -152,9 +149,7 @@ export class StreamSession implements ReactiveController {
     this.#open(attempt);
   }
 
-  /**
-   * Shows an attempt starting at a position in its log; if the log is not open yet, it opens there.
-   */
+  /** Shows an attempt at a position in its log, also if the log is not open yet. */
   goTo(place: StreamPlace): void {
     this.#chosen = place.attempt;
     this.#place = place;
