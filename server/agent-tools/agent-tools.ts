@@ -22,9 +22,9 @@ interface OpenPart {
 
 export class AgentToolTokens implements AgentToolsDoor {
   readonly #root: string;
-  /** Whether the settings give agents tools, as they are now. */
+  /** Whether the current settings give agents tools. */
   readonly #isWanted: () => boolean;
-  /** Keyed by the digest of the token, so that the time of a look-up reveals nothing about it. */
+  /** Keyed by the digest of the token, so that the time of a lookup reveals nothing about it. */
   readonly #parts = new Map<string, OpenPart>();
   readonly #byLog = new Map<string, string>();
 
@@ -105,9 +105,9 @@ function toolsFor(
       [agentToolVariables.token]: token,
       ...(isReview ? { [agentToolVariables.role]: 'review' } : {}),
       ...(socket === null ? {} : { [agentToolVariables.socket]: socket }),
-      // When the agent's processes are killed, this one is found by it.
+      // Killing the agent's processes also kills this one, which is found by this mark.
       DROVER_RUN: mark,
-      // The backend may be run by an editor's own program, which is Node only with this.
+      // The backend may be run by an editor's program, which acts as Node only with this variable.
       ...(process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' }),
     },
     configPath,
@@ -121,7 +121,7 @@ function writeConfig({ command, args, env, configPath }: AgentTools): void {
   writeFileSync(configPath, JSON.stringify(servers), { mode: 0o600 });
 }
 
-/** The token of this part from an earlier life of the backend, or null. */
+/** The token that an earlier backend gave this part, or null. */
 function readToken(configPath: string): string | null {
   try {
     const { mcpServers } = JSON.parse(readFileSync(configPath, 'utf8')) as {

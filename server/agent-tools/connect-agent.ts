@@ -1,4 +1,4 @@
-// An agent's connection to its backend, by the variables that its MCP server was started with.
+// An agent's connection to its backend, from the variables that its MCP server was started with.
 // Loads little code, because each running agent has such a process.
 
 import { Refusal } from '../core/failure.ts';
@@ -7,15 +7,13 @@ import { connectAgentSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
 import { runningAddress } from '../project/project-places.ts';
 
-/** How the server finds its backend, and its handshake. */
+/** How the server finds its backend and does its handshake. */
 export const agentToolVariables = {
   root: 'DROVER_MCP_ROOT',
   token: 'DROVER_MCP_TOKEN',
-  /**
-   * The socket of agents: the file that names the owner's one is out of a confined agent's sight.
-   */
+  /** The agents' socket, because a confined agent cannot see the file that names the owner's. */
   socket: 'DROVER_MCP_SOCKET',
-  /** `review` for an agent that reviews; absent for all others. */
+  /** `review` for an agent that reviews; otherwise absent. */
   role: 'DROVER_MCP_ROLE',
 } as const;
 

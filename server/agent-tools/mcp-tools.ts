@@ -20,14 +20,14 @@ const { title, description, accept, blocked_by } = agentShapes['agent.add'];
 const { by, reason } = agentShapes['agent.block'];
 const { text, choices } = agentShapes['agent.ask'];
 
-/** The server checks shapes; bounds and rules are the backend's, so that each is in one place. */
+/** The server checks types. Limits and rules are checked only by the backend. */
 export function defineTools(server: McpServer, ask: Ask): void {
   defineReading(server, ask);
   definePlanning(server, ask);
   defineWords(server, ask);
 }
 
-/** An agent that reviews gives its verdict, and nothing else. */
+/** The only tool of an agent that reviews, by which it submits its verdict. */
 export function defineReviewTools(server: McpServer, ask: Ask): void {
   const { verdict, findings, criteria } = agentShapes['agent.review'];
   server.registerTool(
@@ -139,13 +139,13 @@ function defineWords(server: McpServer, ask: Ask): void {
 
 type Present<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** Leaves out absent values. */
+/** Omits absent values. */
 function present<T extends object>(given: T): Present<T> {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Present<T>;
 }
 
-/** A refusal is an answer that the agent reads, not a fault of the protocol. */
+/** A refusal is a result that the agent reads, not a protocol error. */
 async function answer(request: () => Promise<unknown>): Promise<CallToolResult> {
   try {
     return { content: [{ type: 'text', text: JSON.stringify(await request(), null, 1) }] };

@@ -1,4 +1,4 @@
-// The driver for the kind of agent that the settings name.
+// Returns the driver for the agent kind in the settings.
 
 import type { AwakeTime } from '../platform/awake-clock.ts';
 import { createAcpDriver } from './acp/driver.ts';
@@ -13,13 +13,11 @@ import type { AgentDriver, AgentSettings, ProcessTable } from './port.ts';
 export interface DriverDeps {
   readonly processTable: ProcessTable;
   readonly awake?: AwakeTime;
-  /** Drover's own version, sent to agents that ask for the client. */
+  /** Drover's version, sent to agents that ask for the client. */
   readonly version: string;
-  /** The project's root: relative program paths start here. */
+  /** The project's root, to which program paths are relative. */
   readonly baseDir: string;
-  /**
-   * True if a person trusts the repository: the agent may use the repository's own agent settings.
-   */
+  /** True if the user trusts the repository, so that the agent may use its agent settings. */
   readonly trusted?: boolean;
 }
 

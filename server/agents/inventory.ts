@@ -1,6 +1,6 @@
-// The agents of this machine: found, version, signed in, and how to get the missing parts. No
-// program that a project brings or names is started, and no login file is read: its existence is
-// enough.
+// The agents on this machine: found, version, signed in, and how to get missing parts. Programs
+// that a project contains or names are not started, and login files are not read; their existence
+// is enough.
 
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,43 +29,43 @@ export interface NamedProgram {
 export interface InventoryRequest {
   readonly env: Environment;
   readonly home: string;
-  /** Relative paths of settings start here. */
+  /** Paths in settings are relative to this folder. */
   readonly baseDir: string;
   /**
-   * No program below it is started unless a person names it; null outside of any project and
-   * repository.
+   * No program below this folder is started unless the user names it. Null outside of any project
+   * and repository.
    */
   readonly projectDir: string | null;
-  /** Programs that settings name, by kind. */
+  /** Programs named in settings, by agent kind. */
   readonly named: { readonly [K in AgentKind]?: NamedProgram };
-  /** Drover's own version: that of the demo agent. */
+  /** Drover's version, which is also the demo agent's. */
   readonly version: string;
 }
 
 export interface InventoryEntry {
   readonly kind: AgentKind;
   readonly found: boolean;
-  /** Null if it was not asked, or printed none. */
+  /** Null if it was not asked for, or if none was printed. */
   readonly version: string | null;
-  /** Null if only starting the agent's work could show it. */
+  /** Null if only starting a task could tell. */
   readonly signedIn: boolean | null;
   readonly path: string | null;
-  /** The next step, or the output in place of its version; null if nothing is missing. */
+  /** The next step, or the output that replaced its version. Null if nothing is missing. */
   readonly remedy: string | null;
-  /** Asked for its version, it did not end with success. */
+  /** It failed when asked for its version. */
   readonly isBroken?: true;
 }
 
 interface KnownProgram {
-  /** Name on PATH, or null if only settings name it. */
+  /** Name on PATH; null if only settings name it. */
   readonly program: string | null;
   readonly install: string;
-  /** Null if the program has no such flag and would start to work instead. */
+  /** Null if the program has no such flag and would start a task instead. */
   readonly versionArguments: readonly string[] | null;
   readonly env: Readonly<Record<string, string>>;
   /** Variables that contain a login; one is enough. Null if that cannot be determined. */
   readonly keys: readonly string[] | null;
-  /** Files below home that a login leaves. */
+  /** Files below home that a login creates. */
   readonly logins: readonly string[];
   readonly signIn: string;
 }
@@ -134,7 +134,7 @@ const knownPrograms: { readonly [K in Exclude<AgentKind, 'demo'>]: KnownProgram 
   command: { program: null, install: byPath, versionArguments: null, ...none },
 };
 
-/** One entry for each kind, in the order of `agentKinds`. */
+/** One entry per kind, in the order of `agentKinds`. */
 export async function lookForAgents(request: InventoryRequest): Promise<readonly InventoryEntry[]> {
   return await Promise.all(agentKinds.map((kind) => lookFor(kind, request)));
 }
@@ -176,13 +176,13 @@ async function lookFor(kind: AgentKind, request: InventoryRequest): Promise<Inve
   return { ...entry, remedy, ...(ran ? {} : { isBroken: true }) };
 }
 
-/** Drops the entries that depend on the current folder, which a project may be. */
+/** Drops relative entries, which depend on the current folder, because that may be a project. */
 function withAbsolutePath(env: Environment): Environment {
   const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter);
   return { ...env, PATH: folders.filter((folder) => isAbsolute(folder)).join(delimiter) };
 }
 
-/** In an empty folder: programs read settings of the folder that they start in. */
+/** Runs in an empty folder, because programs read settings from the folder in which they start. */
 async function versionIn(
   path: string,
   { versionArguments: args }: KnownProgram,
@@ -206,7 +206,7 @@ async function isSignedIn(
   if (keys === null) return null;
   if (kind === 'claude') {
     const settings = { kind, path, args: [], env: {}, model: null, permissionMode: null };
-    // It knows logins that leave no file, in a keychain or with a cloud.
+    // It knows logins without a file, for example in a keychain or with a cloud provider.
     const account = await claudeAccount(path, agentEnvironment(env, kind, {}, []), settings);
     if (account !== null) return account.isSignedIn;
   }
@@ -216,7 +216,7 @@ async function isSignedIn(
   );
 }
 
-/** Folders below home that a variable moves. */
+/** Variables that move folders out of home. */
 const movedFolders = {
   '.codex': 'CODEX_HOME',
   '.local/share': 'XDG_DATA_HOME',
@@ -233,7 +233,7 @@ function placeOf(file: string, env: Environment, home: string): string {
   return join(home, file);
 }
 
-/** Also through links: the location of the name and the location of the file both count. */
+/** Resolves links too: both the location of the name and that of the file count. */
 function isBelow(folder: string | null, path: string): boolean {
   if (folder === null) return false;
   const isInside = (from: string, to: string): boolean => {

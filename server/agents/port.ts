@@ -1,5 +1,5 @@
-// The agent as the workflows see it. One driver per way of driving; all send the same events
-// (shaped like ACP's, plus cost, retry, exit).
+// The agent as the workflows see it. Each way of driving has one driver; all send the same events
+// (similar to ACP's, plus cost, retry and exit).
 
 import type { Failure, Result } from '../core/failure.ts';
 import type { AgentKind } from '../core/plan/task.ts';
@@ -12,7 +12,7 @@ export const noUsage: Usage = {
   costUsd: null,
 };
 
-/** How an agent's turns ended, decided by facts of its protocol, never by its text. */
+/** How an agent's turns ended, decided by facts of its protocol and never by its text. */
 export type AgentOutcome =
   | {
       readonly kind: 'done';
@@ -21,27 +21,29 @@ export type AgentOutcome =
       readonly blockedReason?: string;
     }
   | { readonly kind: 'failed'; readonly failure: Failure }
-  /** The account reached a limit; `untilMs` is when it resets (Unix ms), null = unknown. */
+  /** The account reached a limit. `untilMs`: when it resets (Unix ms); null = unknown. */
   | { readonly kind: 'limited'; readonly untilMs: number | null; readonly message: string }
-  /** Ended because our signal asked for it. The session can be resumed. */
+  /** Stopped by our signal. The session can be resumed. */
   | { readonly kind: 'stopped' };
 
 export interface AgentProcess {
   readonly pid: number;
   /**
    * Start time as reported by the system (Linux: field 22 of /proc/<pid>/stat), so that a reused
-   * pid is not taken for the agent.
+   * pid is not mistaken for the agent.
    */
   readonly startTime: string;
 }
 
-/** Drover's own MCP server for one part of an attempt: how the agent starts it. */
+/** Drover's MCP server for one part of an attempt, and how the agent starts it. */
 export interface AgentTools {
   readonly command: string;
   readonly args: readonly string[];
-  /** Holds the token: never put into arguments. */
+  /** Contains the token, which must never be passed as an argument. */
   readonly env: Readonly<Record<string, string>>;
-  /** The same as a file that most agents read (`mcpServers`), for this user's eyes alone. */
+  /**
+   * The same as a file in the format of most agents (`mcpServers`), which only this user can read.
+   */
   readonly configPath: string;
 }
 
@@ -50,16 +52,13 @@ export interface ProgramStart {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /**
-   * Files that it leaves in its job's folder when it runs on a worker, by name, and the place of
-   * each here.
-   */
+  /** Files that it leaves in its job folder on a worker, by name, with their local paths. */
   readonly brings?: Readonly<Record<string, string>>;
 }
 
 export interface AgentRequest {
   /**
-   * `<project>/<task id>/<attempt>/<part>`: names the process for the tree killer (env marker
+   * `<project>/<task id>/<attempt>/<part>`: marks the processes to kill (environment variable
    * DROVER_RUN).
    */
   readonly runId: string;
@@ -67,91 +66,90 @@ export interface AgentRequest {
   readonly attempt: number;
   readonly cwd: string;
   readonly prompt: string;
-  /** It must plan and write nothing: the agent's own read-only mode is used if it has one. */
+  /** It must only plan and write nothing. The agent's own read-only mode is used if it has one. */
   readonly planning?: boolean;
-  /**
-   * Used instead of `prompt` if the session to resume does not exist: it contains the whole task.
-   */
+  /** Used instead of `prompt` if the session to resume does not exist. Contains the whole task. */
   readonly promptIfForgotten?: string;
   /** Chosen by us before the first start (UUID). */
   readonly sessionId: string;
   /**
-   * True when the session exists already (a death, a limit, a pause, a hand-back): resume it with
-   * `prompt` as the next message.
+   * True if the session already exists (after a death, a limit, a pause or a hand-back): resume it
+   * with `prompt` as the next message.
    */
   readonly resume: boolean;
   /**
-   * The conversation of another task that a new session starts from, if the driver can (`forks`):
-   * it stays as it is.
+   * Another task's conversation from which a new session starts, if the driver can (`forks`). That
+   * conversation stays unchanged.
    */
   readonly forkOf?: string;
   /**
-   * Append-only log of the agent's events (NDJSON of AgentEvent with `at`), and beside it raw files
-   * of the driver's own.
+   * Append-only log of the agent's events (NDJSON of AgentEvent with `at`). Raw files of the driver
+   * are beside it.
    */
   readonly logPath: string;
-  /** Complete environment; the driver adds only variables that its agent needs. */
+  /** Complete environment. The driver only adds variables that its agent needs. */
   readonly env: Readonly<Record<string, string>>;
   readonly tools?: AgentTools;
-  /** Files outside of `cwd` that its prompt tells it to read, and that it may read. */
+  /** Files outside of `cwd` that its prompt refers to and that it may read. */
   readonly readableFiles?: readonly string[];
-  /** Puts the agent's program into its sandbox. If absent, it runs with the user's powers. */
+  /** Puts the agent's program into its sandbox. If absent, it runs with the user's permissions. */
   readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
-  /** The home of the confined agent, in which its files are read from here. */
+  /** The confined agent's home folder, from which its files are read. */
   readonly confinedHome?: string;
-  /** Texts (secret values) replaced by `[hidden]` in everything stored. */
+  /** Secret values, which are replaced by `[hidden]` in everything stored. */
   readonly secrets: readonly string[];
   readonly maxOutputBytes: number;
   readonly timeoutMs: number | null;
-  /** The place of its program. Absent for this machine. */
+  /** The place of its program. Absent = this machine. */
   readonly runsOn?: 'local' | 'remote';
-  /** Between SIGTERM and SIGKILL, if its program needs longer than the driver gives. */
+  /** Time between SIGTERM and SIGKILL, if its program needs longer than the driver's default. */
   readonly endGraceMs?: number;
-  /** Silence limits of the watchdog. */
+  /** The watchdog's limits for silence. */
   readonly stallWarnMs: number;
   readonly stallEndMs: number;
 }
 
-/** Messages from a running agent to the engine and back. */
+/** Passes messages between a running agent and the engine. */
 export interface AgentHost {
   /**
-   * Called as soon as the process exists, before any prompt is sent: the engine stores it (kill -9
-   * recovery).
+   * Called as soon as the process exists, before any prompt is sent. The engine stores it to
+   * recover from kill -9.
    */
   onProcess(process: AgentProcess): Promise<void>;
   onEvent(event: AgentEvent): void;
   /**
-   * The running totals between two `usage` events, if the agent reports them: for budgets, not for
-   * the log. `isBase`: the totals that this run starts from, sent once and first by a resumed
-   * agent.
+   * Running totals between two `usage` events, if the agent reports them: for budgets, not for the
+   * log. `isBase`: the totals that this run starts from, sent once, first, by a resumed agent.
    */
   onUsageSoFar?(usage: Usage, isBase: boolean): void;
   /**
-   * Stores a question and resolves with the chosen answer; rejects never: a withdrawn question
-   * resolves null.
+   * Stores a question and resolves with the chosen answer. Never rejects: a withdrawn question
+   * resolves with null.
    */
   ask(
     question: Extract<AgentEvent, { type: 'question' }>,
     signal: AbortSignal,
   ): Promise<string | null>;
   /**
-   * Hints for the running turn: calls back for each hint that was not delivered yet; returns
-   * unsubscribe.
+   * Calls back for each hint to the running turn that was not delivered yet. Returns a function
+   * that unsubscribes.
    */
   onHint(listener: (hint: { readonly id: string; readonly text: string }) => void): () => void;
   hintDelivered(id: string): Promise<void>;
-  /** Listens for notes for the log of the running part; returns unsubscribe. */
+  /**
+   * Calls back with notes for the log of the running part. Returns a function that unsubscribes.
+   */
   onNote?(listener: (text: string) => void): () => void;
 }
 
 export interface AgentCapabilities {
   readonly resume: boolean;
-  /** A new session can start from the conversation of another one. Absent if it cannot. */
+  /** A new session can start from another conversation. Absent if it cannot. */
   readonly forks?: true;
   readonly questions: boolean;
   readonly hints: boolean;
   readonly cost: boolean;
-  /** An agent left by a dead backend can be followed to its end by the next backend. */
+  /** The next backend can follow an agent left by a dead backend to its end. */
   readonly adopt: boolean;
 }
 
@@ -166,7 +164,7 @@ export interface AgentDriver {
   readonly capabilities: AgentCapabilities;
   /**
    * Checks whether it is installed and usable in this environment, whose PATH counts. `message`
-   * describes the found program, or the remedy. `isBroken`: it was found, but does not report its
+   * describes the found program or the remedy. `isBroken`: it was found but does not report its
    * version. A run may still try it if it is `ok`.
    */
   probe(env: Readonly<Record<string, string>>): Promise<{
@@ -181,8 +179,8 @@ export interface AgentDriver {
    */
   account?(env: Readonly<Record<string, string>>): Promise<AgentAccount | null>;
   /**
-   * The agent's own program for a person, as a list of arguments, resuming a session (null: none
-   * yet). Absent if an agent has no such program.
+   * The agent's interactive program as a list of arguments, which resumes a session (null = none
+   * yet). Absent if the agent has none.
    */
   interactive?(
     sessionId: string | null,
@@ -191,9 +189,9 @@ export interface AgentDriver {
   /** Runs the agent to the end of its work. Never rejects for the agent's actions. */
   run(request: AgentRequest, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome>;
   /**
-   * Follows an agent that an earlier backend started (process alive with this start time, or
-   * already ended with its exit code on disk). Resolves null if its outcome is unknown: then its
-   * remaining processes are killed and `run` is called with resume.
+   * Follows an agent that an earlier backend started (the process is alive with this start time, or
+   * has ended with its exit code on disk). Resolves with null if its outcome is unknown: its
+   * remaining processes are then killed and `run` is called with resume.
    */
   adopt(
     request: AgentRequest,
@@ -205,37 +203,41 @@ export interface AgentDriver {
 
 export interface AgentSettings {
   readonly kind: AgentKind;
-  /** The program (DROVER_AGENT_PATH or `[agent] path`), or null for the kind's own name on PATH. */
+  /** The program (DROVER_AGENT_PATH or `[agent] path`); null = the kind's own name on PATH. */
   readonly path: string | null;
   readonly args: readonly string[];
-  /** Extra variables from `[agent.env]`. */
+  /** Additional variables from `[agent.env]`. */
   readonly env: Readonly<Record<string, string>>;
   readonly model: string | null;
   readonly permissionMode: string | null;
 }
 
-/** The result of ending a run's processes. */
+/** The result of killing a run's processes. */
 export interface EndedTree {
-  /** How many were still running and had to be killed. */
+  /** Number of processes that were still running and were killed. */
   readonly ended: number;
-  /** How many the kernel still counts; null if it does not group the processes of a run. */
+  /**
+   * Number of processes that the kernel still counts; null if it does not group a run's processes.
+   */
   readonly left: number | null;
 }
 
-/** Ends processes as whole trees, including those that left the process group. */
+/** Kills processes as whole trees, including those that left the process group. */
 export interface ProcessTable {
   isAlive(process: AgentProcess): Promise<boolean>;
   /**
-   * SIGTERM, grace (0: none, and no SIGTERM), then SIGKILL for the process, its descendants,
-   * everything in the run's control group and everything that carries `DROVER_RUN=<runId>`.
+   * SIGTERM, grace time (0 = none, and no SIGTERM), then SIGKILL, for the process, its descendants,
+   * everything in the run's control group and everything with `DROVER_RUN=<runId>`.
    */
   endTree(runId: string, process: AgentProcess | null, graceMs: number): Promise<EndedTree>;
   /**
-   * Stops the run's processes without ending them, until `goOn` or `endTree`: they write nothing
-   * and start nothing. False if that is impossible; then they run on.
+   * Suspends the run's processes until `goOn` or `endTree`, so that they write and start nothing.
+   * Returns false if that is impossible; they then keep running.
    */
   standStill(runId: string, process: AgentProcess): Promise<boolean>;
   goOn(runId: string, process: AgentProcess): Promise<void>;
-  /** Ends processes without a parent, younger than the agent, that still work below a folder. */
+  /**
+   * Kills processes without a parent that are younger than the agent and still run below a folder.
+   */
   endOrphansIn(path: string, agent: AgentProcess): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// A driver that starts its agent only if the policies of this machine allow the kind.
+// A driver that starts its agent only if this machine's policies allow the kind.
 
 import type { AgentDriver } from '../agents/port.ts';
 import { readPolicies } from '../project/policy-files.ts';

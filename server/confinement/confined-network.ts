@@ -1,12 +1,11 @@
-// The hosts that a confined program reaches on the network, and how its command is wrapped for
-// that.
+// The hosts that a confined program may reach, and how its command is wrapped for that.
 
 import { ownPorts } from '../core/settings/network-hosts.ts';
 import type { SandboxSettings } from '../core/settings/sandbox-settings.ts';
 import { modelHosts } from '../sandbox/network/model-hosts.ts';
 import { ownProgram } from '../project/own-program.ts';
 
-/** A list names the hosts that are reached, and nothing else is. */
+/** A list names the only hosts that may be reached. */
 export type ConfinedNetwork = 'open' | 'none' | readonly string[];
 
 /** `guest`: a kind of agent, `gate` or `setup`. */
@@ -26,7 +25,7 @@ export function confinedNetwork(
   return network === 'model-only' ? model : [...new Set([...model, ...network])];
 }
 
-/** The gate runs around the sandbox and, again, within it around the program. */
+/** The network gate runs around the sandbox and, a second time, inside it around the program. */
 export function withNetworkGate(
   rules: readonly string[],
   walls: readonly string[],

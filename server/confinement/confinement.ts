@@ -1,6 +1,5 @@
-// Confines agents, gates and setups: decides which sandbox to use, lends each program a git folder,
-// mounts what it needs, and imports its commits. If no sandbox works, that is reported, never
-// silent.
+// Confines agents, gates and setups: chooses the sandbox, lends each program a git folder, mounts
+// what it needs, and imports its commits. If no sandbox works, that is always reported.
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -29,13 +28,13 @@ import type { Project } from '../project/opened-project.ts';
 
 /** The program that is about to run in the sandbox. */
 interface Guest {
-  /** Kind of agent, or `gate`, `setup`: each has its own home. */
+  /** Kind of agent, `gate` or `setup`. Each has its own home folder. */
   readonly home: string;
   readonly cwd: string;
-  /** `read` for a plan, which changes nothing. */
+  /** `read` for an agent that writes a plan and changes nothing. */
   readonly cwdMode: Mount['mode'];
   readonly runId: string;
-  /** Drover's files that it can see. */
+  /** Files of Drover that it can see. */
   readonly files: readonly string[];
 }
 
@@ -59,7 +58,7 @@ export class Confinement {
     return sandboxState(live.settings.sandbox, live.loaded.values['sandbox.mode'].source);
   }
 
-  /** The same driver, whose programs run behind walls. */
+  /** Wraps a driver so that its programs run in the sandbox. */
   driver(driver: AgentDriver): AgentDriver {
     return this.#drivers.of(driver, () => ({
       ...driver,
@@ -94,7 +93,7 @@ export class Confinement {
     }
   }
 
-  /** Collects the leftovers of programs whose backend died and that have ended themselves. */
+  /** Imports the work of programs that ended after their backend died. */
   async takeBackLeftovers(): Promise<void> {
     for (const path of this.#project.local.lent()) {
       if (!(await isAnyoneIn(path))) await this.#takeBack(path);
@@ -193,7 +192,7 @@ export class Confinement {
       ...guest.files.flatMap((file) => same(file, 'read')),
       ...same(socketFolder, 'read'),
       { from: git.folder, to: git.commonDir, mode: 'write' },
-      // A separate folder for each, so that neither can be renamed away and recreated.
+      // A separate mount for each, so that neither can be renamed and recreated.
       { from: join(git.folder, 'objects'), to: join(git.commonDir, 'objects'), mode: 'write' },
       {
         from: join(git.folder, 'objects', 'info'),
@@ -231,12 +230,12 @@ function homeIn(env: Readonly<Record<string, string>>): string {
   return env['HOME'] ?? homedir();
 }
 
-/** Drover's own programs, which agents start: bundled, or from the sources. */
+/** Drover's programs that agents start: bundled, or from the sources. */
 function ownPrograms(): Mount[] {
   return [...ownFolders(), process.execPath].flatMap((path) => same(path, 'read'));
 }
 
-/** Sockets and folders of the user's session are hidden, so no program may look for them. */
+/** Sockets and folders of the user's session are hidden, so variables must not point to them. */
 function variablesInside(env: Readonly<Record<string, string>>): Record<string, string | null> {
   const gone = [
     'XDG_RUNTIME_DIR',
@@ -264,7 +263,9 @@ function variablesInside(env: Readonly<Record<string, string>>): Record<string, 
   return { ...Object.fromEntries(removed), TMPDIR: '/tmp' } as Record<string, string | null>;
 }
 
-/** Recognized by its working folder, which a confined process has open as long as it lives. */
+/**
+ * A confined process is recognized by its working folder, which it keeps open as long as it lives.
+ */
 async function isAnyoneIn(path: string): Promise<boolean> {
   const { readdirSync, readlinkSync } = await import('node:fs');
   for (const pid of readdirSync('/proc')) {
@@ -273,7 +274,7 @@ async function isAnyoneIn(path: string): Promise<boolean> {
       const folder = readlinkSync(`/proc/${pid}/cwd`);
       if (folder === path || folder.startsWith(`${path}/`)) return true;
     } catch {
-      // It has ended in the meantime, or belongs to another user.
+      // It has just ended, or belongs to another user.
     }
   }
   return false;

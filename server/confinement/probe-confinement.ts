@@ -1,4 +1,4 @@
-// `drover doctor --sandbox`: tests now which accesses escape this project's sandbox.
+// `drover doctor --sandbox`: tests which accesses escape this project's sandbox.
 
 import { homedir } from 'node:os';
 import { probeSandbox } from '../sandbox/probes.ts';

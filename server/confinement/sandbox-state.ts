@@ -1,5 +1,5 @@
-// How agents, gate and setup are confined on this machine now: determined by the settings and a
-// test, reported in one sentence.
+// How agents, gates and setups are confined on this machine, determined by the settings and a test,
+// and reported in one sentence.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,9 +16,9 @@ import { proveBwrap, type Proof } from '../sandbox/probe.ts';
 /** The sandbox for programs that start now. */
 export interface SandboxState {
   readonly mode: SandboxMode;
-  /** `agent`: agents hold themselves, gates and setups are not held. */
+  /** `agent`: agents confine themselves; gates and setups are not confined. */
   readonly holds: 'bwrap' | 'agent' | 'nothing';
-  /** No program is started as things are. */
+  /** In this state, no program is started. */
   readonly refuses: boolean;
   /** One sentence for people. */
   readonly message: string;
@@ -26,7 +26,7 @@ export interface SandboxState {
 
 const proofs = new Map<string, Promise<Proof>>();
 
-/** The place of the switch that a person used. */
+/** The place of the setting by which the user switched the sandbox off. */
 function switchedOffBy(source: SettingSource): string {
   switch (source) {
     case 'env':
@@ -42,7 +42,7 @@ function switchedOffBy(source: SettingSource): string {
   }
 }
 
-/** Bubblewrap is tested once per process; `modeSource` is the source of the mode. */
+/** Bubblewrap is tested once per process. `modeSource` is the source of the mode. */
 export async function sandboxState(
   settings: SandboxSettings,
   modeSource: SettingSource = 'default',
@@ -81,15 +81,15 @@ export async function sandboxState(
   return nothing(isNeeded, text);
 }
 
-/** Starts the test early, so that it adds no time when the result is needed. */
+/** Starts the test early, so that its result is available when needed. */
 export function proveEarly(settings: SandboxSettings): void {
-  // The failure reaches the caller that needs the answer.
+  // The failure reaches the caller that needs the result.
   sandboxState(settings).catch(() => undefined);
 }
 
 /**
- * The sandbox as `status` shows it. Only a backend runs the test; other commands read its stored
- * result in the project's folder.
+ * The sandbox for `status`. Only a backend runs the test; other commands read its stored result
+ * from the project's folder.
  */
 export async function sandboxView(
   settings: SandboxSettings,
@@ -119,7 +119,7 @@ function writeNote(file: string, note: Note): void {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, text, { mode: 0o600 });
   } catch {
-    // Without the stored result, other commands report that it was not tested.
+    // Without the stored result, other commands report that the sandbox was not tested.
   }
 }
 
@@ -142,14 +142,14 @@ function proofNow(): Promise<Proof> {
   if (known !== undefined) return known;
   const proof = proveBwrap(program);
   proofs.set(key, proof);
-  // A missing one may be installed in the meantime.
+  // If it is missing, it may be installed later.
   void proof.then((told) => {
     if (!told.holds) proofs.delete(key);
   });
   return proof;
 }
 
-/** The system's own, never one that a project or a folder on the user's path brings. */
+/** The system's bubblewrap, never one from a project or a folder on the user's path. */
 export function bwrapProgram(): string | null {
   return findProgram('bwrap', { PATH: '/usr/bin:/bin:/usr/local/bin' }, '/');
 }

@@ -1,5 +1,5 @@
-// The common part of both adapters of the durable port: registration, starts, waits for an end, the
-// one tick for all work that needs the clock, and closing once.
+// The common part of both adapters of the durable port: registration, starts, waiting for an end, a
+// tick for all time-dependent work, and closing once.
 
 import { toJson } from './json.ts';
 import type { Clock, QueueLimits, StartOptions, WorkflowBody, WorkflowInfo } from './port.ts';
@@ -20,7 +20,7 @@ export abstract class DurableAdapter<Tx, Db> {
   #closed: Promise<void> | null = null;
   #callOffTick: (() => void) | null = null;
 
-  /** Three ticks fit into the time after which others take over. */
+  /** Three ticks fit into the time after which other processes take over. */
   constructor(db: Db, clock: Clock, takeOverAfterMs: number) {
     this.db = db;
     this.#clock = clock;
@@ -30,16 +30,16 @@ export abstract class DurableAdapter<Tx, Db> {
   abstract wake(): void;
   abstract get(id: string): Promise<WorkflowInfo | null>;
 
-  /** Looks for pending workflows in this process; does not notify other processes. */
+  /** Looks for pending workflows in this process. Does not notify other processes. */
   protected abstract lookForWork(): void;
   protected abstract insert(db: Db, row: NewWorkflow, options: StartOptions): Promise<void>;
-  /** Like `insert`, in a transaction of the caller. */
+  /** Like `insert`, in the caller's transaction. */
   protected insertIn(tx: Db, row: NewWorkflow, options: StartOptions): Promise<void> {
     return this.insert(tx, row, options);
   }
   /** Never rejects. */
   protected abstract tick(): Promise<void>;
-  /** The body of `close`, called once. `stopTicking` is its first word. */
+  /** The body of `close`, called once. It must call `stopTicking` first. */
   protected abstract closeOnce(): Promise<void>;
 
   workflow<Input, Output>(name: string, body: WorkflowBody<Tx, Input, Output>): void {
@@ -102,7 +102,7 @@ export abstract class DurableAdapter<Tx, Db> {
     this.#callOffTick?.();
   }
 
-  /** To be called before bodies are awaited: one of them may itself wait for another workflow. */
+  /** Call before waiting for bodies, because a body may itself wait for another workflow. */
   protected refuseWaiters(): void {
     this.waiters.rejectAll(new Error('the durable adapter is closed'));
   }

@@ -1,5 +1,5 @@
-// One claimed workflow in this process: memos, fenced writes, and the signal that ends it early.
-// Both adapters use it.
+// One claimed workflow in this process: stored results, fenced writes, and the signal that ends it
+// early. Both adapters use it.
 
 import { fromJson, toJson } from './json.ts';
 import { LostLease, type Clock, type DurableRun, type StandStill } from './port.ts';
@@ -16,17 +16,17 @@ export type CommitVerdict =
   | { readonly verdict: 'yes'; readonly output: string | null }
   | { readonly verdict: 'lost' | 'cancelled' };
 
-/** The store of one claim's steps. Every write is refused if the claim is no longer held. */
+/** Stores one claim's steps. Every write is refused if the claim is no longer held. */
 export interface StepStore<Tx> {
-  /** False when the lease is lost: then nothing was written, and `record` was not called. */
+  /** Returns false if the lease is lost. Nothing was then written, and `record` was not called. */
   storeStep(
     name: string,
     output: string | null,
     record: ((tx: Tx) => Promise<void>) | undefined,
   ): Promise<boolean>;
   /**
-   * The body's writes and its output in one transaction, if the lease is held and no cancel was
-   * asked for.
+   * Stores the body's writes and its output in one transaction, if the lease is held and no cancel
+   * was requested.
    */
   commit(name: string, body: (tx: Tx) => Promise<string | null>): Promise<CommitVerdict>;
   /** Runs the body's writes in one transaction if the lease is held. Returns null if it is lost. */
@@ -41,8 +41,8 @@ export interface RunContext {
 }
 
 /**
- * Timers of a long sleep are cut to this, so that a machine that was suspended wakes soon after the
- * right time.
+ * Limit for a single timer of a long sleep, so that a machine that was suspended wakes soon after
+ * the right time.
  */
 const sleepSliceMs = 30_000;
 
@@ -54,12 +54,12 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   readonly #inFlight = new Map<string, Promise<unknown>>();
   readonly #controller = new AbortController();
   #cause: StopCause | null = null;
-  /** How the running body can be stopped. */
+  /** How the running body can be suspended. */
   #still: StandStill | null = null;
   #isStanding = false;
-  /** A stopped process has been ended: its end says nothing about the work. */
+  /** A suspended process was killed, so its end says nothing about the work. */
   #isEndedStill = false;
-  /** The last change between moving and standing still: the next waits for it. */
+  /** The last switch between running and suspended, which the next one waits for. */
   #standing: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -83,15 +83,15 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   }
 
   /**
-   * The first cause stays. The reason of the signal is always a LostLease, so that bodies know one
-   * error only.
+   * The first cause is kept. The signal's reason is always a LostLease, so that bodies handle only
+   * one error.
    */
   stop(cause: StopCause): void {
     if (this.#cause !== null) return;
     this.#cause = cause;
     const abort = (): void => this.#controller.abort(new LostLease(this.workflowId));
     const still = this.#isStanding ? this.#still : null;
-    // A stopped process must not run again, as the answer to an abort would allow.
+    // A suspended process must not run again, which reacting to an abort might cause.
     if (still === null) return abort();
     this.#isEndedStill = true;
     void this.#standing.then(() => still.end()).then(abort);
@@ -110,7 +110,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     }
   }
 
-  /** Whether others may take it is unknown: stops it, or ends it if it cannot be stopped. */
+  /** Called if others may have taken it: suspends it, or stops it if it cannot be suspended. */
   standStill(): void {
     const still = this.#still;
     if (this.#cause !== null || this.#isStanding) return;
@@ -128,7 +128,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
       });
   }
 
-  /** It is still ours. */
+  /** Called if it still belongs to this process. */
   goOn(): void {
     const still = this.#still;
     if (still === null || !this.#isStanding || this.#cause !== null) return;
@@ -164,7 +164,8 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
 
   async whileHeld<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
     if (this.#cause === 'lost') throw new LostLease(this.workflowId);
-    // A problem of the database is the caller's to judge: not every such write is worth the run.
+    // The caller decides about a database problem, because not every such write justifies ending
+    // the run.
     const done = await this.#store.whileHeld(body);
     return done === null ? this.#lose('lost') : done.value;
   }
@@ -185,8 +186,8 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   }
 
   /**
-   * Reads the memo, or runs the body and stores its result. Two concurrent calls with one name
-   * share one run.
+   * Reads the stored result, or runs the body and stores its result. Two concurrent calls with one
+   * name share one run.
    */
   async #once<T>(name: string, run: () => Promise<string | null>): Promise<T> {
     this.#throwIfStopped();
@@ -206,7 +207,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
       this.#memos.set(name, output);
       this.#context.crashPoint?.(this.workflowId, name);
       // The result of a first run has passed through JSON, exactly like the one that a resumed run
-      // will read.
+      // reads.
       return fromJson(output);
     } finally {
       this.#inFlight.delete(name);
@@ -218,7 +219,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
       return await write();
     } catch (error) {
       if (!this.#store.isTrouble(error)) throw error;
-      // A run that was stopped already leaves it to others to see whether the write succeeded.
+      // If the run was already stopped, the next owner determines whether the write succeeded.
       this.#throwIfStopped();
       this.stop('storage');
       throw error;

@@ -1,5 +1,5 @@
-// The steps of one claim: each is stored in the transaction that checks the claim. Both adapters
-// use it, with their own statements.
+// The steps of one claim, each stored in the transaction that checks the claim. Both adapters use
+// it with their own statements.
 
 import type { Kysely, Transaction } from 'kysely';
 import type { CommitVerdict, StepStore } from './run.ts';
@@ -7,7 +7,7 @@ import type { CommitVerdict, StepStore } from './run.ts';
 /** The statements that one claim sends to its database. */
 export interface ClaimStatements<Tables> {
   readonly workflowId: string;
-  /** False when the claim is lost: then nothing was written. */
+  /** Returns false if the claim is lost. Nothing was then written. */
   readonly insert: (db: Kysely<Tables>, name: string, output: string | null) => Promise<boolean>;
   readonly mayCommit: (db: Kysely<Tables>) => Promise<'yes' | 'lost' | 'cancelled'>;
   readonly isTrouble: (error: unknown) => boolean;
@@ -19,7 +19,7 @@ export class ClaimSteps<Tables, Tx> implements StepStore<Tx> {
   readonly #bodiesDb: Kysely<Tables>;
   readonly #claim: ClaimStatements<Tables>;
 
-  /** `bodiesDb`: the same database as bodies see it; their transactions start there. */
+  /** `bodiesDb`: the same database as bodies use it, on which their transactions start. */
   constructor(db: Kysely<Tables>, bodiesDb: Kysely<Tables>, claim: ClaimStatements<Tables>) {
     this.isTrouble = claim.isTrouble;
     this.#db = db;
@@ -61,7 +61,7 @@ export class ClaimSteps<Tables, Tx> implements StepStore<Tx> {
   }
 }
 
-/** The caller chose Tx as the transaction type of the very database it handed us. */
+/** The caller chose Tx as the transaction type of the database that it passed. */
 function asCallersTransaction<Tables, Tx>(tx: Transaction<Tables>): Tx {
   return tx as unknown as Tx;
 }

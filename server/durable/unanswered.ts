@@ -1,6 +1,7 @@
-// Statements whose answers are not needed: a database that accepts several at once is not waited
-// for. A statement that fails undoes its transaction, and the commit reports it. Twelve statements
-// of a task that changes nothing are sent this way: 120 ms if the database is 10 ms away.
+// Sends statements whose responses are not needed without waiting, if the database accepts several
+// at once. A statement that fails aborts its transaction, and the commit reports it. Twelve
+// statements of a task that changes nothing are sent this way, which saves 120 ms if the database
+// is 10 ms away.
 
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 

@@ -1,4 +1,4 @@
-// Who waits for the end of which workflow.
+// Callers that wait for the end of a workflow.
 
 import type { WorkflowInfo } from './port.ts';
 
@@ -19,8 +19,8 @@ export class Waiters {
   }
 
   /**
-   * Waits, unless the check finds that it has ended. `onWaiting` is called when there is a waiter.
-   * An end between the check and the wait is not missed, because the waiter is registered first.
+   * Waits unless the check finds that it has ended. `onWaiting` is called when a caller starts to
+   * wait. The waiter is registered before the check, so that no end in between is missed.
    */
   async wait(
     id: string,
@@ -40,7 +40,7 @@ export class Waiters {
     return await ended;
   }
 
-  /** The promise, and a function that gives the waiting up. */
+  /** The promise, and a function that stops waiting. */
   #add(id: string): { readonly ended: Promise<WorkflowInfo>; readonly giveUp: () => void } {
     const waiting = this.#byId.get(id) ?? new Set<Waiter>();
     this.#byId.set(id, waiting);

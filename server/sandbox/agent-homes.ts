@@ -1,6 +1,6 @@
-// The home that a confined program sees: a separate folder for each kind of agent and project.
+// The home folder that a confined program sees: separate for each kind of agent and project.
 // Settings and the login are copied into it at every start, so that neither the user nor the next
-// agent's start ever runs a file that an agent planted there.
+// agent ever runs a file that an agent planted there.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -25,8 +25,8 @@ const everybody = [
 ];
 
 /**
- * Files below home that an agent needs to know its user. The second list is only brought in if it
- * is newer: logins are renewed.
+ * Files below home that an agent needs to identify its user. Logins are copied only if they are
+ * newer, because agents renew them.
  */
 const ofKind: Readonly<Record<string, { settings: readonly string[]; logins: readonly string[] }>> =
   {
@@ -74,8 +74,8 @@ const ofKind: Readonly<Record<string, { settings: readonly string[]; logins: rea
 const copyBytesMax = 8 * 1024 * 1024;
 
 /**
- * Makes `folder` the home of this kind; `home` is the user's, whose `.config` may be elsewhere. A
- * confined program finds it in its usual place.
+ * Prepares `folder` as the home of this kind. `home` is the user's, whose `.config` may be
+ * elsewhere. A confined program finds it in its usual place.
  */
 export function prepareHome(
   folder: string,
@@ -93,8 +93,8 @@ export function prepareHome(
 }
 
 /**
- * Uses only renames, relative to folders that were opened as such: a running agent can put a link
- * in the place of any folder here, which would lead to one of the user's.
+ * Uses only renames relative to opened folders, because a running agent can replace any folder here
+ * by a link to one of the user's.
  */
 function replace(source: string, folder: string, name: string): void {
   const fresh = join(dirname(folder), `.new-${randomUUID()}`);
@@ -107,7 +107,7 @@ function replace(source: string, folder: string, name: string): void {
       if (isThere(fresh)) renameSync(fresh, target);
     });
   } catch {
-    // An agent without it reports the missing file.
+    // An agent that needs the file reports that it is missing.
   } finally {
     for (const path of [fresh, former]) rmSync(path, { recursive: true, force: true });
   }
@@ -134,7 +134,7 @@ function inFolder(folder: string, below: string, body: (at: string) => void): vo
 
 const opensMax = 3;
 
-/** Makes it, also in the place of something else. */
+/** Creates the folder, and replaces anything else at its path. */
 function openFolder(path: string, time = 1): number {
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   try {
@@ -153,8 +153,8 @@ function isNewer(source: string, target: string): boolean {
 }
 
 /**
- * Links are followed at the user's side (dotfiles often are such); large files and other entries
- * are left out.
+ * Follows links on the user's side, because dotfiles are often links. Omits large files and other
+ * entries.
  */
 function copy(source: string, target: string): void {
   try {
@@ -173,6 +173,6 @@ function copy(source: string, target: string): void {
       },
     });
   } catch {
-    // An agent without it reports the missing file.
+    // An agent that needs the file reports that it is missing.
   }
 }

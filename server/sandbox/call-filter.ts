@@ -1,5 +1,5 @@
-// Calls of the kernel that no namespace covers, refused by a filter for the whole sandbox: keys of
-// the user's session, the kernel's log, and input that is put into a terminal.
+// Kernel calls that no namespace covers, which a filter refuses for the whole sandbox: keys of the
+// user's session, the kernel's log, and input into a terminal.
 
 /** One row for each way in which a program may call this machine's kernel. */
 interface CallTable {
@@ -29,9 +29,9 @@ const allow = 0x7fff0000;
 const refusal = (errno: number): number => 0x00050000 + errno;
 const [notPermitted, noSuchCall] = [1, 38];
 
-/** A tracer's mark for a call that is left out. */
+/** A tracer's mark for a skipped call. */
 const leftOut = 0xffffffff;
-/** From here on, the numbers of x32, which would bypass the table of x64. */
+/** The first number of x32 calls, which would bypass the table of x64. */
 const firstOfX32 = 0x40000000;
 
 /** A program for bubblewrap's `--seccomp`. Returns null if this architecture has no table. */
@@ -55,7 +55,7 @@ export function callFilter(machine: NodeJS.Architecture = process.arch): Buffer 
   return program;
 }
 
-/** Code, lines to leave out if true and if false, value: `struct sock_filter`. */
+/** Code, number of instructions to skip if true and if false, value: `struct sock_filter`. */
 type Instruction = readonly [code: number, yes: number, no: number, value: number];
 
 function blockOf({ refused, ioctl, arch }: CallTable): readonly Instruction[] {

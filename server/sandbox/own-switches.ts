@@ -1,12 +1,12 @@
-// Sandboxes that agents bring themselves, switched on so that the agent starts nothing if its
-// sandbox does not hold. An agent whose sandbox gives way in silence has no entry here.
+// Sandboxes built into agents, switched on so that the agent starts nothing if its sandbox does not
+// work. An agent whose sandbox fails silently has no entry here.
 
 import { parseHostRule } from '../core/settings/network-hosts.ts';
 
 export interface OwnSandbox {
-  /** `open`: the agent asks for each host. Otherwise its commands reach the listed hosts alone. */
+  /** `open`: the agent asks for each host. Otherwise its commands only reach the listed hosts. */
   readonly network: 'open' | 'none' | 'model-only' | readonly string[];
-  /** Further folders that its commands may write. */
+  /** Additional folders that its commands may write to. */
   readonly write: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export function ownSandboxArguments(kind: string, wanted: OwnSandbox): readonly 
   return kind === 'claude' ? ['--settings', JSON.stringify(claudeSettings(wanted))] : null;
 }
 
-/** Whether the person's arguments set an option that ours would replace. */
+/** Whether the user's arguments set an option that ours would override. */
 export function setsOwnSandbox(args: readonly string[]): boolean {
   return args.some((arg) => arg === '--settings' || arg.startsWith('--settings='));
 }
@@ -35,7 +35,7 @@ function claudeSettings({ network, write }: OwnSandbox): object {
   };
 }
 
-/** Claude Code allows names, without ports. */
+/** Claude Code allows host names without ports. */
 function domainsOf(network: Exclude<OwnSandbox['network'], 'open'>): readonly string[] {
   if (typeof network === 'string') return [];
   return network.flatMap((rule) => parseHostRule(rule)?.name ?? []);

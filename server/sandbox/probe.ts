@@ -1,4 +1,4 @@
-// Is bubblewrap there, and does it hold? Asked by trying, with the very arguments that programs
+// Whether bubblewrap exists and confines programs, tested with the same arguments that programs
 // get.
 
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,8 +15,8 @@ export type Proof =
 const timeoutMs = 5_000;
 
 /**
- * Inside: a file beside the worktree can't be read, nothing outside of it can be written, no
- * process of the machine is seen; and the worktree itself can be written.
+ * Inside, a file beside the worktree cannot be read, nothing outside can be written, and no other
+ * process of the machine is visible. The worktree itself can be written.
  */
 const trial = `
 test ! -e "$1/secret" || { echo 'a file outside can be read'; exit 1; }

@@ -1,5 +1,5 @@
-// Attempts to escape the sandbox, made now: each one is started like an agent's program, and its
-// result is reported.
+// Attempts to escape the sandbox. Each one is started like an agent's program, and its result is
+// reported.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -14,15 +14,13 @@ export interface ProbeResult {
 }
 
 export interface ProbeRequest {
-  /** Null without walls. */
+  /** Null = without a sandbox. */
   readonly program: string | null;
   readonly network: 'open' | 'none';
   readonly home: string;
 }
 
-/**
- * Shell commands that succeed if they escape. They change nothing but files of the probe itself.
- */
+/** Shell commands that succeed if they escape. They change only files of the probe. */
 const attempts: Readonly<Record<string, string>> = {
   'write a file outside the worktree': 'echo x > "$F/outside/new"',
   'read a file outside the worktree': 'cat "$F/outside/secret"',
@@ -39,10 +37,10 @@ const attempts: Readonly<Record<string, string>> = {
   'make namespaces': 'unshare -U true',
 };
 
-/** Only if the settings close it: otherwise it is open on purpose. */
+/** Only if the settings close the network; otherwise it is open on purpose. */
 const networkAttempt = { 'reach the network': "grep -v lo: /proc/net/dev | grep -q ':'" };
 
-/** Inside, all attempts must not make the shell itself fail: without it nothing is proved. */
+/** Failed attempts must not make the shell itself fail, because without it nothing is proved. */
 const proved = 'drover-probed';
 
 export async function probeSandbox(request: ProbeRequest): Promise<readonly ProbeResult[]> {

@@ -1,5 +1,5 @@
-// Which folders outside of the system's roots hold the tool chains that a program needs to be
-// started and to build.
+// Determines which folders outside of the system's roots contain toolchains that a program needs to
+// start and to build.
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
@@ -11,19 +11,18 @@ export interface ToolRequest {
   readonly program: string;
   readonly args: readonly string[];
   /**
-   * Folders that must never come in by this way: home, checkout, worktrees, folder for temporary
-   * files.
+   * Folders that must never be mounted this way: home, checkout, worktrees, the temporary folder.
    */
   readonly closed: readonly string[];
 }
 
-/** Folders below home that hold nothing but tools. */
+/** Folders below home that contain only tools. */
 const toolHomes =
   `.nvm .rustup .cargo/bin .pyenv .rbenv .rvm .asdf .volta .fnm .deno/bin .bun/bin .sdkman .jenv .dotnet .ghcup .juliaup
   .local/bin .local/lib .local/share/mise .local/share/fnm .local/share/pnpm .local/share/uv/python .local/share/rtx
   .local/share/claude/versions go/bin .goenv .nodenv .phpenv .swiftly`.split(/\s+/);
 
-/** Variables that contain the path of a tool chain. */
+/** Variables that contain the path of a toolchain. */
 const toolVariables =
   `NVM_DIR NVM_BIN FNM_DIR VOLTA_HOME PNPM_HOME BUN_INSTALL RUSTUP_HOME PYENV_ROOT RBENV_ROOT GEM_HOME GOROOT JAVA_HOME
   JDK_HOME SDKMAN_DIR M2_HOME MAVEN_HOME GRADLE_HOME DOTNET_ROOT ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR CONDA_PREFIX
@@ -45,7 +44,7 @@ export function toolMounts(request: ToolRequest): readonly Mount[] {
   return mounts.concat(programFiles(request), certificates(request));
 }
 
-/** Variables that name trusted certificates; the files may be below home. */
+/** Variables that name trusted certificates, whose files may be below home. */
 const certificateVariables =
   `SSL_CERT_FILE NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO CARGO_HTTP_CAINFO DENO_CERT
   npm_config_cafile NPM_CONFIG_CAFILE PIP_CERT BUNDLE_SSL_CA_CERT`.split(/\s+/);
@@ -60,7 +59,7 @@ function certificates({ env }: ToolRequest): Mount[] {
 
 const certificateBytesMax = 4 * 1024 * 1024;
 
-/** Nothing else comes in by such a variable: no key, no folder. */
+/** Such a variable must not mount anything else, such as a key or a folder. */
 function isCertificate(file: string): boolean {
   try {
     if (!statSync(file).isFile() || statSync(file).size > certificateBytesMax) return false;

@@ -1,4 +1,4 @@
-// The sandbox of one program, as arguments for bubblewrap: an allow-list; everything else is
+// The sandbox of one program as bubblewrap arguments. It is an allow-list; everything else is
 // hidden.
 
 import {
@@ -16,7 +16,7 @@ import { callFilter } from './call-filter.ts';
 export interface Mount {
   /** Path on the machine. */
   readonly from: string;
-  /** Path inside; the same unless it takes another's place. */
+  /** Path inside. The same unless it replaces another path. */
   readonly to: string;
   /** `hide`: replaced by an empty folder. */
   readonly mode: 'read' | 'write' | 'hide';
@@ -24,10 +24,10 @@ export interface Mount {
 
 export interface Walls {
   readonly cwd: string;
-  /** Mounts over the system's roots; parents may come after children here. */
+  /** Mounts over the system's roots, in any order. */
   readonly mounts: readonly Mount[];
   readonly network: 'open' | 'none';
-  /** Set and (null) removed inside. */
+  /** Variables to set or (null) remove inside. */
   readonly variables: Readonly<Record<string, string | null>>;
   /** The file that `writeCallFilter` wrote. Null if this architecture has no filter. */
   readonly filter: string | null;
@@ -47,7 +47,7 @@ const systemRoots = [
   '/nix',
 ];
 
-/** Readable for the system's administrator alone: as root they would be read like any file. */
+/** Readable only for root, so a sandbox that runs as root could read them. */
 const rootsOwn = [
   '/etc/shadow',
   '/etc/shadow-',
@@ -59,21 +59,21 @@ const rootsOwn = [
   '/etc/docker',
   '/etc/NetworkManager/system-connections',
   '/etc/wireguard',
-  // The names of keys, and of programs that wait.
+  // They list the names of keys and of waiting programs.
   '/proc/keys',
   '/proc/key-users',
   '/proc/timer_list',
 ];
 
-/** Root's own, writable through /proc although it is mounted read-only elsewhere. */
+/** Files that root can write through /proc although it is mounted read-only elsewhere. */
 const fixedInProc =
   `/proc/sys /proc/sysrq-trigger /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi /proc/driver
   /proc/dynamic_debug /proc/mtrr`.split(/\s+/);
 
 /**
- * Arguments of bubblewrap, up to the program. No capability, no nested user namespace, own
- * processes, own IPC, own host name, own terminal session; it all ends when the program that
- * started it ends.
+ * Arguments of bubblewrap up to the program. No capabilities, no nested user namespaces, separate
+ * processes, IPC, host name and terminal session. Everything ends when the program that started it
+ * ends.
  */
 export function bwrapArguments(walls: Walls): string[] {
   const args = [
@@ -97,7 +97,7 @@ export function bwrapArguments(walls: Walls): string[] {
 
 const filterDescriptor = 9;
 
-/** The command, with the open file that bubblewrap reads the filter from. */
+/** The command with the open file from which bubblewrap reads the filter. */
 export function withCallFilter(
   filter: string | null,
   command: readonly string[],
@@ -106,7 +106,7 @@ export function withCallFilter(
   return ['/bin/sh', '-c', `exec ${filterDescriptor}< "$0" && exec "$@"`, filter, ...command];
 }
 
-/** Writes the filter into a folder that no confined program sees. */
+/** Writes the filter to a folder that no confined program can see. */
 export function writeCallFilter(folder: string): string | null {
   const content = callFilter();
   if (content === null) return null;
@@ -140,8 +140,8 @@ function hidden(): string[] {
 }
 
 /**
- * The file that names the name servers is a link into a folder of run-time files, which is not
- * there otherwise.
+ * The file with the name servers is a link into a folder of run-time files, which is otherwise not
+ * mounted.
  */
 function nameResolution(): string[] {
   try {
@@ -165,17 +165,17 @@ function depthOf(path: string): number {
   return path.split(sep).filter((part) => part !== '').length;
 }
 
-/** Is `folder` the place itself or one above it? */
+/** Whether `folder` is the place itself or one of its parents. */
 export function contains(folder: string, place: string): boolean {
   return folder === place || place.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** Already there as a part of the system. */
+/** Whether the path is already available as a part of the system. */
 export function isOfSystem(path: string): boolean {
   return systemRoots.some((root) => contains(root, path));
 }
 
-/** A path that a person has written in the settings; null if it does not exist. */
+/** Resolves a path from the settings. Returns null if it does not exist. */
 export function resolveSettingPath(text: string, home: string, root: string): string | null {
   const path =
     text === '~' || text.startsWith('~/')
@@ -187,7 +187,7 @@ export function resolveSettingPath(text: string, home: string, root: string): st
 }
 
 /**
- * The folder that a program needs to work: its package, its prefix, or the folder that contains it.
+ * The folder that a program needs to run: its package, its prefix, or the folder that contains it.
  */
 export function folderOfProgram(program: string): string {
   const parts = program.split(sep);

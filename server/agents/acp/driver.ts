@@ -1,5 +1,5 @@
-// Drives any agent that speaks the Agent Client Protocol: Codex, OpenCode, Gemini CLI, Copilot CLI,
-// or one named by a person.
+// Drives agents that support the Agent Client Protocol: Codex, OpenCode, Gemini CLI, Copilot CLI,
+// or one that the user names.
 
 import type { AgentRun, ProgramDeps } from '../kit/run/agent-run.ts';
 import { JsonInput } from '../kit/run/json-input.ts';
@@ -10,7 +10,7 @@ import type { AgentDriver, AgentOutcome, AgentSettings } from '../port.ts';
 import { acpArguments, acpPrograms, type AcpKind } from './programs.ts';
 
 export interface AcpDeps extends ProgramDeps {
-  /** Drover's own version, sent in the handshake. */
+  /** Drover's version, sent in the handshake. */
   readonly version: string;
 }
 
@@ -32,12 +32,12 @@ export function createAcpDriver(
     deps,
     locksSession: true,
     ...(kind === 'acp' ? {} : { probe: (found, env) => probeAcp(kind, settings, found, env) }),
-    // Its input is our pipe: if that was closed, a new process loads the session.
+    // Its input is our pipe. If that was closed, a new process loads the session.
     run: (run, found) => runAcp(run, kind, settings, found),
   });
 }
 
-/** A program that settings name may be a wrapper that does not know the flag. */
+/** A program named in the settings may be a wrapper that does not know the flag. */
 async function probeAcp(
   kind: AcpKind,
   settings: AgentSettings,
@@ -54,7 +54,7 @@ async function runAcp(
   settings: AgentSettings,
   program: string,
 ): Promise<AgentOutcome> {
-  // The protocol's library is loaded by those who have such an agent.
+  // Loaded on demand, because the protocol's library is only needed for such agents.
   const { AcpSession } = await import('./session.ts');
   const { request, deps } = run;
   const start = {
@@ -62,7 +62,7 @@ async function runAcp(
     args: acpArguments(kind, settings, request.tools),
     env: { ...acpPrograms[kind].env, ...request.env },
     stdin: 'pipe',
-    // Output that went to a dead backend is in the session that is loaded.
+    // Output that went to a dead backend is also in the session, which is loaded.
     onLeftoverLine: () => undefined,
   } as const;
   const { version } = deps;

@@ -1,4 +1,4 @@
-// Messages and errors of the Agent Client Protocol, parsed from an agent's output.
+// Parses messages and errors of the Agent Client Protocol.
 
 import { RequestError, type AnyMessage } from '@agentclientprotocol/sdk';
 import type { AcpError } from './outcome.ts';

@@ -1,5 +1,5 @@
-// How a turn over the Agent Client Protocol ended. The end of a turn does not prove success (one
-// agent reports a wrong key as a normal end): the engine checks the worktree.
+// The outcome of a turn over the Agent Client Protocol. The end of a turn does not prove success
+// (one agent reports an invalid key as a normal end), so the engine checks the worktree.
 
 import { failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
@@ -13,11 +13,11 @@ import {
   withoutCredit,
 } from '../kit/run/outcomes.ts';
 
-/** An error that the agent answered a request with. */
+/** An error response by the agent. */
 export interface AcpError {
   readonly code: number;
   readonly message: string;
-  /** An HTTP status in its data. */
+  /** An HTTP status in the error's data. */
   readonly status: number | null;
 }
 
@@ -38,7 +38,7 @@ export interface AcpEnd {
   readonly silentMs: number;
 }
 
-/** JSON-RPC error with which an agent reports that no user is signed in. */
+/** The JSON-RPC error code by which an agent reports that no user is signed in. */
 const authRequired = -32_000;
 
 export function acpOutcome(facts: AcpFacts, end: AcpEnd): AgentOutcome {

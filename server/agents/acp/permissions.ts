@@ -1,8 +1,9 @@
-// The requests of an agent to a person over the Agent Client Protocol, as we show and answer them.
+// Permission requests of an agent over the Agent Client Protocol: how they are displayed and
+// answered.
 
 import type { PermissionOption, RequestPermissionRequest } from '@agentclientprotocol/sdk';
 
-/** While it plans, these need no person's answer. */
+/** While planning, requests that write nothing need no person's answer. */
 export function writes({ toolCall }: RequestPermissionRequest): boolean {
   return toolCall.kind === 'edit' || toolCall.kind === 'delete' || toolCall.kind === 'move';
 }
@@ -13,7 +14,7 @@ export function questionText({ toolCall }: RequestPermissionRequest): string {
   return `May the agent do this: ${title}${input.slice(0, 4_000)}`;
 }
 
-/** An answer that is not one of the choices does not allow it. */
+/** An answer that is not one of the choices counts as a rejection. */
 export function rejecting(options: readonly PermissionOption[]): PermissionOption | undefined {
   return options.find((option) => option.kind === 'reject_once');
 }

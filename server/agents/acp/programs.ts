@@ -1,4 +1,5 @@
-// Which program speaks the Agent Client Protocol for each kind of agent, and how it is started.
+// The program that implements the Agent Client Protocol for each kind of agent, and how to start
+// it.
 
 import type { AgentSettings, AgentTools } from '../port.ts';
 import type { AgentKind } from '../../core/plan/task.ts';
@@ -7,26 +8,24 @@ export type AcpKind = Extract<AgentKind, 'codex' | 'opencode' | 'gemini' | 'copi
 
 export interface AcpProgram {
   readonly title: string;
-  /** Name on PATH, or null if only the settings can name it. */
+  /** Name on PATH; null if only the settings can name it. */
   readonly program: string | null;
   readonly args: readonly string[];
-  /** The error if it is missing. */
+  /** The error if the program is missing. */
   readonly install: string;
-  /**
-   * Its mode that allows edits inside the worktree without asking, or null for its default mode.
-   */
+  /** The mode that allows edits inside the worktree without asking; null = its default mode. */
   readonly mode: string | null;
   /**
-   * Its mode without its own sandbox, for an agent whose sandbox cannot start inside Drover's. Null
-   * if it has no such mode.
+   * The mode without its own sandbox, for an agent whose sandbox cannot start inside Drover's. Null
+   * if it has none.
    */
   readonly confinedMode: string | null;
   /**
-   * Arguments that name a file of MCP servers, for an agent that does not accept them over the
+   * Arguments that name a file with MCP servers, for an agent that does not accept them over the
    * protocol. Null if it does.
    */
   readonly toolArguments: ((configPath: string) => readonly string[]) | null;
-  /** Variables that make it behave as one process that a signal reaches. */
+  /** Variables that make it run as a single process that a signal reaches. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +35,8 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: 'codex-acp',
     args: [],
     mode: null,
-    // Every command in its own sandbox needs further namespaces, which Drover's sandbox forbids.
+    // Running each command in its own sandbox needs further namespaces, which Drover's sandbox
+    // forbids.
     confinedMode: 'agent-full-access',
     toolArguments: null,
     install: 'npm install -g @agentclientprotocol/codex-acp',
@@ -69,7 +69,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     args: ['--acp'],
     mode: null,
     confinedMode: null,
-    // From a client it accepts only servers on the network.
+    // From a client, it only accepts servers that are reached over the network.
     toolArguments: (configPath) => ['--additional-mcp-config', `@${configPath}`],
     install: 'npm install -g @github/copilot',
     env: {},
@@ -88,7 +88,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
 };
 
 /**
- * The user's arguments come last: they choose an agent's own model or mode if it has no other way.
+ * The user's arguments come last, because some agents choose their model or mode only by arguments.
  */
 export function acpArguments(
   kind: AcpKind,
@@ -103,28 +103,28 @@ export function acpArguments(
 export interface ModeChoice {
   /** Modes that the session offers. */
   readonly offered: readonly string[];
-  /** The person's own choice. */
+  /** The mode that the user chose. */
   readonly wanted: string | null;
   readonly isLoaded: boolean;
   readonly isConfined: boolean;
   readonly isPlanning: boolean;
 }
 
-/** The mode to set, or null if the session keeps its current mode. */
+/** The mode to set; null to keep the session's current mode. */
 export function modeToSet(kind: AcpKind, choice: ModeChoice): string | null {
   const { mode, confinedMode } = acpPrograms[kind];
   const offers = (id: string | null): id is string => id !== null && choice.offered.includes(id);
   const readsOnly = choice.wanted !== null && planningMode([choice.wanted]) !== null;
-  // Drover's sandbox makes the worktree read-only for a plan. A person who has chosen to be asked
-  // about each change is asked in the sandbox too.
+  // While planning, Drover's sandbox makes the worktree read-only. If the user chose to be asked
+  // about each change, the agent also asks in the sandbox.
   const mayBeFree = choice.isPlanning || !readsOnly;
   if (choice.isConfined && mayBeFree && offers(confinedMode)) return confinedMode;
   if (choice.isPlanning) return planningMode(choice.offered);
-  // A session that is loaded keeps the mode it has; that it only reads is made sure.
+  // A loaded session keeps its mode, but a read-only mode is enforced for planning.
   return choice.wanted ?? (!choice.isLoaded && offers(mode) ? mode : null);
 }
 
-/** The mode among those offered in which it only reads, by the names that agents give it. */
+/** Of the offered modes, the read-only one, by the names that agents use. */
 function planningMode(offered: readonly string[]): string | null {
   return offered.find((mode) => /(^|[^a-z])(plan|read-?only)$/i.test(mode)) ?? null;
 }

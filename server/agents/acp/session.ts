@@ -1,6 +1,6 @@
 // One conversation over the Agent Client Protocol, from the handshake to the end of the turn. Our
-// side offers neither files nor terminals (the agent works in its own worktree), only answers to
-// its questions.
+// side offers neither files nor terminals, because the agent works in its own worktree. It only
+// answers questions.
 
 import {
   client,
@@ -41,7 +41,7 @@ export interface AcpSessionOptions {
   readonly kind: AcpKind;
   readonly settings: AgentSettings;
   readonly program: string;
-  /** Drover's own. */
+  /** Drover's version. */
   readonly version: string;
   readonly input: JsonInput;
 }
@@ -56,11 +56,11 @@ interface OpenedSession {
 }
 
 const stderrCharsMax = 8_000;
-/** How long the agent may take to end after its last answer, and after a cancel. */
+/** How long the agent may take to exit after its last response, and after a cancel. */
 const exitMs = { finished: 5_000, others: 3_000 };
 /**
- * Some do not end by themselves while the server of our tools runs: they are asked by a signal, and
- * soon.
+ * Some agents do not exit while the server of our tools runs, so they get a signal after a shorter
+ * time.
  */
 const exitWithToolsMs = 1_500;
 const answersMs = 2_000;
@@ -145,7 +145,7 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
     return this.#wait.waitedMs;
   }
 
-  /** Asks the agent to end; returns how long that may take. */
+  /** Asks the agent to exit. Returns how long that may take. */
   askToEnd(why: string): number {
     this.#silence.stop();
     this.#over.abort();
@@ -167,7 +167,7 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
     this.#over.abort();
   }
 
-  /** Open questions are withdrawn. */
+  /** Withdraws open questions. */
   async finish(): Promise<void> {
     this.#emit(this.#updates.flush());
     this.#connection?.close();
@@ -258,7 +258,7 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
   }
 
   /**
-   * The modes that it offers. Returns null if the agent no longer has the session, or cannot load
+   * Returns the modes that it offers, or null if the agent no longer has the session or cannot load
    * sessions.
    */
   async #loadSession(
@@ -289,8 +289,8 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
   }
 
   /**
-   * A call that is requested twice is two questions: the answer to the first one does not answer
-   * the second.
+   * Two requests for the same call are two questions: the answer to the first does not answer the
+   * second.
    */
   #requestIdOf(toolCallId: string): string {
     const times = (this.#asked.get(toolCallId) ?? 0) + 1;
@@ -298,7 +298,7 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
     return times === 1 ? toolCallId : `${toolCallId} (${times})`;
   }
 
-  /** Drover's own tools, as the protocol hands them over: the agent starts the server itself. */
+  /** Drover's tools as passed by the protocol: the agent starts the server itself. */
   #servers(): McpServerStdio[] {
     const { tools } = this.#run.request;
     if (tools === undefined || acpPrograms[this.#options.kind].toolArguments !== null) return [];
@@ -344,7 +344,8 @@ export class AcpSession implements ProgramFollower<OwnEnd> {
   }
 
   /**
-   * While a person is asked, the silence is not the agent's, and the attempt's time does not run.
+   * While a person is asked, the agent is not responsible for the silence, and the attempt's time
+   * stops.
    */
   #begins(): void {
     this.#wait.begin();

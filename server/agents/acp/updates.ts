@@ -1,5 +1,5 @@
-// Converts session updates of the Agent Client Protocol to our events. Agents differ: some report a
-// tool call only by an update, or by asking for permission first; so a call starts with the first
+// Converts session updates of the Agent Client Protocol to our events. Some agents report a tool
+// call only by an update, or by asking for permission first, so a call starts with the first
 // message that contains its id.
 
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk';
@@ -12,15 +12,15 @@ const summaryCharsMax = 2_000;
 const endedStates: ReadonlySet<string> = new Set(['completed', 'failed']);
 
 export class UpdateTranslator {
-  /** Calls that have started and not ended. */
+  /** Calls that have started but not ended. */
   readonly openTools = new Set<string>();
   readonly #known = new Set<string>();
-  /** Announced, and nothing was done yet. */
+  /** Calls that were announced but have not started. */
   readonly #announced = new Map<string, ToolCallUpdate>();
   #piece: { readonly type: 'text' | 'thinking'; text: string } | null = null;
   /** The agent's final message. */
   summary = '';
-  /** All its text since its last tool call. */
+  /** All of its text since its last tool call. */
   message = '';
 
   take(update: SessionUpdate): AgentEvent[] {
@@ -40,8 +40,8 @@ export class UpdateTranslator {
         ];
       }
       default:
-        // Commands, modes, user messages: nothing that affects the work. Newer kinds are not known
-        // here.
+        // Commands, modes and user messages, which do not affect the work, and newer kinds of
+        // updates.
         return [];
     }
   }
@@ -51,7 +51,7 @@ export class UpdateTranslator {
     const events: AgentEvent[] = [];
     const id = call.toolCallId;
     const told = { ...this.#announced.get(id), ...withoutNulls(call) };
-    // Some announce a call before they know its details.
+    // Some agents announce a call before they know its details.
     if (call.status === 'pending' && told.rawInput === undefined) {
       this.#announced.set(id, told);
       return events;
@@ -78,7 +78,7 @@ export class UpdateTranslator {
     return events;
   }
 
-  /** Text that was received and not yet emitted. */
+  /** Emits text that was received but not emitted yet. */
   flush(): AgentEvent[] {
     const piece = this.#piece;
     this.#piece = null;
@@ -90,7 +90,7 @@ export class UpdateTranslator {
     return [{ type: piece.type, text: piece.text }];
   }
 
-  /** Chunks are pieces of words, so they are emitted when a line, or enough text, is complete. */
+  /** Chunks are parts of words, so text is emitted when a line or enough text is complete. */
   #add(type: 'text' | 'thinking', text: string): AgentEvent[] {
     const before = this.#piece !== null && this.#piece.type !== type ? this.flush() : [];
     this.#piece ??= { type, text: '' };
@@ -130,8 +130,8 @@ function mark(status: string): string {
 }
 
 /**
- * Tokens and cost as agents report them: in the answer to the prompt, beside it, or in updates.
- * Returns null if the agent did not report it.
+ * Tokens and cost, which agents report in the response to the prompt, beside it, or in updates.
+ * Returns null if not reported.
  */
 export function parseUsage(told: unknown, costUsd: number | null): Usage | null {
   const input = numberIn(told, ['inputTokens', 'input_tokens']);

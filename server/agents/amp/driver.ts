@@ -1,5 +1,5 @@
-// Drives Amp by its execute mode: prompt on standard input, JSON lines out, one process per part,
-// threads continued by their id.
+// Drives Amp through its execute mode: the prompt on standard input, JSON lines as output, one
+// process per part, threads continued by id.
 
 import { probeVersion } from '../kit/process/program-version.ts';
 import { wholeTask } from '../kit/run/agent-run.ts';
@@ -26,7 +26,7 @@ export function createAmpDriver(settings: AgentSettings, deps: AmpDeps): AgentDr
   });
 }
 
-/** Continues its thread; if the thread is gone, starts a new one with the whole task. */
+/** Continues its thread. If the thread no longer exists, starts a new one with the whole task. */
 async function runThread(
   run: AmpRun,
   settings: AgentSettings,

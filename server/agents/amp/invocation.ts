@@ -1,4 +1,4 @@
-// How Amp is started. The prompt is passed on standard input; the token of Drover's tools is in a
+// How Amp is started. The prompt is passed on standard input. The token of Drover's tools is in a
 // file, never in an argument.
 
 import { rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ export interface AmpInvocation {
   readonly threadId: string | null;
   readonly toolsConfig: string | null;
   /**
-   * It has no read-only mode, but during planning it may not do anything that its own rules forbid.
+   * It has no read-only mode. While planning, it must not do anything that its own rules forbid.
    */
   readonly planning: boolean;
 }
@@ -24,7 +24,7 @@ export function ampArguments(settings: AgentSettings, invocation: AmpInvocation)
     '--stream-json-thinking',
     // An archived thread cannot be continued.
     '--no-archive-after-execute',
-    // The files that a person has open in an editor are not part of the task.
+    // Files that the user has open in an editor are not part of the task.
     '--no-ide',
     ...(settings.model === null ? [] : ['--mode', settings.model]),
     ...(isAllowedAll ? ['--dangerously-allow-all'] : []),
@@ -34,7 +34,7 @@ export function ampArguments(settings: AgentSettings, invocation: AmpInvocation)
 }
 
 export function ampEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
-  // Its program is not replaced while it works.
+  // Prevents Amp from replacing its program while it runs.
   return { AMP_SKIP_UPDATE_CHECK: '1', ...env };
 }
 
@@ -42,7 +42,7 @@ export function toolsConfigPath(logPath: string): string {
   return `${logPath}.amp-mcp.json`;
 }
 
-/** Amp's list of servers has no `mcpServers` around it. */
+/** Amp's list of servers has no surrounding `mcpServers`. */
 export function writeToolsConfig(logPath: string, tools: AgentTools | undefined): string | null {
   if (tools === undefined) return null;
   const { command, args, env } = tools;

@@ -1,6 +1,6 @@
-// How a run of Amp ended: its result line decides. Its errors have no codes, so the fixed sentences
-// of its error field (never of the model's text) determine their kind; an unknown one counts as an
-// ordinary failure.
+// The outcome of a run of Amp, decided by its result line. Its errors have no codes, so fixed
+// sentences in its error field (never in the model's text) determine their kind. An unknown error
+// counts as an ordinary failure.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
@@ -20,14 +20,11 @@ export interface AmpEnd {
   readonly why: 'exited' | 'finished' | 'stopped' | 'timeout' | 'stalled' | 'auth';
   readonly exit: AgentExit;
   readonly result: AmpResult | null;
-  /** Its protocol has started: from then on, its other output may be anything. */
+  /** Its protocol has started. From then on, its other output may be anything. */
   readonly hasStarted: boolean;
-  /**
-   * Output that is not of its protocol: before the protocol starts, it explains there why it did
-   * not start.
-   */
+  /** Output outside of the protocol, in which it explains why it did not start. */
   readonly plainTail: string;
-  /** It was to plan: its last answer is the plan. */
+  /** It was planning, so its last message is the plan. */
   readonly planning: boolean;
   readonly timeoutMs: number | null;
   readonly silentMs: number;
@@ -49,7 +46,7 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
     case 'stopped':
       return { kind: 'stopped' };
     case 'timeout': {
-      // An error beside it only reflects our own signal.
+      // An error beside a successful result only reflects our own signal.
       if (end.result?.isError === false) return byResult(end.result, end);
       return timedOut('Amp', end.timeoutMs, outcomeDetail(end.plainTail));
     }
@@ -67,7 +64,7 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
   }
 }
 
-/** Another program sent it a signal: its work was neither done nor impossible. */
+/** Another program sent it a signal, so its work was interrupted. */
 export function wasInterrupted(result: AmpResult): boolean {
   return result.isError && signalText.test(result.text);
 }
@@ -98,7 +95,7 @@ function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
 }
 
 /**
- * It never started, was killed, or crashed: only its output beside its protocol can explain why.
+ * It never started, was killed or crashed. Only its output outside of the protocol can explain why.
  */
 function withoutResult(end: AmpEnd): AgentOutcome {
   const { code, signal } = end.exit;

@@ -1,5 +1,5 @@
-// The end that the protocol of an Amp process reported, in a small file beside the log, so that the
-// outcome is the same after any crash of Drover.
+// The end that an Amp process reported, in a small file beside the log, so that the outcome is the
+// same after a crash of Drover.
 
 import { readFileSync } from 'node:fs';
 import { replaceFile } from '../../files/write-whole.ts';
@@ -20,7 +20,7 @@ function statePath(logPath: string): string {
 
 export function readState(logPath: string): AmpState {
   try {
-    // Written by us alone, whole or not at all.
+    // Only we write it, completely or not at all.
     return JSON.parse(readFileSync(statePath(logPath), 'utf8')) as AmpState;
   } catch {
     return newState;

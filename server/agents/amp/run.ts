@@ -1,5 +1,5 @@
-// One process of Amp, from its prompt file to its result line. Nothing needs to write to it, so it
-// can be adopted.
+// One process of Amp, from its prompt file to its result line. It needs no further input, so it can
+// be adopted.
 
 import { readLogTail } from '../kit/log/event-log-reader.ts';
 import { factsOfLog, forNextProcess, withEvent, type LogFacts } from '../kit/log/log-facts.ts';
@@ -18,13 +18,13 @@ import { newState, readState, writeState, type AmpState } from './run-state.ts';
 import { AmpTranslator, type AmpNews } from './translate.ts';
 
 export interface AmpDeps extends ProgramDeps {
-  /** Time to exit by itself after its result. */
+  /** How long it may take to exit by itself after its result. */
   readonly lingerMs?: number;
 }
 
 export type AmpRun = AgentRun<AmpDeps>;
 
-/** A start: in a thread, or (null) in a new one. */
+/** Starts in a thread, or in a new one if null. */
 interface AmpStart {
   readonly program: string;
   readonly threadId: string | null;
@@ -33,7 +33,7 @@ interface AmpStart {
 
 interface AmpEnded {
   readonly outcome: AgentOutcome;
-  /** There was no such thread, and nothing has happened yet. */
+  /** The thread did not exist, and no work was done. */
   readonly isThreadGone: boolean;
 }
 
@@ -53,8 +53,8 @@ export async function startAmp(
   const resumed = threadId !== null;
   const usageBefore = factsOfLog(logPath).usage;
   const leftovers = new AmpTranslator({ cwd, resumed, usageBefore });
-  // Before the process is stored: a backend that adopts it must not take an earlier result for its
-  // own.
+  // Written before the process is stored, so that a backend that adopts it does not use an earlier
+  // result.
   writeState(logPath, newState);
   const start = {
     program,
@@ -100,7 +100,7 @@ interface Beginning {
   readonly resumed: boolean;
 }
 
-/** Takes the lines of one process: events into the log, facts into its state. */
+/** Reads the lines of one process: events go to the log, facts to its state. */
 class AmpFollower implements ProgramFollower<OwnEnd> {
   readonly ownEnd: Promise<OwnEnd>;
   isExitTold = false;
@@ -134,7 +134,7 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
     this.#silence.touch();
     if (stream === 'stderr') this.#emit({ type: 'output', stream, text: line });
     else if (!this.#state.hasStarted && (this.#isLogin ||= loginText.test(line))) {
-      // The address to sign in at that follows is for one person's eyes, not for a log.
+      // The login URL that follows is private and must not be logged.
       this.#end.resolve('auth');
     } else this.#takeNews(this.#translator.take(line));
   }
@@ -166,14 +166,15 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
       silentMs: this.#silence.silentMs,
     });
     const isFailed = outcome.kind === 'failed';
-    // It exited with an error about a thread, before its protocol had started.
+    // It exited with an error about a thread before its protocol had started.
     this.isThreadGone =
       why === 'exited' &&
       isFailed &&
       outcome.failure.kind === 'agent_failed' &&
       !hasStarted &&
       /\bthread\b/i.test(plainTail);
-    // Ended together with its backend, by a machine that was going down: its thread is continued.
+    // Ended together with its backend, by a machine that was shutting down. Its thread is
+    // continued.
     if (result !== null) this.isCertain = !(wasInterrupted(result) && isFailed);
     return outcome;
   }
@@ -184,8 +185,7 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
       this.#keep({ hasStarted: true });
     }
     for (const event of events) this.#emit(event);
-    // Reports of a process about its end after its result (that it got our signal) are not
-    // relevant.
+    // Reports about its end after its result (for example that it got our signal) are ignored.
     if (result === undefined || this.#state.result !== null) return;
     const { mask } = this.#run.record;
     const { text, deniedTools } = result;
@@ -207,7 +207,7 @@ class AmpFollower implements ProgramFollower<OwnEnd> {
     writeState(this.#run.request.logPath, this.#state);
   }
 
-  /** Its work is done: activity after its result is no reason to wait long. */
+  /** Its work is done, so later activity does not extend the wait. */
   #linger(): void {
     this.#silence.stop();
     this.#lingering ??= setTimeout(

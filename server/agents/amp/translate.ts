@@ -1,4 +1,4 @@
-// Turns Amp's output (stream-json, in the shape of Claude Code's) into events, and keeps the facts
+// Converts Amp's output (stream-json, in Claude Code's format) to events, and collects the facts
 // that the outcome needs.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
@@ -14,13 +14,12 @@ import {
 } from '../kit/wire/json-line.ts';
 
 /**
- * How a run ended, in Amp's own terms. It is stored on disk, so that a backend that adopts it knows
- * it too.
+ * How a run ended according to Amp. Stored on disk, so that a backend that adopts it knows it too.
  */
 export interface AmpResult {
   readonly subtype: string;
   readonly isError: boolean;
-  /** The last answer, or the error. */
+  /** The last message, or the error. */
   readonly text: string;
   readonly deniedTools: readonly string[];
 }
@@ -43,7 +42,7 @@ const deniedToolsMax = 100;
 export class AmpTranslator {
   readonly #options: AmpTranslatorOptions;
   #usage: Usage;
-  /** The message whose usage was counted last: later lines with the same id repeat it. */
+  /** The message whose usage was counted last. Later lines with the same id repeat it. */
   #lastMessage: { readonly id: string; readonly usage: Usage } | null = null;
 
   constructor(options: AmpTranslatorOptions) {
@@ -51,7 +50,10 @@ export class AmpTranslator {
     this.#usage = options.usageBefore;
   }
 
-  /** One line of standard output; a line that is not a protocol message is passed on unchanged. */
+  /**
+   * Handles one line of standard output. A line that is not a protocol message is passed on
+   * unchanged.
+   */
   take(line: string): AmpNews {
     if (line.trim() === '') return { events: [] };
     const message = parseLine(line);
@@ -117,7 +119,7 @@ function someText(type: 'text' | 'thinking', text: string | null): AgentEvent[] 
   return text === null || text === '' ? [] : [{ type, text }];
 }
 
-/** Our own prompt is repeated as a message of the user; only tool results are new. */
+/** Our own prompt is repeated as a user message. Only tool results are new. */
 function takeToolResults(message: Json): AgentEvent[] {
   return objectsAt(message, 'content').flatMap((block): AgentEvent[] => {
     if (block['type'] !== 'tool_result') return [];
@@ -135,7 +137,7 @@ function readResult(message: Json): AmpResult {
     : [];
   return {
     subtype,
-    // A subtype that is not known to be good is not taken for success.
+    // An unknown subtype does not count as success.
     isError: message['is_error'] === true || subtype !== 'success',
     text: textAt(message, 'error') ?? textAt(message, 'result') ?? '',
     deniedTools: [...new Set(deniedTools)].slice(0, deniedToolsMax),

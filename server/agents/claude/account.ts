@@ -1,5 +1,5 @@
-// Is a user signed in? Claude Code reports it in its handshake, before it calls a model or costs
-// anything.
+// Determines whether a user is signed in. Claude Code reports this in its handshake, before it
+// calls a model or costs anything.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -70,7 +70,7 @@ export async function claudeAccount(
 }
 
 /**
- * `tokenSource` is "none" and `apiKeySource` is absent if no user is signed in; cloud providers
+ * If no user is signed in, `tokenSource` is "none" and `apiKeySource` is absent. Cloud providers
  * have their own logins.
  */
 export function parseAccount(line: string): AgentAccount | null {

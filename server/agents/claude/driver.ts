@@ -1,5 +1,5 @@
-// Drives Claude Code over its control protocol: no SDK, one process per part, the session outlives
-// every process.
+// Drives Claude Code over its control protocol, without the SDK: one process per part, and a
+// session that outlives every process.
 
 import { factsOfLog } from '../kit/log/log-facts.ts';
 import type { RunRecord } from '../kit/log/run-record.ts';
@@ -19,7 +19,7 @@ import { claudeOneWay } from './one-way.ts';
 import { ClaudeSession, type OwnEnd } from './session.ts';
 
 export interface ClaudeDeps extends ProgramDeps {
-  /** True if a person trusts the repository: its own Claude settings apply, and may run code. */
+  /** True if the user trusts the repository. Its Claude settings then apply, which may run code. */
   readonly trusted: boolean;
 }
 
@@ -42,11 +42,11 @@ export function createClaudeDriver(settings: AgentSettings, deps: ClaudeDeps): A
     program: name,
     missing: `Claude Code ("${name}") was not found or cannot be executed: install it (npm install -g @anthropic-ai/claude-code), or set [agent] path (DROVER_AGENT_PATH).`,
     deps,
-    // Claude Code itself has no lock, and the branch written last would win.
+    // Claude Code itself has no lock, and the last written branch would win.
     locksSession: true,
     probe: probeClaude,
-    // Its input was our pipe, which is closed: open questions have failed. Its session is resumed
-    // instead, and that run reads the output of the meantime into the log.
+    // Its input was our pipe, which is closed, so open questions have failed. Its session is
+    // resumed instead, and that run adds the remaining output to the log.
     run: async (run, program) => await runSession(run, settings, program),
   });
   const both = oneWayOnWorkers(here, {
@@ -87,7 +87,10 @@ export function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-/** Starts or resumes; when the session turns out to be the other way, once more that way. */
+/**
+ * Starts or resumes a session. If the session turns out to exist, or not to exist, tries the other
+ * way once.
+ */
 async function runSession(
   run: ClaudeRun,
   settings: AgentSettings,
@@ -107,7 +110,7 @@ async function runSession(
   return (await runProcess(run, settings, program, { resume: other })).outcome;
 }
 
-/** A new session, the same one again, or a new one that starts from another conversation. */
+/** A new session, an existing one, or a new one that starts from another conversation. */
 interface SessionWay {
   readonly resume: boolean;
   readonly forkOf?: string;
@@ -126,7 +129,7 @@ function noteLostFork(record: RunRecord): void {
   record.emit({ type: 'note', level: 'warning', text });
 }
 
-/** The folder of this run's conversations. */
+/** The folder with this run's conversations. */
 function homeOf(request: AgentRequest): Readonly<Record<string, string>> {
   const home = request.confinedHome;
   return home === undefined ? request.env : { HOME: home };
@@ -175,7 +178,7 @@ function runProcess(
 }
 
 /**
- * Detected by its shape, not by text: it exited immediately with an error, before any turn, and the
+ * Detected by facts, not by text: it exited immediately with an error, before any turn, and the
  * session exists although a new one was requested, or the reverse.
  */
 function isOtherwise(

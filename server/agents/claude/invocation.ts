@@ -9,19 +9,22 @@ export interface InvocationOptions {
   readonly resume: boolean;
   /** The conversation that a new session starts from. */
   readonly forkOf?: string;
-  /** Settings of the repository run code before the first prompt: only if a person trusts it. */
+  /**
+   * The repository's settings run code before the first prompt, so they apply only if the user
+   * trusts it.
+   */
   readonly trusted: boolean;
-  /** File that names Drover's own MCP server. */
+  /** The file that names Drover's MCP server. */
   readonly toolsConfig?: string;
-  /** Its own planning mode is used, whatever the settings contain. */
+  /** If true, its own planning mode is used, whatever the settings say. */
   readonly planning?: boolean;
 }
 
-/** Edits inside the worktree are the task; everything else is asked for. */
+/** Edits inside the worktree are the task; everything else needs permission. */
 const permissionModeDefault = 'acceptEdits';
 
 /**
- * Both directions in JSON lines; permission requests come to us; our messages are echoed when a
+ * JSON lines in both directions. Permission requests come to us, and our messages are echoed when a
  * turn takes them.
  */
 const formatArguments = [
@@ -35,7 +38,7 @@ const formatArguments = [
   '--replay-user-messages',
 ];
 
-/** Prompts are never here: all users of the machine can see arguments. */
+/** Prompts are never arguments, because all users of the machine can see arguments. */
 export function claudeArguments(settings: AgentSettings, options: InvocationOptions): string[] {
   return [
     '-p',
@@ -46,12 +49,12 @@ export function claudeArguments(settings: AgentSettings, options: InvocationOpti
     ...toolArguments(options.toolsConfig),
     ...(settings.model === null ? [] : ['--model', settings.model]),
     ...settings.args,
-    // The last one counts.
+    // The last mode counts.
     ...(options.planning === true ? ['--permission-mode', 'plan'] : []),
   ];
 }
 
-/** On a worker it cannot ask: it gets the whole prompt, and no conversation is kept there. */
+/** On a worker it cannot ask, so it gets the whole prompt. No conversation is kept there. */
 export function claudeOneWayArguments(
   settings: AgentSettings,
   options: Pick<InvocationOptions, 'trusted' | 'planning'>,
@@ -90,7 +93,7 @@ function modeArguments(settings: AgentSettings | null): string[] {
 }
 
 /**
- * The engine accepts or refuses requests to our own server by its rules, so no person has to allow
+ * The engine accepts or refuses requests to our own server by its rules, so the user need not allow
  * them.
  */
 function toolArguments(config: string | undefined): string[] {
@@ -98,25 +101,25 @@ function toolArguments(config: string | undefined): string[] {
 }
 
 /**
- * Only these of the many variables with this prefix are a user's or ours; others belong to an outer
- * session.
+ * Of the many variables with this prefix, only these are the user's or ours. Others belong to an
+ * outer session.
  */
 const passed: ReadonlySet<string> = new Set([
   'CLAUDE_CODE_OAUTH_TOKEN',
   'CLAUDE_CODE_USE_BEDROCK',
   'CLAUDE_CODE_USE_VERTEX',
   'CLAUDE_CODE_MAX_RETRIES',
-  // An outer session's never come here: these are given to an agent by the settings of telemetry
-  // alone.
+  // An outer session's variables never reach this point. Only telemetry settings pass these to an
+  // agent.
   'CLAUDE_CODE_ENABLE_TELEMETRY',
   'CLAUDE_CODE_ENHANCED_TELEMETRY_BETA',
   'CLAUDE_CODE_PROPAGATE_TRACEPARENT',
 ]);
 
 /**
- * Background tasks would outlive the result; many agents with one key need few retries each,
- * because the queue pauses for all of them; the rest keeps a run from connecting to anything except
- * the model's provider.
+ * Disables background tasks, which would outlive the result. Reduces retries, because the queue
+ * pauses for all agents that share a key. The rest prevents connections to anything except the
+ * model's provider.
  */
 const defaults: Readonly<Record<string, string>> = {
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
@@ -141,7 +144,7 @@ export function claudeEnvironment(
 }
 
 /**
- * Does a conversation with this id exist? Null if that is unknown. Only the file's name is checked.
+ * Whether a conversation with this id exists. Returns null if unknown. Only checks the file's name.
  */
 export function hasConversation(
   env: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
-// Output of an earlier process of the same run after the backend had died: written into the log
-// once, and nothing more.
+// Output that an earlier process of the same run printed after its backend had died. Written to the
+// log once.
 
 import type { AgentRequest } from '../port.ts';
 import type { Usage } from '../../protocol/agent-events.ts';
@@ -10,11 +10,11 @@ import { parseLine } from '../kit/wire/json-line.ts';
 
 export interface LeftoverLines {
   readonly takeLine: (stream: OutputStream, line: string) => void;
-  /** Uuids of the messages that it had taken into a turn. */
+  /** Ids of the messages that the process had taken into a turn. */
   readonly deliveredMessages: ReadonlySet<string>;
 }
 
-/** Questions in it are dead: the process that asked has ended. */
+/** Questions in it are obsolete, because the process that asked has ended. */
 export function takeLeftoverLines(
   record: RunRecord,
   request: AgentRequest,

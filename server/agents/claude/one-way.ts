@@ -1,4 +1,4 @@
-// Claude Code on a worker: its print mode, read by the same translation and judged by the same
+// Claude Code on a worker: its print mode, read with the same translation and judged by the same
 // facts as over its control protocol.
 
 import type { AgentOutcome, AgentRequest, AgentSettings } from '../port.ts';
@@ -27,7 +27,7 @@ export function claudeOneWay(
 class ClaudeReader implements OneWayReader {
   readonly #request: AgentRequest;
   readonly #usageBefore: Usage;
-  /** Set by its first line, which is the only one that contains its folder. */
+  /** Created at its first line, the only one that contains its folder. */
   #translator: Translator | null = null;
   #limitUntilMs: number | null = null;
 

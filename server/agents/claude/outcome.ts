@@ -1,5 +1,5 @@
-// How a run of Claude Code ended, from facts: neither the exit code nor `subtype` nor a result is
-// sufficient alone.
+// The outcome of a run of Claude Code. The exit code, `subtype` and the result are each
+// insufficient alone.
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
@@ -16,7 +16,7 @@ import {
 import type { ClaudeFacts } from './translate.ts';
 import { numberAt, objectsAt, textAt, type Json } from '../kit/wire/json-line.ts';
 
-/** Why we stopped it, or `exited`: it ended by itself or after its last result. */
+/** Why we stopped it. `exited`: it ended by itself or after its last result. */
 export type ClaudeEnd = 'exited' | 'stopped' | 'timeout' | 'stalled' | 'auth' | 'limited';
 
 export interface EndFacts {
@@ -25,27 +25,27 @@ export interface EndFacts {
   readonly stderrTail: string;
   readonly timeoutMs: number | null;
   readonly silentMs: number;
-  /** Known when a retry announced a long wait. */
+  /** Known if a retry announced a long wait. */
   readonly limitUntilMs: number | null;
-  /** Its final message is a plan: more of it is kept. */
+  /** If true, its final message is a plan, and more of it is kept. */
   readonly planning?: boolean;
 }
 
 const title = 'Claude Code';
 
-/** Retries that wait longer than this are a limit of the account, not a hiccup. */
+/** Retries that wait longer mean that the account is at its limit. */
 const longRetryMs = 60_000;
 
 /**
- * The outcome if the program must end because retries cannot help or wait too long. Returns null to
- * keep waiting.
+ * The outcome if the program must end because retries cannot help or would wait too long. Returns
+ * null to keep waiting.
  */
 export function endByRetry(
   status: number | null,
   delayMs: number,
   error: string,
 ): 'auth' | 'limited' | null {
-  // Every retry of a wrong key fails as well, and takes minutes.
+  // With an invalid key every retry fails too, which takes minutes.
   if (status === 401) return 'auth';
   const isLimit = status === 429 || error === 'rate_limit';
   return isLimit && delayMs > longRetryMs ? 'limited' : null;
@@ -93,7 +93,7 @@ function byResult(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome
   return { kind: 'done', summary, deniedTools: [...new Set(denied)] };
 }
 
-/** Checks the status first: the line of the message calls an overload a server error. */
+/** Checks the status first, because the message calls an overload a server error. */
 function errorOutcome(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome {
   const status = numberAt(result, 'api_error_status');
   const error = facts.apiError === null ? null : textAt(facts.apiError, 'error');

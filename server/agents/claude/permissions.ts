@@ -1,5 +1,5 @@
-// Permission requests and questions of Claude Code: the texts that a person sees, and the meaning
-// of their choice on the wire.
+// Permission requests and questions of Claude Code: the texts that the user sees, and the response
+// for each choice.
 
 import type { AgentEvent } from '../../protocol/agent-events.ts';
 import { asObject, objectsAt, textAt, type Json } from '../kit/wire/json-line.ts';
@@ -10,7 +10,7 @@ export interface PermissionRequest {
   readonly requestId: string;
   readonly toolName: string;
   readonly input: Json;
-  /** Rules that Claude Code proposes for "always". */
+  /** Rules that Claude Code suggests for "always". */
   readonly suggestions: readonly Json[];
   readonly reason: string | null;
 }
@@ -75,7 +75,7 @@ function permissionText(request: PermissionRequest, planText: string | null): st
 
 const writingTools: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
 
-/** Allows these requests during planning. Returns null if the user must answer. */
+/** Allows these requests while planning. Returns null if the user must answer. */
 export function planningResponse(request: PermissionRequest): Json | null {
   if (request.toolName === 'ExitPlanMode') {
     const message =
@@ -100,9 +100,9 @@ export function readingResponse(
 }
 
 /**
- * The answer to the whole request. `null` = not answered: then nothing is allowed, and the model
- * gets that answer. Text that is not one of our choices is a person's own answer: to a question the
- * answer, to a permission the reason to deny.
+ * The response to the whole request. `null` = not answered: nothing is allowed, and the model is
+ * informed. Text that is not one of our choices is the user's own answer: to a question, the
+ * answer; to a permission request, the reason to deny it.
  */
 export function permissionResponse(
   request: PermissionRequest,

@@ -28,7 +28,9 @@ import { addUsage } from '../kit/wire/usage.ts';
 import { controlError, controlSuccess, interrupt, userMessage } from './wire.ts';
 import { parseLine } from '../kit/wire/json-line.ts';
 
-/** `finished`: the last result has arrived and nothing is queued; the rest are ends of our own. */
+/**
+ * `finished`: the last result has arrived and nothing is queued. The others are reasons of our own.
+ */
 export type OwnEnd = 'finished' | Extract<ClaudeEnd, 'stalled' | 'auth' | 'limited'>;
 
 export interface SessionOptions {
@@ -36,7 +38,7 @@ export interface SessionOptions {
   readonly input: JsonInput;
   readonly resumed: boolean;
   readonly usageBefore: Usage;
-  /** Messages that an earlier process of this run has taken already. */
+  /** Messages that an earlier process of this run has already taken. */
   readonly deliveredBefore: ReadonlySet<string>;
 }
 
@@ -109,7 +111,7 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
     return this.#wait.waitedMs;
   }
 
-  /** Asks Claude Code to end; returns how long that may take. */
+  /** Asks Claude Code to exit. Returns how long that may take. */
   askToEnd(why: string): number {
     this.#hints.stop();
     this.#silence.stop();
@@ -127,7 +129,7 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
     this.#over.abort();
   }
 
-  /** Withdraws open questions, and counts the usage that came without a result. */
+  /** Withdraws open questions, and counts usage that came without a result. */
   async finish(): Promise<void> {
     await Promise.race([Promise.all(this.#answers), delay(answersMs, undefined, { ref: false })]);
     if (this.facts.unaccounted.size === 0) return;
@@ -154,7 +156,10 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
     return [...this.facts.unaccounted.values()].reduce(addUsage, this.facts.usage);
   }
 
-  /** A turn can take hours: its usage so far is known from its messages, without their cost. */
+  /**
+   * Reports the usage so far, because a turn can take hours. It is known from the messages, without
+   * their cost.
+   */
   #tellUsage(): void {
     this.#run.host.onUsageSoFar?.(this.#usageSoFar(), false);
   }
@@ -213,7 +218,7 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
     }
     const withdrawn = new AbortController();
     this.#openQuestions.set(requestId, withdrawn);
-    // Aborted when the run is stopped: then nothing is answered any more.
+    // Aborted when the run is stopped, after which no question is answered.
     const signal = AbortSignal.any([withdrawn.signal, this.#over.signal, stopSignal]);
     this.#wait.begin();
     const answers = await askAll(permission, plan, this.#run, signal);
@@ -224,7 +229,7 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
     input.write(controlSuccess(requestId, permissionResponse(permission, answers)));
   }
 
-  /** While a tool runs or a person is asked, silence is not the provider's. */
+  /** While a tool runs or a person is asked, the provider is not responsible for the silence. */
   #updateSilence(): void {
     this.#silence.touch();
     const shouldBeQuiet = this.facts.openTools.size > 0 || this.#openQuestions.size > 0;
@@ -235,7 +240,7 @@ export class ClaudeSession implements ProgramFollower<OwnEnd> {
   }
 }
 
-/** Asks the questions of one request one after the other; a missing answer ends it. */
+/** Asks the questions of one request one after another. Stops at the first missing answer. */
 async function askAll(
   permission: PermissionRequest,
   plan: string | null,
@@ -253,14 +258,14 @@ async function askAll(
       return [...answers, null];
     }
     record.emit({ type: 'answered', requestId, choice });
-    // A label may have been masked for the person; Claude Code knows it as it was.
+    // The label may have been masked for the user. Claude Code expects the original.
     const chosen = shown.choices.indexOf(choice);
     answers.push(question.choices[chosen] ?? choice);
   }
   return answers;
 }
 
-/** Hints on their way: sent to the running turn, and delivered when a turn has taken them. */
+/** Hints that were sent to the running turn. A hint is delivered when a turn has taken it. */
 class HintQueue {
   readonly #options: SessionOptions;
   readonly #waiting = new Map<string, { readonly id: string; readonly text: string }>();
@@ -270,7 +275,7 @@ class HintQueue {
     this.#options = options;
   }
 
-  /** A hint was sent that no turn has taken yet. */
+  /** Whether a hint was sent that no turn has taken yet. */
   get hasQueued(): boolean {
     return this.#waiting.size > 0;
   }
@@ -314,7 +319,7 @@ class HintQueue {
 }
 
 /**
- * The same name gives the same uuid, in whatever process: so a message can be recognised after a
+ * The same name gives the same uuid in every process, so that a message can be recognized after a
  * crash.
  */
 export function deriveUuid(name: string): string {

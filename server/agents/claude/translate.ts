@@ -1,5 +1,5 @@
-// Turns Claude Code's output into events and facts. Keeps only the data that later lines and the
-// outcome need; has no effects.
+// Converts Claude Code's output to events and facts. Keeps only the data that later lines and the
+// outcome need. Has no side effects.
 
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { readPermissionRequest, type PermissionRequest } from './permissions.ts';
@@ -15,7 +15,7 @@ import {
 } from '../kit/wire/json-line.ts';
 import { contentText, toolTitle } from '../kit/wire/message-blocks.ts';
 
-/** The messages that the driver must react to; everything else is in `facts`. */
+/** Messages that the driver must react to. Everything else is in `facts`. */
 export type Notice =
   | { readonly kind: 'event'; readonly event: AgentEvent }
   | {
@@ -39,18 +39,18 @@ export interface ClaudeFacts {
   hasStarted: boolean;
   hasMessages: boolean;
   isTurnOpen: boolean;
-  /** The last result line; one process may print several. */
+  /** The last result line. One process may print several. */
   result: Json | null;
   /** The last assistant line that represents an API error. */
   apiError: Json | null;
   /** When a subscription's limit resets (Unix ms), from a rejecting rate_limit_event. */
   limitUntilMs: number | null;
   isLimitRejected: boolean;
-  /** The last plan that it has handed in. */
+  /** The last plan that it submitted. */
   plan: string | null;
-  /** Tools whose result is awaited. While one runs, silence is not the API's. */
+  /** Tools whose result is awaited. While one runs, the API is not responsible for the silence. */
   readonly openTools: Set<string>;
-  /** Used by messages that no result has accounted for. */
+  /** Usage of messages that no result has included yet. */
   unaccounted: Map<string, Usage>;
   usage: Usage;
 }
@@ -63,13 +63,13 @@ export interface TranslatorOptions {
   readonly usageBefore: Usage;
 }
 
-/** Calls of these wait for other model calls, so silence during them is the API's. */
+/** Calls of these tools wait for other model calls, so silence during them is the API's. */
 const agentTools: ReadonlySet<string> = new Set(['Agent', 'Task']);
 
 export class Translator {
   readonly facts: ClaudeFacts;
   readonly #options: TranslatorOptions;
-  /** ExitPlanMode asks with an empty input: the plan is in the call before. */
+  /** ExitPlanMode asks with an empty input, because the plan is in the preceding call. */
 
   constructor(options: TranslatorOptions) {
     this.#options = options;
@@ -128,7 +128,7 @@ export class Translator {
     }
   }
 
-  /** Comes again for every turn; only the first one is news. */
+  /** Repeated in every turn. Only the first one is reported. */
   #takeInit(line: Json): Notice[] {
     this.facts.isTurnOpen = true;
     if (this.facts.hasStarted) return [];
@@ -235,12 +235,12 @@ function note(level: 'info' | 'warning', text: string): Notice {
   return { kind: 'event', event: { type: 'note', level, text } };
 }
 
-/** The reference gives seconds; milliseconds are recognised by their size. */
+/** The documentation says seconds; milliseconds are recognized by their size. */
 function unixMs(time: number): number {
   return time < 1e12 ? time * 1000 : time;
 }
 
-/** Claude Code wraps the error of a tool in a tag that is meant for the model alone. */
+/** Claude Code wraps a tool's error in a tag that is only meant for the model. */
 function withoutErrorTag(text: string): string {
   const inside = /^<tool_use_error>([\s\S]*)<\/tool_use_error>\s*$/u.exec(text);
   return inside?.[1] ?? text;

@@ -6,7 +6,7 @@ import { asObject, numberAt, objectAt, type Json } from '../kit/wire/json-line.t
 import { addUsage } from '../kit/wire/usage.ts';
 import { noUsage } from '../port.ts';
 
-/** A message for the conversation; its uuid is returned in `command_lifecycle`. */
+/** A message for the conversation. `command_lifecycle` returns its uuid. */
 export function userMessage(uuid: string, content: string): Json {
   return {
     type: 'user',
@@ -18,7 +18,10 @@ export function userMessage(uuid: string, content: string): Json {
   };
 }
 
-/** Ends the running turn; queued messages would start the next one at once, so they go too. */
+/**
+ * Ends the running turn and drops queued messages, which would otherwise start the next one at
+ * once.
+ */
 export function interrupt(requestId: string): Json {
   return {
     type: 'control_request',
@@ -46,7 +49,7 @@ export function controlError(requestId: string, error: string): Json {
   };
 }
 
-/** The usage since the result before this one: the totals beside it also count other processes. */
+/** The usage since the previous result. The totals beside it also include other processes. */
 export function usageSinceLastResult(result: Json): Usage {
   const models = Object.values(objectAt(result, 'model_usage_since_last_result'));
   return models.reduce<Usage>(

@@ -1,4 +1,4 @@
-// Codex on a worker: `codex exec` with JSON lines. ACP would need input while it runs.
+// Codex on a worker: `codex exec` with JSON lines, because ACP would need input while it runs.
 
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ export function codexOneWay(settings: AgentSettings, request: AgentRequest): One
   };
 }
 
-/** The program beside its adapter for ACP, unless the settings name one. */
+/** The program beside its ACP adapter, unless the settings name one. */
 export function codexProgram({ path }: AgentSettings): string {
   if (path === null) return 'codex';
   if (!/^codex-acp(\.\w+)?$/.test(basename(path))) return path;
@@ -37,7 +37,7 @@ export function codexArguments(settings: AgentSettings, planning: boolean): stri
     '--color',
     'never',
     '--ephemeral',
-    // If git is missing on the worker, there is no repository.
+    // If git is missing on the worker, there can be no repository.
     '--skip-git-repo-check',
     ...(mode === 'bypassPermissions'
       ? ['--dangerously-bypass-approvals-and-sandbox']
@@ -49,7 +49,7 @@ export function codexArguments(settings: AgentSettings, planning: boolean): stri
   ];
 }
 
-/** Its exec mode knows one name for a key. */
+/** Its exec mode accepts only one name for the key. */
 function codexEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const key = env['CODEX_API_KEY'] ?? env['OPENAI_API_KEY'];
   return key === undefined ? { ...env } : { ...env, CODEX_API_KEY: key };

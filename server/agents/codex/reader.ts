@@ -25,7 +25,7 @@ import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 const titleCharsMax = 200;
 const openItemsMax = 1_000;
 
-/** Kinds of items that work, and the label of each for people. */
+/** Item types that are tool calls, with their labels for people. */
 const toolItems: Readonly<Record<string, (item: Json) => { name: string; what: string }>> = {
   command_execution: (item) => ({ name: 'shell', what: textAt(item, 'command') ?? '' }),
   file_change: (item) => ({ name: 'patch', what: changedPaths(item) }),
@@ -144,7 +144,7 @@ export class CodexReader implements OneWayReader {
     }
     if (toolItems[type] === undefined) return [];
     const id = textAt(item, 'id') ?? '';
-    // A change of files is reported when it is done.
+    // A file change is reported only when it is done.
     const begun = this.#openItems.delete(id) ? [] : this.#begin(item);
     this.#openItems.delete(id);
     const status = textAt(item, 'status');
@@ -159,11 +159,11 @@ export class CodexReader implements OneWayReader {
     if (again === null) return { events: [{ type: 'note', level: 'warning', text: message }] };
     const attempt = Number(again[1]);
     const retry: AgentEvent = { type: 'retry', attempt, delayMs: 0, status, error: message };
-    // Every retry of a wrong key fails as well.
+    // With an invalid key every retry fails too.
     return status === 401 ? { events: [retry], end: 'auth' } : { events: [retry] };
   }
 
-  /** Input without cached tokens, as for other agents. */
+  /** Excludes cached input tokens, as for other agents. */
   #addUsage(usage: Json): void {
     const cached = numberAt(usage, 'cached_input_tokens') ?? 0;
     const input = numberAt(usage, 'input_tokens') ?? 0;
@@ -205,7 +205,7 @@ function failedTurn(message: string, detail: string): AgentOutcome {
   return failed(failure('agent_failed', `Codex failed: ${said}`, detail));
 }
 
-/** The program reports the status of its provider only as text. */
+/** The program reports its provider's status only as text. */
 function statusIn(message: string): number | null {
   const status = /\bunexpected status (\d{3})\b/.exec(message)?.[1];
   return status === undefined ? null : Number(status);

@@ -1,5 +1,5 @@
-// Drives any program: prompt on stdin, exit code 0 is success, its output is the stream. Can be
-// adopted.
+// Drives any program: the prompt on stdin, exit code 0 as success, its output as the stream. It can
+// be adopted.
 
 import { basename } from 'node:path';
 import { failure } from '../../core/failure.ts';
@@ -20,7 +20,7 @@ import type { AgentDriver, AgentOutcome, AgentRequest, AgentSettings } from '../
 
 const summaryCharsMax = 200;
 const tailEvents = 400;
-/** Characters of the output that the message of a failure repeats. */
+/** Maximum characters of output that a failure's message repeats. */
 const saidCharsMax = 300;
 
 export function createCommandDriver(settings: AgentSettings, deps: ProgramDeps): AgentDriver {
@@ -73,7 +73,7 @@ function toolVariables(tools: AgentRequest['tools']): Readonly<Record<string, st
   };
 }
 
-/** All data of the outcome is in the log, so that it is the same after any crash. */
+/** The outcome only depends on the log, so that it is the same after any crash. */
 class CommandFollower implements ProgramFollower {
   readonly #name: string;
   readonly #run: AgentRun;
@@ -84,7 +84,7 @@ class CommandFollower implements ProgramFollower {
     this.#run = run;
     this.#silence = watchStall(run, {
       note: (seconds) => `${name} has printed nothing for ${seconds} s.`,
-      onEnd: null, // a program may print nothing until its end; the wall time bounds it
+      onEnd: null, // A program may print nothing until its end; the wall time limits it
     });
   }
 
@@ -126,7 +126,7 @@ class CommandFollower implements ProgramFollower {
 function describeExit(exit: AgentExit): string {
   if (exit.code === null)
     return exit.signal === null ? 'was killed' : `was killed by ${exit.signal}`;
-  // Shells report a death by signal n as 128 + n.
+  // Shells report a death by signal n as exit code 128 + n.
   return exit.code > 128
     ? `ended with exit code ${exit.code} (signal ${exit.code - 128})`
     : `ended with exit code ${exit.code}`;
@@ -135,11 +135,11 @@ function describeExit(exit: AgentExit): string {
 interface PrintedTail {
   readonly summary: string;
   readonly detail: string;
-  /** The maximum of stdout that is read: for a planning program, its output is the plan. */
+  /** As much of stdout as is read: for a planning program, its output is the plan. */
   readonly plan: string;
 }
 
-/** Last line of stdout as the summary, and the end of everything printed as evidence. */
+/** The last line of stdout as the summary, and the end of all output as evidence. */
 function tailOf(logPath: string): PrintedTail {
   const printed = readLogTail(logPath, tailEvents).events.flatMap((event) =>
     event.type === 'output' ? [event] : [],

@@ -1,10 +1,10 @@
-// The demo agent's way out of a merge conflict: both sides stay, one after the other.
+// How the demo agent resolves a merge conflict: it keeps both sides, one after the other.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Removes the conflict marks from every unmerged file of the worktree; returns their paths. */
+/** Removes the conflict markers from every unmerged file of the worktree. Returns their paths. */
 export function resolveConflicts(cwd: string): string[] {
   let unmerged: string;
   try {
@@ -14,7 +14,7 @@ export function resolveConflicts(cwd: string): string[] {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
   } catch {
-    return []; // no repository here
+    return []; // not a repository
   }
   const paths = unmerged.split('\0').filter((path) => path !== '' && existsSync(join(cwd, path)));
   for (const path of paths) {
@@ -25,7 +25,7 @@ export function resolveConflicts(cwd: string): string[] {
   return paths;
 }
 
-/** Also knows the third part that diff3 style adds (the common ancestor), which goes. */
+/** Also handles the third part that diff3 style adds (the common ancestor), and removes it. */
 export function keepBothSides(text: string): string {
   let isAncestor = false;
   return text

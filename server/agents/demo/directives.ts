@@ -1,4 +1,4 @@
-// The directives of the demo agent, found in the prompt: one per line, `demo: <name> <arguments>`.
+// The directives of the demo agent in its prompt: one per line, `demo: <name> <arguments>`.
 
 export type Directive =
   | { readonly do: 'write' | 'append'; readonly path: string; readonly text: string }
@@ -18,19 +18,19 @@ export type Directive =
   | { readonly do: 'flood'; readonly lines: number }
   /** Prints the text at every step until the file exists; {{n}} counts from 0. */
   | { readonly do: 'say-until'; readonly path: string; readonly text: string }
-  /** The account's limit is reached once, for this long. */
+  /** Reports once that the account's limit is reached, for this long. */
   | { readonly do: 'limit'; readonly ms: number }
   | { readonly do: 'nothing' | 'leave-running' | 'crash' }
   | { readonly do: 'unknown'; readonly name: string };
 
 /**
- * Which directives apply: those after `when-planning` to an agent that plans, all others to one
- * that implements.
+ * Which directives apply: those after `when-planning` for a planning agent, all others for an
+ * implementing one.
  */
 export type DirectiveReader = 'builder' | 'planner';
 
 /**
- * Lists, quotes and block marks before a directive are allowed, so that it may be anywhere in a
+ * Lists, quotes and block marks may precede a directive, so that it can be anywhere in a
  * description.
  */
 const directiveLine = /^[\s>*+-]*demo:[ \t]*([a-z-]+)[ \t]*(.*?)[ \t\r]*$/gm;

@@ -1,5 +1,5 @@
-// Drives the demo agent: questions, hints, limits and resumed sessions work end to end without a
-// model.
+// Drives the demo agent, with which questions, hints, limits and resumed sessions work end to end
+// without a model.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -27,7 +27,7 @@ type Question = Extract<AgentEvent, { type: 'question' }>;
 
 const graceMsDefault = 2_000;
 
-/** The bundled agent beside the bundled backend, or the source of both. */
+/** The bundled agent beside the bundled backend, or the sources of both. */
 function demoProgram(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const bundled = join(here, 'demo-agent.cjs');
@@ -47,7 +47,7 @@ export function createDemoDriver(deps: ProgramDeps): AgentDriver {
       const message = ok ? path : `The demo agent is missing at ${path}: build the project again.`;
       return Promise.resolve({ ok, version: process.versions.node, message });
     },
-    // Its input was our pipe: without a stop it exits by itself, and its session continues after
+    // Its input was our pipe. Without a stop, it exits by itself and its session continues after
     // its last step.
     run: runDemo,
   });
@@ -83,7 +83,7 @@ class DemoFollower implements ProgramFollower {
     this.#run = run;
   }
 
-  /** From now on the lines belong to this process. */
+  /** Binds the following lines to this process. */
   of(child: AgentChild): this {
     this.#child = child;
     this.#result = null;
@@ -132,7 +132,7 @@ class DemoFollower implements ProgramFollower {
     if (over.aborted) return;
     if (choice === null) record.emit({ type: 'question_withdrawn', requestId });
     else record.emit({ type: 'answered', requestId, choice });
-    // A stopped agent would take it as an answer, and resumed it would not ask again.
+    // A stopped agent would treat it as an answer and would not ask again when resumed.
     if (signal.aborted) return;
     this.#send({ type: 'answer', requestId, choice });
   }

@@ -1,5 +1,5 @@
-// The demo agent: a scripted program that edits files according to its prompt's directives. No
-// model, no network, no money.
+// The demo agent: a scripted program that edits files according to its prompt's directives, without
+// a model, a network or cost.
 
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -25,15 +25,15 @@ import {
   type ToDemo,
 } from './wire.ts';
 
-/** The stored state of a session, so that an agent killed halfway continues from there. */
+/** The stored state of a session, so that a killed agent continues from there. */
 interface SessionState {
   attempt: number;
-  /** The task or sub-task; the parts of an attempt share a session. */
+  /** The task or sub-task. The parts of an attempt share a session. */
   part: string;
   directives: Directive[];
   next: number;
   answer: string;
-  /** Lines that the current directive has printed. */
+  /** Number of lines that the current directive has printed. */
   said: number;
 }
 
@@ -43,7 +43,7 @@ const taskId = process.env['DROVER_TASK_ID'] ?? 'task';
 const statePath = process.env[demoStateVariable] ?? null;
 const isPlanning = process.env['DROVER_PLANNING'] === '1';
 const leftRunningMs = 3_600_000;
-/** The code that shells report for a program that SIGTERM ended. */
+/** The code that shells report for a program killed by SIGTERM. */
 const endedCode = 143;
 
 const openQuestions = new Map<string, (choice: string | null) => void>();
@@ -75,7 +75,7 @@ function main(): void {
         return;
     }
   });
-  // The reader is gone: the next backend starts this session again.
+  // The reader is gone. The next backend starts this session again.
   lines.on('close', () => process.exit(1));
 }
 
@@ -92,7 +92,7 @@ async function work(prompt: string): Promise<void> {
 
 async function followDirectives(prompt: string): Promise<DemoResult> {
   state = restoreState(findDirectives(prompt, isPlanning ? 'planner' : 'builder'));
-  storeState(); // an agent resumed after a pause in the first step gets only the prompt to continue
+  storeState(); // an agent resumed after a pause in the first step only gets the prompt to continue
   const resolved = resolveConflicts(process.cwd());
   if (resolved.length > 0)
     say({ type: 'text', text: `I kept both sides of ${resolved.join(', ')}.` });
@@ -117,7 +117,7 @@ async function followDirectives(prompt: string): Promise<DemoResult> {
   return { type: 'result', status: 'done', summary };
 }
 
-/** The same attempt continues after its last step; a new attempt starts with the first one. */
+/** The same attempt continues after its last step. A new attempt starts with the first one. */
 function restoreState(found: Directive[]): SessionState {
   const fresh = freshState(found);
   if (statePath === null || !existsSync(statePath)) return fresh;
@@ -131,9 +131,7 @@ function freshState(directives: Directive[]): SessionState {
   return { attempt, part: taskId, directives, next: 0, answer: '', said: 0 };
 }
 
-/**
- * Uses a rename, because the agent may be killed at any time, and half a file would not be a state.
- */
+/** Uses a rename, because the agent may be killed at any time and half a file would be unusable. */
 function storeState(): void {
   if (statePath === null) return;
   mkdirSync(dirname(statePath), { recursive: true });
@@ -142,7 +140,7 @@ function storeState(): void {
   renameSync(next, statePath);
 }
 
-/** Follows one directive; a result means that the run ends here. */
+/** Carries out one directive. A result ends the run. */
 async function follow(directive: Directive): Promise<DemoResult | null> {
   switch (directive.do) {
     case 'write':
@@ -192,7 +190,7 @@ async function follow(directive: Directive): Promise<DemoResult | null> {
       }).unref();
       return null;
     case 'crash':
-      state.next += 1; // the next time it does not crash here again
+      state.next += 1; // next time it does not crash here again
       storeState();
       process.kill(process.pid, 'SIGKILL');
       return null;
@@ -238,7 +236,7 @@ function edit(directive: Edit): void {
   say({ type: 'tool_result', id, isError: false, text: 'ok' });
 }
 
-/** When resumed, it continues after the last line that it has printed. */
+/** When resumed, continues after the last printed line. */
 async function sayUntil(path: string, text: string): Promise<void> {
   while (!existsSync(path)) {
     say({ type: 'text', text: fill(text).replaceAll('{{n}}', String(state.said)) });
@@ -278,7 +276,7 @@ function commit(message: string): void {
   );
 }
 
-/** Its planned actions, or the feedback on its last plan. */
+/** Lists the planned actions, or the feedback on the previous plan. */
 function plausiblePlan(prompt: string): string {
   const said = /^A person reviewed it and wrote:\n`+text\n(.*)$/m.exec(prompt)?.[1];
   const title = /^Task: (.*)$/m.exec(prompt)?.[1] ?? taskId;

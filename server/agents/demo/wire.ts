@@ -22,7 +22,7 @@ export type DemoResult =
       readonly message: string;
     };
 
-/** Events as the port has them, and how it ended. */
+/** The port's events, and the result. */
 export type FromDemo = AgentEvent | DemoResult;
 
 export const demoStateVariable = 'DROVER_DEMO_STATE';
@@ -31,7 +31,9 @@ export function encodeLine(message: ToDemo | FromDemo): string {
   return `${JSON.stringify(message)}\n`;
 }
 
-/** A message, or null when the line is something else (a warning of the runtime, a torn line). */
+/**
+ * Parses a message. Returns null for any other line (a warning of the runtime, an incomplete line).
+ */
 export function decodeLine<T extends ToDemo | FromDemo>(line: string): T | null {
   try {
     const value: unknown = JSON.parse(line);

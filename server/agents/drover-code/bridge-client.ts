@@ -21,10 +21,10 @@ export interface BridgeError {
 }
 
 export interface BridgeClientOptions {
-  /** False if the caller must wait for `drained` before the next write. */
+  /** Returns false if the caller must wait for `drained` before the next write. */
   readonly write: (frame: Buffer) => boolean;
   readonly drained: () => Promise<void>;
-  /** Text of the running execution; the program announces it and does not send it yet. */
+  /** Text of the running execution. The program announces it but does not send it yet. */
   readonly onText: (text: string) => void;
   readonly onLog: (text: string) => void;
   /** The process is no longer usable and must be stopped. */
@@ -96,7 +96,7 @@ export class BridgeClient {
   }
 
   /**
-   * Waits for the executions before it: the program would let them share one conversation at the
+   * Waits for earlier executions, because the program would run them in one conversation at the
    * same time.
    */
   async execute(input: string): Promise<Result<string, BridgeError>> {
@@ -126,7 +126,7 @@ export class BridgeClient {
     return await this.#request('ping', {}, this.#timing.pingMs);
   }
 
-  /** Everything that waits for an answer gets this one; nothing is written any more. */
+  /** Fails everything that waits for a response with this error. Nothing is written any more. */
   close(error: BridgeError): void {
     if (this.#closed !== null) return;
     this.#closed = error;

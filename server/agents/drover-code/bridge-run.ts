@@ -42,7 +42,7 @@ export async function runBridge(
   timing: Partial<BridgeTiming> = {},
 ): Promise<AgentOutcome> {
   const { request, record, settings, deps } = run;
-  // Tells `adopt` that this run cannot be followed.
+  // Lets `adopt` know that this run cannot be followed.
   rmSync(headlessFiles(request.logPath).base, { force: true });
   const env = {
     DROVER_TASK_ID: request.taskId,
@@ -67,7 +67,7 @@ export async function runBridge(
   const started: AgentProcess = { pid: child.pid, startTime: startTimeOfNewChild(child.pid) };
   const bridge = connect(run, child, timing);
   try {
-    // It does nothing before it is asked, and ends when our pipe closes: so it is stored before its
+    // It does nothing before a request and ends when our pipe closes, so it is stored before its
     // first work.
     await run.host.onProcess(started);
   } catch (error) {
@@ -174,7 +174,9 @@ function bridgeOutcome(
   return { kind: 'done', summary: outcomeSummary(answer.value, run.request), deniedTools: [] };
 }
 
-/** The stream may have gaps but the answer is complete, so it is emitted again if they differ. */
+/**
+ * The stream may have gaps but the answer is complete, so the answer is emitted too if they differ.
+ */
 function notYetShown(answer: string, streamed: string): string {
   if (streamed === '') return answer;
   return answer.startsWith(streamed) ? answer.slice(streamed.length) : `\n${answer}`;

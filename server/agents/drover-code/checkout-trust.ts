@@ -1,6 +1,6 @@
 // The settings that Drover Code would use from the checkout without asking: programs that it starts
-// before any question, and rules that widen its permissions. A person sees them once, and again
-// when they have changed.
+// before any question, and rules that extend its permissions. The user confirms them once, and
+// again after a change.
 
 import { createHash } from 'node:crypto';
 import {
@@ -18,16 +18,16 @@ import { failure } from '../../core/failure.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { DroverCodeRun } from './headless-run.ts';
 
-/** The places in which the program searches for settings of a project. */
+/** The locations in which the program searches for a project's settings. */
 const settingsFiles = [
   '.claude/settings.json',
   '.claude/settings.local.json',
   '.drover/settings.json',
   '.drover/settings.local.json',
 ];
-/** Of these, only keys that start or allow something count. */
+/** Of these files, only keys that start or allow something count. */
 const riskyKeys = ['mcpServers', 'allowedTools', 'commands', 'env', 'hooks'];
-/** Rules of its policy and commands with a shell in them. */
+/** Its policy rules, and commands that contain shell code. */
 const folders = ['beads', 'drover-code/beads', '.drover/commands', '.claude/commands'];
 
 const filesMax = 2_000;
@@ -36,13 +36,13 @@ const shownMax = 40;
 const lineCharsMax = 300;
 
 interface CheckoutMatter {
-  /** Hash of the content: the same matter in another worktree is the same. */
+  /** Hash of the content. The same content in another worktree has the same hash. */
   readonly hash: string;
-  /** One line each, bounded. */
+  /** One line each, limited in number. */
   readonly lines: readonly string[];
 }
 
-/** Returns null if the checkout contains nothing of the kind. */
+/** Returns null if the checkout contains none of these. */
 export function checkoutMatter(root: string): CheckoutMatter | null {
   const hash = createHash('sha256');
   const lines: string[] = [];
@@ -73,7 +73,7 @@ function settingsLines(root: string, file: string): string[] {
   }
 }
 
-/** Every file with the hash of its content; links are not followed. */
+/** Every file with the hash of its content. Links are not followed. */
 function folderLines(root: string, folder: string): string[] {
   if (!existsSync(join(root, folder))) return [];
   const lines: string[] = [];
@@ -98,7 +98,7 @@ function contentMark(
   return createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 12);
 }
 
-/** A file for each content that was allowed. */
+/** Stores one file for each content that was allowed. */
 class CheckoutConsents {
   readonly #folder: string;
 
@@ -118,7 +118,7 @@ class CheckoutConsents {
 
 const choices = { allow: 'Use them', refuse: 'Do not run' } as const;
 
-/** Returns null if it may run. Nothing has been started before that. */
+/** Returns null if it may run. Starts nothing before that. */
 export async function askForConsent(
   { request, record, host, signal, deps }: DroverCodeRun,
   consents = new CheckoutConsents(deps.consentFolder ?? defaultFolder()),
@@ -148,7 +148,7 @@ export async function askForConsent(
   return { kind: 'failed', failure: { ...failure('agent_failed', message), retryable: false } };
 }
 
-/** The person's, not the repository's, which could bring its own consent along. */
+/** The user's folder and not the repository's, which could contain its own consent. */
 function defaultFolder(): string {
   const state = process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state');
   return join(state, 'drover', 'drover-code-consents');

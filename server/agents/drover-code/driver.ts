@@ -1,5 +1,5 @@
-// Drives Drover Code: usually headless, or over its IDE bridge if the safe probe shows that pipes
-// reach it.
+// Drives Drover Code: usually headless, or over its IDE bridge if the safe probe shows that it uses
+// pipes.
 
 import { failure } from '../../core/failure.ts';
 import type { RunRecord } from '../kit/log/run-record.ts';
@@ -56,8 +56,8 @@ export function createDroverCodeDriver(settings: AgentSettings, deps: DroverCode
 }
 
 /**
- * In a SQLForge project nothing is applied: the prompt forbids it, and the shim enforces it. The
- * shim is a shell script: without a shell, only the prompt applies.
+ * In a SQLForge project nothing may be applied: the prompt forbids it and the shim enforces it. The
+ * shim is a shell script, so without a shell only the prompt applies.
  */
 async function runGuarded(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
   const { request, deps } = run;
@@ -86,7 +86,7 @@ function tellRefused({ request, record }: AgentRun): void {
 
 async function runEitherWay(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
   const { env, runsOn } = run.request;
-  // A bridge is written to while it runs.
+  // A bridge needs input while it runs.
   if (runsOn === 'remote') return await runHeadless(run, program);
   const kind = await binaryKind(program, env['PATH'] ?? '', run.deps.processTable);
   if (run.signal.aborted) return { kind: 'stopped' };

@@ -1,6 +1,6 @@
-// Messages of the IDE bridge as bytes and back: `Content-Length` frames, bounded, with a way back
-// after stray text. Own code, because the reader of vscode-jsonrpc neither bounds a frame nor finds
-// its way back after stray text.
+// Encodes and decodes messages of the IDE bridge: `Content-Length` frames with a maximum size and
+// recovery after stray text. Our own code, because the reader of vscode-jsonrpc neither limits a
+// frame nor recovers after stray text.
 
 export const frameBytesMax = 32 * 1024 * 1024;
 const strayBytesMax = 64 * 1024;
@@ -8,16 +8,16 @@ const lengthHeader = 'Content-Length:';
 
 export type FrameEvent =
   | { readonly kind: 'message'; readonly body: string }
-  /** Text that belongs to no frame. */
+  /** Text that does not belong to any frame. */
   | { readonly kind: 'stray'; readonly text: string }
-  /** Nothing can be read any more: the process must be stopped. */
+  /** The stream cannot be read any more, so the process must be stopped. */
   | {
       readonly kind: 'failed';
       readonly why: 'frame-too-large' | 'incompatible';
       readonly message: string;
     };
 
-/** Null when the message is larger than either side takes. */
+/** Returns null if the message is larger than either side accepts. */
 export function encodeFrame(message: unknown): Buffer | null {
   const body = Buffer.from(JSON.stringify(message));
   if (body.length > frameBytesMax) return null;
@@ -50,7 +50,9 @@ export class FrameReader {
     return events;
   }
 
-  /** The rest after one frame or one piece of stray text; null if more bytes are needed. */
+  /**
+   * Returns the rest after one frame or one piece of stray text, or null if more bytes are needed.
+   */
   #takeOne(bytes: Buffer, events: FrameEvent[]): Buffer | null {
     if (this.#hasFailed) return null;
     if (this.#bodyBytes !== null) {
@@ -99,7 +101,7 @@ type Header =
       readonly kind: 'header';
       readonly length: number;
       readonly end: number;
-      /** Lines that look like headers and may be output of the program. */
+      /** Lines that look like headers but may be output of the program. */
       readonly unknown: string;
     };
 

@@ -1,5 +1,5 @@
-// Converts Drover Code's output in headless mode (JSON lines) to our events. It is telemetry: lines
-// may be missing or truncated.
+// Converts Drover Code's headless output (JSON lines) to our events. It is telemetry: lines may be
+// missing or truncated.
 
 import type { IsDenial } from '../kit/log/log-facts.ts';
 import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
@@ -10,7 +10,10 @@ type Json = Readonly<Record<string, unknown>>;
 const deniedText = 'denied by user';
 const textCharsMax = 4_000;
 
-/** One line of stdout; null if it is not an event of the program. Unknown types are events too. */
+/**
+ * Parses one line of stdout. Returns null if it is not an event of the program. Unknown types are
+ * events too.
+ */
 export function parseHeadlessLine(line: string): (Json & { readonly type: string }) | null {
   if (!line.trimStart().startsWith('{')) return null;
   try {
@@ -28,12 +31,11 @@ export const isDenial: IsDenial = ({ isError, text }) =>
   isError && (text.startsWith(deniedText) || /\bblocked by Warden\b/.test(text));
 
 /**
- * Text comes in small pieces: they are joined to lines, so that a log of them stays readable and
- * small.
+ * Text comes in small pieces, which are joined to lines so that the log stays readable and small.
  */
 export class HeadlessTranslator {
   readonly #usageBefore: Usage;
-  /** Calls that have started and not ended; a denied call was never reported as started. */
+  /** Calls that have started but not ended. A denied call is never reported as started. */
   readonly #openCalls = new Set<string>();
   #text = '';
 
@@ -53,7 +55,7 @@ export class HeadlessTranslator {
     return own.length === 0 ? [] : [...this.flush(), ...own];
   }
 
-  /** The text that is still being joined. */
+  /** Emits the text that is still being joined. */
   flush(): readonly AgentEvent[] {
     const text = this.#text;
     this.#text = '';

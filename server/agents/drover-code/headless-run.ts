@@ -1,5 +1,5 @@
-// One headless run of Drover Code, from the prompt file to the result file. Nothing needs to write
-// to it, so it can be adopted.
+// One headless run of Drover Code, from the prompt file to the result file. It needs no input while
+// it runs, so it can be adopted.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { factsOfLog, withEvent, type LogFacts } from '../kit/log/log-facts.ts';
@@ -25,11 +25,11 @@ import { removeResult, takeResult } from './result-file.ts';
 import { hasChangesSince, readHead } from './worktree-change.ts';
 
 export interface DroverCodeDeps extends ProgramDeps {
-  /** Model turns of one run; the program itself has no such limit. */
+  /** Maximum number of model turns. The program itself has no such limit. */
   readonly turnsMax?: number;
   /**
-   * The folder that records which contributions of a checkout a person has allowed; by default the
-   * person's own state folder.
+   * The folder that records which settings of a checkout the user has allowed. Defaults to the
+   * user's state folder.
    */
   readonly consentFolder?: string;
 }
@@ -43,7 +43,7 @@ export interface DroverCodeRun extends AgentRun<DroverCodeDeps> {
 type OwnEnd = 'turn_cap';
 
 const turnsMaxDefault = 500;
-/** It prints something every 30 s by default: silence for three such periods is worth a note. */
+/** It prints at least every 30 s by default, so silence for four such periods is noted. */
 const quietMsMin = 120_000;
 
 export async function runHeadless(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
@@ -52,7 +52,7 @@ export async function runHeadless(run: DroverCodeRun, program: string): Promise<
   const isRemote = request.runsOn === 'remote';
   removeResult(files.result);
   writeFileSync(files.prompt, run.prompt, { mode: 0o600 });
-  // A part that runs again after a death keeps its earlier commits.
+  // A part that runs again after a crash keeps its earlier commits.
   if (!request.resume || !existsSync(files.base)) {
     writeFileSync(files.base, (await readHead(request.cwd, request.env)) ?? '', { mode: 0o600 });
   }
@@ -84,7 +84,7 @@ export async function adoptHeadless(
 ): Promise<AgentOutcome | null> {
   const { logPath } = run.request;
   const files = headlessFiles(logPath);
-  // It never got a prompt file: it was a bridge, whose pipes died with the backend.
+  // It never got a prompt file, so it was a bridge whose pipes closed with the backend.
   if (!existsSync(files.base)) return null;
   return await adoptProgram(
     run,

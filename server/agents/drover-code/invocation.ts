@@ -9,7 +9,7 @@ export interface StartFiles {
   readonly result: string;
 }
 
-/** They are beside the log, never in the worktree. */
+/** Stored beside the log, never in the worktree. */
 export interface HeadlessFiles extends StartFiles {
   /** The commit at which the run started. */
   readonly base: string;
@@ -21,7 +21,7 @@ const wholeDaySeconds = 86_400;
 const presets: ReadonlySet<string> = new Set(['bypass', 'default', 'unikernel']);
 
 /**
- * They choose the mode or speak of another run: only a person who configures this agent may set
+ * They choose the mode or refer to another run, so only a user who configures this agent may set
  * them.
  */
 const controlVariables: ReadonlySet<string> = new Set([
@@ -35,8 +35,8 @@ const controlVariables: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Never passed on, not even when configured: they would change where and in which format the
- * program answers us.
+ * Never passed on, even if configured, because they would change where and in which format the
+ * program responds.
  */
 const ownVariables: ReadonlySet<string> = new Set([
   'DROVER_CODE_HEADLESS_PLAIN',
@@ -78,7 +78,7 @@ export function headlessEnvironment(
   };
 }
 
-/** The documents name the second switch, the program reads the first. */
+/** The documentation names the second variable; the program reads the first. */
 const bridgeSwitches = { DROVER_CODE_IDE_BRIDGE: '1', CLAUDE_CODE_IDE_BRIDGE: '1' } as const;
 
 export function bridgeEnvironment(
@@ -118,7 +118,8 @@ function commonEnvironment(env: Environment, settings: AgentSettings): Record<st
 }
 
 /**
- * A text that starts with a slash would be a command, and a blocked command exits like a success.
+ * A text that starts with a slash would be a command, and a blocked command exits as if it had
+ * succeeded.
  */
 export function promptText(text: string): string {
   return text.trimStart().startsWith('/') ? `The task is:\n${text}` : text;

@@ -1,4 +1,4 @@
-// How a run of Drover Code ended: the exit code and the result file decide, the output only
+// The outcome of a run of Drover Code: the exit code and the result file decide; the output only
 // explains.
 
 import { failure, type Failure } from '../../core/failure.ts';
@@ -21,9 +21,11 @@ export interface HeadlessEnd {
   readonly result: ReadResult;
   readonly timeoutMs: number | null;
   readonly turnsMax: number;
-  /** Did anything change in the worktree? Null if that is unknown. */
+  /** Whether anything changed in the worktree. Null if unknown. */
   readonly hasChanges: boolean | null;
-  /** Its final message is a plan: no change was needed, and more of the message is kept. */
+  /**
+   * If true, its final message is a plan: no change was needed, and more of the message is kept.
+   */
   readonly planning?: boolean;
 }
 
@@ -154,7 +156,7 @@ function howEnded(exit: AgentExit): string {
   return exit.code > 128 ? `was killed by signal ${exit.code - 128}` : `exit code ${exit.code}`;
 }
 
-/** Its output explains its end, and so does its final message. */
+/** Its output and its final message both explain its end. */
 function evidenceOf({ stderrTail, summary }: LogFacts): string {
   return outcomeDetail(`${stderrTail}${summary}`);
 }

@@ -1,4 +1,5 @@
-// The result file of a headless run: together with the exit code it determines how the run ended.
+// The result file of a headless run, which together with the exit code determines how the run
+// ended.
 
 import { closeSync, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { replaceFile } from '../../files/write-whole.ts';
@@ -22,7 +23,7 @@ const schemaVersion = 1;
 const bytesMax = 1024 * 1024;
 
 /**
- * Unknown fields are ignored; missing ones count as empty, because the program omits empty fields.
+ * Unknown fields are ignored. Missing fields count as empty, because the program omits empty ones.
  */
 export function parseResult(text: string): ReadResult {
   let value: unknown;
@@ -63,7 +64,7 @@ export function parseResult(text: string): ReadResult {
   };
 }
 
-/** The file stays for a backend that asks again after a crash, but with its secrets masked. */
+/** The file stays for a backend that reads it again after a crash, but its secrets are masked. */
 export function takeResult(path: string, mask: Mask): ReadResult {
   let text: string;
   try {
@@ -84,7 +85,7 @@ export function takeResult(path: string, mask: Mask): ReadResult {
   return parseResult(masked);
 }
 
-/** An earlier run's result must not be taken for that of the next. */
+/** An earlier run's result must not be used for the next one. */
 export function removeResult(path: string): void {
   rmSync(path, { force: true });
 }

@@ -1,5 +1,5 @@
-// Finds out how a Drover Code binary uses pipes, in a place in which it can do no harm: no
-// workspace, no key, no way out.
+// Finds out how a Drover Code binary uses pipes, where it cannot do harm: no workspace, no key, no
+// network.
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -16,7 +16,10 @@ export type BinaryKind = 'missing' | 'headless-only' | 'bridge';
 
 const probeMs = 5_000;
 const keptMax = 32;
-/** Kind of each binary, by its path, size and modification time: an update is probed again. */
+/**
+ * The kind of each binary, by its path, size and modification time, so that an update is probed
+ * again.
+ */
 const known = new Map<string, Promise<BinaryKind>>();
 
 export async function binaryKind(
@@ -69,7 +72,7 @@ async function probe(
         resolve(found);
       };
       child.stdout.once('data', (chunk: Buffer) => end(chunk.toString('latin1', 0, 1)));
-      // Its output may still be on the way when it has ended.
+      // Its output may still arrive after it has ended.
       child.once('close', () => end(null));
       child.once('error', () => end(null));
     });

@@ -1,5 +1,5 @@
-// SQLForge for a person: the project around a folder, and its program with their own environment
-// and terminal.
+// SQLForge for the user: the project that contains a folder, and its program with the user's
+// environment and terminal.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,10 +12,10 @@ import { Refusal } from '../../core/failure.ts';
 
 export interface SqlforgeProject {
   readonly folder: string;
-  /** The project's name for its default environment; null = a name that cannot be used. */
+  /** The project's name of its default environment; null = a name that cannot be used. */
   readonly environment: string | null;
   /**
-   * Resolves with the exit code; its output goes to the terminal, with `toStderr` only to standard
+   * Resolves with the exit code. The output goes to the terminal; with `toStderr`, only to standard
    * error.
    */
   readonly run: (args: readonly string[], toStderr: boolean) => Promise<number>;

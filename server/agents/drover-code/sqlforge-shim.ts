@@ -1,5 +1,5 @@
-// A `sqlforge` in front of the real one, for agents: it passes on everything except `apply`. Only a
-// person may change the warehouse.
+// A `sqlforge` that precedes the real one in an agent's PATH and passes on everything except
+// `apply`. Only a person may change the warehouse.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -15,12 +15,12 @@ interface ShimFiles {
   readonly notes: string;
 }
 
-/** They are beside the log, never in the worktree. */
+/** Stored beside the log, never in the worktree. */
 function filesOf(logPath: string): ShimFiles {
   return { folder: `${logPath}.bin`, notes: `${logPath}.refused` };
 }
 
-/** The agent's environment with the shim at the front of its path. */
+/** The agent's environment with the shim first in its path. */
 export function placeShim(
   logPath: string,
   env: Readonly<Record<string, string>>,
@@ -34,7 +34,7 @@ export function placeShim(
   return { ...env, PATH: path === '' ? folder : `${folder}${delimiter}${path}` };
 }
 
-/** The refused commands, one line each, bounded. Removes the shim. */
+/** Returns the refused commands, one line each and limited in number, and removes the shim. */
 export function takeRefused(logPath: string): readonly string[] {
   const { folder, notes } = filesOf(logPath);
   const refused = readRefused(notes);

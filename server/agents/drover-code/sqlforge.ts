@@ -12,7 +12,7 @@ const bytesMax = 256 * 1024;
 const foldersMax = 64;
 
 /**
- * The nearest `sqlforge.yml`, not above the repository's root. Links and folders do not count.
+ * The closest `sqlforge.yml`, not above the repository's root. Links and folders do not count.
  * Returns null if none exists.
  */
 export function findSqlforge(cwd: string): string | null {
@@ -21,7 +21,7 @@ export function findSqlforge(cwd: string): string | null {
     const path = join(folder, fileName);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat?.isFile() === true) return stat.size <= bytesMax ? path : null;
-    // A worktree's root holds a file of this name, a repository's root a folder.
+    // At a worktree's root this name is a file, at a repository's root a folder.
     if (existsSync(join(folder, '.git'))) return null;
     const parent = dirname(folder);
     if (parent === folder) return null;
@@ -31,7 +31,7 @@ export function findSqlforge(cwd: string): string | null {
 }
 
 /**
- * Only a plain name at the top level is taken; everything else is refused and never reaches an
+ * Accepts only a plain name at the top level. Everything else is refused and never becomes an
  * argument.
  */
 export function defaultEnvironment(text: string): SqlforgeEnvironment {

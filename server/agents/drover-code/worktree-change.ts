@@ -1,4 +1,4 @@
-// Did a run leave anything in its worktree? Asked only when its policy refused a tool, to tell a
+// Whether a run changed its worktree. Only checked if its policy refused a tool, to distinguish a
 // refusal from a success.
 
 import { runToEnd } from '../../platform/run-to-end.ts';
@@ -11,7 +11,7 @@ async function git(cwd: string, args: readonly string[], env: Environment): Prom
   const { PATH = '', HOME = '' } = env as { PATH?: string; HOME?: string };
   const { stdout, code, problem } = await runToEnd({
     program: 'git',
-    // The worktree's own settings must start no program of theirs.
+    // The worktree's own settings must not start a program.
     args: ['-c', 'core.fsmonitor=false', ...args],
     cwd,
     env: { PATH, HOME, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' },
@@ -23,7 +23,7 @@ async function git(cwd: string, args: readonly string[], env: Environment): Prom
   return problem === null && code === 0 ? stdout.toString('utf8').trim() : null;
 }
 
-/** The commit of a worktree; null outside a repository. */
+/** The commit of a worktree; null outside of a repository. */
 export function readHead(cwd: string, env: Environment): Promise<string | null> {
   return git(cwd, ['rev-parse', '--verify', 'HEAD'], env);
 }

@@ -1,4 +1,4 @@
-// Asks a model for the plan of a design, checks it, and lets the model correct it once.
+// Asks a model to plan a design, checks the plan, and lets the model correct it once.
 
 import { err, failure, ok, type Result } from '../../core/failure.ts';
 import { checkPlan, type PlanOptions } from '../../core/spec/spec-check.ts';
@@ -17,11 +17,11 @@ export interface PlanTalk {
   readonly prompt: string;
   readonly planOptions: PlanOptions;
   readonly signal: AbortSignal;
-  /** Called before the model is asked again, with the fault. */
+  /** Called with the fault before the model is asked again. */
   readonly onCorrection: (fault: string) => void;
 }
 
-/** `unusable`: the model has answered, and no answer was a plan. */
+/** `unusable`: the model answered, but no answer was a plan. */
 export type PlanTalkEnd =
   | { readonly kind: 'planned'; readonly asked: AskedPlan }
   | { readonly kind: 'unusable'; readonly fault: string };

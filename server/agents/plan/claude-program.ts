@@ -1,5 +1,4 @@
-// A plan from the installed Claude Code, without a screen: for people who have a login there and no
-// key.
+// Gets a plan from the installed Claude Code in print mode, for users with a login but no key.
 
 import { randomUUID } from 'node:crypto';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
@@ -28,12 +27,12 @@ const maxOutputBytes = 8 * 1024 * 1024;
 const reasonCharactersMax = 500;
 
 /**
- * Planning reads at most: nothing is written, started or fetched. Named one by one, for new
- * versions bring new tools.
+ * Planning may only read: nothing is written, started or fetched. Allowed by name, because new
+ * versions add tools.
  */
 const toolsAllowed = 'Read,Glob,Grep';
 
-/** The prompt is not among them: arguments are visible to everybody on the machine. */
+/** Excludes the prompt, because all users of the machine can see arguments. */
 function programArguments(model: string | null): string[] {
   return [
     '-p',

@@ -1,5 +1,5 @@
-// A plan from a model provider's API, through Anthropic's own library: any address that speaks its
-// Messages API.
+// Gets a plan from a model provider's API, through Anthropic's library. Any server with the
+// Messages API works.
 
 import Anthropic from '@anthropic-ai/sdk';
 import { err, failure, ok, type Failure, type Result } from '../../core/failure.ts';
@@ -11,10 +11,10 @@ export interface ModelApiAccess {
   readonly credential:
     | { readonly kind: 'key'; readonly value: string }
     | { readonly kind: 'token'; readonly value: string };
-  /** Null uses the provider's own address. */
+  /** Null = use the provider's own URL. */
   readonly baseUrl: string | null;
   readonly model: string;
-  /** Applied to everything that is shown: errors of an API may repeat the request. */
+  /** Applied to everything that is shown, because API errors may repeat the request. */
   readonly mask: (text: string) => string;
 }
 
@@ -31,7 +31,7 @@ export function createModelApi(access: ModelApiAccess): PlanModel {
   const { credential, baseUrl, model } = access;
   const client = new Anthropic({
     ...(credential.kind === 'key' ? { apiKey: credential.value } : { authToken: credential.value }),
-    // Always passed, or the library would read the environment of this process.
+    // Always passed, because the library would otherwise read this process's environment.
     baseURL: baseUrl ?? 'https://api.anthropic.com',
     maxRetries: retriesMax,
     timeout: timeoutMs,
@@ -70,8 +70,8 @@ export function createModelApi(access: ModelApiAccess): PlanModel {
         try {
           return answerOf(await send(question, choice, signal));
         } catch (error) {
-          // A model that always thinks first accepts no forced tool: the prompt asks it to use the
-          // tool.
+          // A model that always thinks first accepts no forced tool, so the prompt asks it to use
+          // the tool.
           const mayBeChoice = choice.type === 'tool' && error instanceof Anthropic.BadRequestError;
           if (!mayBeChoice) return failed(access, error, deadline.aborted);
         }
@@ -121,7 +121,7 @@ function late({ baseUrl }: ModelApiAccess): Failure {
   return failure('timeout', text);
 }
 
-/** An address that is safe to show: a proxy's address may contain a password. */
+/** A URL that is safe to show, because a proxy's URL may contain a password. */
 function placeOf(baseUrl: string | null): string {
   if (baseUrl === null) return 'The Anthropic API';
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : 'The address in ANTHROPIC_BASE_URL';
@@ -158,7 +158,7 @@ function failureOf({ baseUrl, model }: ModelApiAccess, error: unknown): Failure 
   }
 }
 
-/** The provider's own sentence, if any, on one line and short. */
+/** The provider's own sentence, if any, as one short line. */
 function reasonOf(error: unknown): string {
   const body = error instanceof Anthropic.APIError ? (error.error as unknown) : null;
   const inner = (body as { readonly error?: { readonly message?: unknown } } | null)?.error

@@ -2,7 +2,7 @@
 
 import type { Result } from '../../core/failure.ts';
 
-/** An answer that could not be used, and the reason. */
+/** An answer that could not be used, with the reason. */
 export interface RefusedAnswer {
   readonly answer: string;
   readonly complaint: string;
@@ -27,7 +27,7 @@ export interface PlanAnswer {
 }
 
 export interface PlanModel {
-  /** Who answers, for people: `claude-opus-5-5`, or the program. */
+  /** For people: `claude-opus-5-5`, or the program. */
   readonly name: string;
   /** Never rejects for failures of the model, the network or the program. */
   ask(question: PlanQuestion, signal: AbortSignal): Promise<Result<PlanAnswer>>;

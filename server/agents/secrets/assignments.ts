@@ -1,35 +1,38 @@
-// Assignments of random-looking values to names that suggest secrets, in any language: secrets
-// without a key format.
+// Finds secrets without a key format: assignments of random-looking values to names that suggest
+// secrets, in any language.
 
-/** Longer values are data, and shorter ones could be words. */
+/** Longer values are data; shorter ones could be words. */
 const valueLengths = { min: 16, max: 256 };
-/** Bits per character; words and identifiers have fewer. */
+/** Bits per character. Words and identifiers have fewer. */
 const entropyMin = 3.5;
-/** Hexadecimal digits hold 4 bits at most: of 32 random ones, one in five has less than 3.5. */
+/**
+ * Hexadecimal digits contain at most 4 bits each; one in five sequences of 32 random ones has less
+ * than 3.5 on average.
+ */
 const hexEntropyMin = 3;
 
 const namePart =
   '(?:api|access|auth|client|deploy|encryption|master|private|secret|service|signing|webhook)?[_.-]?(?:key|secret|token|passw(?:or)?d|passwd|passphrase|pwd|credentials?)';
 const valuePart = `[\\w+/=.~@!#%^&*?:-]{${valueLengths.min},${valueLengths.max}}`;
 /**
- * `name = "value"`, `"name": "value"`, `name => 'value'`, and without quotes to the end of a line
- * (`.env`, YAML, INI).
+ * Matches `name = "value"`, `"name": "value"`, `name => 'value'`, and unquoted values up to the end
+ * of the line (`.env`, YAML, INI).
  */
 const assignment = new RegExp(
   `([\\w.-]{0,40}${namePart})["'\`\\]]{0,2}\\s{0,4}(?::=|=>|[:=])\\s{0,4}(?:(["'\`])(${valuePart})\\2|(${valuePart})\\s*$)`,
   'gim',
 );
 
-/** A name whose value is public, or a digest. */
+/** A name whose value is public or a digest. */
 const harmlessName =
   /public|hash|digest|integrity|checksum|fingerprint|sha\d|token[_.-]?(?:type|limit|count|max|url|uri|id|name)|max[_.-]?token|primary|foreign|sort|cache|react|i18n|css|class|selector/i;
 const placeholder =
   /example|sample|dummy|change|replace|placeholder|redacted|hidden|your|insert|todo|fake|mock|test|foo|bar|lorem|secret|passw|token|key|[x*0]{6,}|1234567|abcdef|\.\.\./i;
-/** The fingerprint of a public key, as its owners print it. */
+/** The fingerprint of a public key in its usual format. */
 const fingerprint = /^[\dA-F]{40}$/;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** The values, in their order in the text. */
+/** The values in text order. */
 export function assignedSecrets(text: string): readonly string[] {
   const found: string[] = [];
   for (const [, name = '', , quoted, bare] of text.matchAll(assignment)) {
@@ -49,7 +52,7 @@ function looksRandom(value: string): boolean {
   return entropyOf(value) >= (/^[\da-f]+$/i.test(value) ? hexEntropyMin : entropyMin);
 }
 
-/** Shannon's, in bits for each character. */
+/** Shannon entropy in bits per character. */
 export function entropyOf(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);

@@ -1,12 +1,14 @@
-// Searches contents for secrets: known values in any usual encoding; keys by their format;
-// random-looking assignments. It finds secrets that were left by mistake. It cannot find
-// deliberately hidden ones (for example encrypted).
+// Searches contents for secrets: known values in common encodings, keys by their format, and
+// random-looking assignments. Finds secrets that were left by mistake, but not deliberately hidden
+// (for example encrypted) ones.
 
 import { assignedSecrets } from './assignments.ts';
 import { credentialsInSettings } from './tool-settings.ts';
 import { type KnownSecret, writtenForms } from './known-secrets.ts';
 
-/** A secret in a content: its kind, for a sentence, and a text that identifies the same secret. */
+/**
+ * A secret found in content: its kind, for a sentence, and a text that identifies the same secret.
+ */
 export interface SecretFound {
   readonly what: string;
   readonly id: string;
@@ -14,23 +16,23 @@ export interface SecretFound {
 
 export type SecretSearch = (content: Buffer, path: string) => Promise<readonly SecretFound[]>;
 
-/** Characters; of a longer content the rest is only searched for values that are known. */
+/** In characters. The rest of a longer content is only searched for known values. */
 const searchedMax = 1024 * 1024;
-/** The first bytes, which show whether a content is binary. */
+/** The first bytes, which show whether content is binary. */
 const beginning = 8_000;
-/** Characters that a value has to have before its presence in a file means anything. */
+/** A value must be at least this long (characters) for its presence in a file to mean anything. */
 const lengthMin = 8;
 /**
- * Texts that names of variables and people's files contain too: holding files for them would hold
+ * Texts that are also ordinary variable names or files. Holding files because of them would hold
  * half a project.
  */
 const ordinary = /^(?:[a-z]{1,15}|[A-Z]{1,15}|\d{1,11}|(?:~|\.{1,2})?\/\S*)$/;
 
-/** Written by programs, random-looking throughout. */
+/** Generated files, which look random throughout. */
 const generated =
   /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|deno\.lock|Cargo\.lock|go\.(?:sum|mod)|poetry\.lock|uv\.lock|Pipfile\.lock|Gemfile\.lock|composer\.lock|Package\.resolved|packages\.lock\.json|flake\.lock|mix\.lock|pubspec\.lock|[^/]+\.(?:map|svg|min\.js|min\.css|snap))$/i;
 
-/** `mayLookLike`: paths of which only values that are known count. */
+/** `mayLookLike`: paths in which only known values count. */
 export function secretSearch(
   known: readonly KnownSecret[],
   mayLookLike: (path: string) => boolean = () => false,
@@ -51,7 +53,7 @@ export function secretSearch(
   };
 }
 
-/** Text of any encoding in which its letters are single bytes or pairs with a zero. */
+/** Decodes text in any encoding whose letters are single bytes or pairs with a zero. */
 function textOf(content: Buffer): string | null {
   if (!content.subarray(0, beginning).includes(0)) return content.toString('utf8');
   const isWide = content.length >= 2 && (content[0] === 0xff || content[0] === 0xfe);
@@ -73,8 +75,8 @@ function knownIn(content: Buffer, secrets: readonly KnownSecret[]): readonly Sec
 }
 
 /**
- * Without the characters that cut a value into pieces: line ends, blanks, quotes, signs of joining,
- * and the zeros of UTF-16.
+ * Removes the characters that split a value into pieces: line ends, blanks, quotes, concatenation
+ * signs, and the zeros of UTF-16.
  */
 function joined(text: string): string {
   return text.replace(/[\s"'`+\\,\0]+/g, '');

@@ -1,5 +1,5 @@
-// Keys that are recognized by their format: secretlint's rules, and formats that it has no rule
-// for. Loaded when first needed.
+// Keys that are recognized by their format: secretlint's rules, and formats for which it has no
+// rule. Loaded on demand.
 
 import type {
   SecretLintRuleContext,
@@ -16,13 +16,13 @@ export interface KeyFound {
 }
 
 /**
- * Rules for comments that switch rules off, which agents may write too; and rules for texts that
- * are not secrets.
+ * Excludes rules for comments that switch rules off, which agents may write too, and rules for
+ * texts that are not secrets.
  */
 const leftOutRules = new Set(['@secretlint/secretlint-rule-filter-comments']);
 const leftOutMessages = new Set(['AWSAccountID']);
 
-/** Secrets as documents and tests write them. */
+/** Placeholder secrets as in documentation and tests. */
 const made =
   /example|eyJzdWIiOiIxMjM0NTY3ODkw|x{6,}|\*{4,}|0{8,}|1234567|abcdefg|\byour[-_]|<[\w -]+>|\$\{|%[sd]|changeme/i;
 /** Machines and services that only this machine reaches, or that do not exist. */
@@ -68,7 +68,7 @@ function isUrl(rule: SecretLintRuleCreator, messageId: string): boolean {
   return messageId.endsWith('Connection') || rule.meta.id.endsWith('-basicauth');
 }
 
-/** `STRIPE_SECRET_KEY_LIVE`, `GITHUB_TOKEN`, `AWSSecretAccessKey` as words. */
+/** Converts `STRIPE_SECRET_KEY_LIVE`, `GITHUB_TOKEN` or `AWSSecretAccessKey` to words. */
 function kindOf(rule: SecretLintRuleCreator, messageId: string): string {
   if (isUrl(rule, messageId)) return 'password in a URL';
   const maker = rule.meta.id.replace(/^.*secretlint-rule-/, '');

@@ -1,31 +1,31 @@
-// Which values are secret, by the names of their variables, and the forms in which a secret value
-// may be written.
+// Determines which values are secret, by the names of their variables, and the forms in which a
+// secret may be written.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface KnownSecret {
-  /** Name of the variable or the setting; safe to show. */
+  /** Name of the variable or the setting, which may be shown. */
   readonly name: string;
   readonly value: string;
 }
 
-/** Anywhere in a name, as in the command's contract. */
+/** Matches anywhere in a name, as in the command's contract. */
 const secretWord = /KEY|TOKEN|SECRET|PASSWORD/i;
-/** A part of a name between underscores, or its end. */
+/** Matches a part of a name between underscores, or its end. */
 const passwordPart = /(?:PASS|PASSWD|PWD|PASSPHRASE|PASSCODE)(?:_|$)/i;
 const secretPart =
   /(?:^|_)(?:PATS?|CREDS?|CREDENTIALS?|AUTH|AUTHORIZATION|COOKIES?|DSN|WEBHOOKS?|PRIVATE|SESSION|SESSID|APIKEY|BEARER)(?:_|$)/i;
-/** The current and former folder of a shell. */
+/** The current and previous folder of a shell. */
 const folderNames = /^(?:PWD|OLDPWD)$/i;
 
-/** Shorter values would hide ordinary words. */
+/** Masking shorter values would hide ordinary words. */
 export const secretLengthMin = 6;
-/** In its encoded forms, a shorter value could be a part of anything. */
+/** In encoded form, a shorter value could be part of anything. */
 const encodedLengthMin = 8;
 
 /**
- * Secret values of an environment: by their names, as passwords inside URLs, and as secrets inside
- * JSON.
+ * Secret values of an environment: by variable name, as passwords inside URLs, and as secrets
+ * inside JSON.
  */
 export function knownSecrets(environment: Environment): readonly KnownSecret[] {
   const found = new Map<string, KnownSecret>();
@@ -47,7 +47,7 @@ function valuesOf(name: string, value: string): readonly string[] {
   return inside;
 }
 
-/** The path of a socket or file that contains a secret is not a secret. */
+/** The path of a socket or a file with a secret is not itself a secret. */
 function isPath(value: string): boolean {
   return /^(?:~|\.{1,2})?\/[^\s:]*$/.test(value) || /^[A-Za-z]:\\/.test(value);
 }
@@ -57,7 +57,7 @@ function isWord(value: string): boolean {
 }
 
 /**
- * Both as written in a URL and as typed; a user without a password is a key (as in Sentry's DSN) if
+ * Both as written in a URL and as typed. A user without a password is a key (as in Sentry's DSN) if
  * it is long.
  */
 function passwordsOf(value: string): readonly string[] {
@@ -96,12 +96,12 @@ function secretsBelow(value: unknown, name: string, depth: number): readonly str
 }
 
 /**
- * Every way in which a value is commonly written: as it is, quoted, by its lines, in base64, in
- * UTF-16, in hexadecimal, in a URL, in HTML, spaced, reversed.
+ * All common forms of a value: plain, quoted, by its lines, in base64, in UTF-16, in hexadecimal,
+ * in a URL, in HTML, spaced, reversed.
  */
 export function writtenForms(secret: string): readonly string[] {
   const forms = new Set<string>();
-  // Output is framed in lines, so each line of a longer value counts as well.
+  // Output is split into lines, so each line of a longer value also counts.
   for (const value of [secret, ...secret.split(/\r?\n/)]) {
     if (value.trim().length < secretLengthMin) continue;
     forms.add(value);
@@ -173,6 +173,6 @@ function base64Inside(bytes: Buffer, offset: number): string {
   const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
   const text = padded.toString('base64').replace(/=+$/, '');
   const isCut = padded.length % 3 !== 0;
-  // The characters at both ends hold bits of their neighbours too.
+  // The characters at both ends also contain bits of their neighbors.
   return text.slice(offset === 0 ? 0 : offset + 1, isCut ? -1 : undefined);
 }

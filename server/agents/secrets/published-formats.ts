@@ -1,6 +1,6 @@
-// Beginnings of keys that their makers have published, so that such keys can be found.
+// Prefixes of keys that their vendors have published so that such keys can be found.
 
-/** For which secretlint has no rule. */
+/** Formats for which secretlint has no rule. */
 export const moreFormats: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['JSON web token', /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}/g],
   ['Google API key', /\bAIza[\w-]{35}\b/g],
@@ -17,7 +17,7 @@ export const moreFormats: readonly (readonly [what: string, pattern: RegExp])[] 
   ['Supabase token', /\bsbp_[\da-f]{40}\b/g],
   ['Terraform token', /\b[A-Za-z\d]{14}\.atlasv1\.[\w-]{60,}/g],
   ['age key', /\bAGE-SECRET-KEY-1[A-Z\d]{58}\b/g],
-  // The rule for keys knows none as short as Ed25519's.
+  // Its rule for keys requires more characters than Ed25519's have.
   [
     'private key',
     /-----BEGIN (?:[A-Z\d]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\r|\\n){1,6}[A-Za-z\d+/=]{32,}/g,
@@ -25,7 +25,10 @@ export const moreFormats: readonly (readonly [what: string, pattern: RegExp])[] 
   ['PuTTY key', /\bPuTTY-User-Key-File-\d[^]{0,2000}?Private-Lines: \d+\s+[A-Za-z\d+/=]{20,}/g],
 ];
 
-/** Those for which it has one, in short: masking reads every line, and does not load its rules. */
+/**
+ * Short forms of formats for which it has a rule, because masking reads every line and does not
+ * load its rules.
+ */
 const commonFormats: readonly RegExp[] = [
   /\b(?:AKIA|ASIA)[A-Z\d]{16}\b/,
   /\bgh[oprsu]_[A-Za-z\d]{36,255}\b/,
@@ -40,7 +43,7 @@ const commonFormats: readonly RegExp[] = [
   /-----BEGIN (?:[A-Z\d]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[rn]|[A-Za-z\d+/=])+(?:-----END [A-Z\d ]+-----)?/,
 ];
 
-/** All of them. */
+/** All formats. */
 const keys = new RegExp(
   [...commonFormats, ...moreFormats.map(([, pattern]) => pattern)]
     .map(({ source }) => source)
@@ -48,7 +51,7 @@ const keys = new RegExp(
   'g',
 );
 
-/** Letters that one of them cannot be without: most text has none, and is passed on at once. */
+/** Letters that each of them contains. Most text has none of these and is passed on at once. */
 const telling =
   /A[KS]IA|gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|hooks\.slack|npm_|sk-ant|sk-proj|k_live_|hf_|PRIVATE KEY|\.eyJ|AIza|GOCSPX-|pypi-|AccountKey|do[opr]_v1|ATATT3|discord|:AA|key-|NRAK-|sntry|sbp_|\.atlasv1|AGE-SEC|PuTTY-/;
 
@@ -56,5 +59,5 @@ export function withoutKeys(text: string, instead: string): string {
   return telling.test(text) ? text.replace(keys, instead) : text;
 }
 
-/** Characters; a longer key that a piece of output cuts in two is hidden in part. */
+/** In characters. A longer key that is split between two pieces of output is only partly hidden. */
 export const keyLengthMax = 256;

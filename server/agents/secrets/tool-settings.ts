@@ -1,8 +1,8 @@
-// Credentials in settings files of package managers, which projects commit: such a file is held
-// because of its content, never because of its name. Any literal password counts there, even a weak
-// one.
+// Finds credentials in settings files of package managers, which projects commit. Such a file is
+// held because of its content, never because of its name. Any literal password counts in them, even
+// a weak one.
 
-/** Matches the last part of a path. */
+/** Matches the last segment of a path. */
 const settingsFile =
   /^(?:\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmrc|bunfig\.toml|\.bunfig\.toml|pip\.(?:conf|ini)|\.pypirc|\.condarc|\.envrc|nuget\.config|gradle\.properties|settings\.xml|auth\.json|poetry\.toml|uv\.toml|\.gemrc)$/i;
 
@@ -18,11 +18,11 @@ const assigned = new RegExp(
 const inXml =
   /<add\s+key="[^"]*(?:password|token|apikey)[^"]*"\s+value="([^"]+)"|<(?:password|passphrase|privateKey)>([^<]+)</gi;
 
-/** Read from elsewhere when the file is used, or written to show the form. */
+/** Read from elsewhere when the file is used, or written as an example. */
 const placeholder =
   /^(?:true|false|null|none|""|'')$|[$%`]|\{[\w.{]|<[\w -]+>|^(?:x+|\*+|\.+|…)$|^(?:your|changeme|example|placeholder|todo|redacted|dummy|token|password|secret)\b/i;
 
-/** The values, in their order in the text; none for a file of another name. */
+/** The values in text order; empty for a file with another name. */
 export function credentialsInSettings(text: string, path: string): readonly string[] {
   if (!settingsFile.test(path.slice(path.lastIndexOf('/') + 1))) return [];
   const values = [...text.matchAll(assigned), ...text.matchAll(inXml)].map((found) =>

@@ -1,4 +1,4 @@
-// Takes pending workflows as far as the limits of their queues allow, in one transaction.
+// Claims pending workflows up to the limits of their queues, in one transaction.
 
 import type { QueueLimits } from '../port.ts';
 import type { Claimable } from '../workflow-rows.ts';
@@ -7,7 +7,7 @@ import type { ClaimedRow, Db } from './statements.ts';
 
 export interface ClaimWorkRequest extends Claimable {
   readonly limits: ReadonlyMap<string, QueueLimits>;
-  /** How many run in this process already. */
+  /** How many workflows already run in this process. */
   readonly runningByQueue: ReadonlyMap<string, number>;
   readonly owner: string;
   readonly leaseExpiresAt: number;
@@ -16,11 +16,11 @@ export interface ClaimWorkRequest extends Claimable {
 
 export interface ClaimedWork {
   readonly row: ClaimedRow;
-  /** Everything that earlier runs of the workflow have stored. */
+  /** All results that earlier runs of the workflow stored. */
   readonly memos: Map<string, string | null>;
 }
 
-/** At most this many of one queue are claimed in one transaction, so that it stays short. */
+/** Maximum number of workflows per queue claimed in one transaction, so that it stays short. */
 const claimBatch = 64;
 
 /** `more`: a queue had at least a full batch, so claim again. */
@@ -31,8 +31,8 @@ export async function claimWork(
   const open: { readonly queue: string; readonly room: number }[] = [];
   for (const queue of await statements.queuesWithPending(db)) {
     const room = roomHere(request, queue);
-    // Checked again below. Here it saves a transaction for a full queue, as a line's queue is
-    // during each landing; the end of a workflow triggers another claim.
+    // Checked again below. Checking here saves a transaction for a full queue, which a line's queue
+    // is during each landing. The end of a workflow triggers another claim.
     if (room > 0 && (await roomEverywhere(db, request, queue)) > 0) open.push({ queue, room });
   }
   if (open.length === 0) return { claimed: [], more: false };
@@ -66,7 +66,7 @@ async function withMemos(db: Db, rows: readonly ClaimedRow[]): Promise<readonly 
   const work = new Map(
     rows.map((row) => [row.id, { row, memos: new Map<string, string | null>() }]),
   );
-  // A first claim has nothing to find.
+  // A first claim has no stored results.
   const again = rows.filter((row) => row.epoch > 1).map((row) => row.id);
   if (again.length > 0) {
     for (const step of await statements.readSteps(db, again)) {

@@ -1,10 +1,9 @@
-// The embedded adapter of the durable port: workflows, steps and leases in the SQLite file of the
-// store.
+// The embedded adapter of the durable port: workflows, steps and leases in the store's SQLite file.
 //
-// It finds work immediately when this process starts or is notified or a workflow ends, and within
-// a second when another process added it. One slow tick does everything that depends on time: it
-// renews leases, reads cancel requests, takes over the workflows of dead processes, and checks for
-// the ends that callers wait for.
+// It finds work at once when this process starts, is notified or ends a workflow, and within a
+// second when another process added it. One slow tick does everything that depends on time: it
+// renews leases, reads cancel requests, takes over workflows of dead processes, and checks for the
+// ends that callers wait for.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Kysely, Transaction } from 'kysely';
@@ -25,30 +24,28 @@ export interface EmbeddedOptions<Tables extends DurableTables> {
   readonly db: Kysely<Tables>;
   readonly clock: Clock;
   /**
-   * Names this process in the rows it owns; `processIdentity()` outside tests. Never used twice.
+   * Identifies this process in the rows that it owns; `processIdentity()` outside of tests. Never
+   * reused.
    */
   readonly processId: string;
   /**
-   * False only if that process has certainly ended; `isProcessAlive` of process-identity.ts outside
-   * tests.
+   * Returns false only if that process has certainly ended; `isProcessAlive` of process-identity.ts
+   * outside of tests.
    */
   readonly isProcessAlive: (processId: string) => boolean;
   readonly leaseMs: number;
   /**
-   * For crash tests: called when a step or commit has been stored, before its result is given out.
+   * For crash tests: called when a step or commit has been stored, before its result is returned.
    */
   readonly crashPoint?: (workflowId: string, stepName: string) => void;
-  /**
-   * Called with database errors that happen outside a caller's request. The adapter retries on its
-   * own.
-   */
+  /** Called with database errors outside of a caller's request. The adapter retries by itself. */
   readonly onTrouble?: (error: unknown) => void;
 }
 
 export interface EmbeddedDurable<Tx> extends Durable<Tx> {
   /**
-   * Deletes the steps of workflows that succeeded longer ago than this, in small batches. Answers
-   * how many.
+   * Deletes the steps of workflows that succeeded longer ago than this, in small batches. Resolves
+   * with their number.
    */
   forget(olderThanMs: number): Promise<number>;
 }
@@ -68,18 +65,18 @@ export function createEmbeddedDurable<Tables extends DurableTables>(
   return new EmbeddedAdapter<Transaction<Tables>>(options as unknown as AdapterOptions);
 }
 
-/** The same options, seen with our own tables only. */
+/** The same options, typed with only our own tables. */
 type AdapterOptions = EmbeddedOptions<DurableTables>;
 
 class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDurable<Tx> {
   readonly #options: AdapterOptions;
   readonly #context: RunContext;
-  /** Keyed by workflow id. A run that lost its lease stays until its body has returned. */
+  /** By workflow id. A run that lost its lease stays until its body has returned. */
   readonly #running = new Map<string, Running<Tx>>();
-  /** True if a caller has asked to look for work since the last look started. */
+  /** True if a caller has requested a look for work since the last one started. */
   #lookAgain = false;
   #looking: Promise<void> | null = null;
-  /** Workflows are not part of the request that wakes them. */
+  /** Workflows must not run in the asynchronous context of the request that wakes them. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #leasesExpireAt = 0;
 
@@ -107,7 +104,7 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
     const marked = await statements.requestCancel(this.db, id, this.#now());
     if (marked === null) return;
     if (marked.state === 'cancelled') return this.#settleWaiters([id]);
-    // A row of ours that is not in the map was just claimed by the claim in progress.
+    // A row that is ours but not in the map is being claimed by the current claim.
     if (marked.owner === this.#options.processId && !this.#running.has(id)) await this.#looking;
     const running = this.#running.get(id);
     if (running !== undefined) {
@@ -163,9 +160,9 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
     return this.#options.clock.now();
   }
 
-  /** Claims until no further look was requested. Only one such loop runs at a time. */
+  /** Claims until no further look is requested. Only one such loop runs at a time. */
   async #claimWhileAsked(): Promise<void> {
-    // So that `#looking` is set before the first look, whatever that does synchronously.
+    // Ensures that `#looking` is set before the first look, even if that acts synchronously.
     await Promise.resolve();
     while (this.#lookAgain && !this.isClosed) {
       this.#lookAgain = false;
@@ -243,8 +240,8 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
       const row = await statements.finish(this.db, fence, outcome, this.#now());
       if (row !== null && isEnded(row)) this.waiters.settle(toInfo(row, null));
     } catch (error) {
-      // The row stays ours in the file until its lease runs out; then it is claimed again and ends
-      // from its memos.
+      // The row stays ours in the file until its lease expires. It is then claimed again and ends
+      // from its stored results.
       this.#options.onTrouble?.(error);
     }
   }
@@ -266,8 +263,8 @@ class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDura
   }
 
   /**
-   * Renews when a third of the lease has passed, and stops workflows that were taken over or
-   * cancelled by another process.
+   * Renews leases after a third of their time, and stops workflows that another process took over
+   * or canceled.
    */
   async #checkLeases(): Promise<void> {
     const { db, processId, leaseMs } = this.#options;

@@ -1,11 +1,11 @@
-// Names this process so that another one on the same machine can tell whether it still lives.
+// Identifies this process so that another one on the same machine can tell whether it is alive.
 
 import { randomBytes } from 'node:crypto';
 import { thisPlatform } from '../../platform/this-platform.ts';
 
 /**
- * `pid:start:nonce`. The start is `<machine part>.<time>`: the machine part names the boot and the
- * pid namespace, since pids and start times mean something only inside one of each.
+ * `pid:start:nonce`. The start is `<machine part>.<time>`. The machine part identifies the boot and
+ * the pid namespace, because pids and start times are only comparable within one of each.
  */
 export function processIdentity(): string {
   const nonce = randomBytes(6).toString('hex');
@@ -13,8 +13,8 @@ export function processIdentity(): string {
 }
 
 /**
- * False only if the process has certainly ended: then its work is taken over immediately. If in
- * doubt (another boot, another container, an unreadable identity) it counts as alive, and its
+ * Returns false only if the process has certainly ended, so that its work is taken over at once. If
+ * in doubt (another boot, another container, an unreadable identity), it counts as alive and its
  * leases decide.
  */
 export function isProcessAlive(identity: string): boolean {
@@ -41,7 +41,9 @@ function pidExists(pid: number): boolean {
   return !(thisPlatform.hasCheapStartTimes && thisPlatform.processFacts(pid)?.isZombie === true);
 }
 
-/** Returns null if the process does not exist, or if asking costs too much: leases decide then. */
+/**
+ * Returns null if the process does not exist, or if checking is too expensive. Leases then decide.
+ */
 function startOf(pid: number): string | null {
   const facts = thisPlatform.hasCheapStartTimes ? thisPlatform.processFacts(pid) : null;
   return facts === null ? null : `${thisPlatform.bootName()}.${facts.startTime}`;

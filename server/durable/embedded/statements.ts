@@ -1,9 +1,9 @@
-// Every SQL statement of the embedded adapter. Each function is one statement.
+// All SQL statements of the embedded adapter, one per function.
 //
 // The states of a workflow's row: `pending` waits to be claimed; `running` has an owner, an epoch
-// and a lease; `succeeded`, `failed` and `cancelled` have ended. A row leaves `running` by its
-// owner's word, or back to `pending` (to `cancelled`, if that was asked for) when its owner is dead
-// or its lease has run out.
+// and a lease; `succeeded`, `failed` and `cancelled` have ended. Its owner ends a `running` row. If
+// the owner is dead or the lease has expired, it returns to `pending` (or `cancelled`, if that was
+// requested).
 
 import { sql, type Kysely } from 'kysely';
 import type { WorkflowState } from '../port.ts';
@@ -13,7 +13,7 @@ import type { DurableTables } from './tables.ts';
 /** The database, or a transaction on it. */
 export type Db = Kysely<DurableTables>;
 
-/** The conditions that a write on behalf of a running workflow must still meet. */
+/** The conditions that a write for a running workflow must still meet. */
 export interface Fence {
   readonly id: string;
   readonly owner: string;
@@ -51,7 +51,7 @@ export async function readEnded(db: Db, ids: readonly string[]): Promise<readonl
   return rows;
 }
 
-/** The queues that contain pending work: one index look-up per queue, however long it is. */
+/** Queues with pending work. Takes one index lookup per queue, however long it is. */
 export async function queuesWithPending(db: Db): Promise<readonly string[]> {
   const { rows } = await sql<{ queue: string }>`
     with recursive found (queue) as (
@@ -80,7 +80,7 @@ export interface ClaimRequest extends Claimable {
   readonly now: number;
 }
 
-/** Takes the first pending workflows of a queue, in their order. */
+/** Claims the first pending workflows of a queue, in order. */
 export async function claim(db: Db, request: ClaimRequest): Promise<readonly ClaimedRow[]> {
   const { rows } = await sql<ClaimedRow>`
     update workflows
@@ -95,7 +95,7 @@ export async function claim(db: Db, request: ClaimRequest): Promise<readonly Cla
       limit ${request.limit}
     )
     returning seq, id, name, queue, priority, input, epoch`.execute(db);
-  // RETURNING promises no order.
+  // RETURNING guarantees no order.
   return rows.toSorted((a, b) => b.priority - a.priority || a.seq - b.seq);
 }
 
@@ -112,7 +112,7 @@ export async function readSteps(db: Db, ids: readonly string[]): Promise<readonl
   return rows;
 }
 
-/** Stores a step's output, but only while the lease is held. Returns false if it is not. */
+/** Stores a step's output if the lease is held; otherwise returns false. */
 export async function insertStep(
   db: Db,
   fence: Fence,
@@ -142,8 +142,8 @@ export async function mayCommit(db: Db, fence: Fence): Promise<'yes' | 'lost' | 
 }
 
 /**
- * Ends a claim. A cancel that was requested in time overrides the outcome. Returns null if the
- * lease was already lost.
+ * Ends a claim. A cancel that was requested before overrides the outcome. Returns null if the lease
+ * was already lost.
  */
 export async function finish(
   db: Db,
@@ -200,7 +200,7 @@ export async function readHeld(
 
 export interface OwnerRow {
   readonly owner: string;
-  /** When the first of its leases runs out. */
+  /** When the first of its leases expires. */
   readonly first_expiry: number;
 }
 
@@ -211,7 +211,7 @@ export async function readOwners(db: Db): Promise<readonly OwnerRow[]> {
   return rows;
 }
 
-/** Takes running workflows from dead owners and from those whose lease has run out. */
+/** Releases running workflows of dead owners and those whose lease has expired. */
 export async function releaseAbandoned(
   db: Db,
   deadOwners: readonly string[],
@@ -245,7 +245,7 @@ export async function requestCancel(db: Db, id: string, now: number): Promise<Ca
   return rows[0] ?? null;
 }
 
-/** Also withdraws a cancel that its owner has not handled yet: that run then ends as pending. */
+/** Also withdraws a cancel that its owner has not handled yet. That run then ends as pending. */
 export async function resume(db: Db, id: string, now: number): Promise<void> {
   await sql`
     update workflows
@@ -258,8 +258,8 @@ export async function resume(db: Db, id: string, now: number): Promise<void> {
 }
 
 /**
- * Deletes steps of workflows with `afterSeq < seq <= throughSeq` that succeeded before a time. The
- * others may be resumed.
+ * Deletes steps of workflows with `afterSeq < seq <= throughSeq` that succeeded before a time.
+ * Others may be resumed.
  */
 export async function forgetSteps(
   db: Db,

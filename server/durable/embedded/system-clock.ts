@@ -1,4 +1,4 @@
-// The real clock, for everything outside tests and the simulation.
+// The real clock, for everything except tests and the simulation.
 
 import type { Clock } from '../port.ts';
 

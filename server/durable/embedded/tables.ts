@@ -4,7 +4,7 @@ import { sql, type Generated, type Kysely } from 'kysely';
 import type { WorkflowState } from '../port.ts';
 
 export interface WorkflowsTable {
-  /** The order of starting. */
+  /** The starting order. */
   seq: Generated<number>;
   id: string;
   name: string;
@@ -13,12 +13,12 @@ export interface WorkflowsTable {
   /** JSON. */
   input: string;
   state: WorkflowState;
-  /** JSON; null if there is none, or if the body returned nothing. */
+  /** JSON; null if it has not ended or returned nothing. */
   result: string | null;
   error: string | null;
   /** The process that runs it, as the adapter's `processId`. Null unless `running`. */
   owner: string | null;
-  /** Grows with every claim; a write with an older epoch is refused. */
+  /** Increases with every claim. A write with an older epoch is refused. */
   epoch: number;
   lease_expires_at: number | null;
   cancel_requested: number;
@@ -29,7 +29,7 @@ export interface WorkflowsTable {
 export interface WorkflowStepsTable {
   workflow_id: string;
   name: string;
-  /** JSON; null when the step returned nothing. */
+  /** JSON; null if the step returned nothing. */
   output: string | null;
   created_at: number;
 }
@@ -40,8 +40,8 @@ export interface DurableTables {
 }
 
 /**
- * Creates both tables; for a migration of the store, inside its transaction. The indexes over
- * pending and running rows are partial: they stay small however many workflows have ended.
+ * Creates both tables, inside the transaction of a store migration. The indexes on pending and
+ * running rows are partial, so they stay small however many workflows have ended.
  */
 export async function createDurableTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await sql`

@@ -1,20 +1,19 @@
-// Notifies the other processes of the fleet immediately, over LISTEN and NOTIFY.
+// Notifies the fleet's other processes at once, by LISTEN and NOTIFY.
 //
-// A lost notification costs time, never work: every process also polls once a second. Notifications
-// are sent outside the transaction that causes them, because PostgreSQL commits transactions with
-// notifications only one after another.
+// A lost notification costs time but never work, because every process also polls once a second.
+// Notifications are sent outside of the transaction that causes them, because PostgreSQL commits
+// transactions with notifications one at a time.
 
 import type { Pool, PoolClient } from 'pg';
 
 /** The events since the last announcement. */
 export interface News {
-  /** Something is pending. */
+  /** A workflow is pending. */
   readonly work: boolean;
-  /** A running workflow is to be ended. */
+  /** A running workflow must be stopped. */
   readonly cancel: boolean;
   /**
-   * These workflows have ended, so their queues have room. `all`: too many to name, or it is not
-   * known which.
+   * Workflows that have ended, so that their queues have room. `all`: too many to list, or unknown.
    */
   readonly ended: readonly string[] | 'all';
 }
@@ -29,7 +28,7 @@ const reconnectDelaysMs = [100, 500, 1_000, 2_000, 5_000];
 
 export interface AnnouncementsOptions {
   readonly pool: Pool;
-  /** Our own announcements return too; they are skipped. */
+  /** Our own announcements are also received; they are skipped. */
   readonly executorId: string;
   readonly onHeard: (news: News) => void;
   readonly onTrouble: (error: unknown) => void;
@@ -56,7 +55,7 @@ export class Announcements {
     return this.#connecting;
   }
 
-  /** Returns immediately. Messages that arrive during a send go out with the next one. */
+  /** Returns at once. Messages that arrive during a send are sent with the next one. */
   tell(news: Partial<News>): void {
     if (this.#closed) return;
     this.#toTell = joined(this.#toTell, { work: false, cancel: false, ended: [], ...news });
@@ -82,7 +81,7 @@ export class Announcements {
       client.on('notification', ({ payload }) => this.#hear(payload ?? ''));
       this.#client = client;
       await client.query(`listen ${channel}`);
-      // Handles the events that were missed while the connection was down.
+      // Handles events that were missed while the connection was down.
       if (this.#failures > 0) this.#options.onHeard(everything);
       this.#failures = 0;
     } catch (error) {
@@ -115,7 +114,7 @@ export class Announcements {
     if (client === null) return;
     client.removeAllListeners('notification');
     client.removeAllListeners('end');
-    client.on('error', () => undefined); // It may still fail while it is closed.
+    client.on('error', () => undefined); // It may still fail while it is being closed.
     client.release(true);
   }
 
@@ -155,8 +154,8 @@ function payloadOf(from: string, news: News): string {
 }
 
 /**
- * Any client may write to the channel; a message that is not ours only means that something may
- * have happened.
+ * Any client may write to the channel. A foreign message only means that something may have
+ * happened.
  */
 function newsOf(payload: string): { readonly from: string; readonly news: News } {
   try {

@@ -1,4 +1,4 @@
-// Takes pending workflows as far as the limits of their queues allow.
+// Claims pending workflows up to the limits of their queues.
 
 import { sql } from 'kysely';
 import type { QueueLimits } from '../port.ts';
@@ -8,11 +8,11 @@ import type { Db } from './statements.ts';
 
 export interface ClaimRequest extends Claimable {
   readonly limitsOf: (queue: string) => QueueLimits | undefined;
-  /** How many run in this process already. */
+  /** How many workflows already run in this process. */
   readonly runningByQueue: ReadonlyMap<string, number>;
   readonly executorId: string;
   readonly applicationVersion: string;
-  /** Fences everything that is claimed now; never used twice. */
+  /** Fences everything claimed now. Never reused. */
   readonly token: string;
 }
 
@@ -28,7 +28,7 @@ interface ClaimedRow {
   readonly created_at: string;
 }
 
-/** At most this many of one queue are claimed in one transaction, so that it stays short. */
+/** Maximum number of workflows per queue claimed in one transaction, so that it stays short. */
 const claimBatch = 64;
 
 /** `more`: a queue had at least a full batch, so claim again. */
@@ -63,8 +63,8 @@ async function claimOfQueue(
   const concurrency = request.limitsOf(queue)?.concurrency;
   if (concurrency === undefined) return claim(db, request, queue, limit);
   return db.transaction().execute(async (tx) => {
-    // One claimer of this queue at a time counts the running workflows of all processes; it holds
-    // the lock until its claim counts.
+    // Only one claimer of this queue at a time counts the running workflows of all processes. It
+    // holds the lock until its claim is visible.
     await sql`select pg_advisory_xact_lock(hashtext('drover queue'), hashtext(${queue}))`.execute(
       tx,
     );
@@ -73,7 +73,7 @@ async function claimOfQueue(
   });
 }
 
-/** The queues that contain pending work: one index look-up per queue, however long it is. */
+/** Queues with pending work. Takes one index lookup per queue, however long it is. */
 async function queuesWithPending(db: Db): Promise<readonly string[]> {
   const { rows } = await sql<{ queue: string }>`
     with recursive found (queue) as (
@@ -97,9 +97,9 @@ async function countRunning(db: Db, queue: string): Promise<number> {
 }
 
 /**
- * Takes the first pending workflows of a queue, in their order. A process whose heartbeat has run
- * out takes nothing: it would lose it at once. The inner select is materialized since PostgreSQL
- * may run a subquery with a limit twice.
+ * Claims the first pending workflows of a queue, in order. A process whose heartbeat has expired
+ * claims nothing, because it would lose it at once. The inner select is materialized, because
+ * PostgreSQL may run a subquery with a limit twice.
  */
 async function claim(
   db: Db,
@@ -131,7 +131,7 @@ async function claim(
     returning ws.workflow_uuid as id, ws.queue_name as queue, ws.priority, ws.created_at`.execute(
     db,
   );
-  // RETURNING promises no order.
+  // RETURNING guarantees no order.
   return rows.toSorted(
     (a, b) => a.priority - b.priority || Number(a.created_at) - Number(b.created_at),
   );

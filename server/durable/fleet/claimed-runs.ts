@@ -1,4 +1,4 @@
-// The workflows that this process has claimed, from the claim to the record of their end.
+// The workflows that this process has claimed, from the claim until their end is recorded.
 
 import { errorText, toJson } from '../json.ts';
 import type { Clock, WorkflowBody } from '../port.ts';
@@ -19,7 +19,7 @@ interface Running<Tx> {
   readonly memos: Map<string, string | null>;
   /** Whether DBOS has called the body, and whether that has returned. */
   body: 'not begun' | 'runs' | 'returned';
-  /** Resolved when the end is recorded, or nothing more is to be. */
+  /** Resolved when the end is recorded, or will not be recorded. */
   readonly abandoned: PromiseWithResolvers<void>;
   readonly ended: PromiseWithResolvers<void>;
 }
@@ -34,15 +34,15 @@ export interface ClaimedRunsOptions<Tx> {
   readonly crashPoint?: ((workflowId: string, stepName: string) => void) | undefined;
   readonly onTrouble: (error: unknown) => void;
   readonly onEnded: (id: string) => void;
-  /** Something has been given up that this process may take itself. */
+  /** Called after a release that this process may claim itself. */
   readonly onRoom: () => void;
 }
 
 export class ClaimedRuns<Tx> {
   readonly #options: ClaimedRunsOptions<Tx>;
-  /** Keyed by workflow id. A run that lost its claim stays until its body has returned. */
+  /** By workflow id. A run that lost its claim stays until its body has returned. */
   readonly #running = new Map<string, Running<Tx>>();
-  /** Abandoned here, but not yet in the database, which was unreachable. */
+  /** Abandoned here but not yet released in the database, which was unreachable. */
   readonly #toGiveUp = new Map<string, Fence>();
   /** Ends DBOS's own waiting for an unreachable database. */
   readonly #closing = new AbortController();
@@ -82,9 +82,8 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * Gives each run the stored results of its workflow's earlier ones: read after the claim has
-   * committed, so that they include everything that the last owner stored before it gave the
-   * workflow up.
+   * Loads the stored results of each run's workflow. Called after the claim has committed, so that
+   * they include everything that the last owner stored before it released the workflow.
    */
   async #recall(entered: readonly Running<Tx>[]): Promise<void> {
     const ids = entered.map(({ fence }) => fence.id);
@@ -94,11 +93,11 @@ export class ClaimedRuns<Tx> {
     }
   }
 
-  /** Aborts a run of ours whose row is marked; resolves when its body has returned. */
+  /** Aborts a run of ours whose row is marked. Resolves when its body has returned. */
   async cancel(fence: Fence): Promise<void> {
     const running = this.#running.get(fence.id);
     running?.run.stop('cancelled');
-    // If no body ran, DBOS was about to record an end, which the mark made it refuse.
+    // If no body ran, DBOS was about to record an end, which the mark prevented.
     if (running?.body !== 'runs') {
       await statements.giveUp(this.#options.db, fence);
       running?.abandoned.resolve();
@@ -106,7 +105,10 @@ export class ClaimedRuns<Tx> {
     await running?.ended.promise;
   }
 
-  /** Others may have taken it over: stops the processes that can be stopped, and ends the rest. */
+  /**
+   * Others may have taken the work over: suspends the processes that can be suspended, and stops
+   * the rest.
+   */
   standStill(): void {
     for (const { run } of this.#running.values()) run.standStill();
   }
@@ -121,8 +123,8 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * Waits for a body however long it takes; for the record of its end only as long as no other
-   * process may take it over.
+   * Waits for bodies without limit, but for the record of their end only as long as no other
+   * process may take over.
    */
   async allEnded(checkEveryMs: number): Promise<void> {
     const { clock, db, executorId, onTrouble, takeOverAfterMs } = this.#options;
@@ -154,7 +156,7 @@ export class ClaimedRuns<Tx> {
     return running;
   }
 
-  /** Until the end is recorded, or the claim given up. Never rejects. */
+  /** Waits until the end is recorded or the claim released. Never rejects. */
   async #follow(running: Running<Tx>, recorded: Promise<unknown> | undefined): Promise<void> {
     const recordedOrNot = recorded?.catch(() => undefined);
     await Promise.race([recordedOrNot, running.abandoned.promise]);
@@ -164,11 +166,11 @@ export class ClaimedRuns<Tx> {
     this.#options.onEnded(running.fence.id);
   }
 
-  /** Called by DBOS. Always throws: the end is recorded before, and DBOS takes it from there. */
+  /** Called by DBOS. Always throws: the end was already recorded, and DBOS reads it. */
   async execute(name: string, fence: Fence, input: unknown): Promise<never> {
     const running = this.#running.get(fence.id);
     if (running?.fence.token !== fence.token) {
-      // The claim was given up before DBOS called the body. It is claimed again.
+      // The claim was released before DBOS called the body. The workflow is claimed again.
       await statements.giveUp(this.#options.db, fence);
       this.#options.onRoom();
       throw dbos.notOursToEnd(fence.id);
@@ -201,8 +203,8 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * We record the end ourselves, under the token as DBOS would: it takes some troubles of the
-   * database for failures of the workflow. Never rejects.
+   * Records the end under the token, as DBOS would. Done here because DBOS treats some database
+   * problems as failures of the workflow. Never rejects.
    */
   async #end({ run, fence }: Running<Tx>, outcome: statements.Outcome | null): Promise<void> {
     if (run.cause === 'lost') return;
@@ -214,7 +216,7 @@ export class ClaimedRuns<Tx> {
       try {
         await statements.finish(this.#options.db, fence, outcome);
       } catch (error) {
-        // It starts again, and finishes from its memos.
+        // It starts again and finishes from its stored results.
         this.#toGiveUp.set(fence.token + fence.id, fence);
         this.#options.onTrouble(error);
       }
@@ -223,7 +225,7 @@ export class ClaimedRuns<Tx> {
 
   /**
    * Never rejects: a claim that could not be released is released by the next check, or taken over
-   * when our heartbeat runs out.
+   * when our heartbeat expires.
    */
   async #giveUp(fence: Fence): Promise<void> {
     try {
@@ -235,14 +237,13 @@ export class ClaimedRuns<Tx> {
   }
 
   /**
-   * Stops workflows that were taken over or cancelled by another process, resumes those that
-   * stood still and are ours, and releases rows that are marked as ours but do not run. Returns
-   * their number. `read`: all claims that this process has in the database, by a read that starts
-   * now.
+   * Stops workflows that another process took over or canceled, resumes suspended ones that are
+   * ours, and releases rows that are marked as ours but do not run. Returns their number. `read`:
+   * all claims of this process in the database, from a read that starts now.
    */
   async check(read: Promise<readonly ClaimRow[]>): Promise<number> {
     const { db, executorId } = this.#options;
-    // Taken at the start of the read, so that a later claim does not count as missing.
+    // Captured when the read starts, so that a later claim does not count as missing.
     const running = [...this.#running.values()];
     const claims = await read;
     const ids = running.map(({ fence }) => fence.id);

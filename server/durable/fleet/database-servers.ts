@@ -1,4 +1,4 @@
-// The servers in one URL (`host1:5432,host2:5432`, in libpq's form): if there are several, each
+// The servers in one URL (`host1:5432,host2:5432`, as in libpq). If there are several, each
 // connection searches for the one that accepts writes.
 
 import { Client, type ClientConfig } from 'pg';
@@ -11,14 +11,14 @@ interface Target {
 
 type Connected = ((error: Error) => void) | ((error: null, client: Client) => void);
 
-/** SQLSTATE `cannot_connect_now`: it passes when the servers have elected a primary. */
+/** SQLSTATE `cannot_connect_now`: ends when the servers have elected a primary. */
 const cannotConnectNow = '57P03';
 const lookMaxMs = 5_000;
 const looksAtWritable: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
 
 /**
- * One URL for each server in `url`, without `target_session_attrs`: Drover always needs the server
- * that accepts writes. Throws an `Error` that does not contain the URL.
+ * One URL per server in `url`, without `target_session_attrs`, because Drover always needs the
+ * server that accepts writes. Throws an `Error` that does not contain the URL.
  */
 export function parseServers(url: string): readonly [string, ...string[]] {
   const match = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^?#]*)(\?[^#]*)?/i.exec(url);
@@ -44,15 +44,16 @@ export function parseServers(url: string): readonly [string, ...string[]] {
 }
 
 /**
- * The driver's client, or for several servers one that searches for the primary each time it
- * connects. Without a server that accepts writes, connecting fails with SQLSTATE 57P03, or with the
- * servers' own error if none of them answers as a standby.
+ * The driver's client or, for several servers, one that searches for the primary at each
+ * connection. Without a server that accepts writes, connecting fails with SQLSTATE 57P03, or with
+ * the servers' own error if none of them responds as a standby.
  */
 export function clientClassFor(servers: readonly [string, ...string[]]): typeof Client {
   const [first, ...others] = servers;
   if (others.length === 0) return Client;
   let looking: Promise<Target> | null = null;
-  // Connections that are made at once ask once; a later one asks again, since servers change roles.
+  // Simultaneous connections share one search. A later one searches again, because servers change
+  // roles.
   const primary = (): Promise<Target> =>
     (looking ??= primaryOf(servers).finally(() => (looking = null)));
   return class extends Client {
@@ -89,7 +90,7 @@ export function clientClassFor(servers: readonly [string, ...string[]]): typeof 
   };
 }
 
-/** Asks all servers at the same time, so that one that never answers delays no caller. */
+/** Asks all servers at the same time, so that one that never responds delays no caller. */
 async function primaryOf(servers: readonly string[]): Promise<Target> {
   const failures: unknown[] = [];
   const asked = servers.map(async (url) => {

@@ -1,9 +1,9 @@
-// The only file that touches DBOS: how its engine is started, the workflows that we register with
-// it, and the five internals that we use (its package exports them as `internal/*`; the version is
-// pinned, and the suite holds us to it).
+// The only file that uses DBOS: starting its engine, the workflows that we register with it, and
+// the five internals that we use (its package exports them as `internal/*`; the version is pinned,
+// and the test suite checks them).
 //
-// DBOS keeps its engine, its registry and its identity in variables of the module: one engine for
-// each process.
+// DBOS keeps its engine, its registry and its identity in module variables, so each process has one
+// engine.
 
 import { DBOS, DBOSWorkflowConflictError, type DLogger } from '@dbos-inc/dbos-sdk';
 import { currentOwnerXid, runWithAbortableDbRetries } from '@dbos-inc/dbos-sdk/internal/context';
@@ -15,12 +15,12 @@ import {
 } from '@dbos-inc/dbos-sdk/internal/system_database';
 import type { Pool } from 'pg';
 
-/** DBOS's own schema, and our name inside it. Part of the SQL texts too, so neither may change. */
+/** DBOS's own schema, and our name inside it. Also part of the SQL texts, so neither may change. */
 export const dbosSchema = 'dbos';
 export const dbosApplication = 'drover';
 
 /**
- * We do not limit how often a workflow may be resumed: machines come and go. DBOS would give up
+ * The number of recoveries is not limited, because machines join and leave. DBOS would give up
  * after 100.
  */
 const recoveryAttemptsMax = 2_000_000_000;
@@ -31,7 +31,7 @@ export interface EngineOptions {
   readonly applicationVersion: string;
 }
 
-/** Runs a body: gets the token of the claim under which DBOS runs it. */
+/** Runs a body with the token of the claim under which DBOS runs it. */
 export type Execute = (
   name: string,
   workflowId: string,
@@ -42,16 +42,16 @@ export type Execute = (
 let launched = false;
 
 /**
- * Creates or migrates the tables of DBOS. Two that do so at the same time disturb each other: see
- * `prepareFleetDatabase`.
+ * Creates or migrates DBOS's tables. Two processes that do so at the same time disturb each other;
+ * see `prepareFleetDatabase`.
  */
 export async function migrateDbos(pool: Pool): Promise<void> {
-  // Its logger class has private fields; the migrations use its four methods only.
+  // Its logger class has private fields, but the migrations only use its four methods.
   const logger = quiet as unknown as Parameters<typeof ensureSystemDatabase>[1];
   await ensureSystemDatabase('', logger, pool, dbosSchema, false);
 }
 
-/** Whether the tables of DBOS are as new as this release needs them. Changes nothing. */
+/** Whether DBOS's tables are new enough for this release. Changes nothing. */
 export async function isDbosMigrated(pool: Pool): Promise<boolean> {
   const logger = quiet as unknown as Parameters<typeof verifySystemDatabase>[1];
   try {
@@ -64,8 +64,8 @@ export async function isDbosMigrated(pool: Pool): Promise<boolean> {
 }
 
 /**
- * Brings the engine up with one DBOS workflow for each name. Its queues stay unused: work is handed
- * to it.
+ * Starts the engine with one DBOS workflow per name. Its queues stay unused, because work is passed
+ * to it directly.
  */
 export async function launchEngine(
   options: EngineOptions,
@@ -98,8 +98,8 @@ export async function launchEngine(
 }
 
 /**
- * DBOS queries the database eight times a second for queues, schedules, delays and time-outs. None
- * of them is used: our claim also takes workflows that DBOS's own tools put into its internal
+ * DBOS queries the database eight times a second for queues, schedules, delays and timeouts, none
+ * of which is used: our claim also takes workflows that DBOS's own tools put into its internal
  * queue.
  */
 async function stopPolling(): Promise<void> {
@@ -130,8 +130,8 @@ export async function shutDownEngine(): Promise<void> {
 
 /**
  * Starts claimed workflows once they are `ready`. Each promise ends when DBOS has recorded the end,
- * which may never happen for one that we abandoned. DBOS waits for an unreachable database until
- * the signal aborts.
+ * which may never happen for an abandoned one. DBOS waits for an unreachable database until the
+ * signal aborts.
  */
 export async function runClaimed(
   ids: readonly string[],
@@ -148,7 +148,7 @@ export async function runClaimed(
     ]);
     const begun = new Map<string, Promise<unknown>>();
     for (const [id, status] of statuses) {
-      // A row that moved on since the claim is not ours to run.
+      // A row that has changed since the claim is not ours to run.
       if (status.status !== 'PENDING') continue;
       const ended = executor
         .executeDequeuedWorkflow(status, token)
@@ -160,12 +160,12 @@ export async function runClaimed(
   });
 }
 
-/** Thrown out of a body to tell DBOS that this execution does not decide how the workflow ends. */
+/** Thrown out of a body so that DBOS does not record an end for this execution. */
 export function notOursToEnd(workflowId: string): Error {
   return new DBOSWorkflowConflictError(workflowId);
 }
 
-/** DBOS's reports about the database are redundant with our own queries to it. */
+/** DBOS's reports about the database are redundant with our own queries. */
 const quiet: DLogger = {
   info: () => undefined,
   debug: () => undefined,

@@ -1,6 +1,6 @@
 // Which processes of the fleet are alive, and taking over the workflows of dead ones.
 //
-// Time is the database's alone: clocks of machines may differ.
+// All times are the database's, because the machines' clocks may differ.
 
 import { sql } from 'kysely';
 import type { Db } from './statements.ts';
@@ -13,7 +13,7 @@ export async function beat(db: Db, id: string, aliveForMs: number): Promise<void
     on conflict (id) do update set expires_at = excluded.expires_at`.execute(db);
 }
 
-/** Takes this process out: it has given up everything. */
+/** Removes this process, which has released everything. */
 export async function leave(db: Db, id: string): Promise<void> {
   await sql`delete from drover_durable.executors where id = ${id}`.execute(db);
 }
@@ -21,19 +21,19 @@ export async function leave(db: Db, id: string): Promise<void> {
 export interface ExecutorRow {
   readonly id: string;
   readonly expired: boolean;
-  /** Differs from heartbeat to heartbeat; empty for a process that is known only from its work. */
+  /** Different for each heartbeat. Empty for a process that is known only from its work. */
   readonly beat: string;
 }
 
-/** `silent`: their heartbeats have run out. `ended`: they have certainly ended, here. */
+/** `silent`: their heartbeats have expired. `ended`: they have certainly ended on this machine. */
 export interface DeadExecutors {
   readonly silent: readonly string[];
   readonly ended: readonly string[];
 }
 
 /**
- * Returns the work of dead processes to the queues. Only one process does so at a time, and each
- * checks again under the lock, so that every claim is taken over once. Returns their number.
+ * Returns the work of dead processes to the queues. Only one process does so at a time, and checks
+ * again under the lock, so that every claim is taken over once. Returns their number.
  */
 export async function takeOver(db: Db, { silent, ended }: DeadExecutors): Promise<number> {
   return db.transaction().execute(async (tx) => {

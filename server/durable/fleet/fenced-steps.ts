@@ -1,6 +1,6 @@
-// The steps of one claim of a fleet. The database itself checks the claim: the statement of a lost
-// claim fails, and with it the whole transaction. So no answer must be waited for between the first
-// statement and the commit (`store/postgres/turn.ts`).
+// The steps of one claim in a fleet. The database itself checks the claim: a statement of a lost
+// claim fails, and with it the whole transaction. So no response needs to be awaited between the
+// first statement and the commit (`store/postgres/turn.ts`).
 
 import type { CommitVerdict, StepStore } from '../run.ts';
 import * as statements from './statements.ts';
@@ -13,7 +13,7 @@ export class FencedSteps<Tx> implements StepStore<Tx> {
   readonly #bodiesDb: Db;
   readonly #fence: Fence;
 
-  /** `bodiesDb`: the same database as bodies see it; their transactions start there. */
+  /** `bodiesDb`: the same database as bodies use it, on which their transactions start. */
   constructor(db: Db, bodiesDb: Db, fence: Fence) {
     this.#db = db;
     this.#bodiesDb = bodiesDb;
@@ -41,7 +41,7 @@ export class FencedSteps<Tx> implements StepStore<Tx> {
     });
     if (output !== lost) return { verdict: 'yes', output };
     const verdict = await statements.mayCommit(this.#db, this.#fence);
-    // The cancel was withdrawn after the statement failed: the transaction runs again.
+    // The cancel was withdrawn after the statement failed, so the transaction runs again.
     return { verdict: verdict === 'yes' ? 'cancelled' : verdict };
   }
 
@@ -68,7 +68,7 @@ export class FencedSteps<Tx> implements StepStore<Tx> {
 
 const lost = Symbol('the claim is lost');
 
-/** The caller chose Tx as the transaction type of the very database it handed us. */
+/** The caller chose Tx as the transaction type of the database that it passed. */
 function asCallersTransaction<Tx>(tx: Db): Tx {
   return tx as unknown as Tx;
 }

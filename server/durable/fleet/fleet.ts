@@ -1,11 +1,11 @@
-// The fleet adapter of the durable port: workflows of DBOS on PostgreSQL, run by any number of
+// The fleet adapter of the durable port: DBOS workflows on PostgreSQL, run by any number of
 // processes and machines.
 //
-// DBOS stores the workflows and runs the bodies. The adapter implements the claim (limits for each
-// process, order, no polling by DBOS), the memos by name in the transaction of the state change,
-// the record of the end, the heartbeats and the takeover. See ADR 13.
+// DBOS stores the workflows and runs the bodies. The adapter implements claims (limits per process,
+// order, no polling by DBOS), results stored by name in the transaction of the state change, the
+// record of the end, heartbeats and takeovers. See ADR 13.
 //
-// NOTIFY announces work immediately; one tick per second does everything that depends on time, and
+// NOTIFY announces work at once. One tick per second does everything that depends on time, and
 // finds missed notifications.
 
 import { randomUUID } from 'node:crypto';
@@ -27,10 +27,12 @@ import { readExecutors, survey } from './survey.ts';
 import type { FleetOptions, FleetDurable } from './fleet-options.ts';
 
 const forgetBatch = 1_000;
-/** An agent that is stopped for longer is ended: its own connections are lost by that time. */
+/**
+ * An agent that is suspended for longer is stopped, because its own connections are lost by then.
+ */
 const stillMaxMs = 120_000;
 
-/** Listens to the fleet from here on; `launch` takes part in it. */
+/** Listens to the fleet from now on. `launch` joins it. */
 export async function createFleetDurable<Tables>(
   options: FleetOptions,
 ): Promise<FleetDurable<Transaction<Tables>>> {
@@ -50,7 +52,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
   #engineRuns = false;
   #callOffExpiry: (() => void) | null = null;
   #aliveUntil = 0;
-  /** When this process lost touch with the database. Null while it is in touch. */
+  /** When this process lost the database. Null while it is connected. */
   #stillSince: number | null = null;
   readonly #heard: HeardExecutors;
   #lastCreatedAt = 0;
@@ -117,7 +119,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
     if (marked === null) return;
     if (marked.status === 'CANCELLED') return this.#tellEnded([id]);
     if (marked.executor === this.#options.executorId) {
-      // A row of ours that does not run here was just claimed by the claim in progress.
+      // A row that is ours but does not run here is being claimed by the current claim.
       if (!this.#runs.has(id)) await this.#look.settled();
       await this.#runs.cancel({ id, token: marked.token ?? '' });
       return this.#tellEnded([id]);
@@ -148,7 +150,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
         this.#runs.execute(name, { id, token }, input),
       );
     } catch (error) {
-      this.launched = false; // It may be tried again.
+      this.launched = false; // Launching may be tried again.
       throw error;
     }
     this.#engineRuns = true;
@@ -167,7 +169,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
     try {
       if (this.launched) await executors.leave(this.db, this.#options.executorId);
     } catch (error) {
-      this.#options.onTrouble?.(error); // The heartbeat runs out instead.
+      this.#options.onTrouble?.(error); // The heartbeat expires instead.
     }
     this.#callOffExpiry?.();
     if (this.launched) this.#announcements.tell({ work: true });
@@ -204,7 +206,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
     return this.#settleWaiters(ended);
   }
 
-  /** Never rejects. Queries only the workflows that callers here wait for. */
+  /** Never rejects. Queries only workflows that callers here wait for. */
   async #settleWaiters(ended: readonly string[] | 'all'): Promise<void> {
     const ids = ended === 'all' ? this.waiters.ids : ended.filter((id) => this.waiters.has(id));
     for (const id of ids) this.#toSettle.add(id);
@@ -258,14 +260,14 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
   }
 
   /**
-   * Other processes take over when the time has run out by the database's clock; our work is
+   * Other processes take over when the time has expired by the database's clock. Our work is
    * stopped before that, even if the network hangs.
    */
   async #beat(): Promise<void> {
     const { clock, executorId, takeOverAfterMs } = this.#options;
     const aliveUntil = clock.now() + takeOverAfterMs;
     await executors.beat(this.db, executorId, takeOverAfterMs);
-    // The others may have missed the database for as long, and have not been heard yet.
+    // Others may have lost the database for as long, and have not been heard yet.
     if (this.#stillSince !== null) this.#heard.wasAway();
     this.#stillSince = null;
     this.#aliveUntil = aliveUntil;
@@ -286,7 +288,7 @@ class FleetAdapter<Tx> extends DurableAdapter<Tx, Db> implements FleetDurable<Tx
 
   #isDead({ id, expired, beat }: executors.ExecutorRow): boolean {
     const { executorId, isExecutorAlive } = this.#options;
-    // One without a heartbeat has left, or was taken over before.
+    // A process without a heartbeat has left or was taken over before.
     const isSilent = beat === '' || (expired && this.#heard.isSilent(id));
     return id !== executorId && (isSilent || !isExecutorAlive(id));
   }

@@ -1,5 +1,5 @@
-// The rights that the owner of a fleet's database grants to a worker's role: rows, but not
-// creating, changing or dropping tables.
+// The privileges that the owner of a fleet's database grants to a worker's role: for rows, but not
+// for creating, changing or dropping tables.
 
 import { sql, type Kysely } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
@@ -9,14 +9,14 @@ import type { FleetTables } from './tables.ts';
 export interface GrantRequest {
   readonly role: string;
   readonly database: string;
-  /** The schema of the store's own tables. */
+  /** The schema of the store's tables. */
   readonly storeSchema: string;
 }
 
 /**
- * One statement each, without a semicolon. A dump reads sequences, too. The statements may be run
- * again at any time; the default privileges cover the tables that a later release of Drover brings,
- * when the same owner prepares them.
+ * One statement each, without a semicolon. A dump also reads sequences. The statements may be run
+ * again at any time. The default privileges cover tables that a later release of Drover adds, if
+ * the same owner prepares them.
  */
 export function grantStatements(request: GrantRequest): readonly string[] {
   const role = quoted(request.role);

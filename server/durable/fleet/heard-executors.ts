@@ -1,21 +1,24 @@
-// Which processes are dead, as this one hears them. An expired heartbeat does not prove it after
-// the database was unreachable, because none could be sent. It is proof only if this process, in
-// touch itself, has waited for the next one.
+// Which processes are dead, as observed by this one. After the database was unreachable, an expired
+// heartbeat does not prove it, because none could be sent. It is proof only if this process was
+// connected itself and waited for the next heartbeat.
 
 import type { ExecutorRow } from './executors.ts';
 
 interface Heard {
   readonly beat: string;
-  /** For how long this process has looked, and heard nothing new. */
+  /** How long this process has observed no new heartbeat. */
   readonly silentMs: number;
 }
 
-/** Looks that hear nothing new. Every process looks, and sends, that often. */
+/**
+ * Number of observations without a new heartbeat. Every process observes, and sends, at that rate.
+ */
 const silentLooks = 3;
 /** A busy process may miss one or two. */
 const gapLooks = 4;
 /**
- * Share of a lifetime: less than passes between the last check that hears a process and its expiry.
+ * Share of a lifetime: less than the time between the last check that hears a process and its
+ * expiry.
  */
 const silentPart = 2 / 3;
 
@@ -25,16 +28,16 @@ export class HeardExecutors {
   #heard: ReadonlyMap<string, Heard> = new Map();
   #lookedAtMs = 0;
 
-  /** `lookEveryMs`: at most a third of the lifetime of a heartbeat. */
+  /** `lookEveryMs`: at most a third of a heartbeat's lifetime. */
   constructor(lifetimeMs: number, lookEveryMs: number) {
     this.#lifetimeMs = lifetimeMs;
     this.#lookEveryMs = lookEveryMs;
   }
 
-  /** All that are listed now. */
+  /** `rows`: all processes that are currently listed. */
   look(rows: readonly ExecutorRow[], nowMs: number): void {
     const passedMs = Math.min(nowMs - this.#lookedAtMs, this.#lookEveryMs);
-    // Between two looks, the database may have been away.
+    // The database may have been unreachable between two observations.
     const isGap = nowMs - this.#lookedAtMs > this.#lookEveryMs * gapLooks;
     this.#lookedAtMs = nowMs;
     const before = this.#heard;
@@ -49,8 +52,7 @@ export class HeardExecutors {
   }
 
   /**
-   * This process was not in touch for a whole lifetime: the others get one more to find the way
-   * back.
+   * This process was disconnected for a whole lifetime, so the others get another one to reconnect.
    */
   wasAway(): void {
     const silentMs = -this.#lifetimeMs;
@@ -58,7 +60,7 @@ export class HeardExecutors {
     this.#heard = new Map(heard.map(([id, { beat }]) => [id, { beat, silentMs }]));
   }
 
-  /** Whether the process's heartbeat has run out. */
+  /** Whether the process's heartbeat has expired. */
   isSilent(id: string): boolean {
     const neededMs = Math.min(this.#lookEveryMs * silentLooks, this.#lifetimeMs * silentPart);
     return (this.#heard.get(id)?.silentMs ?? 0) >= neededMs;

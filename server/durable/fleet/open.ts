@@ -16,23 +16,23 @@ import type { FleetDurable } from './fleet-options.ts';
 export interface OpenFleetOptions<Tables> {
   readonly url: string;
   /**
-   * The same database as the store opens it, so that `commit` and `record` write under the store's
-   * own rules (its transactions that write take turns). Stays the caller's to close. One on the
-   * adapter's pool unless given.
+   * The same database as opened by the store, so that `commit` and `record` write under the store's
+   * rules (its writing transactions take turns). The caller closes it. By default, one on the
+   * adapter's pool.
    */
   readonly bodiesDb?: Kysely<Tables>;
-  /** Named for this very process unless given. */
+  /** Defaults to this process's identity. */
   readonly executorId?: string;
   readonly applicationVersion?: string;
   readonly takeOverAfterMs?: number;
   readonly limitsOf?: (queue: string) => QueueLimits | undefined;
   /**
-   * Connections of this process to the database at most, DBOS's and the one that listens among
-   * them.
+   * Maximum number of this process's connections to the database, including DBOS's and the
+   * listening one.
    */
   readonly poolSize?: number;
   /**
-   * False when the role may not create tables; then `prepareFleetDatabase` was run by one that may.
+   * If false, the role may not create tables, and `prepareFleetDatabase` was run by one that may.
    */
   readonly prepare?: boolean;
   readonly crashPoint?: (workflowId: string, stepName: string) => void;
@@ -92,14 +92,14 @@ export async function openFleet<Tables>(
 export interface FleetDatabase {
   readonly db: Kysely<FleetTables>;
   readonly pool: Pool;
-  /** The schema of tables without one in their name. */
+  /** The schema of tables that are named without one. */
   readonly schema: () => Promise<string>;
-  /** Whether the role may make the engine's own schemas. */
+  /** Whether the role may create the engine's own schemas. */
   readonly mayCreate: () => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
 
-/** The database without an engine: to prepare it, to grant rights in it, to inspect it. */
+/** The database without an engine, to prepare it, grant privileges or inspect it. */
 export function openFleetDatabase(url: string): FleetDatabase {
   const { pool } = openFleetPool({
     url,

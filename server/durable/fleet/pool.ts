@@ -1,5 +1,5 @@
-// The connections of one process of a fleet: bounded, none able to end the process, and abandoned
-// when the network is down.
+// The connections of one process of a fleet: limited, unable to end the process, and abandoned when
+// the network is down.
 
 import { Pool, type PoolClient } from 'pg';
 import { clientClassFor, parseServers } from './database-servers.ts';
@@ -14,9 +14,9 @@ export interface FleetPoolOptions {
 export interface FleetPool {
   readonly pool: Pool;
   /**
-   * Ends all existing connections, so that queries that hang in them fail now: the system itself
-   * notices a network that swallows everything only after a quarter of an hour. The next query
-   * makes a new connection.
+   * Ends all connections, so that queries that hang in them fail now. The operating system itself
+   * detects a network that drops all packets only after a quarter of an hour. The next query opens
+   * a new connection.
    */
   readonly dropAll: () => void;
 }
@@ -27,7 +27,8 @@ interface SocketHolder {
 }
 
 /**
- * One listens, DBOS may hold one, a commit holds one: with fewer they would wait for each other.
+ * One connection listens, DBOS may hold one and a commit holds one. With fewer, they would wait for
+ * each other.
  */
 const connectionsMin = 4;
 
@@ -42,17 +43,17 @@ export function openFleetPool(options: FleetPoolOptions): FleetPool {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'drover',
-    // A machine that is cut off inside a transaction must not keep its rows from those that take
-    // over. A statement and not a start-up parameter: PgBouncer refuses those that it does not
-    // know.
+    // A machine that is cut off inside a transaction must not hold its rows against those that take
+    // over. Set by a statement and not a startup parameter, because PgBouncer refuses unknown ones.
     verify: (client, done) => {
       const limitMs = Math.max(1_000, takeOverAfterMs);
       client.query(`set idle_in_transaction_session_timeout = ${limitMs}`).then(() => done(), done);
     },
   });
   const all = new Set<PoolClient>();
-  // The pool reports errors only of idle connections. One that breaks in use reports to its user,
-  // and then to this listener: without a listener, a database restart would end the process.
+  // The pool reports errors only of idle connections. A connection that breaks in use reports to
+  // its user and then to this listener; without a listener, a database restart would end the
+  // process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     all.add(client);
@@ -61,8 +62,8 @@ export function openFleetPool(options: FleetPoolOptions): FleetPool {
     });
   });
   pool.on('remove', (client) => void all.delete(client));
-  // Not `end`, which closes the protocol first: like a network failure, so that DBOS also takes it
-  // for one and retries.
+  // Not `end`, which closes the protocol first. This looks like a network failure, so that DBOS
+  // also retries.
   const dropAll = (): void => {
     for (const client of all) (client as unknown as SocketHolder).connection.stream.destroy();
   };

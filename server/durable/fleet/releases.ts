@@ -1,4 +1,4 @@
-// How a compatibility number is stored in DBOS's column for versions of the application.
+// How a compatibility number is stored in DBOS's column for application versions.
 
 const prefix = 'drover-';
 

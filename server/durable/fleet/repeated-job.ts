@@ -1,5 +1,5 @@
-// A job that may be requested at any time and runs once at a time: a request during a run is
-// handled by the next.
+// A job that may be requested at any time and runs one at a time. A request during a run is handled
+// by the next run.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
@@ -7,8 +7,8 @@ export class RepeatedJob {
   readonly #job: () => Promise<void>;
   readonly #onTrouble: (error: unknown) => void;
   /**
-   * DBOS keeps the running workflow in the asynchronous context; a job asked for by a body is not
-   * part of it.
+   * DBOS keeps the running workflow in the asynchronous context. A job requested by a body must not
+   * belong to it.
    */
   readonly #outside = AsyncLocalStorage.snapshot();
   #again = false;
@@ -20,7 +20,7 @@ export class RepeatedJob {
     this.#onTrouble = onTrouble;
   }
 
-  /** Resolves when a run that started after this call has ended; never rejects. */
+  /** Resolves when a run that started after this call has ended. Never rejects. */
   ask(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     this.#again = true;
@@ -33,14 +33,14 @@ export class RepeatedJob {
     await this.#running;
   }
 
-  /** No run starts any more; resolves when the current one has ended. */
+  /** Starts no further runs. Resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
   }
 
   async #runAll(): Promise<void> {
-    // So that `#running` is set before the first run, whatever that does at once.
+    // Ensures that `#running` is set before the first run, even if that acts synchronously.
     await Promise.resolve();
     while (this.#again && !this.#stopped) {
       this.#again = false;

@@ -1,9 +1,9 @@
-// Every SQL statement of the fleet adapter over DBOS's table of workflows and our table of steps.
+// All SQL statements of the fleet adapter, on DBOS's table of workflows and our table of steps.
 //
-// DBOS's states are ENQUEUED (our pending), PENDING (our running), SUCCESS, ERROR, CANCELLED.
-// `owner_xid` is its token of a claim: ends and steps are recorded only under the token that the
-// row holds. A cancel of a running workflow prefixes the token, which refuses everything but the
-// step in flight until its owner has given it up.
+// DBOS's states are ENQUEUED (our pending), PENDING (our running), SUCCESS, ERROR and CANCELLED.
+// `owner_xid` is its token of a claim: ends and steps are recorded only under the token in the row.
+// A cancel of a running workflow prefixes the token, which refuses everything except the current
+// step until its owner has released it.
 
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { WorkflowState } from '../port.ts';
@@ -14,7 +14,7 @@ import type { FleetTables } from './tables.ts';
 /** The database, or a transaction on it. */
 export type Db = Kysely<FleetTables>;
 
-/** The conditions that a write on behalf of a running workflow must still meet. */
+/** The conditions that a write for a running workflow must still meet. */
 export interface Fence {
   readonly id: string;
   readonly token: string;
@@ -36,16 +36,16 @@ export interface ReleasedRow extends WorkflowRow {
 const nowMs = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 export const cancelPrefix = 'cancel:';
 
-/** DBOS takes the lowest number first. */
+/** DBOS starts with the lowest number. */
 const priorityZero = 1_000_000_000;
 
-/** The time under which it is ordered, or null when the id was there already. */
+/** The time by which it is ordered; null if the id already existed. */
 export async function insertWorkflow(db: Db, row: FleetWorkflow): Promise<number | null> {
   const { rows } = await inserted(row, sql`${row.createdAfter}::bigint`).execute(db);
   return rows[0] === undefined ? null : Number(rows[0].created_at);
 }
 
-/** Orders the workflow behind all existing ones, without waiting for the time that it gets. */
+/** Orders the workflow after all existing ones, without waiting for its time. */
 export async function insertWorkflowLast(tx: Db, row: FleetWorkflow): Promise<void> {
   const last = sql`(select max(created_at) from dbos.workflow_status)`;
   await send(tx, inserted(row, sql`greatest(${row.createdAfter}::bigint, ${last})`));
@@ -156,9 +156,8 @@ export async function readMemos(
 }
 
 /**
- * Stores a step's output, but only while the claim is held. The row is locked until the end of the
- * transaction, so that no process takes the workflow over in between. Returns false if the claim is
- * lost.
+ * Stores a step's output if the claim is held; otherwise returns false. The row is locked until the
+ * end of the transaction, so that no process takes the workflow over in between.
  */
 export async function insertStep(
   db: Db,
@@ -183,8 +182,8 @@ export type ClaimState = 'held' | 'held and not cancelled';
 const refusedClaim = 'the claim is lost or cancelled';
 
 /**
- * Makes the transaction fail unless the claim is in this state. The row is locked as by
- * `insertStep`. `isRefusedClaim` recognizes the text that cannot become a number.
+ * Makes the transaction fail unless the claim is in this state. Locks the row like `insertStep`.
+ * `isRefusedClaim` recognizes the text that cannot be converted to a number.
  */
 export async function refuseUnless(tx: Db, fence: Fence, claim: ClaimState): Promise<void> {
   const tokens = claim === 'held' ? [fence.token, cancelPrefix + fence.token] : [fence.token];
@@ -204,7 +203,7 @@ export function isRefusedClaim(error: unknown): boolean {
   return error instanceof Error && error.message.includes(refusedClaim);
 }
 
-/** In a transaction that `refuseUnless` started. */
+/** For a transaction that started with `refuseUnless`. */
 export async function storeStep(
   tx: Db,
   fence: Fence,
@@ -220,8 +219,8 @@ export async function storeStep(
 }
 
 /**
- * Whether a commit may continue: the claim is held and no cancel was requested. Locks the row as
- * `insertStep` does.
+ * Whether a commit may continue: the claim is held and no cancel was requested. Locks the row like
+ * `insertStep`.
  */
 export async function mayCommit(db: Db, fence: Fence): Promise<'yes' | 'lost' | 'cancelled'> {
   const { rows } = await sql<{ token: string }>`
@@ -239,8 +238,8 @@ export type Outcome =
   | { readonly status: 'ERROR'; readonly error: string };
 
 /**
- * Ends a claim. A cancel that was asked for in time wins over the outcome. Nothing happens if it
- * was lost before.
+ * Ends a claim. A cancel that was requested before overrides the outcome. Does nothing if the claim
+ * was already lost.
  */
 export async function finish(db: Db, fence: Fence, outcome: Outcome): Promise<void> {
   const output = outcome.status === 'SUCCESS' ? outcome.output : null;
@@ -263,7 +262,7 @@ export async function finish(db: Db, fence: Fence, outcome: Outcome): Promise<vo
 }
 
 /**
- * The columns that every release of a claim sets: back to the queue, or to cancelled if that was
+ * The columns that every release of a claim sets: back to the queue, or to canceled if that was
  * requested.
  */
 const givenUp = sql`
@@ -282,8 +281,8 @@ export async function giveUp(db: Db, fence: Fence): Promise<boolean> {
 
 /**
  * Releases rows that are marked as ours but do not run here: claims whose start or end could not be
- * written, and cancels that came while a body returned. A claim of the last seconds may be about to
- * start.
+ * written, and cancels that arrived while a body returned. Claims of the last seconds are left,
+ * because they may be about to start.
  */
 export async function giveUpStray(
   db: Db,
@@ -326,7 +325,7 @@ export async function requestCancel(db: Db, id: string): Promise<CancelRow | nul
 }
 
 /**
- * Also withdraws a cancel that its owner has not handled yet: that run continues, or ends as
+ * Also withdraws a cancel that its owner has not handled yet. That run continues, or ends as
  * pending.
  */
 export async function resume(db: Db, id: string): Promise<void> {
@@ -348,7 +347,7 @@ export async function resume(db: Db, id: string): Promise<void> {
 }
 
 /**
- * Deletes the steps of workflows that succeeded before a time, at most so many. Answers how many.
+ * Deletes at most `limit` steps of workflows that succeeded before a time. Returns their number.
  */
 export async function forgetSteps(db: Db, olderThanMs: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`

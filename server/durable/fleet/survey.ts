@@ -1,11 +1,11 @@
-// The check that a process makes once a second, in one statement: an idle fleet costs its database
-// little.
+// The check that a process makes once a second, in one statement, so that an idle fleet costs its
+// database little.
 
 import { sql } from 'kysely';
 import type { ExecutorRow } from './executors.ts';
 import { cancelPrefix, type Db } from './statements.ts';
 
-/** A claim of this process, as the database has it. */
+/** A claim of this process according to the database. */
 export interface ClaimRow {
   readonly id: string;
   readonly token: string;
@@ -16,7 +16,7 @@ export interface Survey {
   /** All that have not left, including those that are known only from their workflows. */
   readonly executors: readonly ExecutorRow[];
   readonly claims: readonly ClaimRow[];
-  /** Something is pending in some queue. */
+  /** Whether any queue has pending work. */
   readonly isWorkPending: boolean;
 }
 

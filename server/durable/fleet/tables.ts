@@ -5,14 +5,14 @@ import type { Pool } from 'pg';
 import { Refusal } from '../../core/failure.ts';
 import { dbosSchema, isDbosMigrated, migrateDbos } from './dbos.ts';
 
-/** Every statement is written out in SQL, so Kysely need not know the tables. */
+/** Every statement is plain SQL, so Kysely need not know the tables. */
 export type FleetTables = Record<never, never>;
 
 /**
- * Any process may call this at its start: if the tables are up to date it only reads, so that a
- * role without the right to create anything is enough. `drover_durable.steps` has the results of
- * steps, by name: DBOS keeps its own by number, so that a step inserted by a new release would
- * shift those of the running workflows.
+ * Any process may call this at its start. If the tables are up to date it only reads, so that a
+ * role without the privilege to create anything suffices. `drover_durable.steps` contains the
+ * results of steps by name: DBOS stores its own by number, so a step inserted by a new release
+ * would shift those of running workflows.
  */
 export async function prepareFleetDatabase(db: Kysely<FleetTables>, pool: Pool): Promise<void> {
   if ((await readFleetTables(db, pool)) === 'ready') return;
@@ -28,14 +28,14 @@ export async function prepareFleetDatabase(db: Kysely<FleetTables>, pool: Pool):
 }
 
 /**
- * `old`: missing, or those of an earlier release. `closed`: they exist, but the role may not write
- * rows in them.
+ * `old`: missing, or of an earlier release. `closed`: they exist, but the role may not write rows
+ * in them.
  */
 export type FleetTablesState = 'ready' | 'old' | 'closed';
 
 /**
  * Reads the catalogs, which every role may read, before anything that the role might not be allowed
- * to touch.
+ * to access.
  */
 export async function readFleetTables(
   db: Kysely<FleetTables>,
@@ -76,8 +76,8 @@ const lockTriesMax = 600;
 const lockRetryMs = 100;
 
 /**
- * Asks for the lock again and again instead of waiting inside the database: a session that waits
- * there holds a snapshot, for whose end DBOS's `create index concurrently` would wait in turn.
+ * Retries taking the lock instead of waiting inside the database: a session that waits there holds
+ * a snapshot, and DBOS's `create index concurrently` would in turn wait for its end.
  */
 async function aloneAmongAll(pool: Pool, body: () => Promise<void>): Promise<void> {
   const client = await pool.connect();

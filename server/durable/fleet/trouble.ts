@@ -1,10 +1,11 @@
-// Distinguishes database problems (a restart, a network cut, a full disk) from a workflow's bug.
+// Distinguishes database problems (a restart, a network failure, a full disk) from a workflow's
+// bug.
 
 import { Refusal } from '../../core/failure.ts';
 
 /**
  * SQLSTATE classes: connection, transaction rollback, resources, operator intervention, system,
- * limit of idleness.
+ * idle timeout.
  */
 const troubleStates = ['08', '40', '53', '57', '58', '25P0', '55P03', '3D000'];
 const troubleCodes = new Set([

@@ -1,5 +1,5 @@
-// Which addresses a name may lead to. A name that is allowed must not become a way to services of
-// this machine or to the metadata of a cloud, whatever its name server answers.
+// Which addresses a name may resolve to. An allowed name must not become a way to services of this
+// machine or to a cloud's metadata, whatever its name server answers.
 
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
@@ -16,13 +16,16 @@ function blockList(v4: readonly string[], v6: readonly string[]): BlockList {
   return list;
 }
 
-/** This machine, links, metadata services, multicast: reached only by a rule that is an address. */
+/**
+ * This machine, link-local addresses, metadata services, multicast: allowed only by a rule that is
+ * an address.
+ */
 const ownAddresses = blockList(
   ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3'],
   ['::/127', 'fe80::/10', 'ff00::/8', 'fd00:ec2::/32'],
 );
 
-/** Networks of a company or a home: reached only by a rule that is the whole name. */
+/** Private networks: allowed only by a rule that is the complete name. */
 const privateAddresses = blockList(
   ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', '198.18.0.0/15'],
   ['fc00::/7', 'fec0::/10', '64:ff9b::/96', '2002::/16'],
@@ -33,7 +36,7 @@ export interface Address {
   readonly family: number;
 }
 
-/** The first address that the rule may lead to; null if it has none. */
+/** The first address that the rule allows; null if there isn't one. */
 export async function addressFor(rule: HostRule, host: string): Promise<Address | null> {
   const name = hostName(host);
   const family = isIP(name);
@@ -43,13 +46,13 @@ export async function addressFor(rule: HostRule, host: string): Promise<Address 
   return found.find((one) => mayBe(rule, one)) ?? null;
 }
 
-/** Whether a connection that the rule allows may end there. */
+/** Whether the rule allows a connection to this address. */
 export function mayBe(rule: HostRule, { address }: Address): boolean {
   if (isOwnMachine(rule.name)) return true;
   const mapped = /^::ffff:(.*)$/i.exec(address);
   const plain = mapped?.[1] ?? address;
   const kind = isIP(plain) === 4 ? 'ipv4' : 'ipv6';
-  // An address of IPv4 in the form of IPv6 that is not written with dots.
+  // An IPv4-mapped IPv6 address that is not written with dots.
   if (mapped !== null && kind === 'ipv6') return false;
   if (ownAddresses.check(plain, kind)) return false;
   return !rule.name.startsWith('*.') || !privateAddresses.check(plain, kind);

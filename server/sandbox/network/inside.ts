@@ -1,5 +1,5 @@
-// The inner half of the way out: within a network of its own it listens as a proxy, and on the
-// ports of this machine that are allowed, and hands every connection to the outer half.
+// The inner half of the network gate: in its own network namespace, it listens as a proxy and on
+// the allowed ports of this machine, and passes every connection to the outer half.
 
 import { spawn } from 'node:child_process';
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
@@ -9,7 +9,7 @@ import { joined, proxyAuthority } from './joined.ts';
 /** Inherited from the outer half through the sandbox. */
 const descriptor = 3;
 
-/** Runs the program to its end; resolves with its exit code. */
+/** Runs the program to its end. Resolves with its exit code. */
 export async function runInside(
   ports: readonly number[],
   [program = '', ...args]: readonly string[],

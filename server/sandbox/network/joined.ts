@@ -1,11 +1,11 @@
-// The common part of both halves of the way out.
+// Code that both halves of the network gate share.
 
 import { pipeline, type Duplex } from 'node:stream';
 
-/** Name under which the inner half asks for the proxy. */
+/** Name under which the inner half requests the proxy. */
 export const proxyAuthority = 'proxy:1';
 
-/** Data that one side has sent is delivered before the other ends; an error ends both. */
+/** Data that one side has sent is delivered before the other ends. An error ends both. */
 export function joined(one: Duplex, other: Duplex): void {
   const end = (error: unknown): void => {
     if (!error) return;

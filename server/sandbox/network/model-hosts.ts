@@ -1,5 +1,5 @@
-// The hosts that an agent needs to reach its model and to renew its login: those of its provider,
-// and those that the person's variables and settings name instead.
+// The hosts that an agent needs to reach its model and renew its login: those of its provider, and
+// those that the user's variables and settings name instead.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const ofKind: Readonly<Record<string, readonly string[]>> = {
   amp: ['ampcode.com'],
 };
 
-/** Settings below home in which a person names another place of the model. */
+/** Settings below home in which a user configures another host for the model. */
 const settingsFiles: Readonly<Record<string, readonly string[]>> = {
   claude: ['.claude/settings.json'],
   codex: ['.codex/config.toml'],
@@ -55,7 +55,7 @@ function urlsIn(file: string): string[] {
   }
 }
 
-/** `https://host:8443/path` as a rule; null if the text is not a web URL. */
+/** Converts `https://host:8443/path` to a rule. Returns null if the text is not a web URL. */
 export function ruleOfUrl(text: string): string | null {
   if (!/^(https?|wss?):\/\//i.test(text) || !URL.canParse(text)) return null;
   const { hostname, port, protocol } = new URL(text);

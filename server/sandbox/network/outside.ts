@@ -1,5 +1,5 @@
-// The outer half of the way out: starts the confined program, and answers its requests over one
-// inherited descriptor. Hosts that the rules do not name are refused here, outside.
+// The outer half of the network gate: starts the confined program and answers its requests over one
+// inherited descriptor. Hosts that no rule names are refused here, outside of the sandbox.
 
 import { spawn } from 'node:child_process';
 import { createServer as createHttpServer, type IncomingMessage, request } from 'node:http';
@@ -24,7 +24,7 @@ class WayOut {
     this.#rules = rules;
   }
 
-  /** Rejects with a sentence for the program that asked. */
+  /** Rejects with a sentence for the program that requested it. */
   async reach(host: string, port: number): Promise<Socket> {
     const rule = findRule(this.#rules, host, port);
     if (rule === null) throw new Refused(this.#refusal(host, port));
@@ -46,13 +46,13 @@ class WayOut {
   }
 }
 
-/** Runs the program to its end; resolves with its exit code. */
+/** Runs the program to its end. Resolves with its exit code. */
 export async function runOutside(
   rules: readonly string[],
   [program = '', ...args]: readonly string[],
 ): Promise<number> {
   const wayOut = new WayOut(rules.flatMap((rule) => parseHostRule(rule) ?? []));
-  // A signal reaches the whole group: this half ends after its program.
+  // A signal reaches the whole group, but this half must end after its program.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => undefined);
   const child = spawn(program, args, { stdio: ['inherit', 'inherit', 'inherit', 'pipe'] });
@@ -78,8 +78,8 @@ function serve(wayOut: WayOut, pipe: Duplex): void {
     if (headers[':method'] !== 'CONNECT') return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     if (authority === proxyAuthority) {
       stream.respond({ ':status': 200 });
-      // The server of HTTP/1 writes its head past a stream of HTTP/2, so a plain pair is put in
-      // between.
+      // The HTTP/1 server cannot write its head to an HTTP/2 stream directly, so a plain pair is
+      // put in between.
       const [near, far] = duplexPair();
       joined(stream, near);
       proxy.emit('connection', far);

@@ -1,4 +1,4 @@
-// A proxy that the machine itself needs to reach the network: allowed connections go through it.
+// A proxy that the machine itself needs to reach the network. Allowed connections use it.
 
 import { request } from 'node:http';
 import type { Socket } from 'node:net';

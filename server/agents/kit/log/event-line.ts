@@ -1,14 +1,14 @@
-// One event as one line of the log, cut if it alone would break the log's bound.
+// Encodes one event as one line of the log, truncated if it alone would exceed the log's limit.
 
 import type { AgentEvent, LoggedEvent } from '../../../protocol/agent-events.ts';
 
 /**
- * Encodes an event; a long one keeps the start and the end of its text and states how much is
+ * Encodes an event. A long one keeps the start and the end of its text and says how much is
  * missing.
  */
 export function eventLine(event: LoggedEvent, bytesMax: number): Buffer {
   let line = Buffer.from(`${JSON.stringify(event)}\n`);
-  // Escapes make text longer by an unknown factor: halve until it fits.
+  // Escapes lengthen the text by an unknown factor, so it is halved until it fits.
   for (let keep = bytesMax; line.length > bytesMax && keep >= 16; keep = Math.floor(keep / 2)) {
     line = Buffer.from(`${JSON.stringify(shorten(event, keep))}\n`);
   }
@@ -43,7 +43,7 @@ function shorten(event: LoggedEvent, keepChars: number): LoggedEvent {
   }
 }
 
-/** Keeps the start and the end of a text and states how many bytes are missing between them. */
+/** Keeps the start and the end of a text and says how many bytes are missing in between. */
 export function cutMiddle(text: string, keepChars: number): string {
   if (text.length <= keepChars) return text;
   const half = Math.floor(keepChars / 2);
@@ -51,7 +51,7 @@ export function cutMiddle(text: string, keepChars: number): string {
   return `${text.slice(0, half)} …[${Buffer.byteLength(gone)} bytes omitted]… ${text.slice(text.length - half)}`;
 }
 
-/** The size of an event in the note about bytes that are not kept. */
+/** The size of an event, for the note about dropped bytes. */
 export function countOutputBytes(event: AgentEvent): number {
   switch (event.type) {
     case 'output':

@@ -1,17 +1,16 @@
-// The files of an attempt part's log: head, tail segments, and the marks up to which everything is
-// stored.
+// The files of a part's log: head, tail segments, and the marks up to which everything is stored.
 //
 // Offsets are logical: they count every byte ever appended. The log file itself keeps the head.
-// When it is full, later output goes to segments beside it, named by the offset they start at; the
-// newest two are kept. So head and tail are kept, the middle is lost, and an offset never changes
-// its meaning.
+// When it is full, later output goes to segments beside it, which are named by their start offset;
+// the latest two are kept. So head and tail are kept, the middle is dropped, and offsets stay
+// valid.
 
 import { readdirSync, readFileSync, statSync, truncateSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * How far a log and the raw output behind it are stored. Written after each frame; after a crash
- * the truth.
+ * How much of a log and of the raw output behind it is stored. Written after each frame, and
+ * authoritative after a crash.
  */
 export interface LogMarks {
   /** Logical size of the log. */
@@ -19,7 +18,7 @@ export interface LogMarks {
   /** Bytes of output in all events so far, and in those of the head. */
   readonly output: number;
   readonly headOutput: number;
-  /** Bytes of the agent's raw output files that were taken into the log. */
+  /** Bytes of the agent's raw output files that were copied to the log. */
   readonly stdout: number;
   readonly stderr: number;
 }
@@ -31,7 +30,7 @@ export interface LogLayout {
   readonly segmentBytes: number;
 }
 
-/** Head and two segments together keep to the bound. */
+/** The head and two segments together stay below the limit. */
 export function logLayout(maxBytes: number): LogLayout {
   return {
     headBytes: Math.max(1024, Math.floor(maxBytes / 2)),
@@ -84,8 +83,8 @@ export function marksPath(path: string): string {
 }
 
 /**
- * One write of a fixed size at the same place: a reader or a crash sees the old or the new, never a
- * mixture.
+ * Written at once with a fixed size and position, so that a reader or a crash sees the old or the
+ * new marks, never a mixture.
  */
 export function encodeMarks(marks: LogMarks): Buffer {
   return Buffer.from(`${JSON.stringify(marks).padEnd(159)}\n`);
@@ -101,8 +100,8 @@ export function readMarks(path: string): LogMarks | null {
 }
 
 /**
- * Cuts off the lines that a dead writer appended after its last marks: the raw output still has
- * them, or they were incomplete.
+ * Truncates lines that a dead writer appended after its last marks. The raw output still has them,
+ * or they were incomplete.
  */
 export function cutToMarks(path: string, marks: LogMarks): void {
   for (const segment of listSegments(path)) {

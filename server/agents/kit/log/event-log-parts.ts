@@ -1,4 +1,4 @@
-// The files of a log as one sequence of bytes: each with the logical offset at which its events
+// The files of a log as one sequence of bytes, each with the logical offset at which its events
 // start.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
@@ -51,7 +51,7 @@ export function readAt(file: number, position: number, length: number): Buffer<A
   return buffer.subarray(0, readSync(file, buffer, 0, length, position));
 }
 
-/** Logical size: the offset at which the next event will be stored. */
+/** Logical size: the offset of the next stored event. */
 export function sumSizes(parts: readonly LogPart[]): number {
   const last = parts.at(-1);
   return last === undefined ? 0 : last.start + last.size;

@@ -1,5 +1,5 @@
-// Reads an attempt part's log by offset, forwards and backwards: for `drover log`, its --follow,
-// and the panels.
+// Reads a part's log by offset, forwards and backwards, for `drover log`, its --follow and the
+// panels.
 
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import type { LoggedEvent } from '../../../protocol/agent-events.ts';
@@ -10,19 +10,19 @@ export interface LogPage {
   readonly events: readonly LoggedEvent[];
   /** The offset of the first event; for an empty page, the requested offset. */
   readonly offset: number;
-  /** Give this as `fromOffset` of the next call. */
+  /** Pass this as `fromOffset` of the next call. */
   readonly nextOffset: number;
-  /** Logical size of the log at the time. */
+  /** Logical size of the log when it was read. */
   readonly size: number;
-  /** True when everything stored so far has been read. */
+  /** True if everything stored so far has been read. */
   readonly atEnd: boolean;
 }
 
 export interface ReadLogOptions {
   readonly fromOffset: number;
-  /** Most events of one page. */
+  /** Maximum number of events per page. */
   readonly limit: number;
-  /** A page ends after about so many bytes, however few events that are. */
+  /** A page ends after about this many bytes, even with fewer events. */
   readonly bytesMax?: number;
 }
 
@@ -35,15 +35,15 @@ interface Reading {
   readonly entries: Entry[];
   readonly limit: number;
   readonly bytesMax: number;
-  /** Lines that end behind it are left out. */
+  /** Lines that end after this offset are omitted. */
   readonly until: number;
 }
 
 const chunkBytes = 256 * 1024;
 const pageEvents = 1_000;
-/** A page never holds more than this, however large its events are. */
+/** The absolute limit of a page, however large its events are. */
 const pageBytesMax = 16 * 1024 * 1024;
-/** How far back is looked first for a page that ends somewhere. */
+/** How far back the search for a page that ends at an offset starts. */
 const firstWindowBytes = 64 * 1024;
 const newline = 0x0a;
 
@@ -57,7 +57,7 @@ export function readLog(path: string, options: ReadLogOptions): LogPage {
   return readForwards(listLogParts(path), Math.max(0, fromOffset), { limit, bytesMax, until });
 }
 
-/** All stored events, page by page, so that a large log is never in memory as a whole. */
+/** All stored events, read page by page, so that a large log is never completely in memory. */
 export function* eventsOfLog(path: string): Generator<LoggedEvent> {
   for (let offset = 0; ;) {
     const page = readLog(path, { fromOffset: offset, limit: pageEvents });
@@ -114,7 +114,7 @@ function readEntries(
   return { entries, nextOffset: offset };
 }
 
-/** Logical size: the offset at which the next event will be stored. */
+/** Logical size: the offset of the next stored event. */
 export function logSize(path: string): number {
   return sumSizes(listLogParts(path));
 }
@@ -135,7 +135,7 @@ export function readLogBefore(
   for (let window = Math.min(firstWindowBytes, bytesMax); ; window = wider(window, bytesMax)) {
     const from = alignedOffset(parts, Math.max(0, until - window));
     const { entries, nextOffset } = readEntries(parts, Math.min(from, until), unbounded);
-    // Past the page's bound only a line that is longer than a whole page is still completed.
+    // After the page's limit, only a line that is longer than a whole page is still completed.
     const isEnough = entries.length >= limit || (window >= bytesMax && entries.length > 0);
     if (!isEnough && from > 0) continue;
     return pageOf(entries.slice(-limit), { emptyAt: until, nextOffset, size });
@@ -174,7 +174,7 @@ function alignedOffset(parts: readonly LogPart[], offset: number): number {
 }
 
 /**
- * Reads complete lines of one file into `entries`; returns the logical offset behind the last one.
+ * Reads complete lines of one file into `entries`. Returns the logical offset after the last one.
  */
 function readPart(part: LogPart, from: number, reading: Reading): number {
   const { entries, limit, bytesMax, until } = reading;
@@ -188,10 +188,11 @@ function readPart(part: LogPart, from: number, reading: Reading): number {
     let offset = from;
     let rest = Buffer.alloc(0);
     let readBytes = 0;
-    // Past the page's bound only a line that is longer than a whole page is still completed.
+    // After the page's limit, only a line that is longer than a whole page is still completed.
     while (entries.length < limit && (readBytes < bytesMax || offset === from)) {
       const at = part.headerBytes + (offset - part.start) + rest.length;
-      // Most logs are far smaller than a chunk, and each would leave a whole one to the collector.
+      // Most logs are far smaller than a chunk, so allocating whole chunks would burden the garbage
+      // collector.
       const chunk = readAt(file, at, Math.max(0, Math.min(chunkBytes, fstatSync(file).size - at)));
       if (chunk.length === 0) return offset;
       readBytes += chunk.length;
@@ -221,7 +222,7 @@ function parseLine(line: string): LoggedEvent | null {
     const isEvent = typeof value === 'object' && value !== null && 'type' in value;
     return isEvent ? (value as LoggedEvent) : null;
   } catch {
-    return null; // a foreign hand wrote into the file; the rest is still worth showing
+    return null; // another program wrote into the file; the rest is still worth showing
   }
 }
 

@@ -1,4 +1,4 @@
-// Writes the log of one attempt part: NDJSON of events with `at`, in frames, bounded on disk
+// Writes the log of one part: NDJSON of events with `at`, in frames, with a limited size on disk
 // (layout: event-log-files.ts).
 
 import {
@@ -31,7 +31,7 @@ import {
   type SegmentHeader,
 } from './event-log-files.ts';
 
-/** How far the agent's raw output has been taken into the log (bytes). */
+/** How much of the agent's raw output was copied to the log (bytes). */
 export type SpoolMarks = Pick<LogMarks, 'stdout' | 'stderr'>;
 
 export interface EventLogOptions {
@@ -40,11 +40,11 @@ export interface EventLogOptions {
 }
 
 const frameMs = 16;
-/** More takes long enough to be written by another thread. */
+/** Larger writes take long enough to be done by another thread. */
 const bytesHereMax = 64 * 1024;
 const appended = promisify(appendFile);
 
-/** The file that is appended to: the head or the newest segment. */
+/** The file that is appended to: the head or the latest segment. */
 interface CurrentFile {
   readonly file: number;
   readonly bytesMax: number;
@@ -58,7 +58,7 @@ interface PendingLine {
 }
 
 /**
- * Opens or creates the log; a half-stored line of a dead writer is cut off and read from the raw
+ * Opens or creates the log. A half-written line of a dead writer is truncated and read from the raw
  * output again.
  */
 export function openEventLog(path: string, options: EventLogOptions): EventLog {
@@ -97,12 +97,12 @@ export class EventLog {
     return this.#marks;
   }
 
-  /** Bytes that wait for the disk; a follower of a flood calls `flush` when this is large. */
+  /** Bytes that are not written yet. A follower of much output calls `flush` when this is large. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
-  /** Takes an event; it is on disk after the next frame. */
+  /** Adds an event, which is on disk after the next frame. */
   append(event: AgentEvent): void {
     const { now, layout } = this.#opened;
     const bytes = eventLine({ at: now(), ...event }, layout.segmentBytes);
@@ -112,7 +112,7 @@ export class EventLog {
   }
 
   /**
-   * Notes how far the raw output is consumed; stored with the same frame, so that nothing is read
+   * Records how much raw output was consumed. Stored with the same frame, so that no output is read
    * twice or lost.
    */
   mark(marks: Partial<SpoolMarks>): void {
@@ -156,7 +156,7 @@ interface FrameTarget {
   readonly current: CurrentFile;
 }
 
-/** Writes one frame at a time: its lines, and then the marks that make them count. */
+/** Writes one frame at a time: its lines, then the marks that make them valid. */
 class FrameWriter {
   readonly #path: string;
   readonly #layout: LogLayout;

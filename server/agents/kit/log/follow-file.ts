@@ -1,25 +1,28 @@
-// Follows a file that an agent appends to, line by line, in bounded pieces.
+// Follows a file that an agent appends to, line by line, in pieces of limited size.
 
 import { closeSync, fstatSync, openSync, readSync, watch, type FSWatcher } from 'node:fs';
 
 export interface FollowOptions {
   readonly path: string;
-  /** Byte offset of the first line that was not taken yet. */
+  /** Byte offset of the first line that was not read yet. */
   readonly fromOffset: number;
-  /** One complete line without its end, and the offset behind it. */
+  /** One complete line without its end, and the offset after it. */
   readonly onLine: (line: string, nextOffset: number) => void;
   /**
-   * Called after each piece; the follower waits for it, so a slow log slows the reading and not the
-   * memory.
+   * Called after each piece. The follower waits for it, so that a slow log slows down reading
+   * instead of filling the memory.
    */
   readonly afterPiece?: () => Promise<void>;
 }
 
 const pieceBytes = 256 * 1024;
-/** Shared by all followers: the kept bytes of a piece are copied before another is read. */
+/**
+ * Shared by all followers, because the kept bytes of a piece are copied before the next one is
+ * read.
+ */
 let sharedBuffer: Buffer | null = null;
 export const lineBytesMax = 8 * 1024 * 1024;
-/** Frames: events of the watcher that come closer together are one. */
+/** Watcher events closer together than this are handled together. */
 const frameMs = 16;
 /** Watchers may be missing (system limits, network folders) or late, so the file is also polled. */
 const lookMs = 250;
@@ -46,20 +49,22 @@ export class FileFollower {
     this.#timer = setTimeout(() => this.#look(), 0);
   }
 
-  /** Reads to the present end of the file. */
+  /** Reads to the current end of the file. */
   drain(): Promise<void> {
     this.#reading = this.#reading.then(() => this.#readToEnd());
     return this.#reading;
   }
 
-  /** Like `drain`, but takes an unfinished last line as a line. Then stops following. */
+  /** Like `drain`, but treats an incomplete last line as a line. Then stops following. */
   async finish(): Promise<void> {
     await this.drain();
     this.#framer.end();
     this.stop();
   }
 
-  /** The file was emptied: back to its start. Only after `drain`, with the writer stopped. */
+  /**
+   * The file was emptied, so continue at its start. Only after `drain`, with the writer stopped.
+   */
   rewind(): void {
     this.#position = 0;
     this.#framer.rewind();
@@ -81,7 +86,7 @@ export class FileFollower {
       this.#position += count;
       this.#framer.push(buffer.subarray(0, count));
       await this.#options.afterPiece?.();
-      // A flood must not hold the event loop: other agents and clients come between two pieces.
+      // Yields between two pieces, so that much output does not block other agents and clients.
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
   }
@@ -101,7 +106,7 @@ export class FileFollower {
   #onChange(): void {
     if (this.#hasChanged || this.#isStopped) return;
     this.#hasChanged = true;
-    if (this.#timer === null) return; // reading now; it reads again afterwards
+    if (this.#timer === null) return; // it is being read now and will be read again
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#look(), frameMs);
   }
@@ -110,7 +115,7 @@ export class FileFollower {
 const carriageReturn = 0x0d;
 
 /**
- * Cuts bytes into lines. A newline byte never is part of a longer UTF-8 character, so whole lines
+ * Splits bytes into lines. A newline byte is never part of a longer UTF-8 character, so whole lines
  * decode safely.
  */
 class LineFramer {
@@ -141,7 +146,7 @@ class LineFramer {
     this.#finishLine(Buffer.alloc(0));
   }
 
-  /** An unfinished line is kept; its bytes are no longer in the file, so they do not count. */
+  /** An incomplete line is kept. Its bytes are no longer in the file, so they do not count. */
   rewind(): void {
     this.#offset = -(this.#partBytes + this.#cutBytes);
   }

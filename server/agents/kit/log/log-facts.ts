@@ -1,5 +1,5 @@
-// The facts in a log about the agent's current or last process: folded from the stored events, and
-// from each new one, so that they are the same after any crash of Drover.
+// The facts in a log about the agent's current or last process. They are computed from the stored
+// events and each new one, so they are the same after any crash of Drover.
 
 import type { AgentEvent, Usage } from '../../../protocol/agent-events.ts';
 import { noUsage } from '../../port.ts';
@@ -7,19 +7,22 @@ import { withLine } from '../wire/text-tail.ts';
 import { eventsOfLog } from './event-log-reader.ts';
 
 export interface LogFacts {
-  /** Running total of the log: a part that is run again continues its count. */
+  /** Running total of the log. A part that runs again continues its count. */
   readonly usage: Usage;
   /** Total before this process started. */
   readonly usageBefore: Usage;
-  /** Model turns, counted by their usage; some may have been dropped on the way. */
+  /** Number of model turns, counted by their usage. Some may have been dropped from the log. */
   readonly turns: number;
   /** Text after the last tool call. */
   readonly summary: string;
-  /** Names of calls whose result is awaited: while one runs, silence is not the provider's. */
+  /**
+   * Names of calls whose result is awaited. While one runs, the provider is not responsible for
+   * silence.
+   */
   readonly openCalls: ReadonlyMap<string, string>;
   /** Names of calls that were refused. */
   readonly deniedTools: readonly string[];
-  /** The end of its output beside its protocol. */
+  /** The end of its output outside of the protocol. */
   readonly plainTail: string;
   /** The end of its standard error since it reported its start. */
   readonly stderrTail: string;
@@ -43,7 +46,7 @@ export const noFacts: LogFacts = {
   hasExit: false,
 };
 
-/** Does this result mean that the call was refused? Agents report it in different ways. */
+/** Whether this result means that the call was refused, which agents report in different ways. */
 export type IsDenial = (result: Extract<AgentEvent, { type: 'tool_result' }>) => boolean;
 
 /** The facts that carry over to a new process. */
@@ -56,7 +59,7 @@ export function withEvent(
   event: AgentEvent,
   isDenial: IsDenial = () => false,
 ): LogFacts {
-  // After an exit, later events are from another process.
+  // After an exit, later events belong to another process.
   const known = facts.hasExit ? forNextProcess(facts) : facts;
   switch (event.type) {
     case 'started':

@@ -1,10 +1,13 @@
-// Readers that wait for a log to grow are notified by its writer, which is in the same process: no
+// Readers that wait for a log to grow are notified by its writer in the same process, without
 // polling.
 
 const listeners = new Map<string, Set<() => void>>();
 const listenersToAll = new Set<(path: string) => void>();
 
-/** Called after each frame that was written to the log at the path; returns unsubscribe. */
+/**
+ * Called after each frame that was written to the log at the path. Returns a function that
+ * unsubscribes.
+ */
 export function onLogGrowth(path: string, listener: () => void): () => void {
   const present = listeners.get(path) ?? new Set();
   listeners.set(path, present.add(listener));
@@ -14,7 +17,7 @@ export function onLogGrowth(path: string, listener: () => void): () => void {
   };
 }
 
-/** The same for every log; returns unsubscribe. */
+/** The same for all logs. Returns a function that unsubscribes. */
 export function onAnyLogGrowth(listener: (path: string) => void): () => void {
   listenersToAll.add(listener);
   return () => listenersToAll.delete(listener);
@@ -25,7 +28,7 @@ export function tellLogGrowth(path: string): void {
   tellCopyGrowth(path);
 }
 
-/** The file is a copy of a log that another machine writes: only its reader notices growth. */
+/** For a copy of a log that another machine writes, whose growth only its reader notices. */
 export function tellCopyGrowth(path: string): void {
   for (const listener of listeners.get(path) ?? []) listener();
 }

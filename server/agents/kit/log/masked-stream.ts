@@ -1,5 +1,5 @@
-// Masks secrets in a stream of bytes that comes in pieces: a value that is cut in two by a piece's
-// end is found too.
+// Masks secrets in a stream of bytes that arrives in pieces, including values that are split
+// between two pieces.
 
 import { StringDecoder } from 'node:string_decoder';
 import { createMask, type Mask } from './masking.ts';

@@ -8,24 +8,24 @@ export type Mask = (text: string) => string;
 export const hiddenText = '[hidden]';
 
 /**
- * Replaces every secret value, in every form in which it is commonly written, and every key of a
- * published format by `[hidden]`.
+ * Replaces every secret value, in each of its common forms, and every key in a published format by
+ * `[hidden]`.
  */
 export function createMask(secrets: readonly string[]): Mask {
   const forms = new Set(secrets.flatMap(writtenForms));
   if (forms.size === 0) return (text) => withoutKeys(text, hiddenText);
-  // Longest first: a value may be a prefix of another one.
+  // Longest first, because a value may be a prefix of another one.
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'g');
   return (text) => withoutKeys(text.replace(pattern, hiddenText), hiddenText);
 }
 
-/** A text as a part of a pattern that means just this text. */
+/** Escapes a text so that it matches literally in a pattern. */
 export function escapePattern(value: string): string {
   return value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** Applies a mask to every text inside a JSON value, names of properties included. */
+/** Applies a mask to every text inside a JSON value, including property names. */
 export function maskDeep<T>(value: T, mask: Mask): T {
   return maskUnknown(value, mask) as T;
 }

@@ -1,4 +1,5 @@
-// Removes secrets from a run's outcome: its text goes into rows, events and other agents' prompts.
+// Removes secrets from a run's outcome, whose text becomes part of rows, events and other agents'
+// prompts.
 
 import type { Mask } from './masking.ts';
 import type { AgentOutcome } from '../../port.ts';

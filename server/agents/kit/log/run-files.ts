@@ -1,19 +1,19 @@
-// The files beside an attempt part's log: the agent's output, its end, and its prompt.
+// The files beside a part's log: the agent's output, its end and its prompt.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 export interface RunFiles {
-  /** Raw output, emptied from time to time and removed at the end: it is not masked. */
+  /** Raw output, which is not masked. Emptied from time to time and removed at the end. */
   readonly stdout: string;
   readonly stderr: string;
   /** Exit code as text, written by the shell around the agent. */
   readonly exit: string;
   /**
-   * Exists from the moment we started to stop the agent: its exit code says nothing about its work
-   * from then on.
+   * Exists once Drover has started to stop the agent. From then on, its exit code says nothing
+   * about its work.
    */
   readonly stopped: string;
-  /** The program's standard input; removed as soon as it is open. */
+  /** The program's standard input, removed as soon as it is open. */
   readonly input: string;
 }
 
@@ -27,11 +27,11 @@ export function runFiles(logPath: string): RunFiles {
   };
 }
 
-/** The exit code that is on disk, or null: still running, or ended in a way that left none. */
+/** The stored exit code. Null if the agent still runs, or ended without leaving one. */
 export function readExitCode(files: Pick<RunFiles, 'exit'>): number | null {
   try {
     const text = readFileSync(files.exit, 'utf8');
-    // Ignores a file without a line end: it is still being written.
+    // A file without a line end is still being written.
     return /^\d+\r?\n$/.test(text) ? Number(text) : null;
   } catch {
     return null;
@@ -40,7 +40,7 @@ export function readExitCode(files: Pick<RunFiles, 'exit'>): number | null {
 
 /**
  * Writes `stopped` when the signal aborts, which stops the agent. An agent with an exit code had
- * already ended by itself: its work is done and must not be repeated. Returns the function that
+ * already ended by itself, so its work is done and must not be repeated. Returns a function that
  * ends the watch.
  */
 export function markWhenStopped(

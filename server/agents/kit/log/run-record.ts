@@ -10,7 +10,7 @@ export interface RunRecord {
   readonly log: EventLog;
   readonly files: RunFiles;
   readonly mask: Mask;
-  /** Masks an event, stores it, and sends it. */
+  /** Masks an event, stores it and sends it. */
   emit(event: AgentEvent): void;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-// Finds the first line of a log that contains all words of a search, whatever their case.
+// Finds the first line of a log that contains all words of a search, ignoring case.
 //
-// Lines are JSON: a word is sought in the bytes first, and only a line that has it is parsed and
-// searched in its texts.
+// Lines are JSON: a word is first searched for in the bytes, and only a line that contains it is
+// parsed and searched in its texts.
 
 import { closeSync, openSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
@@ -19,7 +19,7 @@ export interface FoundLine {
 
 const chunkBytes = 1024 * 1024;
 const newline = 0x0a;
-/** Fields of an event that no person reads. */
+/** Fields of an event that are not displayed. */
 const unread: ReadonlySet<string> = new Set([
   'type',
   'id',
@@ -31,7 +31,7 @@ const unread: ReadonlySet<string> = new Set([
   'state',
 ]);
 
-/** `words`: in lower case, at least one. A missing log counts as empty. */
+/** `words`: at least one, in lower case. A missing log counts as empty. */
 export async function findInLog(path: string, words: readonly string[]): Promise<FoundLine | null> {
   for (const part of listLogParts(path)) {
     const found = await findInPart(part, words);
@@ -60,7 +60,7 @@ async function findInPart(part: LogPart, words: readonly string[]): Promise<Foun
       if (found !== null) return { ...found, offset: part.start + offset + found.offset };
       offset += end;
       rest = data.subarray(end);
-      // Lets the backend do other work in between.
+      // Yields to other work of the backend.
       await setImmediate();
     }
     return null;
@@ -69,12 +69,12 @@ async function findInPart(part: LogPart, words: readonly string[]): Promise<Foun
   }
 }
 
-/** In complete lines; the offset is the one in these bytes. */
+/** Searches complete lines. The offset is relative to these bytes. */
 export function findInLines(lines: Buffer, words: readonly string[]): FoundLine | null {
   const sought = words.map(asWritten);
   const longest = sought.toSorted((a, b) => b.length - a.length)[0] ?? '';
   if (longest === '') return null;
-  // Bytes and characters are the same then, and need no decoding.
+  // For ASCII, bytes equal characters and need no decoding.
   const isAscii = /^[\x20-\x7e]*$/u.test(longest);
   const text = lines.toString(isAscii ? 'latin1' : 'utf8');
   const flags = isAscii ? 'gi' : 'giu';
@@ -98,7 +98,7 @@ function foundIn(line: string, words: readonly string[]): Omit<FoundLine, 'offse
   try {
     event = JSON.parse(line);
   } catch {
-    return null; // a foreign hand wrote into the file
+    return null; // another program wrote into the file
   }
   if (typeof event !== 'object' || event === null) return null;
   const { type, at } = event as { readonly type?: unknown; readonly at?: unknown };
@@ -109,12 +109,12 @@ function foundIn(line: string, words: readonly string[]): Omit<FoundLine, 'offse
   return excerpt === null ? null : { at: typeof at === 'number' ? at : 0, type, excerpt };
 }
 
-/** A word as a line of JSON contains it. */
+/** A word as it is written in a line of JSON. */
 export function asWritten(word: string): string {
   return JSON.stringify(word).slice(1, -1);
 }
 
-/** Every text of a value: also those in the input of a tool. */
+/** Every text of a value, including texts in the input of a tool. */
 function textsOf(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

@@ -1,4 +1,4 @@
-// The environment that agents, gates and setups get: built from lists, never inherited as a whole.
+// The environment of agents, gates and setups, built from lists and never inherited as a whole.
 
 import type { AgentKind } from '../../../core/plan/task.ts';
 import { knownSecrets } from '../../secrets/known-secrets.ts';
@@ -31,8 +31,8 @@ const ownProvider: Readonly<Record<AgentKind, readonly string[]>> = {
 };
 
 /**
- * The variables that an agent inherits from `base`, then the ones given to it (`[agent.env]`, task
- * id, ports), which win.
+ * The variables that an agent inherits from `base`, then those given to it (`[agent.env]`, task id,
+ * ports), which override them.
  */
 export function agentEnvironment(
   base: Environment,
@@ -41,7 +41,8 @@ export function agentEnvironment(
   allowList: readonly string[],
 ): Record<string, string> {
   const own = ownProvider[kind];
-  // Inside a Claude Code session its variables belong to that session, with its sockets and tokens.
+  // Inside a Claude Code session, its variables belong to that session, with its sockets and
+  // tokens.
   const isOfOuterSession = (name: string): boolean =>
     base['CLAUDECODE'] !== undefined && name.startsWith('CLAUDE_CODE_');
   return {
@@ -51,8 +52,9 @@ export function agentEnvironment(
 }
 
 /**
- * The variables that a gate or a setup inherits: like an agent, without any provider's variables.
- * `CI` makes test runners run once and installers never ask; the user's own value wins.
+ * The variables that a gate or a setup inherits: as for an agent, but without any provider's
+ * variables. `CI` makes test runners run once and installers never ask. The user's own value
+ * overrides it.
  */
 export function commandEnvironment(
   base: Environment,
@@ -76,10 +78,7 @@ function inherited(
   return environment;
 }
 
-/**
- * Whether a variable is the credential or the setting of an agent's own provider: such ones go with
- * it to a worker.
- */
+/** Matches credentials and settings of an agent's own provider, which a worker gets too. */
 export function providerVariables(kind: string): (name: string) => boolean {
   const own = kind in ownProvider ? ownProvider[kind as AgentKind] : [];
   return (name) => matches(name, own);

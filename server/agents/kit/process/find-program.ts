@@ -6,7 +6,7 @@ import { isProgram } from '../../../files/is-program.ts';
 import type { AgentRequest } from '../../port.ts';
 import { thisPlatform } from '../../../platform/this-platform.ts';
 
-/** The full path of a program, looked up like the shell does it; null if none can be started. */
+/** The full path of a program, searched for like the shell does. Null if none can be started. */
 export function findProgram(
   name: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -17,7 +17,7 @@ export function findProgram(
       ? [resolve(baseDir, name)]
       : (environment['PATH'] ?? environment['Path'] ?? '')
           .split(delimiter)
-          // A relative entry would mean whichever folder the backend happens to be in.
+          // A relative entry would depend on the backend's current folder.
           .filter((folder) => isAbsolute(folder))
           .map((folder) => join(folder, name));
   const endings = new Set(['', ...thisPlatform.programEndings(environment)]);
@@ -30,7 +30,7 @@ export function findProgram(
 }
 
 /**
- * Like above, but an agent that runs on a worker need not be on this machine: its own name is
+ * As above, but the program of an agent on a worker need not exist on this machine. Its name is
  * looked up there.
  */
 export function findProgramFor(

@@ -1,12 +1,12 @@
-// Runs whose processes must be stopped, and how many callers need that: they resume when none is
-// left.
+// Runs whose processes must be stopped, with the number of callers that need that. They resume when
+// no caller is left.
 
 interface HeldRun {
-  /** How many need it. */
+  /** The number of callers. */
   holds: number;
-  /** One of them is the engine, which does not know whose the run is. */
+  /** One caller is the engine, which does not know the owner of the run. */
   stands: boolean;
-  /** When it last stood for the engine, by `performance.now()`. */
+  /** When the engine last held it, by `performance.now()`. */
   stoodUntilMs: number;
 }
 
@@ -17,14 +17,14 @@ export class HeldRuns {
     this.#of(runId).holds += 1;
   }
 
-  /** Whether it may move again. */
+  /** Returns whether the run may resume. */
   release(runId: string): boolean {
     const run = this.#of(runId);
     run.holds = Math.max(0, run.holds - 1);
     return run.holds === 0;
   }
 
-  /** Counts the engine's own hold on it. */
+  /** Adds the engine's own hold. */
   stand(runId: string): void {
     this.#of(runId).stands = true;
   }

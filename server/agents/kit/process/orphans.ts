@@ -1,4 +1,4 @@
-// Processes that have left the tree of their agent, with an empty environment, and still work in
+// Finds processes that left the tree of their agent, with an empty environment, and still run in
 // its folder.
 
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
@@ -7,7 +7,7 @@ import type { AgentProcess } from '../../port.ts';
 import { lowestPidSince } from './pid-order.ts';
 import { thisPlatform } from '../../../platform/this-platform.ts';
 
-/** Programs that collect processes whose parents have ended. */
+/** Programs that adopt processes whose parents have ended. */
 const reapers: ReadonlySet<string> = new Set([
   'systemd',
   'init',
@@ -26,9 +26,9 @@ interface Listed {
 }
 
 /**
- * Kills orphans that work below a folder, and their children. A person's program there has a
- * terminal, or a parent (an editor, a shell), or is older than the agent, and is left alone. Only
- * Linux reports the working folder of a process; on other systems this does nothing.
+ * Kills orphans that run below a folder, and their children. A user's program there has a terminal
+ * or a parent (an editor, a shell), or is older than the agent, and is left alone. Only Linux
+ * reports the working folder of a process; on other systems this does nothing.
  */
 export async function endOrphansIn(path: string, agent: AgentProcess): Promise<void> {
   if (!thisPlatform.hasProcFiles || !/^\d+$/.test(agent.startTime)) return;
@@ -111,6 +111,6 @@ function signal(one: Listed, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(one.pid, name);
   } catch {
-    // It has exited already.
+    // It has already exited.
   }
 }

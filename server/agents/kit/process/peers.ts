@@ -1,6 +1,6 @@
-// The process at the other end of the owner's socket. Node does not give a peer's credentials, so
-// Linux is asked for the other socket (`ss`), and for the process that has it open. If that does
-// not answer, the token alone counts.
+// Identifies the process at the other end of the owner's socket. Node does not report a peer's
+// credentials, so Linux is asked for the other socket (`ss`) and the process that has it open. If
+// that fails, only the token counts.
 
 import { readdirSync, readlinkSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { thisPlatform } from '../../../platform/this-platform.ts';
 const answerBytesMax = 16 * 1024 * 1024;
 const answerWaitMs = 2_000;
 
-/** Whether the peer is a process of a run of this project; false if that is unknown. */
+/** Whether the peer is a process of a run of this project. Returns false if unknown. */
 export async function isPeerOfRun(socket: Socket, project: string): Promise<boolean> {
   if (!thisPlatform.hasProcFiles) return false;
   const own = ownInode(socket);
@@ -44,7 +44,7 @@ async function peerInode(own: string): Promise<string | null> {
   return new RegExp(String.raw`\s${own} +\* +(\d+)\s*$`, 'm').exec(text)?.[1] ?? null;
 }
 
-/** The process that has it open. Newest first: a caller has usually just started. */
+/** The process that has it open. Newest first, because a caller has usually just started. */
 function holderOf(inode: string): number | undefined {
   const pids = readdirSync('/proc')
     .map(Number)
@@ -57,6 +57,6 @@ function hasOpen(pid: number, inode: string): boolean {
   try {
     return readdirSync(folder).some((name) => inodeAt(`${folder}/${name}`) === inode);
   } catch {
-    return false; // it has ended, or is of another user
+    return false; // it has ended or belongs to another user
   }
 }

@@ -1,12 +1,12 @@
 // Which process ids need not be checked: until Linux wraps around, every id below that of a process
-// belongs to an older one. That is nearly every process.
+// belongs to an older one. These are nearly all processes.
 
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import type { AgentProcess } from '../../port.ts';
 import { thisPlatform } from '../../../platform/this-platform.ts';
 
-/** More processes in a second than any system starts for long. */
+/** More process starts per second than any system sustains. */
 const startsPerSecondMax = 20_000;
 const ticksPerSecond = 100;
 let pidMax: number | null = null;
@@ -15,7 +15,7 @@ let pidMax: number | null = null;
 const startsAtBirth = new Map<string, number>();
 const birthsMax = 1_000;
 
-/** Call it when an agent's process exists, before its program starts. */
+/** Call when an agent's process exists, before its program starts. */
 export function noteBirth(agent: AgentProcess): void {
   if (!thisPlatform.hasProcFiles) return;
   const starts = startsSoFar();
@@ -24,7 +24,7 @@ export function noteBirth(agent: AgentProcess): void {
   startsAtBirth.set(keyOf(agent), starts);
 }
 
-/** No descendant of the process has a lower id; 0 if that is unknown. */
+/** No descendant of the process has a lower id. Returns 0 if unknown. */
 export function lowestPidSince(first: AgentProcess): number {
   try {
     pidMax ??= Number(readFileSync('/proc/sys/kernel/pid_max', 'utf8'));
@@ -38,7 +38,7 @@ export function lowestPidSince(first: AgentProcess): number {
   }
 }
 
-/** Returns null if the birth was not recorded, or the system does not count processes. */
+/** Returns null if the birth was not recorded, or if the system does not count processes. */
 function startsSince(first: AgentProcess): number | null {
   const before = startsAtBirth.get(keyOf(first));
   const now = before === undefined ? null : startsSoFar();
@@ -50,7 +50,7 @@ function startsAtMost(first: AgentProcess): number {
   return ageSeconds >= 0 ? (ageSeconds + 1) * startsPerSecondMax : Number.POSITIVE_INFINITY;
 }
 
-/** Threads included: they take numbers too. */
+/** Includes threads, which use ids too. */
 function startsSoFar(): number | null {
   try {
     const text = readFileSync('/proc/stat', 'utf8');

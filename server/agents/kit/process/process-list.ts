@@ -1,5 +1,5 @@
-// The operating system's data about processes: start times, parents, groups, and which have a run's
-// marker.
+// Reads the operating system's data about processes: start times, parents, groups, and which have a
+// run's marker.
 
 import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -17,36 +17,35 @@ import { thisPlatform } from '../../../platform/this-platform.ts';
 import type { AgentProcess } from '../../port.ts';
 import { lowestPidSince } from './pid-order.ts';
 
-/** The variable that every process of a run inherits, also shells that left the process group. */
+/**
+ * The variable that every process of a run inherits, including shells that left the process group.
+ */
 export const runMarker = 'DROVER_RUN';
 
 export interface ListedProcess extends ProcStat {
   readonly hasMarker: boolean;
 }
 
-/** Used when a process ended before its start time could be read; equals no real start time. */
+/** Used if a process ended before its start time could be read. Never equals a real start time. */
 export const unknownStartTime = 'unknown';
 
 const run = promisify(execFile);
 const listingBytesMax = 64 * 1024 * 1024;
 
-/**
- * Start time as reported by the system, or null if the process does not exist (a zombie counts as
- * none).
- */
+/** Start time as reported by the system. Null if the process does not exist or is a zombie. */
 export function processStartTime(pid: number): string | null {
   const facts = thisPlatform.processFacts(pid);
   return facts === null || facts.isZombie ? null : facts.startTime;
 }
 
-/** Start time right after a spawn, when the child may have ended but has not been collected yet. */
+/** Start time right after a spawn, when the child may have ended but still exists as a zombie. */
 export function startTimeOfNewChild(pid: number): string {
   return thisPlatform.processFacts(pid)?.startTime ?? unknownStartTime;
 }
 
 /**
- * All processes that we may see; `runId` determines `hasMarker`. With `first`, those that started
- * before it may be omitted: none of them can be a descendant of it.
+ * All processes that we may see. `runId` determines `hasMarker`. With `first`, processes that
+ * started before it may be omitted, because none of them can be its descendant.
  */
 export async function listProcesses(
   runId: string,
@@ -56,19 +55,19 @@ export async function listProcesses(
   return thisPlatform.hasProcessGroups ? await listWithPs(runId) : [];
 }
 
-/** More rounds are needed only if processes spawn and die faster than they can be read. */
+/** More rounds are needed only if processes start and exit faster than they can be read. */
 const listingsMax = 50;
 
 /**
- * Reads the list of ids until it contains no new one: otherwise a child would be missed, and
- * outlive its run, if its parent exited before its turn came.
+ * Reads the list of ids until it contains no new one. Otherwise a child could be missed if its
+ * parent exited in between, and would outlive its run.
  */
 async function listLinuxProcesses(
   runId: string,
   first: AgentProcess | null,
 ): Promise<ListedProcess[]> {
   const lowestPid = first === null ? 0 : lowestPidSince(first);
-  // NaN if unknown: nothing is older than that.
+  // NaN if unknown, and then nothing counts as older.
   const sinceTicks = first === null ? 0 : Number(first.startTime);
   const marker = markerOf(runId);
   const found: ListedProcess[] = [];
@@ -79,7 +78,7 @@ async function listLinuxProcesses(
     for (const name of names) {
       seen.add(name);
       const stat = readStat(Number(name));
-      // Reading an environment costs more than all the rest, and nearly every process is older.
+      // Reading an environment is the most expensive part, and nearly all processes are older.
       if (stat === null || Number(stat.startTime) < sinceTicks) continue;
       found.push({ ...stat, hasMarker: await linuxHasMarker(stat.pid, marker) });
     }
@@ -92,10 +91,10 @@ function isNewPid(name: string, lowestPid: number, seen: ReadonlySet<string>): b
   return Number.isInteger(pid) && pid >= lowestPid && !seen.has(name);
 }
 
-/** About a second in total: a program on a slow disk takes long to start. */
+/** About a second in total, because a program on a slow disk takes long to start. */
 const beginRoundsMax = 500;
 const beginRoundMs = 1;
-/** An environment that is empty so often in a row is one without variables. */
+/** An environment that is empty this often in a row really has no variables. */
 const emptyMax = 3;
 
 async function linuxHasMarker(pid: number, marker: string): Promise<boolean> {
@@ -115,8 +114,8 @@ function markerOf(runId: string): string {
 }
 
 /**
- * Variables, each between zeros. Null when the process has ended, or is of another user: then it is
- * not ours.
+ * The variables, separated by zeros. Null if the process has ended or belongs to another user, in
+ * which case it is not ours.
  */
 function readEnvironment(pid: number): string | null {
   try {
@@ -127,12 +126,12 @@ function readEnvironment(pid: number): string | null {
   }
 }
 
-/** A thread of the kernel, PF_KTHREAD in Linux's sched.h. */
+/** A kernel thread, PF_KTHREAD in Linux's sched.h. */
 const kernelThreadFlag = 0x00200000;
 
 /**
- * Whether a process is about to execute a program: during that time, Linux reports an empty
- * environment, and zero as its end (proc_pid_stat(5), `env_end`), whatever the program is given.
+ * Whether a process is about to execute a program. During that time, Linux reports an empty
+ * environment that ends at zero (proc_pid_stat(5), `env_end`), whatever the program gets.
  */
 function isBeginningProgram(pid: number): boolean {
   const text = readStatText(pid);

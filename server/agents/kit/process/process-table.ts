@@ -1,5 +1,5 @@
-// Ends and watches processes of agents as whole trees, including those that left the process group
-// or lost their parent.
+// Kills and monitors agents' processes as whole trees, including processes that left the process
+// group or lost their parent.
 
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -57,7 +57,7 @@ async function moveAgain(runId: string, agent: AgentProcess): Promise<void> {
   );
 }
 
-/** When the run last stood still, by `performance.now()`: silence until then says nothing. */
+/** When the run was last stopped, by `performance.now()`. Silence until then is not the agent's. */
 export function lastStoodMs(runId: string): number {
   return held.lastStoodMs(runId);
 }
@@ -66,13 +66,13 @@ export function isAlive(agent: AgentProcess): boolean {
   return processStartTime(agent.pid) === agent.startTime;
 }
 
-/** A run whose processes are searched for, again and again until none is left. */
+/** A run whose processes are searched for until none is left. */
 interface Sought {
   readonly runId: string;
   readonly agent: AgentProcess | null;
-  /** The kernel's group of its processes, if it has one. */
+  /** The kernel's group of its processes; null if it has none. */
   readonly group: string | null;
-  /** Processes found earlier: pids and start times. */
+  /** Pids and start times of processes found earlier. */
   readonly known: Map<number, string>;
 }
 
@@ -81,10 +81,9 @@ function seek(runId: string, agent: AgentProcess | null): Sought {
 }
 
 /**
- * The processes of a run: those in its control group, members of the agent's process group,
- * descendants, carriers of the marker, and processes known to belong to it before (without a
- * control group, a child whose parent ended has no other link to us if it also cleared its
- * environment).
+ * The processes of a run: members of its control group and of the agent's process group,
+ * descendants, processes with the marker, and processes found before. Without a control group, a
+ * child whose parent ended has no other link to us if it also cleared its environment.
  */
 async function membersOf({ runId, agent, group, known }: Sought): Promise<ListedProcess[]> {
   const grouped = new Set(group === null ? [] : listGroupProcesses(group));
@@ -98,7 +97,7 @@ async function membersOf({ runId, agent, group, known }: Sought): Promise<Listed
     for (const child of children.get(one.pid) ?? []) add(child);
   };
   for (const one of all) {
-    // A group outlives its leader, but then its number proves nothing: the marker must.
+    // A group outlives its leader, but then its number proves nothing and the marker must decide.
     const inGroup = agentLives && agent !== null && one.groupId === agent.pid;
     const isKnown = known.get(one.pid) === one.startTime;
     if (one.hasMarker || inGroup || isKnown || grouped.has(one.pid)) add(one);
@@ -121,11 +120,11 @@ async function endTree(
   return { ended: known.size, left: group === null ? null : 0 };
 }
 
-/** Throws when something is left. */
+/** Throws if any process is left. */
 async function endAll(sought: Sought, graceMs: number): Promise<void> {
   let left = await membersOf(sought);
   if (left.length === 0 && !isInhabited(sought)) return;
-  // A frozen process takes SIGTERM only after SIGCONT. Without grace it must not move again.
+  // A frozen process handles SIGTERM only after SIGCONT. Without grace it must not run again.
   if (graceMs > 0) for (const name of ['SIGTERM', 'SIGCONT'] as const) signalAll(left, name);
   const graceEndsAt = performance.now() + graceMs;
   for (let waitMs = 5; left.length > 0; waitMs = Math.min(waitMs * 2, pollMsMax)) {
@@ -135,7 +134,7 @@ async function endAll(sought: Sought, graceMs: number): Promise<void> {
     left = await membersOf(sought);
   }
   const { runId, group } = sought;
-  // A tree may grow while we kill it: scan again until nothing is left.
+  // A tree may grow while it is being killed, so it is scanned until nothing is left.
   for (let round = 0; round < killRoundsMax; round++) {
     if (left.length === 0 && !isInhabited(sought)) return;
     if (group !== null) killGroup(group);
@@ -172,7 +171,7 @@ async function endTreeOnWindows(
 
 /**
  * Stops a run's processes briefly, so that a file that they append to can be emptied without losing
- * a line. The returned list goes to `thaw`. Null if that is impossible.
+ * a line. Pass the returned list to `thaw`. Returns null if that is impossible.
  */
 export async function freeze(
   runId: string,
@@ -192,12 +191,12 @@ export async function freeze(
   return null;
 }
 
-/** Once for each `freeze` that answered a list; the last one lets them move. */
+/** Call once for each `freeze` that returned a list. The last call resumes the processes. */
 export function thaw(runId: string, frozen: readonly ListedProcess[]): void {
   if (held.release(runId)) signalAll(frozen, 'SIGCONT');
 }
 
-/** After a backend died while its agent was frozen, the next one lets it run again. */
+/** Resumes an agent that was frozen when its backend died. */
 export async function thawRun(runId: string, agent: AgentProcess): Promise<void> {
   held.forget(runId);
   await moveAgain(runId, agent);
@@ -206,7 +205,7 @@ export async function thawRun(runId: string, agent: AgentProcess): Promise<void>
 function signalAll(processes: readonly ListedProcess[], name: NodeJS.Signals): void {
   for (const one of processes) {
     try {
-      // A pid may have been reused since the scan: check once more, at the cost of one small read.
+      // The pid may have been reused since the scan, so it is checked again by one small read.
       if (processStartTimeIs(one)) process.kill(one.pid, name);
     } catch {
       // It exited by itself, as intended.

@@ -1,4 +1,4 @@
-// Asks a program for its version: whether it runs at all, and which one it is.
+// Asks a program for its version: whether it runs at all, and which version it is.
 
 import { runToEnd, type ProgramEnd } from '../../../platform/run-to-end.ts';
 import type { AgentDriver } from '../../port.ts';
@@ -17,16 +17,16 @@ export interface VersionRequest {
 
 export interface VersionAnswer {
   readonly version: string | null;
-  /** It ended with success. */
+  /** It exited successfully. */
   readonly ran: boolean;
-  /** Why there is no version, with the program's output; null if there is one. */
+  /** Why the version is unknown, with the program's output; null if it is known. */
   readonly reason: string | null;
 }
 
 export async function askVersion(request: VersionRequest): Promise<VersionAnswer> {
   const { args = ['--version'], timeoutMs = timeoutMsDefault, ...start } = request;
   const limits = { timeoutMs, signal: null, maxOutputBytes };
-  // One that does not know the flag may wait for input.
+  // A program that does not know the flag may wait for input.
   const end = await runToEnd({ ...start, args, input: '', ...limits });
   if (end.problem !== null || end.code !== 0)
     return { version: null, ran: false, reason: whyFailed(end, timeoutMs) };
@@ -37,7 +37,7 @@ export async function askVersion(request: VersionRequest): Promise<VersionAnswer
   return { version, ran: true, reason: version === null ? instead : null };
 }
 
-/** Passes only the part of `base` that the program needs to be found and to start. */
+/** Passes only the part of `base` that is needed to find and start the program. */
 export async function probeVersion(
   program: string,
   base: Readonly<Record<string, string>>,

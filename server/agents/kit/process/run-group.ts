@@ -1,6 +1,6 @@
-// A control group of the kernel (cgroup v2) for each run. A process can leave its parent, its
-// session and its environment behind, but not its group: so the kernel can list, kill and count an
-// agent's leftovers. If no group can be made, runs are found by their other marks alone.
+// A kernel control group (cgroup v2) for each run. A process can leave its parent, its session and
+// its environment, but not its group, so the kernel can list, kill and count an agent's leftovers.
+// If no group can be created, processes are found only by their other marks.
 
 import { createHash } from 'node:crypto';
 import {
@@ -19,13 +19,13 @@ import type { AgentProcess, ProgramStart } from '../../port.ts';
 import { processStartTime } from './process-list.ts';
 import { thisPlatform } from '../../../platform/this-platform.ts';
 
-/** The folder of this process's group; null if no group can be made below it. */
+/** The folder of this process's group; null if no group can be created below it. */
 let ownFolder: string | null | undefined;
 
-/** Groups searched at most, of a machine that has a great many. */
+/** Maximum number of groups searched on a machine that has very many. */
 const searchedMax = 5_000;
 
-/** Made for the run, or null if the system does not support it. */
+/** Creates a group for the run. Returns null if the system does not support it. */
 export function makeRunGroup(runId: string): string | null {
   ownFolder ??= foundFolder();
   return ownFolder === null ? null : makeGroup(ownFolder, runId);
@@ -44,13 +44,16 @@ function makeGroup(parent: string, runId: string): string | null {
   }
 }
 
-/** A group that cannot be joined is removed: an empty one would mean that no process is left. */
+/**
+ * A group that cannot be joined is removed, because an empty one would mean that no process is
+ * left.
+ */
 export const joinGroup = `{ printf 0 > "$group/cgroup.procs" || rmdir "$group"; } 2> /dev/null`;
 
-/** Joins the group, and becomes the program. */
+/** Joins the group, then executes the program. */
 const joiner = `group=$1; shift; ${joinGroup}; exec "$@"`;
 
-/** The same start, inside the run's group if one can be made. */
+/** The same start, inside the run's group if one can be created. */
 export function startInGroup(
   runId: string,
   start: Pick<ProgramStart, 'program' | 'args'>,
@@ -59,7 +62,7 @@ export function startInGroup(
 }
 
 /**
- * The same start, by way of a group beside that of the run which this process belongs to: it does
+ * The same start, in a group beside that of the run to which this process belongs, so that it does
  * not end with the run.
  */
 export function startBesideRun(
@@ -80,7 +83,7 @@ function startIn(
   return { program: '/bin/sh', args };
 }
 
-/** The group of a run, also one that an earlier backend made elsewhere. */
+/** The group of a run, including one that an earlier backend created elsewhere. */
 export function findRunGroup(runId: string, agent: AgentProcess | null): string | null {
   if (!thisPlatform.hasProcFiles) return null;
   const name = nameOf(runId);
@@ -93,7 +96,7 @@ export function findRunGroup(runId: string, agent: AgentProcess | null): string 
   return mounted === null ? null : searchedBelow(mounted.at, name);
 }
 
-/** Its processes, those in groups that they have made below it included. */
+/** Its processes, including those in groups that they created below it. */
 export function listGroupProcesses(group: string): readonly number[] {
   return [group, ...foldersBelow(group)].flatMap((folder) => {
     try {
@@ -108,7 +111,7 @@ export function listGroupProcesses(group: string): readonly number[] {
   });
 }
 
-/** Whether the kernel counts a living process in it or below it. */
+/** Whether the kernel counts a live process in it or below it. */
 export function isPopulated(group: string): boolean {
   try {
     return readFileSync(join(group, 'cgroup.events'), 'utf8').includes('populated 1');
@@ -117,7 +120,7 @@ export function isPopulated(group: string): boolean {
   }
 }
 
-/** All of them at once: none has the time to start another. */
+/** Kills all of them at once, so that none has time to start another. */
 export function killGroup(group: string): void {
   try {
     writeFileSync(join(group, 'cgroup.kill'), '1');
@@ -131,18 +134,18 @@ export function removeGroup(group: string): void {
     try {
       rmdirSync(folder);
     } catch {
-      // It contains a process, or does not exist any more.
+      // It contains a process, or no longer exists.
     }
   }
 }
 
-/** The name for the run of a process: the first part names the project, the second the run. */
+/** The name for a process's run: the first part names the project, the second the run. */
 function nameOf(runId: string): string {
   const project = runId.slice(0, Math.max(runId.indexOf('/'), 0));
   return `${groupsFolder(project)}${digest(runId, 24)}`;
 }
 
-/** The folder of a run's group is left for the one above it; any other one is right as it is. */
+/** If the folder is a run's group, returns the one above it, otherwise the folder itself. */
 function besideRun(folder: string): string {
   return /^drover-[0-9a-f]{12}-[0-9a-f]{24}$/.test(basename(folder)) ? dirname(folder) : folder;
 }
@@ -168,7 +171,7 @@ function foundFolder(): string | null {
   if (path === null || !path.startsWith(mounted.root)) return null;
   const folder = join(mounted.at, path.slice(mounted.root.length));
   try {
-    // To move a process, one needs to write in the group above both.
+    // Moving a process requires write access to the group above both.
     accessSync(join(folder, 'cgroup.procs'), constants.W_OK);
     accessSync(folder, constants.W_OK);
     return folder;
@@ -177,7 +180,7 @@ function foundFolder(): string | null {
   }
 }
 
-/** Group of this process, as the kernel names it. */
+/** The group of this process, as named by the kernel. */
 function ownPath(): string | null {
   try {
     const text = readFileSync('/proc/self/cgroup', 'latin1');
@@ -187,7 +190,7 @@ function ownPath(): string | null {
   }
 }
 
-/** The mount point of the kernel's groups, and the group on top there (`''`: the root). */
+/** The mount point of the kernel's groups, and the top group there (`''` = the root). */
 function mountPoint(): { readonly at: string; readonly root: string } | null {
   try {
     for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
@@ -196,7 +199,7 @@ function mountPoint(): { readonly at: string; readonly root: string } | null {
       if (kind.startsWith('cgroup2 ')) return { at, root: root === '/' ? '' : root };
     }
   } catch {
-    // No such list: not a Linux that has groups.
+    // The list does not exist, so this is not a Linux with groups.
   }
   return null;
 }
@@ -222,7 +225,7 @@ function foldersBelow(top: string): string[] {
         open.push(join(folder, entry.name));
       }
     } catch {
-      // It was removed in the meantime.
+      // It has just been removed.
     }
   }
   return found;

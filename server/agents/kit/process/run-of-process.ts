@@ -1,12 +1,12 @@
-// Whether a process belongs to a run of a project: determined by its control group, and by the
-// marker in its environment or that of a parent.
+// Whether a process belongs to a run of a project, determined by its control group, and by the
+// marker in its own environment or that of a parent.
 
 import { readFileSync } from 'node:fs';
 import { parseStat } from '../../../platform/proc-stat.ts';
 import { runMarker } from './process-list.ts';
 import { groupsFolder } from './run-group.ts';
 
-/** Maximum number of parents to check; a chain is finite, but it changes while it is followed. */
+/** Maximum number of parents to check, because the chain may change while it is followed. */
 const parentsMax = 64;
 
 /** `project`: the prefix of its run names. */
@@ -32,7 +32,7 @@ function parentOf(pid: number): number | null {
   return parseStat(pid, readIn(pid, 'stat'))?.parentPid ?? null;
 }
 
-/** Empty when the process has ended, or is of another user. */
+/** Empty if the process has ended or belongs to another user. */
 function readIn(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'latin1');

@@ -1,4 +1,4 @@
-// Watches for silence: a warning first, later the end. Time in which we ourselves owe an answer
+// Watches for silence: first a warning, later the end. Time in which Drover itself owes a response
 // does not count.
 
 export interface SilenceOptions {
@@ -7,12 +7,12 @@ export interface SilenceOptions {
   readonly endMs: number | null;
   readonly onWarn: (silentMs: number) => void;
   readonly onEnd: () => void;
-  /** Silence until this moment (`performance.now()`) does not count. */
+  /** Silence until this time (`performance.now()`) does not count. */
   readonly quietUntilMs?: () => number;
 }
 
 export class SilenceWatch {
-  /** How long it was silent when that was too long. */
+  /** How long it had been silent when the limit was reached. */
   silentMs = 0;
   readonly #options: SilenceOptions;
   #aliveAt = performance.now();
@@ -26,17 +26,18 @@ export class SilenceWatch {
     this.#schedule();
   }
 
-  /** A sign of life. */
+  /** Records activity. */
   touch(): void {
     this.#aliveAt = performance.now();
-    // The timer reads `aliveAt` when it fires: no timer per line is needed, except after a warning.
+    // The timer reads `aliveAt` when it fires, so no timer per line is needed except after a
+    // warning.
     if (this.#hasWarned) {
       this.#hasWarned = false;
       this.#schedule();
     }
   }
 
-  /** While paused no silence counts. Calls nest. */
+  /** While paused, silence does not count. Calls nest. */
   pause(): void {
     this.#pauses += 1;
     this.#schedule();

@@ -1,5 +1,5 @@
-// Starts an agent so that it survives this process: own process group, output to files, exit code
-// kept on disk.
+// Starts an agent so that it survives this process: in its own process group, with output to files
+// and its exit code stored on disk.
 
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { closeSync, constants, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,15 +21,15 @@ export interface SpawnRequest {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /**
-   * `file`: reads files.input, nothing needs to write to it, so it can be adopted. `pipe`: we write
-   * while it runs. `none`: the null device, for a program that takes its prompt in another way; it
-   * can be adopted too.
+   * `file`: reads files.input and needs no writer, so it can be adopted. `pipe`: we write while it
+   * runs. `none`: the null device, for a program that gets its prompt in another way; it can be
+   * adopted too.
    */
   readonly stdin: 'file' | 'pipe' | 'none';
 }
 
 export interface AgentExit {
-  /** Null when it was killed, or when nothing is known. */
+  /** Null if it was killed or if nothing is known. */
   readonly code: number | null;
   readonly signal: string | null;
 }
@@ -37,17 +37,17 @@ export interface AgentExit {
 export interface AgentChild {
   readonly process: AgentProcess;
   readonly stdin: Writable | null;
-  /** The program itself starts only now: so nothing runs that was not stored before. */
+  /** Starts the program itself, so that nothing runs that was not stored before. */
   release(): void;
   readonly exited: Promise<AgentExit>;
 }
 
 /**
  * A constant script; all variable values are positional arguments. It joins the control group of
- * its run (empty: none), then waits for one line on descriptor 3 (and exits if that is closed
- * instead: our process died before it had stored the new process), runs the program, and stores its
- * exit code in one short write, which counts only with its line end. The traps let it store the
- * code even if the whole group is signaled; the program itself does not inherit them.
+ * its run (empty = none), then waits for one line on descriptor 3. If that is closed instead, our
+ * process died before it stored the new one, and the script exits. It runs the program and stores
+ * its exit code in one short write, which is valid only with its line end. The traps allow it to
+ * store the code even if the whole group is signaled; the program itself does not inherit them.
  */
 const keeperScript = `
 exit_file=$1
@@ -67,7 +67,10 @@ const appendFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND;
 const exitPollMs = 100;
 const exitCodeGraceMs = 500;
 
-/** Rejects when the system can't start it at all (no such folder, no more processes). */
+/**
+ * Rejects if the system cannot start it at all (the folder does not exist, or the process limit is
+ * reached).
+ */
 export async function spawnAgent(request: SpawnRequest): Promise<AgentChild> {
   const { files, program, args } = request;
   for (const path of [files.exit, files.stopped]) rmSync(path, { force: true });
@@ -114,8 +117,8 @@ async function agentChild(child: ChildProcess, files: RunFiles): Promise<AgentCh
     throw reason instanceof Error ? reason : new Error(String(reason));
   }
   const started: AgentProcess = { pid, startTime: startTimeOfNewChild(pid) };
-  // An agent that exits without reading closes its pipe: our input is lost, and its exit code
-  // explains more.
+  // If an agent exits without reading, it closes its pipe. Our input is lost, and its exit code
+  // explains why.
   child.stdin?.on('error', () => undefined);
   child.stdio[3]?.on('error', () => undefined);
   child.on('error', () => undefined);
@@ -140,7 +143,7 @@ function writeExitCode(files: RunFiles, code: number): void {
 }
 
 /**
- * Waits for the end of an agent that another process started. It polls, because only a parent is
+ * Waits for the end of an agent that another process started. Polls, because only a parent is
  * notified.
  */
 export async function exitOfAdopted(agent: AgentProcess, files: RunFiles): Promise<AgentExit> {
@@ -149,7 +152,7 @@ export async function exitOfAdopted(agent: AgentProcess, files: RunFiles): Promi
     if (code !== null) return { code, signal: null };
     await delay(exitPollMs);
   }
-  // The shell around it has exited; it wrote the file before that.
+  // The shell around it has exited and wrote the file before that.
   const code = readExitCode(files);
   if (code === null) await delay(exitCodeGraceMs);
   return { code: code ?? readExitCode(files), signal: null };

@@ -1,5 +1,5 @@
-// Waits for a program's end and enforces its limits: our stop signal, wall time, and the rest of
-// its tree.
+// Waits for a program's end and enforces its limits: our stop signal, its wall time, and the rest
+// of its process tree.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentProcess, EndedTree, ProcessTable } from '../../port.ts';
@@ -12,15 +12,15 @@ export type CommonEnd = 'exited' | 'stopped' | 'timeout';
 export interface ProgramEnd<Own extends string = never> {
   readonly why: CommonEnd | Own;
   readonly exit: AgentExit;
-  /** Null if some of its processes could not be killed; a warning has reported it. */
+  /** Null if some of its processes could not be killed, which a warning reports. */
   readonly tree: EndedTree | null;
 }
 
-/** A started or adopted program, from the outside. */
+/** A started or adopted program, as seen from outside. */
 export interface RunningProgram {
   readonly process: AgentProcess;
   readonly exited: Promise<AgentExit>;
-  /** Unix ms; the wall time counts from here, also after an adoption. */
+  /** Unix ms. The wall time counts from here, even after an adoption. */
   readonly startedAt: number;
 }
 
@@ -33,20 +33,23 @@ export interface SuperviseOptions<Own extends string = never> extends RunningPro
   readonly onWarning: (text: string) => void;
   /** Absent if the machine never sleeps. */
   readonly awake?: AwakeTime;
-  /** Time that does not count as wall time: a person was being asked. */
+  /** Time that does not count as wall time, because a person was being asked. */
   readonly waitedMs?: () => number;
-  /** Reasons of the driver's own to end it. */
+  /** Resolves with the driver's own reason to end it. */
   readonly ownEnd?: Promise<Own> | undefined;
-  /** Asks the program through its protocol; it gets this many milliseconds before the signals. */
+  /**
+   * Asks the program to exit through its protocol. Returns how many milliseconds it gets before the
+   * signals.
+   */
   readonly askToEnd?: (why: CommonEnd | Own) => number;
 }
 
-/** Leftovers of a program that has ended get less time to end. */
+/** Leftovers of a program that has ended get less time to exit. */
 const leftoverGraceMs = 1_000;
-/** Node's timers hold no more than 31 bits. */
+/** Node's timers are limited to 31 bits. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** No process of the program's tree is left when this resolves. */
+/** When this resolves, no process of the program's tree is left. */
 export async function superviseProgram<Own extends string = never>(
   options: SuperviseOptions<Own>,
 ): Promise<ProgramEnd<Own>> {
@@ -67,7 +70,7 @@ export async function superviseProgram<Own extends string = never>(
   return { why, exit: await exited, tree };
 }
 
-/** The log's event about the end of a program. */
+/** The log event about the end of a program. */
 export function exitEvent({ why, exit, tree }: ProgramEnd<string>): AgentEvent {
   const { left = null, ended = 0 } = tree ?? {};
   return {
@@ -75,7 +78,7 @@ export function exitEvent({ why, exit, tree }: ProgramEnd<string>): AgentEvent {
     ...exit,
     ...(why === 'stopped' ? { stopped: true } : {}),
     ...(left === null ? {} : { left }),
-    // Not counted for a program that was ended itself, because that is one of them.
+    // Not counted for a program that was itself killed, because it is one of them.
     ...(why === 'exited' && ended > 0 ? { ended } : {}),
   };
 }
@@ -91,7 +94,7 @@ async function isWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
 function firstEnd<Own extends string>(options: SuperviseOptions<Own>): Promise<CommonEnd | Own> {
   const { signal, timeoutMs } = options;
   const nowMs = options.awake?.nowMs ?? (() => performance.now());
-  // Sleep counts only before this process follows the program.
+  // Sleep counts only from before this process followed the program.
   const startedAtMs = nowMs() - (Date.now() - options.startedAt);
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | null = null;

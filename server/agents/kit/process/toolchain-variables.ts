@@ -1,16 +1,16 @@
-// Variables that let compilers and package managers work as in the user's shell: their places,
-// caches and network access. Never their credentials.
+// Variables that make compilers and package managers work as in the user's shell: paths, caches and
+// network access, but never credentials.
 
 import { knownSecrets } from '../../secrets/known-secrets.ts';
 
 const words = (text: string): readonly string[] => text.split(/\s+/);
 
-/** The user and their folders; a star at the end matches any suffix. */
+/** The user and their folders. A star at the end matches any suffix. */
 const person = words(
   `USER LOGNAME SHELL TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME NO_COLOR FORCE_COLOR COLORTERM CI`,
 );
 
-/** The way out. A proxy may have a password, without which nothing is reached. */
+/** Network access. A proxy's URL may contain a password that is required to reach anything. */
 const networkVariables: readonly string[] = words(
   `HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy
   SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO CARGO_HTTP_CAINFO DENO_CERT
@@ -18,8 +18,8 @@ const networkVariables: readonly string[] = words(
 );
 
 /**
- * Those of npm's settings that do not belong to one call of npm: Drover itself may have been
- * started by npm.
+ * npm's settings, except those of a single npm call, because Drover itself may have been started by
+ * npm.
  */
 const npmSettings =
   words(`cache registry prefix userconfig globalconfig proxy https_proxy noproxy strict_ssl python

@@ -1,20 +1,20 @@
-// One run of an agent: its request, its listeners, and its leftovers.
+// One run of an agent: its request, its listeners and its leftovers.
 
 import type { AgentHost, AgentRequest, ProcessTable } from '../../port.ts';
 import type { AwakeTime } from '../../../platform/awake-clock.ts';
 import type { RunRecord } from '../log/run-record.ts';
 import type { SessionLock } from './session-lock.ts';
 
-/** The outside dependencies of every driver. */
+/** The external dependencies of every driver. */
 export interface ProgramDeps {
   readonly processTable: ProcessTable;
-  /** Relative program paths start here (the project's root). */
+  /** Program paths are relative to this folder (the project's root). */
   readonly baseDir: string;
   /** Absent if the machine never sleeps. */
   readonly awake?: AwakeTime;
   /** Time between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
-  /** A file of raw output that has grown over this is emptied. */
+  /** A raw output file that has grown beyond this is emptied. */
   readonly emptySpoolAtBytes?: number;
 }
 
@@ -31,7 +31,7 @@ export interface AgentRun<Deps extends ProgramDeps = ProgramDeps> {
 
 export const graceMsDefault = 5_000;
 
-/** For an agent that has no memory of the previous process. */
+/** The prompt for an agent without memory of the previous process. */
 export function wholeTask(request: AgentRequest): string {
   return request.resume ? (request.promptIfForgotten ?? request.prompt) : request.prompt;
 }

@@ -1,4 +1,4 @@
-// How long a person was being asked: that time is not the agent's.
+// Measures how long a person was being asked, which does not count as the agent's time.
 
 import type { AwakeTime } from '../../../platform/awake-clock.ts';
 
@@ -12,7 +12,7 @@ export class AnswerWait {
     this.#nowMs = nowMs;
   }
 
-  /** How many questions are open. */
+  /** Number of open questions. */
   get open(): number {
     return this.#open;
   }

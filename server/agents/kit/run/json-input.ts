@@ -1,4 +1,4 @@
-// A program's standard input, when it is spoken to in lines of JSON.
+// The standard input of a program that reads JSON lines.
 
 import type { AgentChild } from '../process/spawn.ts';
 
@@ -9,7 +9,7 @@ export class JsonInput {
     this.#stdin = stdin;
   }
 
-  /** Lost if the program has closed its input: its exit code explains more. */
+  /** Lost if the program has closed its input. Its exit code explains why. */
   write(message: unknown): void {
     if (this.#stdin?.writable === true) this.#stdin.write(`${JSON.stringify(message)}\n`);
   }

@@ -1,6 +1,5 @@
-// The name that an agent gave its session, stored beside the attempt's log: our own id is chosen
-// before the start, the agent reports its id later, and only with that can the conversation be
-// loaded again.
+// The session id that an agent reported, stored beside the attempt's log. Our own id is chosen
+// before the start; only the agent's id allows the conversation to be loaded again.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,20 +7,20 @@ import { replaceFile } from '../../../files/write-whole.ts';
 import type { AgentRequest } from '../../port.ts';
 
 /**
- * One name per way of driving: an attempt whose agent was changed does not take the other's session
- * for its own.
+ * One name per way of driving, so that an attempt whose agent was changed does not use the other
+ * agent's session.
  */
 export type SessionKeeper = 'acp' | 'amp';
 
 function pathOf(keeper: SessionKeeper, request: AgentRequest): string {
-  // An ACP conversation that planned stays in its read-only mode: the implementing agent starts a
-  // new one with the whole task.
+  // An ACP conversation that planned stays in its read-only mode, so the implementing agent starts
+  // a new one with the whole task.
   const isPlan = keeper === 'acp' && request.planning === true;
   const name = isPlan ? `${request.sessionId}.plan` : request.sessionId;
   return join(dirname(request.logPath), `${name}.${keeper}.json`);
 }
 
-/** Returns null if no session exists, or it is not ours. */
+/** Returns null if no session exists or it is not ours. */
 export function readKeptSession(keeper: SessionKeeper, request: AgentRequest): string | null {
   try {
     const kept: unknown = JSON.parse(readFileSync(pathOf(keeper, request), 'utf8'));

@@ -1,10 +1,11 @@
-// An agent whose program ended before it could work: it is missing, or cannot be executed.
+// Recognizes an agent whose program ended before it could work, because it is missing or cannot be
+// executed.
 
 import { failure } from '../../../core/failure.ts';
 import type { AgentOutcome } from '../../port.ts';
 import { readLogTail } from '../log/event-log-reader.ts';
 
-/** POSIX shells report with these that a program cannot be executed, or was not found. */
+/** POSIX shells use these exit codes if a program cannot be executed or was not found. */
 const startFailureCodes: ReadonlySet<number> = new Set([126, 127]);
 /** Bubblewrap reports the same with this code and a line of this form. */
 const sandboxFailureCode = 1;
@@ -12,7 +13,7 @@ const sandboxFailureText = /^bwrap: execvp /mu;
 const tailEvents = 20;
 
 /**
- * Every attempt would fail the same way until a person mends the program. Any output besides
+ * Every attempt would fail in the same way until a person fixes the program. Any output other than
  * standard error shows that the agent had started.
  */
 export function asNeverStarted(outcome: AgentOutcome, logPath: string): AgentOutcome {

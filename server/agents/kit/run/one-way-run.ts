@@ -1,6 +1,6 @@
 // An agent that gets no input while it runs: its prompt is its whole input, its lines are read, and
-// its result is stored beside the log, so that it can be adopted at any time. Agents run this way
-// on workers.
+// its result is stored beside the log, so it can be adopted at any time. Agents on workers run this
+// way.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { replaceFile } from '../../../files/write-whole.ts';
@@ -18,7 +18,7 @@ import type { OutputStream } from './spool.ts';
 import { watchStall } from './stall-watch.ts';
 import { withLine } from '../wire/text-tail.ts';
 
-/** Ends that a reader may ask for; `stalled` is the silence of the model's provider. */
+/** Reasons for which a reader may end the program. `stalled`: the model's provider is silent. */
 export type OneWayOwnEnd = 'stalled' | 'auth' | 'limited';
 
 export interface OneWayEnd {
@@ -30,13 +30,14 @@ export interface OneWayEnd {
 
 /** Parses the output of one kind of agent. */
 export interface OneWayReader {
-  /** One line of stdout. */
+  /** Handles one line of stdout. */
   take(line: string): { readonly events: readonly AgentEvent[]; readonly end?: OneWayOwnEnd };
   /**
-   * It runs tools: silence is not the provider's fault. Before its first line it has not started.
+   * False while it runs tools, when the provider is not responsible for silence, and before its
+   * first line.
    */
   readonly isWaitingForModel: boolean;
-  /** So far, even if no total was printed yet. */
+  /** The usage so far, even if no total was printed yet. */
   readonly usage: Usage;
   outcome(end: OneWayEnd): AgentOutcome;
 }
@@ -66,15 +67,15 @@ export function oneWayDriver(own: OneWayDriver): AgentDriver {
 }
 
 /**
- * A driver of an agent that Drover talks to on this machine; on a worker, on which that is
- * impossible, it runs one way.
+ * A driver of an agent that Drover communicates with on this machine. On a worker, where that is
+ * impossible, the agent runs one way.
  */
 export function oneWayOnWorkers(
   here: AgentDriver,
   way: Pick<OneWayDriver, 'program' | 'deps' | 'agent'>,
 ): AgentDriver {
   const { kind, capabilities } = here;
-  // Never missing: the worker searches for it.
+  // Never missing here, because the worker searches for it.
   const there = oneWayDriver({ kind, capabilities, missing: '', ...way });
   const driverFor = ({ runsOn }: AgentRequest): AgentDriver => (runsOn === 'remote' ? there : here);
   return {
@@ -125,8 +126,8 @@ async function adoptOneWay(
   if (!existsSync(files.stdout)) return null;
   return await adoptProgram(readAgain(run), process, () => {
     const reader = agent.reader(factsOfLog(request.logPath).usageBefore);
-    // Lines that the dead backend had read: their events are in the log, but their result was in
-    // its memory alone.
+    // Lines that the dead backend had read: their events are in the log, but their result was only
+    // in its memory.
     for (const line of linesBefore(files.stdout, log.marks.stdout)) reader.take(line);
     const said = linesBefore(files.stderr, log.marks.stderr).filter(
       (line) => !notOfAgent.test(line),
@@ -136,7 +137,8 @@ async function adoptOneWay(
 }
 
 /**
- * A backend that adopts it reads its output again from the start. Its size is bounded by the log's.
+ * A backend that adopts it reads its output again from the start. The log's limit also limits its
+ * size.
  */
 function readAgain(run: AgentRun): AgentRun {
   return { ...run, deps: { ...run.deps, emptySpoolAtBytes: Number.POSITIVE_INFINITY } };
@@ -199,12 +201,13 @@ class OneWayFollower implements ProgramFollower<OneWayOwnEnd> {
     const { silentMs } = this.#silence;
     const outcome = this.#reader.outcome({ ...end, stderrTail: this.#stderrTail, silentMs });
     const masked = maskOutcome(outcome, record.mask);
-    // Before the raw files go: a backend that is killed between the two finds one of them.
+    // Stored before the raw files are removed, so that a backend that is killed in between leaves
+    // one of them.
     if (masked.kind !== 'stopped') keepOutcome(request, masked);
     return masked;
   }
 
-  /** After each line: is it still the model that is waited for? */
+  /** After each line, checks whether it still waits for the model. */
   #look(): void {
     this.#silence.touch();
     const { isWaitingForModel } = this.#reader;
@@ -248,7 +251,7 @@ function keepOutcome(request: AgentRequest, outcome: AgentOutcome): void {
 
 function readOutcome(request: AgentRequest): AgentOutcome | null {
   try {
-    // Written by us alone, whole or not at all.
+    // Only we write it, completely or not at all.
     return JSON.parse(readFileSync(outcomePath(request), 'utf8')) as AgentOutcome;
   } catch {
     return null;

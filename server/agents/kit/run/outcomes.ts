@@ -1,4 +1,4 @@
-// Outcomes that agents of several kinds share, with the same messages.
+// Outcomes that several kinds of agents share, with the same messages.
 
 import { failure, type Failure } from '../../../core/failure.ts';
 import { formatDuration } from '../../../core/format.ts';
@@ -14,7 +14,7 @@ export function failed(cause: Failure): AgentOutcome {
   return { kind: 'failed', failure: cause };
 }
 
-/** Another try of the same agent would end alike. */
+/** Another try with the same agent would end in the same way. */
 export function finalFailure(found: Failure): Failure {
   return { ...found, retryable: false };
 }
@@ -34,7 +34,10 @@ export function withoutCredit(title: string, said: string): AgentOutcome {
   return failed(failure('agent_billing', `The account of ${title} has no credit: ${said}`));
 }
 
-/** Killed, crashed, or refused to start: only its output beside its protocol can explain why. */
+/**
+ * The agent was killed, crashed or refused to start. Only its output outside of the protocol can
+ * explain why.
+ */
 export function endedEarly(
   title: string,
   exit: AgentExit,
@@ -51,12 +54,12 @@ export function endedEarly(
   );
 }
 
-/** Its final message, or its plan: more of a plan is kept. */
+/** Its final message or its plan, of which more is kept. */
 export function outcomeSummary(said: string, { planning }: Pick<AgentRequest, 'planning'>): string {
   return planning === true ? boundedPlan(said) : said.trim().slice(0, summaryCharsMax);
 }
 
-/** The evidence beside a failure. */
+/** The evidence for a failure. */
 export function outcomeDetail(printed: string): string {
   return printed.slice(-detailCharsMax);
 }

@@ -1,5 +1,5 @@
-// A driver for an agent that is a program: it finds the program, opens the record of each run, and
-// prevents two processes from continuing one session. The driver itself interprets the program's
+// A driver for an agent that is a program: finds the program, opens the record of each run, and
+// prevents two processes from continuing one session. The specific driver interprets the program's
 // output.
 
 import { dirname, join } from 'node:path';
@@ -51,7 +51,7 @@ export function programDriver<Deps extends ProgramDeps>(own: ProgramDriver<Deps>
       if (program === null) {
         return { kind: 'failed', failure: failure('agent_missing', own.missing) };
       }
-      // Before its log is opened, which has one writer.
+      // Taken before its log is opened, which has only one writer.
       const lock = own.locksSession === true ? lockOf(request) : null;
       if (lock !== null && !('release' in lock)) return inUse(request, lock);
       try {

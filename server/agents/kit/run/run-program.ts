@@ -1,4 +1,4 @@
-// The one way to start or adopt, follow, and stop an agent's program. The driver's follower
+// The one way to start or adopt, follow and stop an agent's program. The driver's follower
 // interprets its output and its outcome.
 
 import { existsSync, statSync } from 'node:fs';
@@ -20,25 +20,31 @@ import { startProgram, type StartOptions } from './start-program.ts';
 
 /** How a driver follows its program. `Own`: its additional reasons to stop it. */
 export interface ProgramFollower<Own extends string = never> {
-  /** The program may run from now on: the first input to it. */
+  /** Called when the program may run, to send its first input. */
   begin?(): void;
   takeLine(stream: OutputStream, line: string): void;
   readonly ownEnd?: Promise<Own>;
-  /** Time that does not count as wall time: a person was being asked. */
+  /** Time that does not count as wall time, because a person was being asked. */
   waitedMs?(): number;
-  /** The program exits by itself at the wall time: this much later we kill it. */
+  /** Set if the program exits by itself at the wall time. We kill it this much later. */
   readonly ownDeadlineMs?: number;
-  /** Asks the program through its protocol; it gets this many milliseconds before the signals. */
+  /**
+   * Asks the program to exit through its protocol. Returns how many milliseconds it gets before the
+   * signals.
+   */
   askToEnd?(why: CommonEnd | Own): number;
-  /** No more lines will come, whatever has happened: timers and listeners end. */
+  /** No more lines will follow, for whatever reason. Ends timers and listeners. */
   stop?(): void;
-  /** The program has ended, and all its lines were taken. */
+  /** The program has ended, and all of its lines were handled. */
   finish?(): void | Promise<void>;
-  /** An adoption after the end was stored emits nothing twice. */
+  /** If true, an adoption after the end was stored emits nothing twice. */
   readonly isExitTold?: boolean;
-  /** Its outcome. The log is complete by now, and the raw output still exists. */
+  /** Returns the outcome. The log is complete, and the raw output still exists. */
   outcome(end: ProgramEnd<Own>): AgentOutcome | Promise<AgentOutcome>;
-  /** For an adopted program, if more than its exit code decides whether the outcome is reliable. */
+  /**
+   * For an adopted program: whether the outcome is reliable, if more than its exit code decides
+   * that.
+   */
   readonly isCertain?: boolean | undefined;
 }
 
@@ -48,7 +54,7 @@ export interface Ended<Follower> {
   readonly follower: Follower | null;
 }
 
-/** @param follow is called when the process exists and is stored, before its program runs */
+/** @param follow called when the process exists and is stored, before its program runs */
 export async function runProgram<Own extends string, Follower extends ProgramFollower<Own>>(
   run: AgentRun,
   start: StartOptions,
@@ -64,7 +70,7 @@ export async function runProgram<Own extends string, Follower extends ProgramFol
 }
 
 /**
- * Follows an agent that an earlier backend started. Returns null if it is not known how the agent's
+ * Follows an agent that an earlier backend started. Returns null if it is unknown how the agent's
  * work ended.
  * @param follow called if there is an agent to follow
  */
@@ -74,8 +80,8 @@ export async function adoptProgram<Own extends string>(
   follow: () => ProgramFollower<Own>,
 ): Promise<AgentOutcome | null> {
   const { files } = run.record;
-  // A backend that was shutting down had started to stop it: how much of its work it did is
-  // unknown.
+  // A backend that was shutting down had started to stop it, so it is unknown how much of its work
+  // it did.
   if (existsSync(files.stopped)) return null;
   const isKnown = isAlive(process) || readExitCode(files) !== null;
   const startedAt = statSync(files.stdout, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now();
@@ -83,11 +89,12 @@ export async function adoptProgram<Own extends string>(
   const follower = follow();
   const program = { process, exited, startedAt, canAdopt: true };
   const following = followProgram(run, program, follower);
-  // Only after the marks were compared with the files: a frozen agent proves that nothing was added
-  // since.
+  // Only after the marks were compared with the files, because a frozen agent proves that nothing
+  // was added since.
   await thawRun(run.request.runId, process);
   const outcome = await following;
-  // Killed together with its shell while no backend was running: how its work ended is unknown.
+  // Killed together with its shell while no backend was running, so it is unknown how its work
+  // ended.
   const isCertain = isKnown && (outcome.kind !== 'failed' || (await exited).code !== null);
   return (follower.isCertain ?? isCertain) ? outcome : null;
 }

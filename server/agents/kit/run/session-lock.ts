@@ -1,5 +1,5 @@
-// One process per conversation: Claude Code itself has no lock, and the branch written last would
-// win.
+// One process per conversation, because Claude Code itself has no lock and the last written branch
+// would win.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,12 +9,12 @@ import { processStartTime } from '../process/process-list.ts';
 import { isAlive } from '../process/process-table.ts';
 
 export interface SessionLock {
-  /** Names the agent itself as the holder: it may outlive this process. */
+  /** Makes the agent itself the holder, because it may outlive this process. */
   handTo(agent: AgentProcess): void;
   release(): void;
 }
 
-/** The lock, or the live process that has it. A dead holder does not count. */
+/** Returns the lock, or the live process that has it. A dead holder does not count. */
 export function lockSession(path: string): SessionLock | AgentProcess {
   mkdirSync(dirname(path), { recursive: true });
   const us: AgentProcess = {

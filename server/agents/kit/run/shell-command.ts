@@ -1,5 +1,5 @@
-// Runs a shell command line of the project's own configuration (gate, setup) to the end of its
-// whole process tree.
+// Runs a shell command of the project's configuration (gate, setup) until its whole process tree
+// has ended.
 
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
@@ -17,15 +17,15 @@ import { type AwakeTime, AwakeTimer } from '../../../platform/awake-clock.ts';
 import { thisPlatform } from '../../../platform/this-platform.ts';
 
 export interface ShellRequest extends CommandRequest {
-  /** Puts the command into its sandbox. If absent, it runs with the user's powers. */
+  /** Puts the command into its sandbox. If absent, it runs with the user's permissions. */
   readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
   /** Values that are neither stored nor shown. */
   readonly secrets?: readonly string[];
 }
 
-/** The part of the output that is kept for people and for the next prompt. */
+/** How much of the output's end is kept for people and the next prompt. */
 const tailBytesMax = 16 * 1024;
-/** The part of the output that is kept on disk. */
+/** How much of the output is kept on disk. */
 const logBytesMax = 10 * 1024 * 1024;
 const endGraceMs = 2_000;
 
@@ -66,7 +66,7 @@ export async function runShellCommand(
     ending = why;
     output.noteSilence();
     void processes.endTree(request.runId, agent, endGraceMs).then(() => {
-      // A process that left the tree may still hold the pipes, so we close them.
+      // A process that left the tree may still hold the pipes open, so we close them.
       child.stdout.destroy();
       child.stderr.destroy();
     });
@@ -77,7 +77,7 @@ export async function runShellCommand(
   const exit = await new Promise<{ code: number | null; problem: string | null }>((resolve) => {
     child.on('error', (error) => resolve({ code: null, problem: error.message }));
     child.on('exit', (code) => {
-      // Left-over background processes keep the pipes open: the command itself has ended.
+      // Remaining background processes keep the pipes open although the command itself has ended.
       setTimeout(() => resolve({ code, problem: null }), pipesGraceMs).unref();
       child.on('close', () => resolve({ code, problem: null }));
     });
@@ -106,7 +106,7 @@ async function confinedStart(
 
 const commandVariable = 'DROVER_COMMAND_LINE';
 
-/** Other users read the arguments of every process, and the environment of none. */
+/** Other users can read the arguments of every process, but not its environment. */
 function shellStart({ command, env, secrets = [] }: ShellRequest): ProgramStart {
   const holdsSecret = thisPlatform.hasShell && createMask(secrets)(command) !== command;
   return holdsSecret
@@ -124,7 +124,7 @@ function notStarted(why: string): CommandOutcome {
 /** How long the pipes are read after the command itself has ended. */
 const pipesGraceMs = 500;
 
-/** The end of an output in memory and its start on disk, both bounded. */
+/** The end of an output in memory and its start on disk, both limited. */
 class KeptOutput {
   readonly #log: WriteStream;
   #chunks: Buffer[] = [];
@@ -133,7 +133,7 @@ class KeptOutput {
   readonly #telling = new FailureLines();
   readonly #decoder = new StringDecoder('utf8');
   #printedMs = performance.now();
-  /** How long the command had printed nothing when it had to end. */
+  /** How long the command had printed nothing when it ended. */
   silentMs = 0;
 
   constructor(logPath: string) {
@@ -170,7 +170,7 @@ class KeptOutput {
     return Buffer.concat(this.#chunks).toString('utf8');
   }
 
-  /** Paths are relative to the folder of the command. */
+  /** Paths are relative to the command's folder. */
   telling(folder: string): readonly string[] {
     if (this.#telling.isFull) this.#telling.addEnd(this.tail());
     return this.#telling.lines().map((line) => line.replaceAll(`${folder}/`, ''));

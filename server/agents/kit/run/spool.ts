@@ -1,4 +1,4 @@
-// Moves an agent's raw output files into its log, and keeps them small while the agent continues to
+// Copies an agent's raw output files to its log, and keeps them small while the agent continues to
 // write.
 
 import { existsSync, truncateSync } from 'node:fs';
@@ -17,7 +17,7 @@ export interface SpoolOptions {
   readonly files: RunFiles;
   readonly log: EventLog;
   readonly onLine: (stream: OutputStream, line: string) => void;
-  /** A raw file that has grown over this is emptied. */
+  /** A raw file that has grown beyond this is emptied. */
   readonly emptyAtBytes?: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Spool {
     }
   }
 
-  /** Takes the rest, an unfinished last line included, and stops. The agent has ended. */
+  /** Reads the rest, including an incomplete last line, and stops. The agent has ended. */
   async finish(): Promise<void> {
     this.#isFinishing = true;
     await this.#emptying;
@@ -60,8 +60,8 @@ export class Spool {
   #follow(stream: OutputStream): FileFollower {
     const { files, log, onLine } = this.#options;
     const path = files[stream];
-    // Emptied, but the mark was not stored any more: the agent was frozen then, so nothing came
-    // since.
+    // The file was emptied but the mark was not stored. The agent was frozen then, so nothing was
+    // added since.
     const fromOffset = log.marks[stream] > fileSize(path) ? 0 : log.marks[stream];
     return new FileFollower({
       path,
@@ -72,7 +72,8 @@ export class Spool {
       },
       afterPiece: async () => {
         if (log.pendingBytes > pendingBytesMax) await log.flush();
-        // By its size, not by the part that was read: a flood is written faster than it is read.
+        // Decided by the file's size and not by the part that was read, because output may be
+        // written faster than it is read.
         const isLarge = streams.some((one) => fileSize(files[one]) > this.#emptyAtBytes);
         if (!isLarge || this.#isFinishing) return;
         this.#emptying ??= this.#empty().finally(() => (this.#emptying = null));

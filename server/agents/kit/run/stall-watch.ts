@@ -1,4 +1,4 @@
-// Watches for silence of one run's program: a note in its log at first, then a reason to stop it if
+// Watches for silence of one run's program: first a note in its log, then a reason to stop it if
 // the model's provider is silent.
 
 import type { AgentRun } from './agent-run.ts';
@@ -10,7 +10,7 @@ export interface StallOptions {
   readonly note: (seconds: number) => string;
   /** Null if silence alone does not end this program. */
   readonly onEnd: (() => void) | null;
-  /** Defaults to the request's. */
+  /** Defaults to the request's value. */
   readonly warnMs?: number;
 }
 

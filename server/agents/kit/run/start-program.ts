@@ -1,4 +1,4 @@
-// Starts an agent's program for a run, in the order that loses nothing: leftovers, process stored,
+// Starts an agent's program for a run, in an order that loses nothing: leftovers, stored process,
 // then its first step.
 
 import { writeFileSync, rmSync } from 'node:fs';
@@ -17,12 +17,12 @@ export interface StartOptions {
   readonly stdin: 'file' | 'pipe' | 'none';
   /** The content of the file; by default the request's prompt. */
   readonly prompt?: string;
-  /** Reads lines that an earlier process of the same part printed and that were not read. */
+  /** Handles unread lines that an earlier process of the same part printed. */
   readonly onLeftoverLine: (stream: OutputStream, line: string) => void;
   readonly brings?: ProgramStart['brings'];
 }
 
-/** The process exists and is stored when this resolves; its program starts at `release`. */
+/** When this resolves, the process exists and is stored. Its program starts at `release`. */
 export async function startProgram(
   run: AgentRun,
   options: StartOptions,
@@ -62,7 +62,7 @@ export async function startProgram(
     return err(failure('agent_failed', record.mask(message)));
   }
   noteBirth(child.process);
-  // The program reads the prompt from the file that is already open; no other process needs it.
+  // The program reads the prompt from the file that is already open, and no other process needs it.
   rmSync(record.files.input, { force: true });
   try {
     await run.host.onProcess(child.process);

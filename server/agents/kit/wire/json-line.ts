@@ -1,9 +1,9 @@
-// Lines of JSON that an agent prints, as loose objects: fields come and go between versions, so
-// everything is looked up and nothing is assumed.
+// Parses JSON lines that an agent prints to untyped objects: fields differ between versions, so
+// each one is checked before use.
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** One line as an object with a type, or null when it is something else. */
+/** One line as an object with a type; null for any other line. */
 export function parseLine(line: string): Json | null {
   try {
     const value = asObject(JSON.parse(line));

@@ -6,7 +6,7 @@ import { asObject, textAt, type Json } from './json-line.ts';
 
 const titleCharsMax = 200;
 
-/** Text of a message or a tool result: a string, or blocks of which some hold text. */
+/** Text of a message or a tool result: a string, or blocks of which some contain text. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -18,7 +18,7 @@ export function contentText(content: unknown): string {
     .join('\n');
 }
 
-/** One line that describes a tool call to a person. */
+/** One line that describes a tool call to people. */
 export function toolTitle(name: string, input: Json, cwd: string): string {
   const path =
     textAt(input, 'file_path') ?? textAt(input, 'notebook_path') ?? textAt(input, 'path');

@@ -1,4 +1,4 @@
-// The end of a program's output: enough to explain a failure, never all of it.
+// Keeps the end of a program's output: enough to explain a failure, never all of it.
 
 export function withLine(tail: string, line: string, charsMax: number): string {
   return `${tail}${line}\n`.slice(-charsMax);

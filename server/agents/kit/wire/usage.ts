@@ -13,7 +13,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
 }
 
 /**
- * The usage of one model message by its lines; not final, but nothing better exists after a kill.
+ * The usage of one model message, from its lines. Not final, but the best available after a kill.
  */
 export function usageOfMessage(message: Json): Usage {
   const usage = objectAt(message, 'usage');
