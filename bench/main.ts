@@ -8,6 +8,7 @@ import { bundle } from './bundle.ts';
 import { benchConfinement } from './confinement.ts';
 import { benchDistance } from './distance.ts';
 import { benchFleet } from './fleet.ts';
+import { benchForge } from './forge.ts';
 import { benchGates } from './gates.ts';
 import { isMet, short, tableText, type Figure } from './figures.ts';
 import { benchHistory } from './history.ts';
@@ -44,6 +45,7 @@ const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   remote: benchRemote,
   confinement: benchConfinement,
   snapshots: benchSnapshots,
+  forge: benchForge,
   against: benchAgainst,
 };
 

@@ -23,6 +23,7 @@ export const parts = [
   'remote',
   'confinement',
   'snapshots',
+  'forge',
   'against',
 ] as const;
 export type Part = (typeof parts)[number];
