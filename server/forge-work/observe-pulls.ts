@@ -5,7 +5,7 @@ import { decide, type Reaction, describeWait } from '../core/forge/decide.ts';
 import type { PullFacts, Read } from '../core/forge/observed-pull.ts';
 import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
 import type { Answer, Forge } from '../forge/port.ts';
-import { pendingRequests, personReply } from '../store/forge/outbox.ts';
+import { outboxOfEpic, pendingRequests, personReply } from '../store/forge/outbox.ts';
 import {
   isStored,
   openPulls,
@@ -20,8 +20,9 @@ import type { ForgeAccess } from './forge-access.ts';
 import { isUndo } from '../core/forge/pull-plan.ts';
 import { pullName } from '../core/forge/stack.ts';
 import { addFix, addShown, planReplies } from './give-facts.ts';
-import { gatherMerge, takeMergeStep } from './merge-pulls.ts';
+import { gatherMerge, type ReadFact, takeMergeStep } from './merge-pulls.ts';
 import { adoptForeign, continueRun, endMerged, giveBackPull } from './pull-ends.ts';
+import { giveCheck, rerunsIn } from './red-checks.ts';
 import { toRead, whyUnread } from './read-answer.ts';
 import type { SendDeps } from './sent.ts';
 import { endLevel, moveOntoBase } from './stack-levels.ts';
@@ -97,7 +98,7 @@ async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<
   }
   const reactions = decide(facts);
   for (const reaction of reactions) {
-    if (!(await carryOut(deps, access, { pull, core: core.value, place, reaction }))) return;
+    if (!(await carryOut(deps, access, { pull, facts, place, reaction }))) return;
   }
   await planReplies(engine, pull, facts.threads, place);
   if (await continueRun(engine, pull)) return;
@@ -114,15 +115,16 @@ interface Observed {
   readonly place: LevelPlace | null;
 }
 
-interface Due extends Observed {
+interface Due extends Omit<Observed, 'core'> {
+  readonly facts: PullFacts;
   readonly reaction: Reaction;
 }
 
 /** Returns false if nothing more must be done about this pull request now. */
 async function carryOut(
   { engine }: ObserveDeps,
-  { remote }: ForgeAccess,
-  { pull, core, place, reaction }: Due,
+  { forge, remote }: ForgeAccess,
+  { pull, facts, place, reaction }: Due,
 ): Promise<boolean> {
   switch (reaction.kind) {
     case 'merged':
@@ -134,9 +136,16 @@ async function carryOut(
     case 'adopt':
       await adoptForeign(engine, remote, pull, reaction.sha);
       return false;
-    case 'fix':
-      await addFix(engine, { pull, core, tasks: place?.tasks ?? null }, reaction);
+    case 'fix': {
+      const { cause } = reaction;
+      const tasks = place?.tasks ?? null;
+      if (cause.kind === 'check') {
+        const readLog: ReadFact = (name, ask) => readFact(engine, pull, name, true, ask);
+        const red = { pull, facts, tasks, fix: reaction, check: cause.check, readFact: readLog };
+        await giveCheck(engine, forge, red);
+      } else await addFix(engine, { pull, core: facts.pull, tasks }, reaction);
       return true;
+    }
     case 'show':
       await addShown(engine, pull, reaction);
       return true;
@@ -185,6 +194,7 @@ async function gather(
     threads,
     writers: threads.kind === 'read' ? await writersIn(forge, threads.value) : new Set(),
     done: done.map(({ key, subject, state, at_ms: atMs }) => ({ key, subject, state, atMs })),
+    reruns: rerunsIn(await outboxOfEpic(engine.store.db, pull.epic_id), core.head),
     merge,
     nowMs: engine.clock.now(),
     quietMs,

@@ -27,6 +27,7 @@ import type { ReplyPlan, SendDeps, Sent } from './sent.ts';
 import { textFacts } from './pull-texts.ts';
 import { deleteBranch, type DeletePlan, retarget, type RetargetPlan } from './stack-requests.ts';
 import { type MergePlan, sendMerge, type TestedOn } from './merge-pulls.ts';
+import { notRerun, type RerunPlan } from './red-checks.ts';
 import { type ReportPlan, sendReport } from './report-issues.ts';
 
 /** Sends all that is due, each epic's in order. Answers when the next is due; null = never. */
@@ -97,6 +98,7 @@ async function giveBack(
     if (row.kind === 'report') {
       await engine.store.append(tx, { type: 'issue.not_reported', data: { reason: why } });
     }
+    if (row.kind === 'rerun') await notRerun(engine, tx, row, why);
     // The pull request is of use without a reply or a label.
     if (row.kind !== 'push' && row.kind !== 'open') return;
     if (undoesOf(row) !== null) {
@@ -133,6 +135,10 @@ async function send(
   if (row.kind === 'report') {
     const sent = await sendReport(access.tracker, JSON.parse(row.request) as ReportPlan);
     return sent.kind === 'facts' ? { kind: 'done', answer: sent.value } : unsent(sent);
+  }
+  if (row.kind === 'rerun') {
+    const sent = await access.forge.rerun((JSON.parse(row.request) as RerunPlan).job);
+    return sent.kind === 'facts' ? { kind: 'done' } : unsent(sent);
   }
   if (row.kind === 'merge') {
     const refused = await sendMerge(access.forge, JSON.parse(row.request) as MergePlan);

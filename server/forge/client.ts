@@ -2,8 +2,9 @@
 // token is sent to that host alone.
 
 import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
+import { messageOf, oneLine, refusalOf, wordsOf } from './client-words.ts';
 import { causeOfErrors } from './graphql-errors.ts';
-import { type Answer, facts, unreadable, type Unreadable } from './port.ts';
+import { type Answer, facts, unreadable } from './port.ts';
 
 export interface ForgeClientDeps {
   /** Has a trailing slash, such as `https://api.github.com/`. */
@@ -35,7 +36,7 @@ export interface QueryMemory {
 
 const requestTimeoutMs = 30_000;
 const answerBytesMax = 16 * 1024 * 1024;
-const messageMax = 300;
+const textBytesMax = 64 * 1024 * 1024;
 /** GitHub's documentation: without `retry-after`, wait for at least a minute. */
 const secondaryPauseMs = 60_000;
 const redirectsMax = 3;
@@ -100,6 +101,46 @@ export class ForgeClient {
     if (right !== null && isRefused)
       this.#refused.set(right, { answer, untilMs: this.#deps.nowMs() + refusedMs });
     return answer;
+  }
+
+  /**
+   * Reads a text that may be on another host. The token does not go there: the address itself gives
+   * the right.
+   */
+  async download(path: string, take: (text: string) => void): Promise<Answer<null>> {
+    const url = new URL(path, this.#base);
+    if (this.#deps.nowMs() < this.#pausedUntilMs)
+      return { kind: 'limited', untilMs: this.#pausedUntilMs };
+    const named = await this.#send(url, { method: 'GET' });
+    if (typeof named === 'string') return unreadable(named);
+    const location = named.headers.get('location') ?? '';
+    if (named.status !== 302 || !URL.canParse(location)) {
+      const answer = await this.#judge(named, url, { method: 'GET' });
+      return answer.kind === 'facts' ? unreadable(`${url.host} names no place.`) : answer;
+    }
+    const place = new URL(location);
+    if (place.protocol !== 'https:' && this.#base.protocol === 'https:')
+      return unreadable(`${url.host} names a place without encryption.`);
+    return await this.#stream(place, take);
+  }
+
+  async #stream(place: URL, take: (text: string) => void): Promise<Answer<null>> {
+    const { fetch: send = fetch } = this.#deps;
+    try {
+      const signal = AbortSignal.timeout(requestTimeoutMs);
+      const response = await send(place, { redirect: 'error', signal });
+      if (!response.ok) return unreadable(`${place.host} answered with status ${response.status}.`);
+      const decoder = new TextDecoder();
+      let bytes = 0;
+      for await (const chunk of response.body ?? []) {
+        bytes += chunk.length;
+        if (bytes > textBytesMax) break;
+        take(decoder.decode(chunk, { stream: true }));
+      }
+      return facts(null);
+    } catch (error) {
+      return unreadable(`${place.host} cannot be reached: ${reasonOf(error)}.`);
+    }
   }
 
   async send(method: SendMethod, path: string, body?: object): Promise<Answer<Page>> {
@@ -223,7 +264,7 @@ export class ForgeClient {
     const { headers, status } = response;
     const needs = oneLine(headers.get('x-accepted-github-permissions') ?? '');
     const refusal = {
-      ...refused(status, url, this.#deps.token, messageOf(body)),
+      ...refusalOf(status, url, this.#deps.token, messageOf(body)),
       ...(status === 403 && needs !== '' ? { needs } : {}),
     };
     if (method === 'GET' || isQuery === true || status !== 403) return refusal;
@@ -298,59 +339,9 @@ function forgetUnused(known: Map<string, { readonly usedMs: number }>, nowMs: nu
   }
 }
 
-function refused(
-  status: number,
-  { host, pathname }: URL,
-  token: string | null,
-  message: string,
-): Unreadable {
-  const place = `${host}${pathname}`;
-  const told = (cause: Unreadable['cause'], why: string): Unreadable => ({
-    kind: 'unreadable',
-    why,
-    cause,
-  });
-  switch (status) {
-    case 401: {
-      const remedy = 'Sign in again (gh auth login), or renew GH_TOKEN.';
-      return told('signed_out', `${host} does not accept the token. ${remedy}`);
-    }
-    case 403:
-      return told('refused', `${place} may not be read with this token${message}.`);
-    case 404:
-    case 410: {
-      if (token !== null)
-        return told('absent', `${place} does not exist, or this token may not read it.`);
-      const remedy = 'sign in (gh auth login), or set GH_TOKEN';
-      return told('signed_out', `${place} does not exist, or needs a token: ${remedy}.`);
-    }
-    case 422:
-      return told('invalid', `${host} refuses this${message}.`);
-    default:
-      return told('other', `${place} answered with status ${status}${message}.`);
-  }
-}
-
 function scopesOf({ headers }: Response): readonly string[] | null {
   const scopes = headers.get('x-oauth-scopes');
   return scopes === null ? null : scopes.split(/[\s,]+/u).filter((scope) => scope !== '');
-}
-
-/** The host's reply to the request, in one short line. */
-function messageOf(body: unknown): string {
-  if (!isObject(body) || typeof body['message'] !== 'string') return '';
-  return `: ${oneLine(`${body['message']} ${wordsOf(body['errors'])}`)}`;
-}
-
-function wordsOf(errors: unknown): string {
-  const list = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
-  const words = list.map((error) => (isObject(error) ? error['message'] : error));
-  return oneLine(words.filter((word) => typeof word === 'string').join('; '));
-}
-
-function oneLine(text: string): string {
-  const words = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
-  return words.slice(0, messageMax).replace(/\.$/u, '');
 }
 
 async function boundedText(response: Response): Promise<string | null> {

@@ -52,6 +52,8 @@ export function readCheckRun(
     url: text(item['html_url']),
     text: [output['title'], output['summary'], output['text']].map(text).join('\n').trim(),
     annotations: [],
+    // A run of Actions has the number of its job.
+    job: objectIn(item, 'app')['slug'] === 'github-actions' ? id : null,
     hasAnnotations: Number(output['annotations_count']) > 0,
   };
 }
@@ -69,6 +71,7 @@ export function readStatus(item: unknown): Check | null {
     url: text(item['target_url']),
     text: text(item['description']),
     annotations: [],
+    job: null,
   };
 }
 
@@ -201,6 +204,7 @@ export function readJob(item: unknown): Check | null {
     url: text(item['html_url']),
     text: '',
     annotations: [],
+    job: typeof item['id'] === 'number' ? item['id'] : null,
   };
 }
 

@@ -9,8 +9,10 @@ import type {
   PullCore,
   ReviewThread,
 } from '../core/forge/pull-facts.ts';
+import type { JobLog } from '../core/forge/job-log.ts';
 import type { ForgeClient } from './client.ts';
 import { readChecks } from './github-checks.ts';
+import { readJobLog, rerunJob } from './github-jobs.ts';
 import { readMerging, requestMerge } from './github-merging.ts';
 import { listIn, listTags, readList } from './github-list.ts';
 import { objectIn, readPull, readReview, readThread } from './github-pull-format.ts';
@@ -118,6 +120,14 @@ export class GithubPulls implements Forge {
 
   async checks(sha: string): Promise<Answer<readonly Check[]>> {
     return await readChecks(this.#client, this.#home, sha);
+  }
+
+  async jobLog(job: number, paths: readonly string[]): Promise<Answer<JobLog>> {
+    return await readJobLog(this.#client, this.#home, job, paths);
+  }
+
+  async rerun(job: number): Promise<Answer<null>> {
+    return await rerunJob(this.#client, this.#home, job);
   }
 
   async threads({ nativeId, number }: PullKey): Promise<Answer<readonly ReviewThread[]>> {

@@ -1,6 +1,7 @@
 // The data that Drover reads from a forge. "Not read" is an answer of its own: it never means
 // "none".
 
+import type { JobLog } from '../core/forge/job-log.ts';
 import type { RepositoryFacts } from '../core/forge/landing-rules.ts';
 import type {
   BranchRules,
@@ -93,6 +94,9 @@ export interface Forge {
   reply(nativeThreadId: string, body: string): Promise<Answer<null>>;
   read(number: number): Promise<Answer<PullCore>>;
   checks(sha: string): Promise<Answer<readonly Check[]>>;
+  /** `paths`: the files that count as the pull request's own. */
+  jobLog(job: number, paths: readonly string[]): Promise<Answer<JobLog>>;
+  rerun(job: number): Promise<Answer<null>>;
   threads(pull: PullKey): Promise<Answer<readonly ReviewThread[]>>;
   /** Whether this user may write to the repository. */
   mayWrite(login: string): Promise<Answer<boolean>>;

@@ -7,6 +7,7 @@ import { GithubPulls } from '../../server/forge/github-pulls.ts';
 import type { Answer } from '../../server/forge/port.ts';
 import { GitRemote } from '../../server/forge/git-remote.ts';
 import { type FakeGithub, startFakeGithub } from '../doubles/fake-github/fake-github.ts';
+import { ownLogin } from '../doubles/fake-github/issue-writes.ts';
 import { openPull } from '../doubles/fake-github/pulls.ts';
 import type { TokenKind } from '../doubles/fake-github/rights.ts';
 
@@ -27,6 +28,8 @@ interface Feature {
   readonly does: (place: Place) => Promise<readonly Answer<unknown>[]>;
 }
 
+/** The first job of the first commit with checks. */
+const job = 1_001;
 const newPull = { head: 'work', base: 'main', title: 'Work', body: '', isDraft: true };
 
 const features: readonly Feature[] = [
@@ -35,6 +38,15 @@ const features: readonly Feature[] = [
     does: async ({ issues }) => [
       await issues.issues({ kind: 'numbers', numbers: [1] }),
       await issues.issues({ kind: 'milestone', milestone: '1.0' }),
+    ],
+  },
+  {
+    name: 'take an issue by its label (`intake`)',
+    does: async ({ issues }) => [
+      await issues.login(),
+      await issues.issues({ kind: 'label', label: 'drover' }),
+      await issues.claim({ slug, number: 1 }, { label: 'drover-taken:shop', login: ownLogin }),
+      await issues.withdraw({ slug, number: 1 }, 'drover-taken:shop'),
     ],
   },
   {
@@ -76,6 +88,11 @@ const features: readonly Feature[] = [
     name: 'see checks',
     does: async ({ pulls, fake }) => [await pulls.checks(fake.git.tip(slug, 'work') ?? '')],
   },
+  {
+    name: 'read the log of a red job',
+    does: async ({ pulls }) => [await pulls.jobLog(job, [])],
+  },
+  { name: 'run a red job once more', does: async ({ pulls }) => [await pulls.rerun(job)] },
   {
     name: 'have GitHub merge it (`merge = "auto"` or `"queue"`)',
     does: async ({ pulls, fake }) => {
@@ -121,8 +138,10 @@ function prepare(fake: FakeGithub): void {
   fake.git.git(slug, 'branch', 'work', 'main');
   fake.git.commit(slug, 'work', 'work.txt', 'work\n');
   fake.git.git(slug, 'branch', 'other', 'work');
-  fake.issues.push({ slug, number: 1, title: 'One', milestone: '1.0' });
+  fake.issues.push({ slug, number: 1, title: 'One', milestone: '1.0', labels: ['drover'] });
   fake.base.protection = { approvals: 1 };
+  const head = fake.git.tip(slug, 'other') ?? '';
+  fake.checks.set(head, [{ name: 'unit', state: 'failure', log: 'exit 1\n' }]);
   fake.pulls.push(openPull({ slug, number: 40, title: 'Before', head: 'other' }));
 }
 

@@ -11,6 +11,7 @@ import {
   type Point,
   wasRemoved,
 } from './merging.ts';
+import { rerunNotes } from './rerun.ts';
 import type { Cause, Check, ReviewComment } from './pull-facts.ts';
 import { pullName } from './stack.ts';
 
@@ -193,6 +194,7 @@ export function describeWait(facts: PullFacts): string {
   return [
     sentence.replace(/\.$/u, ''),
     ...mergeNotes(facts),
+    ...(checks.kind === 'read' ? rerunNotes(facts.reruns, checks.value) : []),
     ...unread,
     ...(isBlocked ? ['until it can be read, it is not merged automatically'] : []),
   ].join('; ');

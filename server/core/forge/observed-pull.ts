@@ -9,6 +9,7 @@ import type {
   PullCore,
   ReviewThread,
 } from './pull-facts.ts';
+import type { Rerun } from './rerun.ts';
 import type { StackPlace } from './stack.ts';
 
 /** `unread` is a separate fact and never means "none". */
@@ -40,6 +41,8 @@ export interface PullFacts {
   /** Users who are known to have write access to the repository. */
   readonly writers: ReadonlySet<string>;
   readonly done: readonly DoneReaction[];
+  /** Of this head. */
+  readonly reruns: readonly Rerun[];
   readonly merge: MergeFacts;
   readonly nowMs: number;
   readonly quietMs: number;

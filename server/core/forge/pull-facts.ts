@@ -25,6 +25,8 @@ export interface Check {
   /** The check's description of its failure. */
   readonly text: string;
   readonly annotations: readonly Annotation[];
+  /** The job of Actions that it is; null for checks of others. */
+  readonly job: number | null;
 }
 
 export interface Annotation {
@@ -82,7 +84,7 @@ export interface ReviewComment {
 
 /** Why an agent gets a task. */
 export type Cause =
-  | { readonly kind: 'check'; readonly check: Check }
+  | { readonly kind: 'check'; readonly check: Check; readonly log?: string }
   | { readonly kind: 'thread'; readonly thread: ReviewThread }
   | { readonly kind: 'conflict'; readonly baseBranch: string; readonly baseSha: string };
 

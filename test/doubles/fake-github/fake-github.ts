@@ -9,6 +9,7 @@ import { GitBackend } from './git-backend.ts';
 import { faultsOfQuery } from './graphql-schema.ts';
 import { type FakeComment, IssueWrites, ownLogin } from './issue-writes.ts';
 import { answerToPerson, resolvedThread } from './people.ts';
+import { logOf } from './jobs.ts';
 import { FakePulls, type PullState } from './pulls.ts';
 import { answerAbout, freshRepository, type RepositoryState } from './repository.ts';
 import { permissionFor, queryErrors, refusalOf, scopesOf, type TokenKind } from './rights.ts';
@@ -162,6 +163,10 @@ export async function startFakeGithub({
       const question = { url, base: fake.url, relations, state: fake };
       return page(question, ofPull.body as readonly object[]);
     }
+    if (ofPull?.location !== undefined) {
+      const logs = new URL(ofPull.location, fake.url.replace('127.0.0.1', 'localhost'));
+      return { ...ofPull, headers: { location: logs.href } };
+    }
     if (ofPull !== null) return { ...ofPull, headers: {} };
     const asIs = { base: fake.url, relations, state: fake };
     if (written === null) return route({ url, ...asIs });
@@ -189,6 +194,12 @@ export async function startFakeGithub({
       }
       await git.serve(request, response, sent);
       if (service === 'git-receive-pack') pulls.afterPush(slugOf(url.pathname));
+      return;
+    }
+    const log = logOf(pulls.state, Number(/^\/logs\/(\d+)$/u.exec(url.pathname)?.[1]));
+    if (log !== null) {
+      if (request.headers.authorization !== undefined) fake.faults.push('a token for the logs');
+      response.end(log);
       return;
     }
     fake.requests.push(`${method} ${url.pathname}${url.search}`);

@@ -160,6 +160,7 @@ export class PublishedSchema {
     const said = this.#operation(method, path).responses[String(status)];
     if (said === undefined) return ofTheHost.has(status) ? [] : [`${path} never answers ${status}`];
     const own = `github#/paths/${pointer(path)}/${method.toLowerCase()}/responses/${status}`;
+    if (said.$ref === undefined && said.content === undefined) return [];
     const base = said.$ref === undefined ? own : `github${said.$ref}`;
     const validate = this.#ajv.getSchema(`${base}/content/${pointer('application/json')}/schema`);
     if (status === 304) return [];

@@ -3,6 +3,7 @@
 import type { GitBackend } from './git-backend.ts';
 import { autoMergeBody, leaveDeletedBases, mergingAnswer, type MergeState } from './merging.ts';
 import type { PublishedSchema } from './published-schema.ts';
+import { jobAnswer } from './jobs.ts';
 import { reviewList, threadsOn } from './review-lists.ts';
 import { branchBody, rulesInForce, type RuleState, updateRule } from './rules.ts';
 
@@ -31,6 +32,10 @@ export interface FakeCheck {
   /** A job of Actions if absent. */
   readonly by?: 'app' | 'status';
   readonly text?: string;
+  /** Of its job. */
+  readonly log?: string;
+  /** 1 if absent; each run of a job is a job of its own. */
+  readonly attempt?: number;
   readonly annotations?: readonly {
     readonly path: string;
     readonly line: number;
@@ -65,6 +70,8 @@ export interface PullState extends RuleState, MergeState {
   readonly pulls: FakePull[];
   /** Commit → its checks. */
   readonly checks: Map<string, readonly FakeCheck[]>;
+  /** Jobs that were asked to run again. */
+  readonly reruns: number[];
   readonly threads: FakeThread[];
   readonly reviews: FakeReview[];
   /** User → permission; everyone else may read. */
@@ -75,6 +82,8 @@ export interface PullAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly isList?: true;
+  /** A path of the host that has logs. */
+  readonly location?: string;
 }
 
 export interface Asked {
@@ -109,6 +118,7 @@ export class FakePulls {
   readonly state: PullState = {
     pulls: [],
     checks: new Map(),
+    reruns: [],
     threads: [],
     reviews: [],
     permissions: new Map(),
@@ -228,7 +238,7 @@ export class FakePulls {
     return { status: 200, body: pull.labels.map((name) => ({ ...label, name })) };
   }
 
-  #commits({ rest, base, slug, query }: Asked): PullAnswer | null {
+  #commits({ rest, base, slug, query, method }: Asked): PullAnswer | null {
     const [, sha = '', what] = /^commits\/([0-9a-f]+)\/(check-runs|status)$/u.exec(rest) ?? [];
     const checks = this.state.checks.get(sha) ?? [];
     if (what === 'status') {
@@ -242,69 +252,7 @@ export class FakePulls {
         });
       return { status: 200, body: { ...sample, sha, statuses } };
     }
-    if (what === 'check-runs') {
-      const runs = checks
-        .filter(({ by }) => by !== 'status')
-        .map((check, index) => this.#checkRun(check, index, `${base}${slug}`));
-      return { status: 200, body: { total_count: runs.length, check_runs: runs } };
-    }
-    if (rest === 'actions/runs') return this.#runs(query.get('head_sha') ?? '');
-    const [, run] = /^actions\/runs\/(\d+)\/jobs$/u.exec(rest) ?? [];
-    if (run !== undefined) return this.#jobs(Number(run), `${base}${slug}`);
-    const [, id] = /^check-runs\/(\d+)\/annotations$/u.exec(rest) ?? [];
-    if (id === undefined) return null;
-    const all = [...this.state.checks.values()].flat();
-    const sample = this.#schema.sample('check-annotation') as object;
-    const found = all.flatMap(({ annotations = [] }) => annotations);
-    const body = found.map(({ path, line, message }) => {
-      return { ...sample, path, start_line: line, end_line: line, message };
-    });
-    return { status: 200, body };
-  }
-
-  /** One run of Actions for each commit that has jobs. */
-  #runs(sha: string): PullAnswer {
-    const index = [...this.state.checks.keys()].indexOf(sha);
-    const sample = this.#schema.sample('workflow-run') as object;
-    const isAny = this.state.checks.get(sha)?.some(({ by }) => by === undefined) === true;
-    const runs = isAny ? [{ ...sample, id: index + 1, head_sha: sha }] : [];
-    return { status: 200, body: { total_count: runs.length, workflow_runs: runs } };
-  }
-
-  #jobs(run: number, page: string): PullAnswer {
-    const [sha = '', checks = []] = [...this.state.checks][run - 1] ?? [];
-    const sample = this.#schema.sample('job') as object;
-    const jobs = checks
-      .filter(({ by }) => by === undefined)
-      .map(({ name, state }, index) => ({
-        ...sample,
-        id: index + 1,
-        run_id: run,
-        head_sha: sha,
-        name,
-        html_url: `${page}/actions/runs/${run}/job/${index + 1}`,
-        status: state === 'in_progress' ? state : 'completed',
-        conclusion: state === 'in_progress' ? null : state,
-      }));
-    return { status: 200, body: { total_count: jobs.length, jobs } };
-  }
-
-  #checkRun(check: FakeCheck, index: number, page: string): object {
-    const sample = this.#schema.sample('check-run') as Record<string, object>;
-    const isOver = check.state !== 'in_progress';
-    return {
-      ...sample,
-      id: index + 1,
-      name: check.name,
-      html_url: `${page}/runs/${index + 1}`,
-      status: isOver ? 'completed' : 'in_progress',
-      conclusion: isOver ? check.state : null,
-      output: {
-        ...sample['output'],
-        summary: check.text ?? null,
-        annotations_count: check.annotations?.length ?? 0,
-      },
-    };
+    return jobAnswer(this.state, this.#schema, { rest, method, query, page: `${base}${slug}` });
   }
 
   #rules({ rest, slug }: Asked): PullAnswer | null {

@@ -35,7 +35,7 @@ const read = <T>(value: T) => ({ kind: 'read', value }) as const;
 const unread = { kind: 'unread', why: 'no right' } as const;
 
 function check(name: string, state: Check['state']): Check {
-  return { name, state, url: '', text: '', annotations: [] };
+  return { name, state, url: '', text: '', annotations: [], job: null };
 }
 
 function thread(author: string, more: Partial<ReviewThread> = {}, agoMs = 600_000): ReviewThread {
@@ -55,6 +55,7 @@ function facts(more: Partial<PullFacts> = {}): PullFacts {
     threads: read([]),
     writers: new Set(['lead']),
     done: [],
+    reruns: [],
     merge,
     nowMs,
     quietMs: 120_000,
