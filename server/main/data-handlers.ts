@@ -144,6 +144,6 @@ export function worktreeView(facts: WorktreeFacts): WorktreeView {
     dirty: facts.dirty,
     size_bytes: facts.sizeBytes,
     action: facts.action,
-    why: facts.reason ?? whyFree(facts.holder),
+    why: facts.reason ?? whyFree(facts.holder, facts.sizeBytes),
   };
 }

@@ -66,12 +66,20 @@ const stateWords: { readonly [H in WorktreeHolder]?: string } = {
   needs_review: 'waits for a review',
 };
 
-/** Why a worktree may be removed, as the end of a sentence. */
-export function whyFree(holder: WorktreeHolder): string {
-  const work = 'all its work has landed or is kept by a ref';
-  return holder === 'nobody'
-    ? `no task uses it, and ${work}`
-    : `its task is ${holder}, and ${work}`;
+/** Ignored files that no build creates again are kept up to this size before a worktree is removed. */
+const ignoredBytesMax = 64 * 1024 * 1024;
+
+/**
+ * Why a worktree may be removed, as the end of a sentence. Its ignored files are only measured
+ * during the removal: the sentence names them if they may be too large to keep.
+ */
+export function whyFree(holder: WorktreeHolder, sizeBytes: number): string {
+  const user = holder === 'nobody' ? 'no task uses it' : `its task is ${holder}`;
+  const unless =
+    sizeBytes > ignoredBytesMax
+      ? `. It stays if it has more than ${formatBytes(ignoredBytesMax)} of ignored files that no build creates again`
+      : '';
+  return `${user}, and all its work has landed or is kept by a ref${unless}`;
 }
 
 /** Why another folder beside the worktrees stays, as the end of a sentence. */

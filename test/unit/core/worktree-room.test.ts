@@ -45,8 +45,9 @@ suite('worktrees that may be removed', () => {
   });
 
   test('the reason why one may be removed is given', () => {
-    assert.match(whyFree('nobody'), /^no task uses it, and all its work/);
-    assert.match(whyFree('cancelled'), /^its task is cancelled, and all its work/);
+    assert.match(whyFree('nobody', 1), /^no task uses it, and all its work.*ref$/);
+    assert.match(whyFree('nobody', 65 * 1024 * 1024), /It stays if it has more than .* of ignored/);
+    assert.match(whyFree('cancelled', 1), /^its task is cancelled, and all its work/);
   });
 
   test('files beside them stay', () => {
