@@ -81,6 +81,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/trouble.test.ts',
   'test/web/deep-links.test.ts',
   'test/web/projects.test.ts',
+  'test/web/stories.test.ts',
 ]);
 
 /** Plans in the extension host that the soak alone runs. */

@@ -86,7 +86,7 @@ export function hostActions(parts: HostActionParts): Actions {
     },
     async keysHere(webview, { here }) {
       if (webview.name === 'tree') await contextSet('drover.inTree', here === true);
-      return nothing;
+      return { counts: here === true };
     },
     async keysDone() {
       await parts.keysDone();

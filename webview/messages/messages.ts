@@ -191,8 +191,11 @@ export interface HostActions {
    * benches.
    */
   readonly measured: { params: { name: string; ms: number }; result: Nothing };
-  /** Whether keys go to the rows of the tree, which VS Code does not know for any view. */
-  readonly keysHere: { params: { here: boolean }; result: Nothing };
+  /**
+   * Whether keys go to the rows of the tree, which VS Code does not know for any view. `counts`:
+   * VS Code executes those that the manifest declares; otherwise the tree does so itself.
+   */
+  readonly keysHere: { params: { here: boolean }; result: { counts: boolean } };
   /** Answered after the commands of all keys that were pressed before and left to VS Code. */
   readonly keysDone: { params: Nothing; result: Nothing };
 }

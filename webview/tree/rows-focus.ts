@@ -65,9 +65,9 @@ export class RowsFocus implements ReactiveController {
     this.#told = here;
     delete this.#component.dataset['keys'];
     host.action('keysHere', { here }).then(
-      () => {
+      ({ counts }) => {
         // Tests wait for this.
-        if (here && this.#told) this.#component.dataset['keys'] = 'here';
+        if (counts && this.#told) this.#component.dataset['keys'] = 'here';
       },
       () => (this.#told = false),
     );

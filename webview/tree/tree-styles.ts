@@ -1,8 +1,9 @@
 // The styles of the task tree: VS Code's own list, from its theme variables.
 
-import { css } from 'lit';
+import { css, unsafeCSS } from 'lit';
 
-export const rowHeightPx = 22;
+/** As in VS Code's own lists; a finger needs more. */
+export const rowHeightPx = globalThis.matchMedia?.('(pointer: coarse)').matches ? 40 : 22;
 
 export const treeStyles = css`
   .bar {
@@ -35,7 +36,7 @@ export const treeStyles = css`
     top: 0;
     left: 0;
     right: 0;
-    height: 22px;
+    height: ${unsafeCSS(rowHeightPx)}px;
     display: flex;
     align-items: center;
     gap: 4px;
@@ -151,6 +152,13 @@ export const treeStyles = css`
   .row.active button,
   .row.selected button {
     visibility: visible;
+  }
+  @media (hover: none) {
+    .row button {
+      width: 40px;
+      height: 40px;
+      visibility: visible;
+    }
   }
   .row button:hover {
     background: var(--vscode-toolbar-hoverBackground);

@@ -5,12 +5,12 @@ import { repeat } from 'lit/directives/repeat.js';
 import { agentKinds } from '../../server/core/plan/task.ts';
 import { listNeeds } from '../../server/protocol/needs.ts';
 import type { ToPage, WebDevice, WebProject } from '../../server/protocol/web/wire.ts';
-import type { WebviewAction } from '../messages/messages.ts';
 import { type ActionParts, decide, pageActions } from './actions.ts';
 import { Dialogs } from './dialogs.ts';
 import './drover-devices.ts';
 import './drover-review.ts';
 import { deskStyles } from './desk-styles.ts';
+import { openMenu } from './menu.ts';
 import { OpenProject, type ProjectNews } from './open-project.ts';
 import { PanelFrame, type PanelPlace } from './panel-frame.ts';
 import { PageNotices } from './notices.ts';
@@ -28,25 +28,6 @@ const tabs: readonly (readonly [Place, string])[] = [
   [panelPlace('run'), 'Runs'],
   [panelPlace('worktrees'), 'Worktrees'],
   [{ name: 'devices' }, 'Devices'],
-];
-
-/** Commands of VS Code's menus that the tree executes on the selection. */
-const treeActions: readonly (readonly [WebviewAction, string])[] = [
-  ['newTask', 'New Task'],
-  ['newEpic', 'New Epic'],
-  ['run', 'Run'],
-  ['rename', 'Rename'],
-  ['moveToEpic', 'Move to Epic…'],
-  ['addBlocker', 'Add Blocker…'],
-  ['removeBlocker', 'Remove Blocker…'],
-  ['duplicate', 'Duplicate'],
-  ['moveUp', 'Move Up'],
-  ['moveDown', 'Move Down'],
-  ['archive', 'Archive Epic'],
-  ['remove', 'Remove'],
-  ['filter', 'Filter…'],
-  ['undo', 'Undo'],
-  ['redo', 'Redo'],
 ];
 
 export class DroverDesk extends LitElement {
@@ -172,7 +153,7 @@ export class DroverDesk extends LitElement {
     return html`<div class="bar" role="toolbar" aria-label="Tasks">
       <button @click=${() => frame.do('newTask', [])}>New Task</button>
       <button @click=${() => frame.do('newEpic', [])}>New Epic</button>
-      <button @click=${() => void this.#treeAction(frame)}>Actions…</button>
+      <button @click=${() => this.#menu(frame, frame.selection[0] ?? null)}>Actions…</button>
     </div>`;
   }
 
@@ -185,6 +166,7 @@ export class DroverDesk extends LitElement {
       return html`<drover-review
         class="view main shown"
         .project=${project}
+        .board=${project.board}
         .subject=${id}
         .onApprove=${async (subject: string, seen: string) => {
           await this.#try(() =>
@@ -285,12 +267,14 @@ export class DroverDesk extends LitElement {
   #frame(project: OpenProject, place: PanelPlace): PanelFrame {
     const parts = this.#parts(project);
     const title = tabs.find(([tab]) => tab.name === place.name)?.[1] ?? 'Task';
-    return new PanelFrame(place, title, {
+    const frame: PanelFrame = new PanelFrame(place, title, {
       project,
+      menu: (subject) => this.#menu(frame, subject),
       action: pageActions(parts),
       decided: (id, request) => decide(parts, id, request),
       agents: agentKinds,
     });
+    return frame;
   }
 
   #parts(project: OpenProject): ActionParts {
@@ -303,12 +287,9 @@ export class DroverDesk extends LitElement {
     };
   }
 
-  async #treeAction(frame: PanelFrame): Promise<void> {
-    const ids = frame.selection;
-    const items = treeActions.map(([id, label]) => ({ id, label }));
-    const chosen = await this.#dialogs.pick('Actions', items);
-    const action = treeActions.find(([id]) => id === chosen)?.[0];
-    if (action !== undefined) frame.do(action, ids);
+  #menu(frame: PanelFrame, subject: string | null): void {
+    const project = this.#project;
+    if (project !== null) void this.#try(() => openMenu(this.#parts(project), frame, subject));
   }
 
   async #try(action: () => Promise<unknown>): Promise<void> {

@@ -1,7 +1,8 @@
 // The changes of a task or an epic, file by file, with the possible decisions.
 
-import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { formatCount } from '../../server/core/format.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import type { OpenProject } from './open-project.ts';
 
 interface FileChange {
@@ -26,6 +27,7 @@ export function filesOfDiff(text: string): readonly FileChange[] {
 export class DroverReview extends LitElement {
   static override readonly properties = {
     project: { attribute: false },
+    board: { attribute: false },
     subject: { attribute: false },
     diff: { state: true },
     failure: { state: true },
@@ -114,6 +116,8 @@ export class DroverReview extends LitElement {
   `;
 
   declare project: OpenProject;
+  /** The project's, so that the decisions follow it. */
+  declare board: StatusSnapshot | null;
   declare subject: string;
   declare diff: { readonly head: string; readonly text: string } | null;
   declare failure: string | null;
@@ -124,6 +128,7 @@ export class DroverReview extends LitElement {
 
   constructor() {
     super();
+    this.board = null;
     this.diff = null;
     this.failure = null;
     this.isSendingBack = false;
@@ -135,10 +140,10 @@ export class DroverReview extends LitElement {
   }
 
   override render(): TemplateResult {
-    const { board } = this.project;
+    const { board } = this;
     const task = board?.tasks.find(({ id }) => id === this.subject);
     const epic = board?.epics.find(({ id }) => id === this.subject);
-    const waits = (task?.status ?? epic?.status) === 'needs_review';
+    const waits = (task?.status ?? epic?.landing_state) === 'needs_review';
     return html`
       <header>
         <h1>${task?.title ?? epic?.title ?? this.subject}</h1>
@@ -154,7 +159,7 @@ export class DroverReview extends LitElement {
       ${
         this.isSendingBack
           ? html`<form @submit=${(event: SubmitEvent) => this.#sendBack(event)}>
-              <textarea name="text" aria-label="What to change" required autofocus></textarea>
+              <textarea name="text" aria-label="What to change" required></textarea>
               <button class="main">Send Back</button>
             </form>`
           : nothing
@@ -165,6 +170,10 @@ export class DroverReview extends LitElement {
     `;
   }
 
+  override updated(changed: PropertyValues<this>): void {
+    if (changed.has('isSendingBack')) this.renderRoot.querySelector('textarea')?.focus();
+  }
+
   #renderFiles(): TemplateResult {
     if (this.diff === null) return html`<p>Loading the change…</p>`;
     const files = filesOfDiff(this.diff.text);
@@ -173,7 +182,7 @@ export class DroverReview extends LitElement {
       ({ path, lines }) =>
         html`<details open>
           <summary>${path}</summary>
-          <pre>${lines.slice(0, linesMax).map(diffLine)}</pre>
+          <pre>${diffLines(lines.slice(0, linesMax))}</pre>
           ${
             lines.length > linesMax
               ? html`<p>
@@ -206,15 +215,16 @@ export class DroverReview extends LitElement {
   }
 }
 
-function diffLine(line: string): TemplateResult {
-  const kind = line.startsWith('+')
-    ? 'added'
-    : line.startsWith('-')
-      ? 'removed'
-      : line.startsWith('@@')
-        ? 'place'
-        : '';
-  return html`<div class=${kind}>${line === '' ? ' ' : line}</div>`;
+/** In the head of a file, `---` and `+++` are names. */
+function diffLines(lines: readonly string[]): readonly TemplateResult[] {
+  const firstHunk = lines.findIndex((line) => line.startsWith('@@'));
+  const headLines = firstHunk === -1 ? lines.length : firstHunk;
+  return lines.map((line, index) => {
+    const kind = index < headLines ? 'place' : (lineKinds[line[0] ?? ''] ?? '');
+    return html`<div class=${kind}>${line === '' ? ' ' : line}</div>`;
+  });
 }
+
+const lineKinds: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'place' };
 
 customElements.define('drover-review', DroverReview);

@@ -53,4 +53,48 @@ window.addEventListener(
   true,
 );
 
+/** Shorter than the long presses of browsers, which start a drag or select a word. */
+const holdMs = 450;
+let hold: ReturnType<typeof setTimeout> | undefined;
+let isHeld = false;
+
+// On texts and fields the browser's own menu copies and pastes.
+window.addEventListener('contextmenu', (event) => {
+  const [target] = event.composedPath();
+  const contexts = event
+    .composedPath()
+    .map((part) => (part instanceof HTMLElement ? part.dataset['vscodeContext'] : undefined));
+  const context = contexts.find((each) => each !== undefined);
+  if (context === undefined || target instanceof HTMLInputElement) return;
+  const { taskId, epicId, webviewSection } = JSON.parse(context) as Record<string, string>;
+  if (webviewSection === 'attempt') return;
+  event.preventDefault();
+  // Not all browsers send this event for a long press: the menu is already open.
+  if (event instanceof PointerEvent && event.pointerType === 'touch') return;
+  isHeld = true;
+  parent.postMessage({ type: 'menu', subject: taskId ?? epicId ?? null }, location.origin);
+});
+
+window.addEventListener('touchstart', (event) => {
+  clearTimeout(hold);
+  isHeld = false;
+  const [target] = event.composedPath();
+  const { clientX, clientY } = event.touches[0] ?? { clientX: 0, clientY: 0 };
+  const at = { clientX, clientY, bubbles: true, composed: true, cancelable: true };
+  if (event.touches.length > 1) return;
+  hold = setTimeout(() => target?.dispatchEvent(new MouseEvent('contextmenu', at)), holdMs);
+});
+for (const name of ['touchmove', 'touchcancel', 'touchend']) {
+  window.addEventListener(name, () => clearTimeout(hold));
+}
+window.addEventListener(
+  'touchend',
+  (event) => {
+    // A press that opened the menu is no tap.
+    if (isHeld) event.preventDefault();
+    isHeld = false;
+  },
+  { passive: false },
+);
+
 Object.assign(globalThis, { acquireVsCodeApi: () => api });

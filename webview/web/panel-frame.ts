@@ -34,14 +34,22 @@ export interface PanelSurroundings {
   readonly action: (name: HostActionName, params: object) => Promise<unknown>;
   /** Applies a person's decision, and starts a run if the next step needs one. */
   readonly decided: (id: string, request: () => Promise<unknown>) => Promise<unknown>;
+  /** Opens the menu of a task or an epic, or of the panel itself if it is null. */
+  readonly menu: (subject: string | null) => void;
   readonly agents: readonly string[];
+}
+
+/** Posted by `panel-api.ts`, which is in the place of VS Code's own menu. */
+export interface PanelMenu {
+  readonly type: 'menu';
+  readonly subject: string | null;
 }
 
 export class PanelFrame {
   readonly element: HTMLIFrameElement;
   readonly place: PanelPlace;
   readonly #around: PanelSurroundings;
-  readonly #onMessage: (event: MessageEvent<FromWebview>) => void;
+  readonly #onMessage: (event: MessageEvent<FromWebview | PanelMenu>) => void;
   /** Compressing a board takes a while, so later messages wait for their turn. */
   #posts: Promise<void> = Promise.resolve();
   #isListening = false;
@@ -84,7 +92,8 @@ export class PanelFrame {
     else this.#early = () => this.#post({ type: 'do', action, ids });
   }
 
-  #take(message: FromWebview): void {
+  #take(message: FromWebview | PanelMenu): void {
+    if (message.type === 'menu') this.#around.menu(message.subject);
     if (message.type === 'selection') this.selection = message.ids;
     if (message.type !== 'asks') return;
     for (const ask of message.asks) {

@@ -7,6 +7,7 @@ import { ensureHost } from './install.mjs';
 export type {
   Browser,
   BrowserContext,
+  CDPSession,
   ConsoleMessage,
   Frame,
   FrameLocator,

@@ -87,6 +87,7 @@ export class FakeHost {
       return {};
     });
     this.action('measured', () => ({}));
+    this.action('keysHere', ({ here }) => ({ counts: here }));
     this.action('keysDone', async () => {
       await this.#throughPage();
       await this.#commanded;

@@ -94,7 +94,7 @@ suite('webview: keys of the tree', () => {
   });
 
   test('a key acts at once, and only once, if VS Code does not know yet that the rows have the focus', async () => {
-    const told = Promise.withResolvers<{}>();
+    const told = Promise.withResolvers<{ counts: boolean }>();
     await open((host) => host.action('keysHere', () => told.promise));
     const { host } = view;
     await row(/^Write a README/).click();
@@ -105,7 +105,7 @@ suite('webview: keys of the tree', () => {
     assert.deepEqual(await host.waitFor('task.edit'), renamed);
     await press('Delete');
     assert.deepEqual(await host.waitFor('task.remove'), { ids: ['readme'] });
-    told.resolve({});
+    told.resolve({ counts: true });
     await view.page.locator('drover-tree[data-keys=here]').waitFor({ state: 'attached' });
     await press('Delete');
     await host.waitFor('task.remove', 1);
