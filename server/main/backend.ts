@@ -229,7 +229,7 @@ class BackendLife {
   /** Read now, because the state may have changed within the last second. */
   async isIdle(): Promise<boolean> {
     if (this.#isWorker) return false;
-    await this.#look();
+    await this.#look(true);
     return this.#idle;
   }
 
@@ -269,8 +269,8 @@ class BackendLife {
       this.#leaveLost(lost);
       return;
     }
-    // A worker does not exit when idle, so it need not query the shared database.
-    if (this.#isWorker && !isAsked) return;
+    // It does not exit when idle, so it need not query the database.
+    if ((this.#isWorker || this.#clients > 0) && !isAsked) return;
     this.#idle = await isIdle(this.#host.engine);
     if (this.#isWorker) return;
     if (!this.#idle || this.#clients > 0 || this.#hasMore()) this.#idleSinceMs = Date.now();
