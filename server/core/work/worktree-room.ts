@@ -66,7 +66,7 @@ const stateWords: { readonly [H in WorktreeHolder]?: string } = {
   needs_review: 'waits for a review',
 };
 
-/** Ignored files that no build creates again are kept up to this size before a worktree is removed. */
+/** Ignored files that no build creates again are kept up to this size before a removal. */
 const ignoredBytesMax = 64 * 1024 * 1024;
 
 /**
