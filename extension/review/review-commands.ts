@@ -19,6 +19,7 @@ import { openConflict } from './open-conflict.ts';
 import { sentMax } from './comment-text.ts';
 import { compareCandidates, showChange } from './open-review.ts';
 import { ReviewComments } from './review-comments.ts';
+import { ReviewProblems } from './review-problems.ts';
 import type { ShownReview } from './review-titles.ts';
 import { ShownReviews } from './shown-reviews.ts';
 
@@ -26,6 +27,7 @@ export interface ReviewParts {
   readonly comments: ReviewComments;
   readonly shown: ShownReviews;
   readonly merges: Merges;
+  readonly problems: ReviewProblems;
 }
 
 export function reviewParts(
@@ -38,6 +40,7 @@ export function reviewParts(
     comments: new ReviewComments(memory),
     shown: new ShownReviews(memory, projects),
     merges: new Merges(extension, projects, messages),
+    problems: new ReviewProblems(projects),
   };
 }
 
