@@ -5,7 +5,7 @@ import type { ReplayLine } from './replay.ts';
 
 const width = 760;
 const left = 190;
-const right = 150;
+const right = 225;
 const rowPx = 22;
 const headPx = 30;
 const axisPx = 46;
@@ -64,7 +64,7 @@ function rowOf(line: ReplayLine, y: number, x: (share: number) => number): strin
   const gates = parallelGates === null ? '' : `, W = ${parallelGates}`;
   const name = `${mode}${gates}${kills > 0 ? `, ${kills} kills` : ''}`;
   const ideal = x(toSerial / toCritical);
-  const result = `${toSerial.toFixed(2)}, ${Math.round(landed * 100)} % landed, ${attempts.toFixed(1)}×`;
+  const result = `${toSerial.toFixed(2)}, ${Math.round(landed * 100)} % landed, ${attempts.toFixed(1)} attempts`;
   return [
     text(left - 8, y + 15, name, 'text-anchor="end"'),
     `<rect class="${kind}" x="${left}" y="${y + 3}" width="${x(toSerial) - left}" height="${rowPx - 6}" rx="2"/>`,

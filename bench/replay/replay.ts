@@ -22,7 +22,13 @@ import { short } from '../figures.ts';
 import { copyOf } from '../repositories.ts';
 import { replayByDrover } from './drover-run.ts';
 import { edgesByMerge, readWindow, type Window } from './history.ts';
-import { readReplayOptions, replayUsage, type ReplayMode, type ReplayOptions } from './options.ts';
+import {
+  readReplayOptions,
+  replayModes,
+  replayUsage,
+  type ReplayMode,
+  type ReplayOptions,
+} from './options.ts';
 import { replayByProgram } from './program-run.ts';
 import type { ReplayBench } from './window-run.ts';
 import { pictureOf } from './picture.ts';
@@ -54,7 +60,16 @@ export async function replayMain(argv: readonly string[]): Promise<number> {
 
 function readLines(file: string): readonly ReplayLine[] {
   const texts = readFileSync(file, 'utf8').split('\n');
-  return texts.filter((text) => text !== '').map((text) => JSON.parse(text) as ReplayLine);
+  const lines = texts.filter((text) => text !== '').map((text) => JSON.parse(text) as ReplayLine);
+  // Runs side by side append their lines in any order.
+  const place = ({ mode, kills }: ReplayLine): number =>
+    replayModes.findIndex((each) => each === mode) + (kills > 0 ? replayModes.length : 0);
+  return lines.sort(
+    (a, b) =>
+      a.history.localeCompare(b.history) ||
+      place(a) - place(b) ||
+      (a.parallelGates ?? 0) - (b.parallelGates ?? 0),
+  );
 }
 
 async function allWindows(options: ReplayOptions): Promise<readonly ReplayLine[]> {

@@ -25,6 +25,7 @@ const columns: readonly (readonly [string, (line: ReplayLine) => string])[] = [
     ({ treeEqual, pathsEqual }) => (treeEqual ? 'equal' : `${percent(pathsEqual)} of paths`),
   ],
   ['lost', ({ lost }) => String(lost.length)],
+  ['load', ({ load }) => load.toFixed(0)],
 ];
 
 function percent(share: number): string {
