@@ -1,4 +1,5 @@
-// The walls of the design that the compiler can't see: who may import whom, and how large files may be.
+// The walls that the compiler cannot enforce: which layer may import which, and how large files may
+// be.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,8 +9,8 @@ import { readSources, root } from './source-files.ts';
 import type { Store, Tx } from '../server/store/port.ts';
 
 /**
- * The bounds of `server/git`. They may only fall: `node bin/node24.mjs test/git-house.ts` prints
- * the figures.
+ * The limits of `server/git`. They may only decrease: `node bin/node24.mjs test/git-house.ts`
+ * prints the current figures.
  */
 const gitMost = { lines: 14594, rooms: 10, arrows: 27, floors: 6 };
 
@@ -65,7 +66,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/rpc',
     'server/workflows',
   ],
-  // The rooms of a backend beside its engine: each layer works on an opened project.
+  // The rooms of a backend beside its engine: each layer works with an opened project.
   'server/output': ['server/core', 'server/store', 'server/agents'],
   'server/project': [
     'server/core',
@@ -126,14 +127,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/confinement',
   ],
   'server/forge-work': [...projectRooms, 'server/forge', 'server/platform', 'server/workflows'],
-  // Composition: its files are named below, and no layer of the server but `cli` knows it.
+  // Composition: its files are listed below, and only `cli` imports it.
   'server/main': [],
   extension: ['server/core', 'server/platform', 'server/protocol', 'webview/messages'],
   'webview/messages': ['server/core', 'server/protocol'],
   webview: ['server/core', 'server/protocol'],
 };
 
-/** Files that see everything and wire it by hand; each by its name. */
+/** Files that may import everything and wire it by hand, listed by name. */
 const entries: ReadonlySet<string> = new Set([
   'extension/work/main.ts',
   'server/cli/process-surroundings.ts',
@@ -162,7 +163,9 @@ const entries: ReadonlySet<string> = new Set([
   ].map((name) => `server/main/${name}.ts`),
 ]);
 
-/** The client of PostgreSQL, with its connections and its words for errors, stays in these folders. */
+/**
+ * Only these folders contain the PostgreSQL client, with its connections and its error messages.
+ */
 const mayUsePg = (file: string): boolean =>
   file.startsWith('server/store/postgres/') || file.startsWith('server/durable/fleet/');
 
@@ -175,7 +178,10 @@ const mayUseKysely = (file: string): boolean =>
 const queryPattern =
   /\.\s*(?:selectFrom|insertInto|replaceInto|updateTable|deleteFrom|mergeInto|withRecursive)\s*\(/;
 
-/** Types of the database inside the store; others get a closed handle (`server/store/port.ts`). */
+/**
+ * Database types are visible only inside the store; other code gets an opaque handle
+ * (`server/store/port.ts`).
+ */
 const openTypePattern =
   /import[^;]*\b(?:Db|Reads|Tx)\b[^;]*from '[^']*store\/(?:rows\/one-moment|schema\/tables)\.ts'/;
 
@@ -183,7 +189,7 @@ const mayUseVscode = (file: string): boolean => file.startsWith('extension/');
 
 const importPattern = /\b(?:from|import)\s*\(?\s*'([^']+)'/g;
 
-/** The sentences about one file; empty when it keeps to the walls. */
+/** The violations in one file; empty if it respects the walls. */
 function violations(file: string, text: string, exempt = entries): string[] {
   const found: string[] = [];
   const layer = Object.keys(mayImport).find((name) => file.startsWith(`${name}/`));
@@ -213,7 +219,10 @@ function driverOf(file: string): string | null {
   return room === null || ['kit', 'secrets', 'plan'].includes(room) ? null : room;
 }
 
-/** A further agent must not need to read the drivers before it, and none may hold another back. */
+/**
+ * Adding an agent must not require reading the existing drivers, and no driver may hold another
+ * back.
+ */
 function driverViolations(file: string, imports: readonly string[]): readonly string[] {
   if (!/^server\/agents\/[^/]+\//u.test(file)) return [];
   return imports
@@ -221,7 +230,7 @@ function driverViolations(file: string, imports: readonly string[]): readonly st
     .map((target) => `${file} imports ${target}`);
 }
 
-/** Files that are loaded with this one: the imports at its top, and theirs; types are not. */
+/** Files that are loaded with this one: its static imports, and theirs, but not types. */
 function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
   if (seen.has(file)) return seen;
   seen.add(file);

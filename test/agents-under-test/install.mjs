@@ -1,4 +1,4 @@
-// Installs the agent programs that the tests drive, once; the second call costs nothing.
+// Installs the agent programs that the tests drive, once; a second call costs nothing.
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -16,7 +16,8 @@ export async function ensureAgents() {
   return {
     claude: claudeProgram(),
     codex: programAt('.bin', 'codex-acp'),
-    // Its npm loader cannot be reached by signals: the platform's own package has the program.
+    // Signals do not reach it through its npm loader, but the platform's own package contains the
+    // program.
     copilot: programAt('@github', `copilot-${platform}`, 'copilot'),
     gemini: programAt('.bin', 'gemini'),
     opencode: programAt(`opencode-${platform}`, 'bin', 'opencode'),
@@ -25,7 +26,10 @@ export async function ensureAgents() {
 
 const platform = `${process.platform}-${process.arch}`;
 
-/** Install scripts may be blocked, and with them the link in bin/: the platform's own package has the program. */
+/**
+ * Install scripts may be blocked, and with them the link in bin/, but the platform's own package
+ * contains the program.
+ */
 function claudeProgram() {
   const file = process.platform === 'win32' ? 'claude.exe' : 'claude';
   return programAt('@anthropic-ai', `claude-code-${platform}`, file);

@@ -16,7 +16,7 @@ import { dummyKey, realAgents, writeAgentSettings } from './real-agents.ts';
 import { assertNothingLeft, createRecordingHost, createTestRun, settingsOf } from './support.ts';
 
 const scripts = join(import.meta.dirname, '..', 'doubles', 'fake-model-api', 'scripts');
-/** The agents' own launchers are Node programs and want the project's. */
+/** The agents' own launchers are Node programs and need the project's Node. */
 const nodeFolder = dirname(process.execPath);
 
 suite('real agents over ACP', () => {

@@ -1,4 +1,4 @@
-// The generic ACP driver against an agent that implements the protocol with its own library, in
+// The generic ACP driver with an agent that implements the protocol with its own library, in
 // separate processes.
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// A backend dies, its agent keeps running: the next backend takes it over and neither misses nor
-// repeats anything.
+// A backend dies while its agent keeps running: the next backend takes over the agent, and neither
+// misses nor repeats anything.
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -68,7 +68,7 @@ suite('adopted agents', function () {
   const count = 4_000;
   const numbers = Array.from({ length: count }, (_, n) => `line ${n}`);
   const step = 'echo "line $n"; n=$((n+1)); [ $((n % 100)) = 0 ] && sleep 0.03';
-  // So that the agent is running when its backend has died, however long that took.
+  // Ensures that the agent is running when its backend has died, however long that took.
   const untilLetOn = 'until [ -e go ]; do sleep 0.05; done';
   const letOn = (): void => writeFileSync(join(run.cwd, 'go'), '');
   const middle = `[ $n = ${count / 2} ] && ${untilLetOn}`;
@@ -97,7 +97,8 @@ suite('adopted agents', function () {
       'sh ended with exit code 4: two',
     );
     assert.deepEqual(logged(), ['started', 'one', 'two', 'exit']);
-    // The engine died before it had stored that outcome: it is the same once more.
+    // The engine died before it had stored that outcome, so the outcome is reported again,
+    // unchanged.
     assert.deepEqual(await adopt(agent), outcome);
     assert.deepEqual(logged(), ['started', 'one', 'two', 'exit']);
   });
@@ -112,8 +113,7 @@ suite('adopted agents', function () {
     const running = createCommandDriver(settings, deps).run(run.request, host, stop.signal);
     await host.waitFor('output', (event) => event.text === 'one');
     letOn();
-    // Nothing else happens in this process during that time, as in one that the machine gives no
-    // time.
+    // Nothing else happens in this process during that time, as in a process that gets no CPU time.
     const hung = new Int32Array(new SharedArrayBuffer(4));
     while (!existsSync(runFiles(run.request.logPath).exit)) Atomics.wait(hung, 0, 0, 10);
     stop.abort();

@@ -1,4 +1,4 @@
-// A backend dies, Amp keeps running or has ended: the next backend takes it over, and neither
+// A backend dies while Amp keeps running or has ended: the next backend takes it over, and neither
 // misses nor repeats anything.
 
 import assert from 'node:assert/strict';
@@ -42,7 +42,7 @@ suite('adopted Amp', function () {
     const expected = [...numbers.map((n) => `part ${n}`), ...numbers.map((n) => `later ${n}`)];
     assert.deepEqual(texts, [...expected, 'the end']);
     assert.equal(bench.host.ofType('usage').at(-1)?.usage.inputTokens, 6_010);
-    // The engine died before it had stored that outcome: it is the same once more, and reported
+    // The engine died before it had stored that outcome, so the outcome is reported again, but only
     // once.
     assert.deepEqual(await adopt(), outcome);
     assert.equal(logged().filter((event) => event.type === 'exit').length, 1);

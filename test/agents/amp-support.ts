@@ -1,4 +1,4 @@
-// A run of the Amp driver against a double of its binary.
+// A run of the Amp driver with a double of its binary.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import {
 const doublePath = join(import.meta.dirname, '..', 'doubles', 'amp.ts');
 export const ampKey = 'sgamp-0123456789';
 
-/** Writes a program that is the double, with a separate folder for its script and its calls. */
+/** Writes the double as a program, with a separate folder for its script and its calls. */
 export function installAmp(folder: string): string {
   mkdirSync(folder, { recursive: true });
   const program = join(folder, 'amp');
@@ -40,7 +40,7 @@ export class AmpBench {
   readonly folder = join(this.run.folder, 'double');
   readonly program = installAmp(this.folder);
 
-  /** One script per process; the last one is used for all later ones. */
+  /** One script per process; the last one applies to all later processes. */
   play(...scripts: AmpScript[]): void {
     writeFileSync(join(this.folder, 'script.json'), JSON.stringify(scripts));
   }

@@ -1,4 +1,4 @@
-// The Amp driver against a double of its binary: its start, its lines, its end, its resumption.
+// The Amp driver with a double of its binary: start, lines, end, and resuming.
 
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -176,7 +176,7 @@ suite('amp driver', function () {
       [thread, false],
       [thread, true],
     ]);
-    // One total for the whole log.
+    // The log has a single total.
     assert.equal(bench.host.ofType('usage').at(-1)?.usage.inputTokens, 10);
   });
 

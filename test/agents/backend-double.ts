@@ -1,4 +1,5 @@
-// A backend that can be killed: runs the driver for the settings and the request given as its argument, and says whom it started.
+// A backend that can be killed: runs the driver with the settings and the request from its
+// argument, and prints which process it started.
 
 import { createDriver } from '../../server/agents/drivers.ts';
 import type { AgentRequest, AgentSettings } from '../../server/agents/port.ts';

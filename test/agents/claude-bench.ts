@@ -1,4 +1,5 @@
-// The bench of the Claude tests: the real program, a model API on loopback, and the checks that end every test.
+// Support for the Claude tests: the real program, a model API on loopback, and the checks at the
+// end of every test.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -38,7 +39,7 @@ export interface ClaudeBench {
   /** Installs missing programs. */
   prepare(): Promise<void>;
   open(): Promise<void>;
-  /** Nothing is left of the run, and Claude Code used no other server and no other key. */
+  /** Nothing of the run is left, and Claude Code used no other server and no other key. */
   close(): Promise<void>;
 }
 
@@ -106,7 +107,7 @@ export function script(name: string): Script {
   return JSON.parse(readFileSync(url, 'utf8')) as Script;
 }
 
-/** A model's call of the tool Bash. */
+/** A model's call of the Bash tool. */
 export function bash(command: string): { name: string; input: unknown } {
   return { name: 'Bash', input: { command, description: 'run it' } };
 }

@@ -1,4 +1,4 @@
-// The Claude driver when things stop: silence, stop, kill, a dead backend, sessions that are not as expected.
+// The Claude driver with interruptions: silence, stop, kill, a dead backend, unexpected sessions.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -33,7 +33,8 @@ suite('Claude driver when runs are cut short', function () {
 
   test('a stalled stream is detected and stopped, and can be resumed', async () => {
     const { conversations = [] } = script('faults');
-    // First, because the unanswered prompt stays in the conversation and would match as well.
+    // This comes first, because the unanswered prompt stays in the conversation and would match as
+    // well.
     const goOn = { name: 'go on', match: { prompt: 'GO ON' }, steps: [{ say: 'going on' }] };
     bench.fake.setScript({ conversations: [goOn, ...conversations] });
     const outcome = await bench.start('STALL please', host, {
@@ -54,7 +55,7 @@ suite('Claude driver when runs are cut short', function () {
       await delay(7_000);
       return question.choices[0] ?? null;
     });
-    // Silence counts from before the start of Claude Code, which takes its time.
+    // Silence counts from before the start of Claude Code, which takes a while.
     const limits = { stallWarnMs: 3_000, stallEndMs: 6_000 };
     const outcome = await bench.start('QUIET please', host, {
       request: limits,

@@ -58,7 +58,7 @@ suite('Claude driver with the real Claude Code', function () {
       request: {
         confine: async (start) => ({
           ok: true,
-          // None of the programs that its sandbox needs is found there.
+          // That PATH contains none of the programs that its sandbox needs.
           value: {
             ...start,
             args: [...start.args, ...switches],

@@ -177,7 +177,7 @@ suite('command driver', function () {
     await host.waitFor('note');
     await delay(300);
     assert.equal(host.ofType('note').length, 1);
-    // After its line silence starts again, and may be noted again.
+    // After its line, silence starts again, and may be recorded again.
     writeFileSync(join(run.cwd, 'go'), '');
     assert.equal((await running).kind, 'done');
   });
@@ -203,7 +203,8 @@ suite('command driver', function () {
 
   test('a flood of output is bounded on disk, keeps its head and tail, and counts every line', async () => {
     const flood = join(run.folder, 'flood.sh');
-    // 24 MB in lines of 64 bytes. The program itself waits while its output file is large: it ends only if we empty it.
+    // Prints 24 MB in lines of 64 bytes. The program waits while its output file is large, so it
+    // ends only if Drover empties the file.
     const piece = `yes ${'0123456789abcdef'.repeat(4).slice(1)} | head -c 960000`;
     const wait = 'while [ $(stat -L -c %s /proc/self/fd/3) -gt 3000000 ]; do sleep 0.01; done';
     writeFileSync(

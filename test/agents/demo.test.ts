@@ -1,4 +1,4 @@
-// The demo driver with its real agent: edits, questions, hints, limits, death and resume.
+// The demo driver with its real agent: edits, questions, hints, limits, crashes and resuming.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -97,7 +97,7 @@ suite('demo driver', function () {
   });
 
   test('it takes a hint while it is working', async () => {
-    // It works until it has its answer, which waits for the hint.
+    // It works until it gets its answer, which waits for the hint.
     host = createRecordingHost(async () => {
       host.hint({ id: 'hint-1', text: 'demo: write hinted yes' });
       await host.waitFor('hint', (event) => event.state === 'delivered');

@@ -1,5 +1,5 @@
-// The Drover Code driver over the IDE bridge, against a double of the binary whose bridge works
-// over pipes. Names start with the line of the conformance checklist that they show.
+// The Drover Code driver over the IDE bridge, with a double of the binary whose bridge works over
+// pipes. Test names start with the row of the conformance checklist that they check.
 
 import assert from 'node:assert/strict';
 import { DroverCodeRun, kindOfFailure } from './drover-code-support.ts';

@@ -1,4 +1,4 @@
-// A run of the Drover Code driver against a double of its binary, which the tests of both ways share.
+// A run of the Drover Code driver with a double of its binary, shared by the tests of both modes.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -63,7 +63,7 @@ export class DroverCodeRun {
     return lines.map((line) => JSON.parse(line) as DoubleCall);
   }
 
-  /** Those that had work to do; the probe is a call too. */
+  /** Calls that had work to do; the probe is a call too. */
   realCalls(): DoubleCall[] {
     return this.calls().filter((call) => call.env['ANTHROPIC_API_KEY'] !== 'probe');
   }

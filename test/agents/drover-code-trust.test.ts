@@ -1,5 +1,5 @@
-// The settings that Drover Code may use from a checkout, and its rights in a SQLForge project.
-// Names start with the line of the conformance checklist that they show.
+// The settings from a checkout that Drover Code may use, and its permissions in a SQLForge project.
+// Test names start with the row of the conformance checklist that they check.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,10 @@ suite('Drover Code and the checkout', function () {
     writeFileSync(join(own.run.cwd, path), text);
   };
 
-  /** One run in which a person gives this answer (null: withdraws); with the questions that were asked. */
+  /**
+   * One run in which a person gives this answer (null = withdraws), with the questions that were
+   * asked.
+   */
   async function run(answer: string | null): Promise<{ outcome: AgentOutcome; asked: string[] }> {
     const asked: string[] = [];
     const host = createRecordingHost((question) => {

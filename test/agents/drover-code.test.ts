@@ -1,5 +1,5 @@
-// The Drover Code driver against a double of its binary, in separate processes. Names start with
-// the line of the conformance checklist that they show.
+// The Drover Code driver with a double of its binary, in separate processes. Test names start with
+// the row of the conformance checklist that they check.
 
 import assert from 'node:assert/strict';
 import {
@@ -276,7 +276,7 @@ suite('Drover Code driver', function () {
     writeFileSync(goOn, '');
     const expected = { kind: 'done', summary: 'the end', deniedTools: ['bash'] };
     assert.deepEqual(await following, expected);
-    // Once more, as after a backend that died before it had stored the outcome.
+    // Runs again, as after a backend that died before it had stored the outcome.
     const again = createRecordingHost();
     const signal = new AbortController().signal;
     assert.deepEqual(await driver.adopt(own.request(), agent, again, signal), expected);

@@ -1,4 +1,4 @@
-// Tries that need a call of the kernel itself: Perl, which is on every system here, makes it.
+// Attempts that need a direct system call, made by Perl, which every system here has.
 
 import { readFileSync } from 'node:fs';
 
@@ -39,7 +39,7 @@ function perl(...lines: readonly string[]): string {
   return `perl -e '${lines.join(' ')}'`;
 }
 
-/** Runs the rest of its arguments in a session that has a key. */
+/** Runs the remaining arguments in a session that has a key. */
 export const withKey: readonly string[] = [
   'perl',
   '-e',
@@ -73,7 +73,7 @@ export const kernelLog: Readonly<Record<string, string>> = {
   'read the log of the kernel': perl(`exit(syscall(${calls.syslog}, 10, 0, 0) >= 0 ? 0 : 1);`),
 };
 
-/** `P`: a process of the machine; `MEM`: an address of it at which bytes can be read. */
+/** `P`: a process of the machine; `MEM`: an address in it at which bytes can be read. */
 const allOfMemory: Readonly<Record<string, string>> = {
   'read its memory': perl(
     'my $found = "\\0" x 8;',
@@ -85,20 +85,22 @@ const allOfMemory: Readonly<Record<string, string>> = {
 };
 
 const isRoot = process.getuid?.() === 0;
-/** Yama lets only root look into processes that are not children. */
+/** Yama lets only root inspect processes that are not children. */
 const mayTrace = isRoot || readOr('/proc/sys/kernel/yama/ptrace_scope', '0').trim() === '0';
 export const memory = mayTrace ? allOfMemory : {};
 
 /** TIOCSTI works only if the system still allows it. */
 const mayType = readOr('/proc/sys/dev/tty/legacy_tiocsti', '1').trim() !== '0';
 
-/** Calls that this system stops by itself prove nothing. */
+/** Calls that this system itself prevents prove nothing. */
 export const stoppedAnyway: ReadonlySet<string> = new Set([
   ...(mayTrace ? [] : Object.keys(allOfMemory)),
   ...(mayType ? [] : ['type into your terminal']),
 ]);
 
-/** The terminal is descriptor 3. Refused: not by the driver, which knows no such command there. */
+/**
+ * The terminal is descriptor 3. The driver does not refuse this, because it knows no such command.
+ */
 export const terminal: Readonly<Record<string, string>> = {
   ...(mayType && {
     'type into your terminal': perl(

@@ -1,12 +1,15 @@
-// The outer half of the way out decides which hosts are reached, whatever the inner half asks: a
-// confined program can take that half's place.
+// The outer half of network access determines which hosts are reachable, whatever the inner half
+// requests, because a confined program can replace the inner half.
 
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** Asks over the inherited descriptor, as the inner half does, and reports each answer's status. */
+/**
+ * Sends requests over the inherited descriptor, like the inner half, and reports the status of each
+ * answer.
+ */
 const hostile = `
 const { connect } = require('node:http2');
 const { Socket } = require('node:net');

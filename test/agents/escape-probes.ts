@@ -1,4 +1,4 @@
-// The tries of programs to escape the sandbox, each by name, and the wall that stops it.
+// Programs' attempts to escape the sandbox, each with a name and the wall that stops it.
 
 import { existsSync } from 'node:fs';
 import { kernelLog, keys, memory, stoppedAnyway, terminal } from './escape-calls.ts';
@@ -91,8 +91,8 @@ const masked = ['/etc/shadow', '/etc/gshadow'].filter(isHere);
 export type Words = Readonly<Record<string, string>>;
 
 /**
- * Grouped by the wall that stops them, as SECURITY.md lists them: shell commands that exit with 0
- * if the try escaped.
+ * Grouped by the wall that stops them, as in SECURITY.md: shell commands that exit with 0 if the
+ * attempt escaped.
  */
 export const reads: Readonly<Record<string, Words>> = {
   'Read files of your home': named(secrets, (name) => `grep -q secret "$H/${name}"`),
@@ -122,14 +122,14 @@ export const reads: Readonly<Record<string, Words>> = {
   },
 };
 
-/** Only if `network` closes it: with an open network these are open on purpose. */
+/** Applies only if `network` closes it, because an open network intentionally allows these. */
 export const network: Words = {
   'connect to a port of the machine': connect('host: "127.0.0.1", port: Number(process.env.PORT)'),
   'connect to an abstract socket': connect('path: "\\0" + process.env.ABSTRACT'),
   'see the interfaces of the machine': "grep -v lo: /proc/net/dev | grep -q ':'",
 };
 
-/** Files below the place: a try got out when the machine's own file has the word in it. */
+/** Files below the folder: an attempt escaped if the machine's own file contains the word. */
 export const writes: Readonly<Record<string, readonly string[]>> = {
   'Write files of your home that other programs start or read': starters.map(
     (name) => `home/${name}`,
@@ -141,17 +141,17 @@ export const writes: Readonly<Record<string, readonly string[]>> = {
 
 export interface Wall {
   readonly probes: Words;
-  /** The arguments of bubblewrap without this wall alone. */
+  /** The arguments of bubblewrap without only this wall. */
   readonly removed: (args: readonly string[]) => readonly string[];
-  /** Without a sandbox only root gets through: the system stops all other users. */
+  /** Without a sandbox, only root succeeds, because the system stops all other users. */
   readonly isRoots: boolean;
-  /** They need a terminal, as descriptor 3. */
+  /** These need a terminal as descriptor 3. */
   readonly hasTerminal?: boolean;
 }
 
 /**
- * Walls of the kernel and the system, by the tries against them. Each is removed alone, in a mount
- * table of its own: without one the machine itself would suffer.
+ * Walls of the kernel and the system, by the attempts against them. Each is removed alone, in a
+ * separate mount table, because otherwise the machine itself would be affected.
  */
 export const walls: Readonly<Record<string, Wall>> = {
   'Set parameters of the kernel': {
@@ -186,7 +186,7 @@ export const walls: Readonly<Record<string, Wall>> = {
     isRoots: true,
   },
   'Make namespaces': {
-    // Requests no user map: root without capabilities gets none, even if no wall exists.
+    // Requests no user mapping, because root without capabilities gets none, even without any wall.
     probes: { 'make a namespace': 'unshare -U true' },
     removed: (args) => args.filter((arg) => arg !== '--disable-userns'),
     isRoots: false,
@@ -208,7 +208,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   },
   'Read the log of the kernel': {
     probes: kernelLog,
-    // Most systems show it only to root of the machine itself.
+    // Most systems show it only to the machine's root.
     removed: (args) =>
       replaced(withoutFilter(args), '--cap-drop', '--cap-add').filter(
         (arg) => arg !== '--unshare-user' && arg !== '--disable-userns',
@@ -233,7 +233,7 @@ export const walls: Readonly<Record<string, Wall>> = {
 
 export const notTheirs: readonly string[] = secrets.map((name) => `home/${name}`);
 
-/** Missing features of a kernel or system prove nothing. */
+/** Features that a kernel or system lacks prove nothing. */
 export function isHere(name: string): boolean {
   return !stoppedAnyway.has(name) && (!name.startsWith('/') || existsSync(name));
 }
@@ -250,7 +250,7 @@ function replaced(args: readonly string[], from: string, to: string): string[] {
   return args.map((arg) => (arg === from ? to : arg));
 }
 
-/** Drops the read-only mounts over these places. */
+/** Removes the read-only mounts over these paths. */
 function withoutMount(args: readonly string[], isMeant: (to: string) => boolean): string[] {
   const starts = args.flatMap((arg, at) =>
     /^--ro-bind(-try)?$/u.test(arg) && isMeant(args[at + 2] ?? '') ? [at] : [],
@@ -268,7 +268,7 @@ function withDevices(args: readonly string[]): string[] {
   return [...args.slice(0, at), '--dev-bind', '/dev', '/dev', ...args.slice(at + 2)];
 }
 
-/** Runs as root of its own namespace of users. */
+/** Runs as root in its own user namespace. */
 function privileged(args: readonly string[]): string[] {
   const kept = replaced(args, '--cap-drop', '--cap-add').filter(
     (arg) => arg !== '--disable-userns',

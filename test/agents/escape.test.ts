@@ -1,5 +1,6 @@
-// Escape attempts of a program in the sandbox, each by name: none succeeds; each succeeds if the
-// wall that stops it is removed; and SECURITY.md lists just those that succeed without a sandbox.
+// A program's attempts to escape the sandbox, each with a name: none succeeds; each succeeds if the
+// wall that stops it is removed; and SECURITY.md lists exactly the attempts that succeed without a
+// sandbox.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
@@ -62,7 +63,7 @@ function merged(tables: readonly Words[]): Words {
   return Object.fromEntries(tables.flatMap((table) => Object.entries(table)));
 }
 
-/** One shell for all tries: a line for each that got out. */
+/** One shell for all attempts: it prints a line for each that succeeded. */
 function script(tries: Words): string {
   const lines = Object.entries(tries).map(
     ([name, words]) => `( ${words} ) > /dev/null 2>&1 < /dev/null && echo 'OUT ${name}'`,
@@ -96,7 +97,7 @@ function planted(place: Place): string[] {
   });
 }
 
-/** The rows of the list in SECURITY.md: the tries, and the names that belong to each. */
+/** The rows of the list in SECURITY.md: the attempts, and the names that belong to each. */
 function listed(): ReadonlyMap<string, readonly string[]> {
   const text = readFileSync('SECURITY.md', 'utf8');
   const list = text.slice(
@@ -112,7 +113,7 @@ function listed(): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** An address in the memory of the process: the first bytes of its program. */
+/** An address in the process's memory: the first bytes of its program. */
 function addressIn(pid: number | undefined): string {
   return /^([0-9a-f]+)-/.exec(readFileSync(`/proc/${pid}/maps`, 'latin1'))?.[1] ?? '';
 }
@@ -187,7 +188,7 @@ suite('escape attempts', function () {
     const filter = writeCallFilter(own);
     return bwrapArguments({ cwd: place.slot, mounts, network: kind, variables: {}, filter });
   };
-  /** In a session that has a key. `args` is null to run without bubblewrap. */
+  /** Runs in a session that has a key. `args` is null to run without bubblewrap. */
   const startOf = (args: readonly string[] | null, words: string): readonly string[] => {
     const shell = ['/bin/sh', '-c', words];
     if (args === null) return [...withKey, ...shell];
@@ -198,7 +199,7 @@ suite('escape attempts', function () {
     const [program = '', ...others] = startOf(args, words);
     return run(program, others, env);
   };
-  /** The same with a terminal, as descriptor 3. */
+  /** The same, with a terminal as descriptor 3. */
   const inTerminal = (args: readonly string[] | null, tries: Words): Promise<string> => {
     const start = startOf(args, `exec 3<&0\n${script(tries)}`);
     return run('script', ['-qec', start.map(quoted).join(' '), '/dev/null'], env);
@@ -220,7 +221,7 @@ suite('escape attempts', function () {
     assert.deepEqual(namesOf(await behind(wallsOf('open'), script(network))), Object.keys(network));
   });
 
-  // As another user, the system stops calls that only root can make even if the sandbox does not.
+  // As another user, the system itself stops calls that only root can make.
   for (const [name, wall] of Object.entries(walls)) {
     if (wall.isRoots && !isRoot) continue;
     test(`an attempt gets out if its wall is removed: ${name}`, async () => {
@@ -236,7 +237,7 @@ suite('escape attempts', function () {
   }
 
   test('without a sandbox, exactly the attempts that SECURITY.md lists get out', async () => {
-    // Root has its own table of mounts and nothing else, so that it does not unmount the machine's.
+    // Root gets only its own mount table, so that it does not unmount the machine's filesystems.
     const open = isRoot ? ['--dev-bind', '/', '/', '--cap-add', 'ALL'] : null;
     const tried = { ...allReads, ...network, ...allOfWalls };
     const out = new Set([

@@ -1,5 +1,5 @@
-// Processes that have left the tree of their agent are ended with the agent; a person's own
-// processes stay.
+// Processes that have left their agent's tree are ended with the agent; a person's own processes
+// stay.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

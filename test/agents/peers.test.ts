@@ -1,5 +1,5 @@
-// S9: which process is at the other end of the owner's socket, according to Linux, whatever it
-// claims.
+// S9: which process is at the other end of the owner's socket, according to Linux, whatever that
+// process claims.
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -33,7 +33,7 @@ suite('peers of the socket', function () {
     removeFolder(folder);
   });
 
-  /** Connects from a separate process, started by these shell words. */
+  /** Connects from a separate process, started with this shell command. */
   async function peer(words: string, env: Readonly<Record<string, string>>): Promise<Socket> {
     const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
     const script = `require('net').connect(process.argv[1]); setTimeout(() => {}, 600000)`;

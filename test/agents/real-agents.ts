@@ -1,5 +1,5 @@
-// How each real agent is pointed at a model API on loopback: its settings, its variables, and its
-// questions.
+// How each real agent is configured to use a model API on loopback: its settings, its variables,
+// and its questions.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const homes = join(import.meta.dirname, 'agent-homes');
 export interface RealAgent {
   readonly kind: Extract<AgentName, AgentSettings['kind']>;
   readonly args?: readonly string[];
-  /** File of its settings below HOME, and the template for it. */
+  /** Its settings file below HOME, and the template for it. */
   readonly settings?: readonly [string, string];
   readonly env: (url: string) => Readonly<Record<string, string>>;
   /** How often it asks a person with its usual settings. */
@@ -24,8 +24,8 @@ export const realAgents: readonly RealAgent[] = [
   {
     kind: 'codex',
     settings: ['.codex/config.toml', 'codex-config.toml'],
-    // In a home below the temporary folder it puts no helper programs, and without them its sandbox
-    // fails if the machine has bubblewrap. The tests' homes are there.
+    // If its home is below the temporary folder, it installs no helper programs, and without them
+    // its sandbox fails if the machine has bubblewrap. The tests' homes are there.
     env: () => ({ FAKE_KEY: dummyKey, TMPDIR: '/var/tmp' }),
     questions: 0,
     files: ['added.txt', 'hello.txt'],

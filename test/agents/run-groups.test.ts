@@ -1,5 +1,5 @@
-// S7: leftovers of an agent or a gate cannot hide from the control group of its run, whatever they
-// clear.
+// S7: processes that an agent or a gate leaves behind cannot hide from the control group of their
+// run, whatever they clear.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -45,7 +45,10 @@ suite('groups of runs', function () {
     run.remove();
   });
 
-  /** Leaves a process without parent, session, environment and folder, which is up when the line ends. */
+  /**
+   * Leaves a process without parent, session, environment and folder, which is running when the
+   * line ends.
+   */
   const leave = (): string =>
     `(setsid env -i sh -c 'cd /; echo $$ > "${note}"; exec sleep 600' > /dev/null 2>&1 &)
      while ! [ -s "${note}" ]; do sleep 0.05; done; echo done`;
@@ -72,7 +75,8 @@ suite('groups of runs', function () {
   });
 
   test('S7: a process that forks and exits faster than it can be signaled is killed too', async () => {
-    // It ends by itself, so that nothing runs on if this fails, and records that it has.
+    // It exits by itself, so that nothing keeps running if this test fails, and records that it
+    // has.
     const hops = `
       my ($note, $end) = (shift, time + 10); sub note { open(NOTE, ">", shift); print NOTE "x"; close NOTE }
       note($note); while (time < $end) { fork and exit } note("$note.over")`;

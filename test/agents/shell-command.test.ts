@@ -1,4 +1,4 @@
-// S17: a command of the project's settings that holds a secret, on its way to the shell.
+// S17: the path of a command with a secret from the project's settings to the shell.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// An agent that must be paused: all of its processes are, for as long as necessary.
+// Suspending an agent suspends all of its processes, for as long as necessary.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -12,7 +12,7 @@ import type { AgentProcess } from '../../server/agents/port.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { removeFolder } from '../remove-folder.ts';
 
-/** One in a session of its own, one that answers SIGTERM. Both say that they move. */
+/** One process has its own session, and one handles SIGTERM. Both print while they run. */
 const program = `
 trap 'echo asked to end >> "$0/asked"' TERM
 setsid sh -c 'while :; do echo x >> "$0/apart"; sleep 0.02; done' "$0" &
@@ -56,7 +56,7 @@ suite('a suspended agent', function () {
     const frozen = await freeze(runId, agent);
     thaw(runId, frozen ?? []);
     assert.equal(await isMoving(), false);
-    // Its output is being emptied when it may move.
+    // Its output is being emptied when it may continue.
     const again = await freeze(runId, agent);
     await table.goOn(runId, agent);
     assert.equal(await isMoving(), false);
@@ -68,7 +68,7 @@ suite('a suspended agent', function () {
   test('it is killed without continuing', async () => {
     assert.equal(await table.standStill(runId, agent), true);
     const before = movedBoth();
-    // Nor if it is ended for another reason, with time to end by itself.
+    // Nor if it is ended for another reason, with time to exit by itself.
     const { ended } = await table.endTree(runId, agent, 2_000);
     assert.ok(ended >= 2, `${ended} were ended`);
     assert.deepEqual(movedBoth(), before);

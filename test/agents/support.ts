@@ -1,5 +1,5 @@
-// Shared parts of the agent tests: a temporary run, a host that records, and a check for remaining
-// processes of a run.
+// Shared parts of the agent tests: a temporary run, a host that records calls, and a check for
+// remaining processes of a run.
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -30,7 +30,7 @@ export interface TestRun {
   remove(): void;
 }
 
-/** Never the environment of the tests: only the variables that a program needs to start. */
+/** Never the tests' environment: only the variables that a program needs to start. */
 export const minimalEnvironment: Readonly<Record<string, string>> = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   LANG: 'C.UTF-8',
@@ -145,7 +145,7 @@ export function createRecordingHost(
   return host;
 }
 
-/** Not every system counts the processes of a run: an event as it is without that count. */
+/** Not every system counts the processes of a run, so this returns an event without that count. */
 export function withoutCount(event: AgentEvent): AgentEvent {
   if (event.type !== 'exit') return event;
   const { left: _, ...told } = event;
@@ -161,7 +161,7 @@ export async function assertNothingLeft(runId: string): Promise<void> {
   );
 }
 
-/** All files under a folder as one text, to search for values that must not be there. */
+/** All files under a folder as one text, to search for values that must not appear there. */
 export function everythingStored(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -169,7 +169,7 @@ export function everythingStored(folder: string): string {
     .join('\n');
 }
 
-/** Starts an agent under a separate backend, which a test can kill. */
+/** Starts an agent with a separate backend that a test can kill. */
 export async function startUnderBackend(
   settings: AgentSettings,
   request: AgentRequest,
@@ -184,14 +184,14 @@ export async function startUnderBackend(
 }
 
 export async function killAndWait(child: ChildProcess): Promise<void> {
-  // It may have exited by itself: no event would report that again.
+  // It may have exited by itself, and no event would report that again.
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
 }
 
-/** Runs the line as the gate of this run. */
+/** Runs the line as this run's gate. */
 export async function runGate(
   run: TestRun,
   command: string,

@@ -1,4 +1,5 @@
-// Traces in ClickHouse: the table, and a Grafana dashboard whose queries are typed by the table of spans.
+// Traces in ClickHouse: the table, and a Grafana dashboard whose queries are type-checked against
+// the table of spans.
 
 import type { SpanAttribute, SpanName } from '../../server/core/history/span-kinds.ts';
 import { dashboard } from './grafana.ts';
@@ -54,7 +55,7 @@ interface TracePanel {
   readonly title: string;
   readonly unit: string;
   readonly type: 'timeseries' | 'table';
-  /** Values and, for a series, its name; the time is beside them. */
+  /** Values and, for a series, its name, beside the time. */
   readonly select: string;
   readonly span: SpanName | readonly SpanName[];
   readonly group?: string;
@@ -192,7 +193,7 @@ export function traceDashboardText(): string {
       type: panel.type,
       target: {
         editorType: 'sql',
-        // 0: a time series; 1: a table.
+        // 0 is a time series, and 1 is a table.
         format: panel.type === 'timeseries' ? 0 : 1,
         queryType: panel.type,
         rawSql: traceQueryOf(panel),

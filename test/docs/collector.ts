@@ -1,4 +1,5 @@
-// The configuration of an OpenTelemetry collector (contrib distribution): traces of Drover and of agents into ClickHouse.
+// The configuration of an OpenTelemetry collector (contrib distribution) that writes traces of
+// Drover and of agents to ClickHouse.
 
 export const collectorConfig = {
   receivers: {
@@ -55,7 +56,7 @@ export function collectorText(): string {
   return `${heading}${yaml(collectorConfig, 0)}`;
 }
 
-/** Objects, lists of words and plain values, as block YAML. */
+/** Objects, lists of strings and plain values, as block YAML. */
 function yaml(value: object, depth: number): string {
   const indent = '  '.repeat(depth);
   return Object.entries(value)

@@ -1,15 +1,17 @@
-// Which request each command makes, and the command lines that together give every one of its
-// flags: for docs/requests.md, and for the test that holds flags and fields together.
+// The request of each command, and command lines that together use every one of its flags: for
+// docs/requests.md, and for the test that compares flags with fields.
 
 import type { RequestName } from '../../server/protocol/api.ts';
 
 export interface CommandRequest {
   readonly request: RequestName;
-  /** The command's words without its own name; a word `FILE` or `IMAGE` means a file. */
+  /**
+   * The command's arguments without its own name; an argument `FILE` or `IMAGE` stands for a file.
+   */
   readonly lines: readonly (readonly string[])[];
-  /** Flags that give no field of the request, and their effect. */
+  /** Flags that do not set a field of the request, and their effect. */
   readonly others?: Readonly<Record<string, string>>;
-  /** Fields that the command does not give, and why. */
+  /** Fields that the command does not set, and the reason. */
   readonly left?: Readonly<Record<string, string>>;
 }
 
@@ -206,7 +208,7 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
   'server stop': { request: 'shutdown', lines: [['--force']] },
 };
 
-/** Commands that make no request of their own, and why. */
+/** Commands without their own request, and the reason. */
 export const otherCommands: Readonly<Record<string, string>> = {
   init: 'there is no project yet',
   templates: 'part of the settings that status answers',

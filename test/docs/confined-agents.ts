@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentName } from '../agents-under-test/install.mjs';
 
-/** The actions of one real agent in the sandbox. */
+/** The results of one real agent in the sandbox. */
 export interface ConfinedFacts {
   readonly version: string;
   readonly edits: boolean;
@@ -14,7 +14,7 @@ export interface ConfinedFacts {
   readonly asks: boolean;
   /** Killed in mid-turn, it continued in its conversation. */
   readonly resumes: boolean;
-  /** The hosts that it reached outside. */
+  /** The outside hosts that it reached. */
   readonly reached: readonly string[];
 }
 

@@ -1,4 +1,5 @@
-// The table of docs/worker-runtime.md: each row of the worker contract and the test that bears its name.
+// The table of docs/worker-runtime.md: each row of the worker contract, with the test that has its
+// name.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ export interface RowTest {
   readonly row: string;
   readonly what: string;
   readonly file: string;
-  /** A further test of a row: "C31 also: …". */
+  /** An additional test of a row: "C31 also: …". */
   readonly isFurther: boolean;
 }
 
@@ -46,7 +47,7 @@ function conformanceTable(): string {
   return ['| row | its test | in |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** The page with its table as the tests have it. */
+/** The page with its table generated from the tests. */
 export function withConformance(page: string): string {
   const before = page.slice(0, page.indexOf(begin) + begin.length);
   const after = page.slice(page.indexOf(end));

@@ -1,5 +1,6 @@
-// The table of docs/forge.md of what a token needs for each thing that Drover does on GitHub: each is
-// done on the fake GitHub with each kind of token, and the permissions are those of its requests.
+// The table in docs/forge.md of the permissions that each operation on GitHub needs: the fake
+// GitHub performs each operation with each kind of token, and the permissions are those of its
+// requests.
 
 import { ForgeClient } from '../../server/forge/client.ts';
 import { GithubIssues } from '../../server/forge/github-issues.ts';
@@ -145,7 +146,7 @@ function prepare(fake: FakeGithub): void {
   fake.pulls.push(openPull({ slug, number: 40, title: 'Before', head: 'other' }));
 }
 
-/** Pushes from the fake's own folder: the commit is there. */
+/** Pushes from the fake's own folder, which has the commit. */
 function remoteOf(fake: FakeGithub): GitRemote {
   const url = `${fake.url}${slug}.git`;
   const root = fake.git.path(slug);
@@ -178,7 +179,7 @@ async function rightsTable(): Promise<string> {
   return lines.join('\n');
 }
 
-/** To write includes to read. */
+/** Write permission includes read permission. */
 function strongest(needs: readonly string[]): readonly string[] {
   return needs.filter(
     (one) => !needs.includes(one.replace('=read', '=write')) || one.endsWith('=write'),
@@ -187,7 +188,7 @@ function strongest(needs: readonly string[]): readonly string[] {
 
 const marks = ['<!-- rights: written by `npm run docs` -->', '<!-- end of rights -->'] as const;
 
-/** The page with its table as the fake GitHub has tried it. */
+/** The page with its table generated from the fake GitHub. */
 export async function withForgeRights(page: string): Promise<string> {
   const [from, to] = marks.map((mark) => page.indexOf(mark)) as [number, number];
   if (from === -1 || to < from) throw new Error(`the page has no place for it: ${marks.join()}`);

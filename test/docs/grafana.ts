@@ -1,4 +1,4 @@
-// A Grafana dashboard as a file that can be imported: its data source is asked for by a variable.
+// A Grafana dashboard as an importable file: a variable selects its data source.
 
 export interface DashboardPlan {
   readonly source: { readonly variable: string; readonly label: string; readonly type: string };
@@ -8,7 +8,7 @@ export interface DashboardPlan {
     readonly title: string;
     readonly unit: string;
     readonly type: 'timeseries' | 'table';
-    /** Its query, as the data source wants it. */
+    /** Its query in the data source's format. */
     readonly target: Readonly<Record<string, unknown>>;
   }[];
 }

@@ -91,7 +91,7 @@ function rows(): string {
   return ['Kind | Means', '---|---', ...lines].join('\n');
 }
 
-/** The page with its table as the code has it. */
+/** The page with its table generated from the code. */
 export function withRefusals(page: string): string {
   const before = page.slice(0, page.indexOf(start) + start.length);
   const after = page.slice(page.indexOf(end));

@@ -1,4 +1,4 @@
-// The page of requests: the parameters of each by its schema, and the command that makes it.
+// The page of requests: the parameters of each from its schema, and the command that sends it.
 
 import * as z from 'zod/mini';
 import { dataRequests, type RequestName } from '../../server/protocol/api.ts';
@@ -44,7 +44,7 @@ function commandsOf(request: string): readonly string[] {
     .map(([command]) => `\`drover ${command}\``);
 }
 
-/** The schema's answer to a missing value. */
+/** The schema's message for a missing value. */
 function valueOf(part: z.ZodMiniType): string {
   const words = part.safeParse(Symbol('nothing')).error?.issues[0]?.message ?? 'anything';
   const orNull = part.safeParse(null).success ? ', or null' : '';

@@ -1,4 +1,5 @@
-// The JSON schema of `.drover.toml`, from the settings themselves: editors complete and check the file with it.
+// The JSON schema of `.drover.toml`, generated from the settings: editors complete and check the
+// file with it.
 
 import type { ValueKind } from '../../server/core/settings/setting-values.ts';
 import { expectedText } from '../../server/core/settings/setting-values.ts';

@@ -1,11 +1,11 @@
-// The parts of the documents on telemetry that come from the tables of metrics and spans: their
+// The generated parts of the documents on telemetry, from the tables of metrics and spans: their
 // lists, and the Grafana dashboard of metrics.
 
 import { metricKinds, type MetricName } from '../../server/core/history/metric-kinds.ts';
 import { spanAttributes, spanKinds, type SpanWords } from '../../server/core/history/span-kinds.ts';
 import { dashboard } from './grafana.ts';
 
-/** The page with the tables of metrics, spans and attributes as they are now. */
+/** The page with the current tables of metrics, spans and attributes. */
 export function withTelemetry(page: string): string {
   const spans = between(page, 'spans', tableOf('span', spanKinds));
   const attributes = between(spans, 'attributes', tableOf('attribute', spanAttributes));
@@ -35,7 +35,9 @@ function metricsTable(): readonly string[] {
 interface PanelPlan {
   readonly title: string;
   readonly unit: string;
-  /** Makes its query; `of` names a metric, so that a query cannot name one that does not exist. */
+  /**
+   * Creates its query; `of` names a metric, so a query cannot name a metric that does not exist.
+   */
   readonly query: (of: (name: MetricName) => string) => string;
   readonly legend: string;
 }

@@ -1,4 +1,4 @@
-// `npm run docs`: writes the parts of the documents that come from the code.
+// `npm run docs`: writes the generated parts of the documents.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ function rewrite(name: string, change: (page: string) => string): void {
 rewrite('agents.md', withTable);
 rewrite('isolation.md', withConfinedAgents);
 const forge = join(docs, 'forge.md');
-// The fake GitHub needs GitHub's published descriptions.
+// The fake GitHub needs GitHub's published API descriptions.
 execFileSync(process.execPath, [join(docs, '..', 'test', 'forge', 'schemas', 'install.mjs')]);
 writeFileSync(forge, await withForgeRights(readFileSync(forge, 'utf8')));
 rewrite('refusals.md', withRefusals);

@@ -1,5 +1,5 @@
-// An agent that speaks the Agent Client Protocol on its standard input and output, and follows the
-// words of the prompt. Its sessions are files in HOME, so another process of it can load them.
+// An agent that implements the Agent Client Protocol on standard input and output, and follows the
+// directives in the prompt. Its sessions are files in HOME, so another process of it can load them.
 
 import {
   agent,
@@ -36,7 +36,9 @@ async function say(client: AgentContext, sessionId: string, text: string): Promi
   });
 }
 
-/** Asks first, and names the tool call only by the question and by updates, as some agents do. */
+/**
+ * Asks first, and mentions the tool call only in the question and in updates, as some agents do.
+ */
 async function writeFileAsked(client: AgentContext, sessionId: string): Promise<boolean> {
   const toolCallId = 'write-1';
   const { outcome } = await client.request(methods.client.session.requestPermission, {

@@ -1,8 +1,8 @@
 // A double of the amp binary, from its documented wire format: execute mode with stream-json,
-// threads that can be continued while they are not archived, its own ways of refusing to start. Its
-// behavior is in a file: one script per process of a task, the last one for all that follow;
-// `{{task}}` in it is replaced by the task's id. Arguments: a folder (script.json is read there,
-// calls.ndjson and threads.json are written there), then those of the binary.
+// threads that can be continued while they are not archived, and its own ways of refusing to start.
+// Its behavior is in a file: one script per process of a task, where the last one applies to all
+// later processes and `{{task}}` is replaced with the task's id. Arguments: a folder (it reads
+// script.json there, and writes calls.ndjson and threads.json), then the binary's own arguments.
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -24,7 +24,7 @@ export type AmpStep =
   | { readonly do: 'print'; readonly text: string }
   | { readonly do: 'stderr'; readonly text: string }
   | { readonly do: 'repeat'; readonly count: number; readonly text: string }
-  /** A command that leaves the group and ignores a gentle signal. */
+  /** A command that leaves the group and ignores SIGTERM. */
   | { readonly do: 'child' }
   | { readonly do: 'ignore-term' }
   /** Continues as soon as the file exists. */
@@ -36,13 +36,13 @@ export interface AmpScript {
   /** It does not start at all. */
   readonly refuses?: string;
   readonly steps?: readonly AmpStep[];
-  /** `silent`: ends with no result line. Otherwise the text of an error. */
+  /** `silent` ends without a result line; any other value is the text of an error. */
   readonly error?: string;
   readonly subtype?: string;
   readonly silent?: boolean;
   readonly denials?: readonly string[];
   readonly exit?: number;
-  /** After its result it stays. */
+  /** It stays alive after its result. */
   readonly lingers?: boolean;
 }
 
@@ -82,7 +82,7 @@ function flag(name: string): string | undefined {
   return index < 0 ? undefined : argv[index + 1];
 }
 
-/** The messages of a thread so far; one that was left archived is read-only. */
+/** The messages of a thread so far; an archived thread is read-only. */
 type Threads = Record<string, { archived: boolean; messages: string[] }>;
 
 function openThread(prompt: string): string {
@@ -98,7 +98,10 @@ function openThread(prompt: string): string {
   return id;
 }
 
-/** Takes a whole line of its input for the code; without one it waits, also at the end of its input. */
+/**
+ * Treats a whole line of its input as the code; without one, it waits, even at the end of its
+ * input.
+ */
 async function login(prompt: string): Promise<never> {
   process.stdout.write('No API key found. Starting login flow...\n');
   process.stdout.write('https://login.invalid/auth?authToken=login-token-1234\n');

@@ -1,5 +1,5 @@
 // A second implementation of the part of `bd` that a sync calls: a database beside the file, which
-// the old version flushes and imports with `sync`, and the new one with `export` and `import`.
+// the old version flushes and imports with `sync`, and the new version with `export` and `import`.
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ const [command, ...args] = process.argv.slice(2);
 
 const read = () => (existsSync(database) ? JSON.parse(readFileSync(database, 'utf8')) : {});
 const write = (issues) => {
-  // No reader sees half of it.
+  // No reader sees a partial file.
   writeFileSync(`${database}.${process.pid}`, JSON.stringify(issues));
   renameSync(`${database}.${process.pid}`, database);
 };

@@ -1,4 +1,4 @@
-// The command as a real process over a backend in memory, for behavior that only a real process
+// The command as a real process with an in-memory backend, for behavior that only a real process
 // shows (pipes, signals, exit). It has two tasks, which change every few milliseconds until the run
 // is stopped.
 

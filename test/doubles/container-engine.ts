@@ -1,17 +1,18 @@
-// A container engine by its documented API (Engine API, spoken by Docker and Podman), on a socket
-// file: requests are recorded, and a container is whatever the test serves on its port.
+// A container engine with its documented API (Engine API, supported by Docker and Podman), on a
+// socket file: requests are recorded, and a container is whatever service the test provides on its
+// port.
 
 import { createServer, type IncomingMessage } from 'node:http';
 
 export interface EngineOptions {
   readonly socketPath: string;
   readonly images: readonly string[];
-  /** Port of this machine that a started container is published on. */
+  /** Port of this machine on which a started container is published. */
   readonly hostPort: number;
-  /** Answers of `start` before it works. */
+  /** Answers of `start` before it succeeds. */
   readonly startStatus?: number;
   /**
-   * Starts a container's service; resolves with its port of this machine, in place of `hostPort`.
+   * Starts a container's service; resolves with its port on this machine, instead of `hostPort`.
    */
   readonly onStart?: (container: EngineContainer) => Promise<number>;
   readonly onRemove?: (container: EngineContainer) => Promise<void>;

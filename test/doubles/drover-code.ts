@@ -1,7 +1,7 @@
 // A conformance double of the drover-code binary, from its documented wire formats: headless by
-// flags, by an environment switch, or because its input is no terminal; the bridge only if its own
-// switch enables pipes. Its script is a separate file. Arguments: a folder (script.json is read
-// there, calls.ndjson is written there), then those of the binary.
+// flags, by an environment variable, or because its input is not a terminal; the bridge only if its
+// own switch enables pipes. Its script is a separate file. Arguments: a folder (it reads
+// script.json there, and writes calls.ndjson), then the binary's own arguments.
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -23,7 +23,8 @@ export type DoubleStep =
   | { readonly do: 'ignore-term' }
   | { readonly do: 'child' }
   /**
-   * Like its shell tool: finds the program by the given path. Its output goes to standard error.
+   * Like its shell tool, it finds the program through the given path. Its output goes to standard
+   * error.
    */
   | { readonly do: 'run'; readonly program: string; readonly args: readonly string[] }
   /** Continues as soon as the file exists. */
@@ -33,7 +34,7 @@ export type DoubleStep =
 export interface DoubleScript {
   readonly steps?: readonly DoubleStep[];
   readonly exit?: number;
-  /** Null writes no result file. */
+  /** If null, no result file is written. */
   readonly result?: Readonly<Record<string, unknown>> | null;
   readonly bridge?: 'stock' | 'no-execute' | 'error' | 'hang' | 'crash' | 'deltas' | 'silent';
 }
@@ -46,7 +47,7 @@ export interface DoubleCall {
   readonly stdinIsCharacterDevice: boolean;
   readonly promptBase64: string | null;
   readonly resultExisted: boolean;
-  /** The input from stdin; written when it is read. */
+  /** The input from stdin; recorded when it is read. */
   readonly input?: string;
 }
 
@@ -135,7 +136,7 @@ async function playStep(step: DoubleStep): Promise<void> {
 }
 
 async function headless(): Promise<void> {
-  // A signal ends it with code 1, with a result file that may well say "ok".
+  // A signal ends it with code 1, possibly with a result file that says "ok".
   process.on('SIGTERM', () => {
     writeResult({ schema_version: 1, ok: true });
     exitNow(1);
@@ -145,7 +146,7 @@ async function headless(): Promise<void> {
     for await (const line of createInterface({ input: process.stdin })) {
       input += `${line}\n`;
       record({ mode: 'headless', input });
-      // The model cannot be reached: the first line fails the run.
+      // The model cannot be reached, so the first line fails the run.
       printEvent('error', { message: 'connection refused' });
       exitNow(5);
     }

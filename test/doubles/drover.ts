@@ -1,4 +1,4 @@
-// One call of the command over a backend in memory: its exit code and its output.
+// One call of the command with an in-memory backend: its exit code and its output.
 
 import { memoryBackend, type MemoryBackend } from './memory-backend.ts';
 import { memoryTerminal, type MemoryTerminal } from './terminal.ts';

@@ -1,5 +1,5 @@
-// An empty store in memory. Its tables are made once a process: to make them anew took a third of the CPU of all tests of
-// the store.
+// An empty store in memory. Its tables are created once per process, because creating them for each
+// test took a third of the CPU time of all store tests.
 
 import { openStore, type OpenedStore } from '../../server/store/open.ts';
 import type { StoreSources } from '../../server/store/port.ts';
@@ -8,7 +8,7 @@ import { openSqlite } from '../../server/store/sqlite/open.ts';
 import { keepPast } from '../../server/store/sqlite/past-triggers.ts';
 import { createStore } from '../../server/store/store.ts';
 
-/** The database as SQLite stores it. */
+/** The database in SQLite's own format. */
 let made: Promise<Uint8Array> | null = null;
 
 async function emptyImage(): Promise<Uint8Array> {

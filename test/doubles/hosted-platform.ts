@@ -1,6 +1,6 @@
-// A platform that runs jobs by itself: takes `POST /api/v1/jobs`, clones the given ref, keeps the
-// event log at the endpoint of a worker's stream, and pushes `drover/job/<id>`. Undocumented
-// behavior follows the assumptions of docs/remote.md.
+// A platform that runs jobs: it accepts `POST /api/v1/jobs`, clones the given ref, serves the event
+// log at the endpoint of a worker's stream, and pushes `drover/job/<id>`. Undocumented behavior
+// follows the assumptions in docs/remote.md.
 
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -17,14 +17,14 @@ export interface Submission {
 }
 
 export interface PlatformOptions {
-  /** Holds the platform's git repository and its clones. */
+  /** Contains the platform's git repository and its clones. */
   readonly folder: string;
   readonly token: string;
-  /** The agent: changes the clone; resolves with its exit code. */
+  /** The agent: changes the clone and resolves with its exit code. */
   readonly work: (clone: string, print: (line: string) => void) => Promise<number> | number;
-  /** Statuses that submissions get before one is taken. */
+  /** Statuses that submissions get before one is accepted. */
   readonly refusals?: number[];
-  /** Ends each connection of the event log after so many events. */
+  /** Closes each connection of the event log after this many events. */
   readonly cutAfter?: number;
   /** Replaces the `git push` of the commits. */
   readonly push?: (clone: string, branch: string) => void;

@@ -1,4 +1,4 @@
-// A backend in memory: handlers over a few maps and a feed, and the `Backends` that return them. A
+// An in-memory backend: handlers over a few maps and a feed, and the `Backends` that return them. A
 // test overrides the handlers that it needs and checks the calls.
 
 import type { Backends, OpenClientOptions } from '../../server/cli/backends.ts';
@@ -276,7 +276,7 @@ function planHandlers(tasks: Map<string, TaskView>, epics: Map<string, EpicView>
   };
 }
 
-/** For tests that need the client alone. */
+/** For tests that need only the client. */
 export function memoryClient(backend: MemoryBackend): Client {
   return localClient(backend.handlers, backend.feed);
 }

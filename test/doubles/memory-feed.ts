@@ -1,11 +1,11 @@
-// A feed in memory: the second implementation of the transport's view of the store.
+// An in-memory feed: the second implementation of the transport's view of the store.
 
 import type { EventView } from '../../server/protocol/api.ts';
 import type { Feed } from '../../server/rpc/transport/feed.ts';
 
 export interface MemoryFeed extends Feed {
   readonly events: EventView[];
-  /** How often it was read. */
+  /** Number of reads. */
   reads: number;
   append(...events: readonly Partial<EventView>[]): void;
   /** Resolves once there is a listener. */

@@ -1,8 +1,8 @@
-// A plan as a model has made it of a design, before it is on the board.
+// A plan that a model made from a design, before it is on the board.
 
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
 
-/** The fields that tests read of a line of a plan that can be imported. */
+/** The fields that tests read from a line of an importable plan. */
 export interface PlanLine {
   readonly id: string;
   readonly title: string;
@@ -27,7 +27,7 @@ export function plannedTask(id: string, change: Partial<PlannedTask> = {}): Plan
   };
 }
 
-/** Adds the lines that an import takes. */
+/** Adds the lines that an import accepts. */
 export function planOf(epics: SpecPlanView['epics'], tasks: readonly PlannedTask[]): SpecPlanView {
   const records: readonly object[] = [
     ...epics.map(({ id, title }) => ({ id, type: 'epic', title })),

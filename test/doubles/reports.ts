@@ -1,5 +1,5 @@
-// Reports and lists of runs for tests of their views: a run of two workers with a failure, and one
-// of any size.
+// Reports and lists of runs for tests of their views: a run of two workers with a failure, and a
+// run of any size.
 
 import { makeReport, type Report, type ReportBoard } from '../../server/core/history/report.ts';
 import type { RunLine, RunList } from '../../server/core/history/run-list.ts';
@@ -12,7 +12,7 @@ import { added, fails, feed, lands, type Line } from '../unit/core/history/feed.
 const beganMs = Date.UTC(2026, 0, 2, 9, 0, 0);
 const minuteMs = 60_000;
 
-/** `parse`, `print` after it, `check` that fails twice; times in minutes. */
+/** `parse`, then `print`, and `check`, which fails twice; times are in minutes. */
 export function smallRun(): Report {
   const at = (...minutes: readonly number[]): number[] =>
     minutes.map((minute) => beganMs + minute * minuteMs);
@@ -34,7 +34,7 @@ export function smallRun(): Report {
   ]);
 }
 
-/** So many attempts of one minute each, by 16 workers. */
+/** This many attempts of one minute each, by 16 workers. */
 export function largeRun(count: number): Report {
   const workers = 16;
   const lines: Line[] = [[beganMs, 'run.started', null, { run: 'run-1', workers, target: 'main' }]];
@@ -48,7 +48,7 @@ export function largeRun(count: number): Report {
   return reportOf([...lines, [endMs, 'run.finished', null, { state: 'finished' }]]);
 }
 
-/** So many runs, the newest first. */
+/** This many runs, newest first. */
 export function runLines(count: number): RunList {
   const runs = Array.from({ length: count }, (_, index): RunLine => {
     const startMs = beganMs - index * 3_600_000;

@@ -1,4 +1,4 @@
-// Chance that is the same for the same seed, in streams that do not disturb each other.
+// Pseudo-random numbers that are identical for the same seed, in independent streams.
 
 export class SeededChance {
   #state: number;
@@ -7,7 +7,7 @@ export class SeededChance {
     this.#state = seed | 0;
   }
 
-  /** Between 0 and 1, without 1 (mulberry32). */
+  /** Between 0 and 1, excluding 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -48,7 +48,7 @@ export class SeededChance {
     return Uint8Array.from({ length: count }, () => this.below(256));
   }
 
-  /** A separate stream: drawing from it changes nothing here. */
+  /** A separate stream: drawing from it does not affect this one. */
   fork(label: string): SeededChance {
     let hash = this.#state ^ 0x9e3779b9;
     for (let at = 0; at < label.length; at += 1) {

@@ -1,4 +1,5 @@
-// Agent processes of the simulation. They live in the world, not in the backend: some of them outlive it.
+// Agent processes of the simulation. They belong to the world, not to the backend, and some of them
+// outlive it.
 
 import type { AgentOutcome, AgentProcess, AgentRequest } from '../../server/agents/port.ts';
 import type { AgentKind } from '../../server/core/plan/task.ts';
@@ -16,7 +17,7 @@ export type AgentAct =
   | { readonly kind: 'commit' }
   | { readonly kind: 'detach' }
   | { readonly kind: 'ask'; readonly requestId: string }
-  /** Sends a request to the backend with Drover's tools; continues when there is any answer. */
+  /** Sends a request to the backend with Drover's tools; continues on any answer. */
   | { readonly kind: 'tool'; readonly call: (request: AgentRequest, done: () => void) => void }
   | { readonly kind: 'say'; readonly event: AgentEvent };
 
@@ -28,7 +29,7 @@ export interface AgentPlan {
 export interface AgentListener {
   onEvent(event: AgentEvent): void;
   ask(question: Extract<AgentEvent, { type: 'question' }>, answered: () => void): void;
-  /** Null if it was killed, and the end of its work is unknown. */
+  /** Null if it was killed and the outcome of its work is unknown. */
   onEnd(outcome: AgentOutcome | null): void;
 }
 
@@ -37,7 +38,7 @@ export interface SimulatedAgent extends AgentProcess {
   readonly request: AgentRequest;
   readonly backend: string;
   readonly plan: AgentPlan;
-  /** `held`: it exists, but nothing has been said to it yet. */
+  /** `held`: it exists, but has received no command yet. */
   state: 'held' | 'working' | 'ended';
   ending: boolean;
   outcome: AgentOutcome | null;
@@ -57,7 +58,7 @@ export class AgentWorld {
   readonly #repository: SimulatedRepository;
   readonly agents: SimulatedAgent[] = [];
   readonly sessions = new Set<string>();
-  /** Every content that an agent has written, each unlike all others. */
+  /** Every content that an agent has written; each is unique. */
   readonly written = new Set<string>();
   observer: AgentObserver = { agentStarting: () => undefined };
   planFor: (request: AgentRequest, kind: AgentKind) => AgentPlan;
@@ -181,7 +182,7 @@ export class AgentWorld {
   }
 
   /**
-   * Asked to stop: it exits within the grace period, or is killed then. It may still write
+   * It was asked to stop: it exits within the grace period, or is then killed. It may still write
    * something.
    */
   terminate(agent: SimulatedAgent, graceMs: number): void {
@@ -204,7 +205,10 @@ export class AgentWorld {
     for (const callback of agent.afterEnd) callback();
   }
 
-  /** Those that nothing was said to end at once; the others with some luck, if their program is made for that. */
+  /**
+   * Processes that have received no command end at once; the others end randomly, if their program
+   * supports that.
+   */
   backendDied(backend: string, survives: (kind: AgentKind) => boolean): void {
     for (const agent of this.live()) {
       agent.listener = null;

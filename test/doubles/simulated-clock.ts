@@ -12,7 +12,10 @@ interface QueuedEvent {
 export class SimulatedClock implements Clock {
   #nowMs: number;
   #order = 0;
-  /** In the order of their time; equal times in the order of their asking. */
+  /**
+   * In the order of their time; events with equal times are in the order in which they were
+   * requested.
+   */
   readonly #queue: QueuedEvent[] = [];
 
   constructor(nowMs = 1_800_000_000_000) {
@@ -43,12 +46,12 @@ export class SimulatedClock implements Clock {
     };
   }
 
-  /** Time passes without anything happening: a machine that was asleep. */
+  /** Time passes without events, as on a machine that was asleep. */
   jump(byMs: number): void {
     this.#nowMs += byMs;
   }
 
-  /** Takes the next event; false if there is none. */
+  /** Takes the next event; returns false if there is none. */
   step(): boolean {
     for (;;) {
       const event = this.#queue.shift();

@@ -1,5 +1,5 @@
-// Gate and setup commands of the simulation: the verdict follows from the files, and from how often
-// they were tested.
+// Gate and setup commands of the simulation: the verdict depends on the files and on how often they
+// were tested.
 
 import type { CommandOutcome, CommandRequest } from '../../server/core/work/command.ts';
 import type { PortCalls } from './port-calls.ts';
@@ -29,10 +29,10 @@ export class CommandWorld {
   readonly #chance: SeededChance;
   readonly #repository: SimulatedRepository;
   rules: CommandRules;
-  /** `tree command` of every test that ended well. */
+  /** `tree command` of every test that passed. */
   readonly green = new Set<string>();
   readonly #looks = new Map<string, number>();
-  /** Whether the last run of this name ended well. */
+  /** Whether the last run with this name succeeded. */
   readonly ends = new Map<string, boolean>();
   readonly running = new Set<RunningCommand>();
   onStart: (request: CommandRequest) => void = () => undefined;
@@ -109,7 +109,7 @@ export class CommandWorld {
     });
   }
 
-  /** Ends processes with the marker of the run; calls back when they are gone. */
+  /** Kills processes with the run's marker; calls back when they have exited. */
   endTree(runId: string, done: () => void): void {
     const left = [...this.running].filter(({ request }) => request.runId === runId);
     if (left.length === 0) return done();

@@ -1,4 +1,4 @@
-// The agent driver and the process table of the workflows, on simulated processes.
+// The workflows' agent driver and process table, with simulated processes.
 
 import { failure } from '../../server/core/failure.ts';
 import type {
@@ -20,8 +20,8 @@ import type { AgentWorld, SimulatedAgent } from './simulated-agents.ts';
 const graceMs = 2_000;
 
 /**
- * Kinds that differ like the real ones: with and without a memory, with and without a way to be
- * followed by another backend.
+ * Kinds that differ like the real ones: with and without resumable sessions, and with and without
+ * support for being followed by another backend.
  */
 export const capabilitiesOf: { readonly [kind: string]: AgentCapabilities } = {
   claude: { resume: true, questions: true, hints: true, cost: true, adopt: false },
@@ -79,7 +79,7 @@ export class SimulatedDriver implements AgentDriver {
     return this.#calls.wait<AgentOutcome | null>((done) => this.#follow(found, host, signal, done));
   }
 
-  /** Calls back once, with `stopped` when it was our signal that ended the agent. */
+  /** Calls back once, with `stopped` if our signal ended the agent. */
   #follow(
     agent: SimulatedAgent,
     host: AgentHost,
@@ -143,7 +143,7 @@ export class SimulatedProcessTable implements ProcessTable {
     return Promise.resolve();
   }
 
-  /** The database of a simulation is never away. */
+  /** The database of a simulation is always reachable. */
   standStill(): Promise<boolean> {
     return Promise.resolve(false);
   }

@@ -1,4 +1,5 @@
-// Commits and trees of the simulated repository: a tree maps paths to contents, a merge is three-way on whole files.
+// Commits and trees of the simulated repository: a tree maps paths to contents, and a merge is
+// three-way on whole files.
 
 import { createHash } from 'node:crypto';
 import type { Sha } from '../../server/git/sha.ts';
@@ -26,7 +27,7 @@ export class GitObjects {
     return sha;
   }
 
-  /** Like in git, the second of its creation is part of a commit's name. */
+  /** As in git, a commit's name depends on the second in which it was created. */
   writeCommit(commit: Omit<SimulatedCommit, 'sha'>, nowMs: number): Sha {
     const sha = digest(`commit ${JSON.stringify(commit)} ${Math.floor(nowMs / 1000)}`);
     if (!this.#commits.has(sha)) this.#commits.set(sha, { ...commit, sha });
@@ -57,7 +58,7 @@ export class GitObjects {
     return this.#trees.get(tree) as Files;
   }
 
-  /** The commit itself and everything it is made from. */
+  /** The commit itself and all its ancestors. */
   ancestors(sha: Sha): ReadonlySet<Sha> {
     const known = this.#ancestors.get(sha);
     if (known !== undefined) return known;
@@ -73,7 +74,7 @@ export class GitObjects {
     return this.has(descendant) && this.ancestors(descendant).has(ancestor);
   }
 
-  /** Walks from the tip along the first parents, the tip first. */
+  /** Walks from the tip along the first parents, starting with the tip. */
   firstParents(tip: Sha): SimulatedCommit[] {
     const line: SimulatedCommit[] = [];
     let next: Sha | undefined = tip;
@@ -93,7 +94,7 @@ export class GitObjects {
     return best.sort()[0] ?? null;
   }
 
-  /** `from`: the merge base to take, whatever the history says. */
+  /** `from`: the merge base to use, whatever the history says. */
   mergeFiles(
     one: Sha,
     two: Sha,

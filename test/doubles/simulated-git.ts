@@ -1,4 +1,4 @@
-// The git port of the workflows on a simulated repository: the second implementation of the git
+// The workflows' git port with a simulated repository: the second implementation of the git
 // binary's behavior.
 
 import { err, ok } from '../../server/core/failure.ts';
@@ -38,7 +38,7 @@ import type {
   SlotRequest,
 } from '../../server/git/slot-port.ts';
 
-/** Whether git refuses a call by this name for a temporary reason (a lock of another process). */
+/** Whether git refuses a call by this name for a temporary reason (another process's lock). */
 export type GitFault = (call: string) => GitFailure | null;
 
 export function gitFailure(
@@ -211,7 +211,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     return Promise.resolve(ok(undefined));
   }
 
-  /** The agent may have ended elsewhere: its work has to end on its own branch. */
+  /** The agent may have finished elsewhere, but its work must end up on its own branch. */
   #attach(worktree: SimulatedWorktree, head: Sha, branch: string): void {
     const repository = this.#repository;
     const ref = branchRef(branch);
@@ -309,7 +309,8 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
 
   follow(target: string, tip: Sha, mode: string): Promise<GitResult<FollowOutcome>> {
     const ref = branchRef(target);
-    // Git writes the files first and moves the branch last; death in between leaves that to the next try.
+    // Git writes the files first and moves the branch last; after a crash in between, the next try
+    // completes the move.
     const half = (): void => {
       if (typeof this.#obstacle(ref, tip, mode) === 'string') return;
       this.#fastForwardFiles(ref, tip);
@@ -351,7 +352,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     return { kind: 'pending', commits, reason };
   }
 
-  /** Returns null if it can move, a text that says why it cannot, or that it did already. */
+  /** Returns null if it can move; otherwise, the reason why it cannot, or that it already has. */
   #obstacle(ref: string, tip: Sha, mode: string): FollowOutcome | string | null {
     const { refs, objects, checkout } = this.#repository;
     const current = refs.get(ref);

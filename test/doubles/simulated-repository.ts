@@ -1,5 +1,5 @@
-// The state of the simulated repository: refs, the person's checkout and Drover's worktrees, and everything that is
-// done to them at once. The port on top of it adds time and death.
+// The state of the simulated repository: refs, the person's checkout and Drover's worktrees, and
+// all atomic operations on them. The port on top of it adds time and crashes.
 
 import type { SimulatedClock } from './simulated-clock.ts';
 import { changedBetween, type Files, GitObjects } from './simulated-git-objects.ts';
@@ -16,9 +16,12 @@ export interface RefMove {
 }
 
 export interface RepositoryObserver {
-  /** After the moves of one transaction. */
+  /** Called after the moves of one transaction. */
   refsMoved(moves: readonly RefMove[]): void;
-  /** Drover replaces the files of a worktree; `after` null = the worktree is gone. Called before it happens. */
+  /**
+   * Drover replaces the files of a worktree; if `after` is null, the worktree is removed. Called
+   * before it happens.
+   */
   filesReplaced(path: string, before: Files, after: Files | null): void;
 }
 
@@ -28,7 +31,7 @@ export interface SimulatedWorktree {
   branch: string | null;
   detachedAt: Sha | null;
   files: Map<string, string>;
-  /** Whose work is in it: `<task>/<attempt>`. */
+  /** The owner of its work: `<task>/<attempt>`. */
   owner: string;
 }
 
@@ -42,11 +45,11 @@ export class SimulatedRepository {
   readonly objects = new GitObjects();
   readonly refs = new Map<string, Sha>();
   readonly worktrees = new Map<string, SimulatedWorktree>();
-  /** The setup of each worktree: it goes with the worktree. */
+  /** The setup of each worktree, which is removed with the worktree. */
   readonly setups = new WeakMap<SimulatedWorktree, string>();
   readonly root: string;
   readonly clock: SimulatedClock;
-  /** The former values of each ref, oldest first. */
+  /** The previous values of each ref, oldest first. */
   observer: RepositoryObserver = { refsMoved: () => undefined, filesReplaced: () => undefined };
 
   constructor(root: string, clock: SimulatedClock) {
@@ -113,7 +116,7 @@ export class SimulatedRepository {
     worktree.files = new Map(files);
   }
 
-  /** Every commit that some ref holds. */
+  /** Every commit that is reachable from some ref. */
   reachable(): Set<Sha> {
     const found = new Set<Sha>();
     for (const sha of new Set(this.refs.values())) {
@@ -139,7 +142,8 @@ export class SimulatedRepository {
   }
 
   /**
-   * Keeps uncommitted changes, or a commit that nothing else holds; the worktree stays unchanged.
+   * Keeps uncommitted changes, or a commit that nothing else references; the worktree stays
+   * unchanged.
    */
   keepFound(worktree: SimulatedWorktree): string | null {
     const head = this.headOf(worktree);
@@ -149,7 +153,7 @@ export class SimulatedRepository {
     return this.chain(worktree.owner, head, worktree.files).ref;
   }
 
-  /** The next snapshot of an attempt; the last one when it holds just that. */
+  /** The next snapshot of an attempt, or the last one if it is identical. */
   chain(label: string, head: Sha | null, files: Files): { ref: string; sha: Sha; isNew: boolean } {
     const ref = `refs/drover/work/${label}`;
     const previous = this.refs.get(ref) ?? null;
@@ -173,7 +177,10 @@ export class SimulatedRepository {
     return this.chain(label, sha, this.objects.filesOf(sha)).ref;
   }
 
-  /** Before a branch is created or reset: others that hold it are detached, and its commits stay reachable. */
+  /**
+   * Before a branch is created or reset, other worktrees that have it are detached, and its commits
+   * stay reachable.
+   */
   freeBranch(ref: string, path: string, next: Sha, keep: boolean): void {
     const old = this.refs.get(ref);
     if (old === undefined) return;

@@ -1,4 +1,4 @@
-// Snapshots of the simulated repository: like the real ones, without an index.
+// Snapshots of the simulated repository: like the real ones, but without an index.
 
 import type {
   RestoreOutcome,

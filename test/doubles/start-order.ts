@@ -1,4 +1,4 @@
-// The order in which tasks start, as a comparison for the queries of the store.
+// The order in which tasks start, as a comparison for the store's queries.
 
 export interface StartCandidate {
   readonly id: string;
@@ -7,12 +7,16 @@ export interface StartCandidate {
   readonly chain: number;
   readonly createdAt: number;
   /**
-   * Position in the order that people give, which is that of creation as long as nothing was moved.
+   * Position in the order that people set, which is the creation order as long as nothing was
+   * moved.
    */
   readonly position?: number;
 }
 
-/** Order of starting: priority (higher first), chain (longer first), position, then age (older first) and id. */
+/**
+ * Start order: priority (higher first), chain (longer first), position, then age (older first) and
+ * id.
+ */
 export function compareForStart(a: StartCandidate, b: StartCandidate): number {
   return (
     b.priority - a.priority ||

@@ -1,4 +1,5 @@
-// A worker runtime as upstream's is, written from the contract alone, with each of its defects at will.
+// A worker runtime like upstream's, written only from the contract, with each of its defects on
+// request.
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,38 +16,47 @@ export interface StockOptions {
   /** The legacy form numbers nothing. */
   readonly ids?: boolean;
   readonly bufferMax?: number;
-  /** Cuts every connection of the stream after so many events. */
+  /** Closes every connection of the stream after this many events. */
   readonly cutAfter?: number;
-  /** Cuts within an event: its id is sent, its data is not. */
+  /** Closes the connection within an event: its id is sent, but its data is not. */
   readonly cutWithin?: number;
   /** Ends streams without `done`; the job's end is never reported. */
   readonly losesDone?: boolean;
-  /** Answers of the stream's path before it works, as statuses. */
+  /** Status codes that the stream's path returns before it works. */
   readonly refusals?: number[];
-  /** Statuses of `/health` before it answers 200. */
+  /** Status codes that `/health` returns before 200. */
   readonly health?: number[];
-  /** The features that it announces beyond stock; all of them work here. */
+  /** The features that it announces in addition to the stock ones; all of them work. */
   readonly features?: string;
   readonly uploadStatus?: number;
   readonly execReply?: string;
-  /** Refuses commands, and repeats in its words who asked. */
+  /** Refuses commands, and repeats the token in its message. */
   readonly execStatus?: number;
-  /** Streams of the job that are opened and say nothing at all, headers included. */
+  /** Streams of the job that are opened but send nothing at all, not even headers. */
   readonly quietStreams?: { left: number };
-  /** Events before the first line of a job, as they are. */
+  /** Raw events before the first line of a job. */
   readonly oddEvents?: readonly Readonly<Record<string, unknown>>[];
-  /** Sent by `GET /workspace` in place of the real archive. */
+  /** Sent by `GET /workspace` instead of the real archive. */
   readonly archive?: () => Buffer;
   readonly downloadStatus?: number;
   /** §5.3, 1: this many streams are closed like ended ones when `done` is the next event. */
   readonly endsBeforeDone?: { left: number };
-  /** §5.3, 2: a reader gets so many events and nothing more; when the job has ended it is closed without `done`. */
+  /**
+   * §5.3, 2: a reader gets this many events and nothing more; when the job has ended, it is closed
+   * without `done`.
+   */
   readonly stalls?: { left: number; readonly after: number };
-  /** §5.3, 3: the events from one id up to another are evicted while they are sent, without a notice. */
+  /**
+   * §5.3, 3: the events from one id up to another are evicted while they are sent, without a
+   * notice.
+   */
   readonly evicts?: readonly [from: number, to: number];
-  /** §5.3, 4: nothing is numbered, `done` is dropped, and the job is forgotten when a reader leaves. */
+  /**
+   * §5.3, 4: nothing is numbered, `done` is dropped, and the job is forgotten when a reader
+   * disconnects.
+   */
   readonly isLegacy?: boolean;
-  /** Answers in its own way. Returns false to answer like stock. */
+  /** Answers in its own way. Returns false to answer like a stock runtime. */
   readonly answers?: (route: string, request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
@@ -71,7 +81,7 @@ export async function startStockWorker(options: StockOptions): Promise<StockWork
   const requests: string[] = [];
   const authorizations = new Set<string>();
   const jobs = new Map<string, Job>();
-  // An old runtime forgets jobs that still run.
+  // An old runtime forgets jobs that are still running.
   const commands = new Set<Job>();
   const server = createServer((request, response) => {
     const last = request.headers['last-event-id'];

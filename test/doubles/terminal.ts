@@ -1,4 +1,4 @@
-// A terminal (or a pipe) in memory: the output of the command, and keys to press.
+// An in-memory terminal (or pipe): the command's output, and keys to press.
 
 import { PassThrough } from 'node:stream';
 import type { Backends } from '../../server/cli/backends.ts';
@@ -7,7 +7,7 @@ import type { Output, Surroundings } from '../../server/cli/surroundings.ts';
 
 export interface MemoryOutput extends Output {
   text: string;
-  /** The reader goes away. */
+  /** The reader disconnects. */
   breakPipe(): void;
 }
 
@@ -40,7 +40,7 @@ export interface MemoryTerminal {
   readonly exits: number[];
   nowMs: number;
   stdin: Buffer;
-  /** The lines that the person types, in order, when asked. */
+  /** The lines that the person types when asked, in order. */
   readonly lines: string[];
   readonly env: NodeJS.ProcessEnv;
   interrupt(): void;
@@ -79,7 +79,7 @@ export function memoryTerminal(backends: Backends, isTTY = false): MemoryTermina
     pipes: () => ({ input: new PassThrough(), output: new PassThrough() }),
     loadBackends: async () => backends,
     nowMs: () => terminal.nowMs,
-    // Time goes by as fast as it is waited for.
+    // Waiting takes no real time.
     sleep: async (ms) => {
       await new Promise((resolve) => setImmediate(resolve));
       terminal.nowMs += ms;

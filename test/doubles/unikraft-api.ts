@@ -1,4 +1,5 @@
-// Unikraft Cloud's platform API as its own client's types have it (`@unikraft/cloud` 0.2.0): instances and services, in memory.
+// Unikraft Cloud's platform API, with the types of its own client (`@unikraft/cloud` 0.2.0):
+// in-memory instances and services.
 
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -6,15 +7,15 @@ import type { AddressInfo } from 'node:net';
 
 export interface PlatformOptions {
   readonly key: string;
-  /** Plans that know neither. */
+  /** Plans that support neither. */
   readonly refusesTags?: boolean;
   /** `service`: only the service group contains the address. `none`: nothing does. */
   readonly domains?: 'instance' | 'service' | 'none';
-  /** Under which name the service groups come. */
+  /** The key under which the service groups are returned. */
   readonly groupsName?: 'service_groups' | 'services';
-  /** How the answer to a creation is spoiled; the instance exists all the same. */
+  /** How the answer to a creation is corrupted; the instance exists anyway. */
   readonly spoils?: 'partial' | 'item' | 'cut';
-  /** So many deletions fail before one works. */
+  /** This many deletions fail before one succeeds. */
   readonly deleteFailures?: number;
 }
 

@@ -1,4 +1,4 @@
-// Views with sensible values, so that a test names only its subject.
+// Views with sensible values, so that a test sets only the relevant ones.
 
 import { taskStatuses } from '../../server/core/plan/state.ts';
 import type {
@@ -155,7 +155,7 @@ export function snapshotOf(
   };
 }
 
-/** The cause of a task whose branch fails the gate by itself. */
+/** The cause of a task whose branch fails the gate without any task's work. */
 export const redBase = {
   kind: 'red_base',
   line: 'main',

@@ -1,4 +1,4 @@
-// A receiver of posts on the loopback: keeps the posts, and answers as the test says.
+// A receiver of posts on loopback: stores the posts, and answers as the test requests.
 
 import {
   createServer,
@@ -17,7 +17,7 @@ export interface Received {
 export interface WebReceiver {
   readonly url: string;
   readonly received: Received[];
-  /** Answers the posts from now on; without it, each gets a 200. */
+  /** Sets the answer to the following posts; without it, each gets a 200. */
   answer: (response: ServerResponse, post: Received) => void;
   close(): Promise<void>;
 }

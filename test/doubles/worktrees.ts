@@ -1,11 +1,11 @@
-// Worktrees with their sizes, as a backend answers.
+// Worktrees with their sizes, as a backend returns them.
 
 import type { WorktreeSizes, WorktreeView } from '../../server/protocol/api.ts';
 
 const mb = 1024 * 1024;
 const pool = '/home/person/project.worktrees';
 
-/** One at work, one with a person's file, two that may go, and the copies of setups. */
+/** One in use, one with a person's file, two that can be removed, and the copies of setups. */
 export function poolSizes(text = 'its task is running'): WorktreeSizes {
   const worktrees = [
     slotView({ path: `${pool}/slot-1`, task_id: 'print', status: 'in_progress', why: text }),

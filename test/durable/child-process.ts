@@ -10,11 +10,14 @@ const program = fileURLToPath(new URL('child.ts', import.meta.url));
 
 export interface TestChild {
   readonly pid: number;
-  /** Resolves when the child has said the line, be it before or after this call; rejects when it ends without. */
+  /**
+   * Resolves when the child has printed the line, before or after this call; rejects if the child
+   * exits without it.
+   */
   said(line: string): Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
   kill(signal: NodeJS.Signals): void;
-  /** Asks it to close and waits for its end. */
+  /** Asks it to close and waits for its exit. */
   close(): Promise<void>;
 }
 

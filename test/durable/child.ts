@@ -15,7 +15,7 @@ export interface ChildOrders {
   readonly queues?: { readonly [name: string]: QueueLimits };
 }
 
-/** Only the one that is asked for is loaded: many children are started. */
+/** Only the requested adapter is loaded, because many children are started. */
 async function harnessOf(adapter: string): Promise<DurableHarness<never>> {
   switch (adapter) {
     case 'embedded':
@@ -27,7 +27,7 @@ async function harnessOf(adapter: string): Promise<DurableHarness<never>> {
   }
 }
 
-/** Unbuffered, so that a line is out before the process ends or stops itself. */
+/** Unbuffered, so that a line is written before the process exits or stops itself. */
 function tell(line: string): void {
   writeSync(1, `${line}\n`);
 }
@@ -52,7 +52,7 @@ async function main(orders: ChildOrders): Promise<void> {
   }
   await store.durable.launch();
   tell('launched');
-  // The end of our input is the request to close, and also the sign that the test itself has died.
+  // The end of the input is the request to close, and also shows that the test itself has died.
   process.stdin.resume();
   await new Promise((resolve) => process.stdin.once('end', resolve));
   await store.close();

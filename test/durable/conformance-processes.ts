@@ -1,4 +1,4 @@
-// Conformance: several processes on one store, and processes that are killed or stopped.
+// Conformance: several processes on one store, and processes that are killed or suspended.
 
 import assert from 'node:assert/strict';
 import { sized } from '../tier.ts';
@@ -10,7 +10,7 @@ export const leaseThatNeverEndsMs = 600_000;
 const sumOfSix = 100 + 1 + 2 + 3 + 4 + 5 + 6;
 
 export function describeProcesses(check: Check): void {
-  // The first, the one that is a commit, and the last.
+  // The first step, the step that is a commit, and the last.
   for (const step of sized<readonly CrashAt['step'][]>(['s1', 's3', 's6'], sixSteps)) {
     for (const where of ['before', 'after', 'stored'] as const) {
       describeKill(check, { step, where });
@@ -128,8 +128,8 @@ function describeStopped(check: Check): void {
 }
 
 /**
- * Kills the child at the point, then continues here: stored steps do not run again, the one in
- * flight does. It is taken over at once, since its lease would outlast the test.
+ * Kills the child at the point, then continues here: stored steps do not run again, but the one in
+ * flight does. The work is taken over at once, because its lease would outlast the test.
  */
 function describeKill(check: Check, crashAt: CrashAt): void {
   const { step, where } = crashAt;
@@ -154,7 +154,7 @@ function describeKill(check: Check, crashAt: CrashAt): void {
   );
 }
 
-/** Lines of the log are `begin|end id pid`, in the order in which they happened. */
+/** Lines of the log are `begin|end id pid`, in chronological order. */
 function mostAtOnce(log: readonly (readonly string[])[]): number {
   let running = 0;
   let most = 0;

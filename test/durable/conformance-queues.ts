@@ -1,4 +1,4 @@
-// Conformance: order, limits, cancel and resume inside one process.
+// Conformance: order, limits, cancel and resume within one process.
 
 import assert from 'node:assert/strict';
 import type { Check } from './conformance.ts';
@@ -61,7 +61,7 @@ export function describeQueues(check: Check): void {
         if (running === 3) threeRun.resolve();
         await run.step('turn', async () => {
           await threeRun.promise;
-          // Time for a fourth, were it let in.
+          // Enough time for a fourth one to start, if it were allowed.
           await new Promise((resolve) => setTimeout(resolve, 5));
         });
         running -= 1;

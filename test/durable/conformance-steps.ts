@@ -26,7 +26,7 @@ export function describeSteps(check: Check, takesClock: boolean): void {
       state: 'succeeded',
       result: { sum: 3, list: [3, null, 'text'] },
       error: null,
-      // A database of one machine has no others that could not continue its work.
+      // A single machine's database has no other machines that could not continue its work.
       compatibility: ended.compatibility === null ? null : compatibilityNumber,
     };
     assert.deepEqual(ended, expected);

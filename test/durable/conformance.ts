@@ -1,5 +1,5 @@
-// The required behavior of every adapter of the durable port. `describeDurable` runs all of it
-// against one adapter.
+// The required behavior of every adapter of the durable port. `describeDurable` runs the whole
+// suite with one adapter.
 
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { describeQueues } from './conformance-queues.ts';
 import { describeSteps } from './conformance-steps.ts';
 import type { DurableHarness, OpenStoreOptions, OpenTestStore } from './harness.ts';
 
-/** One test's store, and everything that was opened on it; all of it is gone after the test. */
+/** One test's store, and everything that was opened on it; all of it is removed after the test. */
 export interface TestBench<Tx> {
   readonly harness: DurableHarness<Tx>;
   readonly folder: string;

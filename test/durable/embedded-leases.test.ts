@@ -22,7 +22,7 @@ interface Bench {
   readonly database: OpenedDatabase<TestTables>;
   readonly clock: ManualClock;
   readonly troubles: unknown[];
-  /** A separate process as far as the adapter can tell, on a shared connection. */
+  /** From the adapter's point of view, a separate process, on a shared connection. */
   readonly process: (name: string, clock?: Clock) => EmbeddedDurable<Transaction<TestTables>>;
 }
 

@@ -1,5 +1,5 @@
-// Random histories of several processes on one store, some of which die or are paused; a failing
-// seed is in the title.
+// Random histories of several processes on one store, some of which die or are suspended; the title
+// contains a failing seed.
 
 import assert from 'node:assert/strict';
 import type { Transaction } from 'kysely';
@@ -15,7 +15,10 @@ const leaseMs = 9_000;
 const concurrency = 5;
 const perProcess = 3;
 
-/** A small generator of numbers that look random and are the same for the same seed (mulberry32). */
+/**
+ * A small pseudo-random number generator that gives the same numbers for the same seed
+ * (mulberry32).
+ */
 function chance(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -36,14 +39,14 @@ class World {
   /** `workflow step` of everything that was stored. */
   readonly stored = new Set<string>();
   readonly broken: string[] = [];
-  /** Bodies of steps under way in living processes: `workflow` by process. */
+  /** Bodies of running steps in living processes: `workflow` by process. */
   readonly live = new Map<string, Set<string>>();
 
   constructor(seed: number) {
     this.random = chance(seed);
   }
 
-  /** The clock as a process sees it: a dead or paused one receives nothing. */
+  /** The clock as a process sees it: a dead or suspended process receives nothing. */
   clockOf(id: string): Clock {
     return {
       now: () => this.clock.now(),
@@ -54,7 +57,10 @@ class World {
     };
   }
 
-  /** A step's body: takes some seconds, and never returns in a process that has died since. */
+  /**
+   * A step's body: takes several seconds, and never returns in a process that has died in the
+   * meantime.
+   */
   async work(id: string, workflow: string, step: string): Promise<string> {
     const name = `${workflow} ${step}`;
     if (this.stored.has(name)) this.broken.push(`${name} is run again`);

@@ -1,4 +1,4 @@
-// The embedded adapter against the suite for all adapters, and its own features.
+// The embedded adapter in the suite for all adapters, and its own features.
 
 import { describeDurable } from './conformance.ts';
 import { embeddedHarness } from './embedded-harness.ts';

@@ -1,4 +1,5 @@
-// The fleet adapter for the conformance suite: one PostgreSQL for a run, a database of it for each test.
+// The fleet adapter for the conformance suite: one PostgreSQL server per run, and one database for
+// each test.
 
 import { sql, type Transaction } from 'kysely';
 import pg from 'pg';
@@ -13,7 +14,7 @@ export interface FleetTestTables {
 
 let server: Promise<PostgresServer> | null = null;
 let databases = 0;
-/** Made once: a copy of it takes a fraction of the time of DBOS's hundred migrations. */
+/** Created once, because copying it takes a fraction of the time of DBOS's hundred migrations. */
 let template: Promise<string> | null = null;
 
 export async function closeTestPostgres(): Promise<void> {

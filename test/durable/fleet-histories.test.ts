@@ -1,4 +1,5 @@
-// A fleet whose machines are cut off, killed and stopped, over several real processes and a real PostgreSQL.
+// A fleet whose machines are disconnected, killed and suspended, with several real processes and a
+// real PostgreSQL.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -59,7 +60,7 @@ function onBench(body: (bench: HistoryBench) => Promise<void>): () => Promise<vo
   };
 }
 
-/** A small generator of numbers that look random and are the same for the same seed. */
+/** A small pseudo-random number generator that gives the same numbers for the same seed. */
 function chance(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -142,7 +143,7 @@ async function cutOffInMidStep(
 }
 
 /**
- * Until its first heartbeat succeeds, a machine that was disconnected drops its connections:
+ * Until its first heartbeat succeeds, a machine that was disconnected drops its connections, and
  * queries on one report it.
  */
 async function askAgain<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
@@ -168,7 +169,7 @@ async function runHistory(
     for (const id of ids) await here.durable.start('six', id, { start: 100 }, { queue: 'q' });
     let asleep: TestChild | null = null;
     for (let turn = 0; turn < 4; turn += 1) {
-      // Something happens whenever some more of them have ended.
+      // A failure occurs whenever some more of them have ended.
       await here.durable.wait(`w${turn * 4 + random(4)}`);
       const victim = machines.splice(random(machines.length), 1)[0];
       if (asleep === null && random(2) === 0) {

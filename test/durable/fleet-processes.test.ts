@@ -1,4 +1,5 @@
-// The fleet adapter's own: DBOS once in a process, taking over, cut connections, DBOS's own tools.
+// The fleet adapter's own features: one DBOS per process, takeovers, cut connections, DBOS's own
+// tools.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -52,7 +53,7 @@ function onFleet(body: (bench: FleetBench) => Promise<void>): () => Promise<void
   };
 }
 
-/** Resolves once something has been reached. */
+/** Resolves once a state has been reached. */
 function milestone(): { readonly reached: Promise<void>; readonly reach: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { reached: promise, reach: resolve };
@@ -102,7 +103,7 @@ suite('fleet: processes', () => {
       await sql`
         update dbos.workflow_status set status = 'PENDING', executor_id = 'dead', owner_xid = 'old',
           recovery_attempts = 1`.execute(db);
-      // A cancel of a dead executor's workflow makes every watcher take over at once.
+      // Canceling a dead executor's workflow makes every watcher take over at once.
       await Promise.all(watchers.map(({ durable }, n) => durable.cancel(`w${n}`)));
       const { rows } = await sql<{ status: string; count: string }>`
         select status, count(*) from dbos.workflow_status group by status order by status`.execute(
@@ -124,7 +125,7 @@ suite('fleet: processes', () => {
       durable.workflow('note', async (run) => {
         tries += 1;
         if (tries === 1) {
-          // Takes over like another process while this one is not looking.
+          // Takes over like another process while this one is not checking.
           await sql`
             update dbos.workflow_status set status = 'ENQUEUED', owner_xid = null
             where workflow_uuid = ${run.workflowId}`.execute(db);
@@ -153,7 +154,8 @@ suite('fleet: processes', () => {
     onFleet(async (bench) => {
       const named = { connectionString: bench.url, application_name: 'the store' };
       const pool = new pg.Pool({ ...named, max: 2 });
-      // Like the store's own: the server, whose database is dropped, may end a closing connection.
+      // Like the store's own pool: the server, whose database is dropped, may end a closing
+      // connection.
       pool.on('error', () => undefined);
       pool.on('connect', (client) => client.on('error', () => undefined));
       const bodiesDb = new Kysely<FleetTestTables>({ dialect: new PostgresDialect({ pool }) });

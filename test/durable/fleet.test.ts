@@ -1,4 +1,4 @@
-// The fleet adapter against the suite for all adapters, on a real PostgreSQL.
+// The fleet adapter in the suite for all adapters, on a real PostgreSQL.
 
 import { describeDurable } from './conformance.ts';
 import { closeTestPostgres, fleetHarness, testPostgres } from './fleet-harness.ts';

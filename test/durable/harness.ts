@@ -1,10 +1,10 @@
-// The conformance suite's requirements of an adapter, in this process and in a child of it.
+// What the conformance suite requires of an adapter, in this process and in a child process.
 
 import type { Clock, Durable } from '../../server/durable/port.ts';
 
 export interface OpenTestStore<Tx> {
   readonly durable: Durable<Tx>;
-  /** Writes a row of a table of the user's, which the adapter knows nothing of. */
+  /** Writes a row in a user's table, which the adapter does not know. */
   addNote(tx: Tx, text: string): Promise<void>;
   notes(): Promise<readonly string[]>;
   transaction<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
@@ -13,19 +13,19 @@ export interface OpenTestStore<Tx> {
 }
 
 export interface OpenStoreOptions {
-  /** The real clock unless given. */
+  /** The real clock by default. */
   readonly clock?: Clock;
   readonly leaseMs?: number;
-  /** Called when a step has been stored, before its result is given out. */
+  /** Called when a step has been stored, before its result is returned. */
   readonly crashPoint?: (workflowId: string, stepName: string) => void;
 }
 
 export interface DurableHarness<Tx> {
-  /** The name under which the child program finds the adapter. */
+  /** The name by which the child program finds the adapter. */
   readonly adapter: string;
-  /** Whether the adapter's timers can be driven by a clock of the test's. */
+  /** Whether a test clock can drive the adapter's timers. */
   readonly takesClock: boolean;
-  /** Makes an empty store in a folder; the answer can be opened by any process. */
+  /** Creates an empty store in a folder; any process can open the result. */
   createStore(folder: string): Promise<string>;
   dropStore(location: string): Promise<void>;
   open(location: string, options?: OpenStoreOptions): Promise<OpenTestStore<Tx>>;

@@ -25,12 +25,12 @@ export class ManualClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Timers that have been set and have neither fired nor been called off. */
+  /** Timers that are set and have neither fired nor been canceled. */
   get waiting(): number {
     return this.#timers.size;
   }
 
-  /** Fires due timers, in order, and completes the effects of each before the next. */
+  /** Fires due timers in order, and completes the effects of each before the next. */
   async advance(byMs: number): Promise<void> {
     const end = this.#now + byMs;
     for (;;) {
@@ -48,7 +48,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Everything that hangs on promises only has happened after a few turns of the event loop. */
+/** All pending promises have settled after a few turns of the event loop. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));

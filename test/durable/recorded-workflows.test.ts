@@ -17,7 +17,10 @@ import { openFleet } from '../../server/durable/fleet/open.ts';
 
 const created = 1_790_000_000_000;
 
-/** One that waits, one whose process died after two steps, one that was cancelled after the first, one that has ended. */
+/**
+ * A workflow that waits, one whose process died after two steps, one that was cancelled after the
+ * first step, and one that has ended.
+ */
 const leftOnSqlite: readonly string[] = [
   `insert into workflows (id, name, queue, priority, input, state, owner, epoch, lease_expires_at, created_at, updated_at)
    values
@@ -64,7 +67,7 @@ async function leaveOnPostgres(location: string): Promise<void> {
   await fleet.close();
 }
 
-/** The workflow of today: a step is inserted before the others, and `work` comes after a new one. */
+/** Today's workflow: a step is inserted before the others, and `work` follows a new one. */
 function registerToday<Tx>({ durable }: OpenTestStore<Tx>, ran: string[]): void {
   durable.workflow('build', async (running, input: { n: number }) => {
     const step = (name: string): Promise<string> =>

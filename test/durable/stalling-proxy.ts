@@ -1,4 +1,4 @@
-// A connection to a server that can be cut: then nothing gets through and no error is reported, as
+// A connection to a server that can be blocked: nothing gets through and no error is reported, as
 // with an unplugged cable.
 
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ export interface StallingProxy {
   readonly port: number;
   readonly cut: () => void;
   readonly mend: () => void;
-  /** For new connections only: the old ones stay dead without a word. */
+  /** Only for new connections: the old ones silently stay dead. */
   readonly mendForNew: () => void;
   readonly close: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The workflows that the suite runs in its own process and in child processes alike.
+// The workflows that the suite runs in its own process and in child processes.
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { LostLease, type DurableRun } from '../../server/durable/port.ts';
 import type { OpenTestStore } from './harness.ts';
 
 /**
- * The point at which a child process ends itself: inside the body before or after its effect, or
+ * The point at which a child process kills itself: inside the body before or after its effect, or
  * when the step is stored.
  */
 export interface CrashAt {
@@ -15,17 +15,17 @@ export interface CrashAt {
 }
 
 export interface WorkflowSettings {
-  /** Holds the log of effects and the files that processes find each other by. */
+  /** Contains the log of effects and the files through which processes find each other. */
   readonly folder: string;
   readonly crashAt?: CrashAt;
-  /** Stops (not ends) the process inside the step `z2` of `zombie`. */
+  /** Suspends (does not kill) the process inside the step `z2` of `zombie`. */
   readonly stopsItself?: boolean;
   /** Notifies the watcher of this process. */
   readonly tell?: (line: string) => void;
 }
 
 export const sixSteps = ['s1', 's2', 's3', 's4', 's5', 's6'] as const;
-/** The one of them that is a commit. */
+/** The step that is a commit. */
 const committed = 's3';
 
 export function logPath(folder: string): string {
@@ -37,7 +37,7 @@ export function readLog(folder: string): readonly string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
 }
 
-/** One short append is one write, also among several processes. */
+/** One short append is one write, even with several processes. */
 export function appendLog(folder: string, line: string): void {
   appendFileSync(logPath(folder), `${line}\n`);
 }
@@ -68,7 +68,7 @@ export function registerTestWorkflows<Tx>(
   });
 }
 
-/** Six effects, each a line of the log; the third is a row of the user's table as well. */
+/** Six effects, each a line of the log; the third is also a row in the user's table. */
 async function six<Tx>(
   run: DurableRun<Tx>,
   start: number,
@@ -126,7 +126,7 @@ async function span<Tx>(
   });
 }
 
-/** Ends only when two of its kind run at the same time. */
+/** Ends only if two workflows of its kind run at the same time. */
 async function meet<Tx>(run: DurableRun<Tx>, { folder }: WorkflowSettings): Promise<number> {
   return run.step('meet', async (signal) => {
     writeFileSync(join(folder, `${run.workflowId}.here`), '');
@@ -139,7 +139,7 @@ async function meet<Tx>(run: DurableRun<Tx>, { folder }: WorkflowSettings): Prom
   });
 }
 
-/** A server may have cut the connections of a process that stood still. */
+/** A server may have closed the connections of a process that was suspended. */
 async function noteInZ2<Tx>(
   run: DurableRun<Tx>,
   store: OpenTestStore<Tx>,

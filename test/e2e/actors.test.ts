@@ -1,4 +1,4 @@
-// Each event of a command names its user and machine; the engine's own events name none.
+// Each event caused by a command names its user and machine; the engine's own events name none.
 
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';

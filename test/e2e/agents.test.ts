@@ -1,6 +1,6 @@
-// The same six-task diamond by each of the real agents through the real command, with a model API
-// on loopback: its questions are answered, one agent is killed in mid-turn, everything lands, and
-// no process is left.
+// Each real agent runs the same six-task diamond through the real command, with a model API on
+// loopback: its questions are answered, one agent is killed in mid-turn, everything lands, and no
+// process is left.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { useProjects } from './support/suite-projects.ts';
 const ids = ['d1', 'd2', 'd3', 'd4', 'd5', 'd6'] as const;
 const killed = 'd3';
 
-/** How each model is offered to write a file. */
+/** The file-writing tool that each model is offered. */
 const writes: Readonly<Record<string, (id: string) => Step>> = {
   codex: (id) => ({
     tools: [{ name: 'exec_command', input: { cmd: `echo 'work of ${id}' > ${id}.txt` } }],
@@ -106,13 +106,10 @@ suite('a diamond by each real agent', function () {
   }
 });
 
-/** An answer that does not come while the agent lives. */
+/** An answer that does not arrive while the agent lives. */
 const late: Step = { say: 'too late', delayMs: 300_000 };
 
-/**
- * A killed agent gets the prompt to continue if its session is found again, and its whole task
- * otherwise.
- */
+/** A killed agent gets the prompt to continue if its session is found, otherwise its whole task. */
 function conversations(kind: string, isLate: boolean): ReturnType<typeof conversation>[] {
   const write = writes[kind] ?? (() => assert.fail(kind));
   const others = ids.filter((id) => id !== killed);
@@ -123,7 +120,10 @@ function conversations(kind: string, isLate: boolean): ReturnType<typeof convers
   ];
 }
 
-/** Answers each question with its first choice as it is asked; resolves with how many there were. */
+/**
+ * Answers each question with its first choice when it is asked; resolves with the number of
+ * questions.
+ */
 async function answerAll(here: Project, run: RunningProgram): Promise<number> {
   const seen = new Set<string>();
   for (;;) {
@@ -135,7 +135,7 @@ async function answerAll(here: Project, run: RunningProgram): Promise<number> {
     const { data } = JSON.parse(line) as {
       readonly data: { readonly question: string; readonly choices: readonly string[] };
     };
-    // Withdrawn by the kill at the same time: no answer is needed any more.
+    // The kill withdrew it at the same time, so no answer is needed.
     await here.drover(['answer', data.question, data.choices[0] ?? '']);
   }
 }

@@ -1,5 +1,5 @@
-// A six-task diamond by a double of Amp through the real command: one agent is killed during a turn
-// and continues in its thread, everything lands, and nothing is left.
+// A double of Amp runs a six-task diamond through the real command: one agent is killed during a
+// turn and continues in its thread, everything lands, and nothing is left behind.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

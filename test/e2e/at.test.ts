@@ -1,4 +1,5 @@
-// The past of a real run: snapshots that were read while it ran, and the same moments asked for later.
+// The past of a real run: snapshots that were read during the run, compared with the same moments
+// requested later.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -16,11 +17,11 @@ import { sized } from '../tier.ts';
 import { noFallback } from '../doubles/neutral-settings.ts';
 import { tablesOf } from '../tables.ts';
 
-/** Shell words that wait here until the test has seen the state in which they run. */
+/** A shell script that waits here until the test has seen the state in which it runs. */
 const holdIn = (folder: string, name: string): string =>
   `held="${folder}/held/${name}"; : > "$held"; while [ -e "$held" ]; do sleep 0.02; done`;
 
-/** Tries that end with 1 fail. */
+/** Attempts that exit with 1 fail. */
 const agent = `
 cat > /dev/null
 ${holdIn('$(dirname "$0")', '$id.$attempt')}
@@ -31,7 +32,7 @@ echo "work of $id" > "$id.txt"
 const killsMax = 2;
 const tasksMax = sized(8, 48);
 const momentsMin = sized(40, 200);
-/** The times for which the command itself is called, in all three views. */
+/** The times at which the command itself is called, in all three views. */
 const askedMax = sized(1, 12);
 
 const lookEveryMs = 6;
@@ -58,14 +59,14 @@ async function stateOf(db: Db, nowMs: number): Promise<{ seq: number; state: unk
   };
   const reasons: Reasons = {};
   for (const { id } of snapshot.tasks) reasons[id] = await why(db, id, facts);
-  // An event without a change of a row leaves the state as it was.
+  // An event that changes no row leaves the state unchanged.
   const { seq, ...rest } = snapshot;
   return { seq, state: JSON.parse(JSON.stringify({ snapshot: rest, reasons })) };
 }
 
 async function look({ store }: OpenedStore): Promise<Seen> {
-  // At one moment, so that the state and the number of its last change belong together; and without
-  // the lock of a writer, for which the backend would starve.
+  // In one transaction, so that the state and the number of its last change belong together, but
+  // without a writer's lock, which would starve the backend.
   return readAtOneMoment(store.db, async (db) => {
     const nowMs = Date.now();
     const row = await tablesOf(db)
@@ -90,7 +91,7 @@ async function compareViews(here: Project, { seq, state }: Seen): Promise<void> 
   }
   const { id } = snapshot.tasks[seq % snapshot.tasks.length] as { id: string };
   const told = await here.json<{ reasons: readonly string[] }>(['at', String(seq), 'why', id]);
-  // The command's time is the event's own, a little before the check.
+  // The command's time is the event's own, slightly before the check.
   const timeless = (list: readonly string[] = []): string[] =>
     list.map((words) => words.replaceAll(/\b(for|in) \d[\d. a-z]*/gu, '$1 a while'));
   assert.deepEqual(timeless(told.reasons), timeless(reasons[id]), `why ${id} at ${seq}`);
@@ -134,7 +135,7 @@ suite('drover at', function () {
       const seen = await look(store);
       const isNew = seen.change !== moments.at(-1)?.change;
       if (isNew) moments.push(seen);
-      // The state in which it waits has been seen.
+      // The test has seen the state in which it waits.
       const [next] = isNew ? [] : waiting;
       if (next !== undefined) rmSync(join(held, next));
       if (

@@ -1,4 +1,4 @@
-// A further attempt's knowledge of the ones before it: completed sub-tasks stay completed, a
+// What a further attempt knows about the previous ones: completed sub-tasks stay completed, and a
 // conflict stays one until it is resolved.
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ async function planParts(here: Project): Promise<string> {
   return id;
 }
 
-/** How often the agent was called for each part, in their order. */
+/** How often the agent was called for each part, in order. */
 function calls(here: Project, id: string): number[] {
   const lines = here.read('calls').split('\n');
   return [`${id}.1`, `${id}.2`, `${id}.3`, id].map(
@@ -136,7 +136,7 @@ git config extensions.unheardOf true
     const held = await here.task('t1');
     assert.equal(held.status, 'blocked');
     assert.match(held.blocked_reason ?? '', /unheardof.*agent has finished/isu);
-    // Not resolved yet: the work keeps waiting.
+    // It is not resolved yet, so the work keeps waiting.
     const config = join(here.root, '.git', 'config');
     const broken = readFileSync(config, 'utf8');
     writeFileSync(config, broken.replace(/^\s*unheardOf.*$/imu, ''));

@@ -1,4 +1,4 @@
-// The real `bd`, both versions, beside a real project: a Beads user's expectations of Drover, point
+// The real `bd`, in both versions, with a real project: what Beads users expect from Drover, point
 // by point.
 
 import assert from 'node:assert/strict';
@@ -48,7 +48,9 @@ class Beads {
     return new Map((found ?? []).map((one) => [one.id, one]));
   }
 
-  /** Undefined also while a sync writes: the older bd refuses to read beside a newer file. */
+  /**
+   * Also undefined while a sync writes, because the older bd refuses to read beside a newer file.
+   */
   issue(id: string): Issue | undefined {
     try {
       return this.issues('show', id).get(id);

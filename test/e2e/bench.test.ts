@@ -1,4 +1,4 @@
-// The benches run from a checkout alone: each part comes to a figure.
+// The benches need only a checkout: each part produces a figure.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ suite('the benches', function () {
     ['idle', 'streams', 'gates'],
     ['start', 'memory', 'dispatch', 'pool'],
     ['history', 'failures', 'orchestration', 'snapshots'],
-    // These need a PostgreSQL, and namespaces of the network.
+    // These need PostgreSQL and network namespaces.
     ['fleet', 'machines'],
     ['distance'],
     // Each worker is a process.

@@ -1,4 +1,5 @@
-// Several candidates for one task, with the real command: side by side from one base, each gated, one chosen, once landed.
+// Several candidates for one task, with the real command: concurrent, from one base, each gated,
+// one chosen, and landed once.
 
 import assert from 'node:assert/strict';
 import { makeBarrier } from './support/agent-scripts.ts';
@@ -8,7 +9,10 @@ import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { sized, soakTest } from '../tier.ts';
 
-/** The first writes three lines, the second one, the third one that the gate does not like; others write their own name. */
+/**
+ * The first writes three lines, the second one line, and the third a line that fails the gate;
+ * others write their own name.
+ */
 const differs = `
 cat > /dev/null
 echo "$id $(git rev-parse HEAD)" >> ../../ran.txt
@@ -118,7 +122,7 @@ suite('several candidates of one task', function () {
     assert.match(above ?? '', /Do the work/);
     assert.match(first ?? '', /─ .*-c1 Candidate 1, \+3 −0, green/);
     assert.match(second ?? '', /─ .*-c2 Candidate 2, \+1 −0, green/);
-    // It lands at once, although no run is active.
+    // It lands at once, even though no run is active.
     await here.expect(0, ['answer', String(question), `${id}-c1`]);
     await landed(here, id);
     assert.deepEqual(landedTasks(here), [id]);

@@ -1,4 +1,5 @@
-// A git server with a rule for names of branches, and the setting that gives Drover's branches names that it takes.
+// A git server with a rule for branch names, and the setting that gives Drover's branches valid
+// names.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -61,7 +62,7 @@ suite("a server's rule for branch names", function () {
     await here.expect(0, ['approve', epic]);
     await here.expect(0, ['run', '--epic', epic, '--land', 'review']);
     for (const id of [first, second]) here.git('cat-file', '-e', `origin/main:${id}.txt`);
-    // The line of an epic stays; branches of its attempts do not.
+    // An epic's line stays, but the branches of its attempts do not.
     assert.deepEqual(branchesThere(here), [`feature/drover-epic/${epic}`, 'main']);
   });
 });

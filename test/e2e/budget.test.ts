@@ -1,4 +1,4 @@
-// An agent that never ends: the real Claude Code, and a model that always requests one more tool
+// An agent that never ends: the real Claude Code, and a model that always requests another tool
 // call. Each kind of budget stops it between two turns, once, keeps its work, and lets the other
 // tasks continue.
 
@@ -21,13 +21,13 @@ import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { sized, soakTest } from '../tier.ts';
 
-/** The last step of a script comes again for ever. */
+/** The last step of a script repeats forever. */
 function endless(id: string, delayMs: number): Step[] {
   const step = { ...writes(id), usage: { input: 1_000, output: 200 } };
   return [step, { ...step, delayMs }];
 }
 
-/** The agent of the task has ended, all of its processes with it. */
+/** The task's agent has exited with all of its processes. */
 async function untilEnded(here: Project): Promise<void> {
   const none = (): boolean => processesOf(here.folder, 'DROVER_TASK_ID=mad').length === 0;
   await eventually('the agent has ended', none);
@@ -95,7 +95,7 @@ suite('budgets against an agent that never ends', function () {
       const again = await here.drover(['run', '--json'], { timeoutMs: 60_000 });
       assert.equal(again.code, 1);
       assert.match((await here.task('mad')).last_error ?? '', wanted);
-      // The cost estimate while it ran may have been a little more than its own final figure.
+      // The cost estimate during the run may have been slightly higher than its own final figure.
       const isEstimate = kind === 'money' && fake.requests.length < asked + 6;
       assert.ok(isEstimate || fake.requests.length === asked, 'used up: nothing is started again');
     });
@@ -151,7 +151,7 @@ suite('budgets against an agent that never ends', function () {
       );
       assert.ok((holds[0]?.until ?? 0) * 1_000 > Date.now());
       for (const id of ['mad', 'good']) {
-        // The agent that has used it up is still being ended.
+        // The agent that has used it up is still being stopped.
         await eventually(`why says of ${id} that the budget is used up`, async () => {
           const { reasons } = await here.json<{ reasons: string[] }>(['why', id]);
           const words = /budget of the day is used up: \d+ turns of 6 turns; .*day_turns/;
@@ -177,7 +177,7 @@ suite('budgets against an agent that never ends', function () {
   soakTest(
     'a person is asked once before the budget is used up, and "stop" ends the agent',
     async () => {
-      // Slow enough that the answer comes before the budget's end.
+      // Slow enough that the answer arrives before the budget is used up.
       const here = begin('[budget]\ntask_turns = 40\nask_at = 0.1\nloop_repeats = 0\n', 1_000);
       await beginPlan(here, ['mad']);
       const run = here.start(['run', '--json'], { timeoutMs: 200_000 });
@@ -245,7 +245,7 @@ suite('budgets against an agent that never ends', function () {
     const done = await first.ended;
     assert.equal(done.code, 1, `${done.stdout.slice(-3000)}\n${done.stderr}`);
     assert.match((await here.task('mad')).last_error ?? '', /is used up: 3\d turns of 30 turns/);
-    // Some requests are not turns (titles), and a turn whose line was not read before the death is
+    // Some requests are not turns (titles), and a turn whose line was not read before the crash is
     // not counted.
     assert.ok(fake.requests.length < 40, `${fake.requests.length} requests`); // not 10 and 30 more
     assert.equal(await keptWork(here), 'work of mad');

@@ -1,4 +1,5 @@
-// Settings that a pull changes after a person accepted others: no command but a run's word uses them.
+// Settings that a pull changes after a person accepted others: only a run, which a person starts,
+// uses them.
 
 import { makeBarrier } from './support/agent-scripts.ts';
 import assert from 'node:assert/strict';
@@ -13,7 +14,7 @@ import { useProjects } from './support/suite-projects.ts';
 import { soakTest } from '../tier.ts';
 import { sized } from '../tier.ts';
 
-/** A gate and a setup that say who asked for them. */
+/** A gate and a setup that record who requested them. */
 const programs = (name: string): string =>
   `[gate]\ncommand = "echo ${name} >> $HOME/ran.log"\n[setup]\ncommand = "echo ${name} >> $HOME/ran.log"\n`;
 
@@ -43,7 +44,7 @@ suite('settings that a pull changed', function () {
       if (isStopped) await here.drover(['server', 'stop', '--force']);
       here.write('repo/.drover.toml', programs('CANARY'));
       here.sh(here.root, 'git add .drover.toml && git commit -qm "Pulled"');
-      // Reads the files again, as every look does.
+      // Reads the files again, like every check.
       await here.status();
       await here.expect(0, ['approve', 't1']);
       await eventually('t1 has landed', async () => (await here.task('t1')).landed_sha);

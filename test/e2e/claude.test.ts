@@ -1,4 +1,5 @@
-// The real Claude Code through the real command: a diamond to its end, with a question, a kill, an overload and a limit.
+// The real Claude Code through the real command: a diamond with a question, a kill, an overload and
+// a limit.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -36,7 +37,7 @@ suite('Claude Code through drover run', function () {
         goesOn('c3', [says('Gone on to the end.')]),
         conversation('c1', [writes('c1'), says('Wrote c1.')]),
         conversation('c2', [writes('c2'), { tools: [bash] }, says('Wrote c2.')]),
-        // The second answer never comes: the agent is killed while it waits for it.
+        // The second answer never arrives: the agent is killed while it waits for it.
         conversation('c3', [writes('c3'), { say: 'too late', delayMs: 120_000 }]),
         conversation('c4', [
           { ...writes('c4'), faults: [{ http: 529, times: 2 }] },

@@ -1,4 +1,5 @@
-// Whatever an agent leaves behind, however its attempt ends: it can be reached afterwards, or is still in its place.
+// Whatever an agent leaves behind, however its attempt ends, is reachable afterwards or still in
+// place.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,8 +12,8 @@ import { useProjects } from './support/suite-projects.ts';
 import { soakTest } from '../tier.ts';
 
 /**
- * Leaves a commit, a changed, a staged, an untracked and an ignored file, prints that, and waits or
- * fails as instructed.
+ * Leaves a commit and a changed, a staged, an untracked and an ignored file, reports this, and
+ * waits or fails as instructed.
  */
 const leavesThings = `
 cat > /dev/null
@@ -53,7 +54,10 @@ function namedRefs(task: TaskView): readonly string[] {
   return [...branch, ...task.rescue_refs];
 }
 
-/** Everything of the attempt is in the worktree still, or in a commit that one of the task's refs holds. */
+/**
+ * Everything of the attempt is still in the worktree, or in a commit that is reachable from one of
+ * the task's refs.
+ */
 async function assertReachable(here: Project, id: string, attempt: number): Promise<void> {
   const task = await here.task(id);
   const refs = namedRefs(task);
@@ -159,7 +163,7 @@ suite('leftovers of agents', function () {
       [[place, 'keep']],
     );
     await assertReachable(here, 'held', 1);
-    // An agent without a memory starts over: its earlier work is kept under the task's name.
+    // An agent that cannot resume starts over: its earlier work is kept under the task's name.
     await here.expect(0, ['resume-task', 'held']);
     const again = here.start(['run', '--json']);
     await eventually(

@@ -1,5 +1,6 @@
-// Everything that a hostile clone can bring, through every command: which programs run, and after
-// which consent of a person. docs/clones.md has the table; this test writes it and keeps it true.
+// Runs every command in a clone that contains everything a hostile clone can contain: which
+// programs run, and after which consent. docs/clones.md has the table; this test writes it and
+// keeps it correct.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -65,7 +66,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['webhooks list', 'webhooks test', 'webhooks retry'],
   help: ['help'],
 };
-/** Commands by which a person accepts the clone's settings, and their names in the table. */
+/** Commands with which a person accepts the clone's settings, and their names in the table. */
 const words = new Set(['run', 'resume']);
 
 suite('programs that a hostile clone starts', function () {

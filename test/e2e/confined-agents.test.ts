@@ -1,6 +1,6 @@
-// Each real agent in the sandbox, with its model alone to reach: it edits, runs a command, commits,
-// asks a person, is killed in mid-turn and continues; its tries outside fail. The table in
-// docs/isolation.md is made from the results here: DROVER_WRITE_DOCS=1 stores them, and `npm run
+// Each real agent in the sandbox, which can reach only its model: it edits, runs a command,
+// commits, asks a person, is killed in mid-turn and continues; its escape attempts fail. The table
+// in docs/isolation.md is generated from the results: DROVER_WRITE_DOCS=1 stores them, and `npm run
 // docs` writes the table.
 
 import assert from 'node:assert/strict';
@@ -189,7 +189,7 @@ function tool(name: string, input: object): Step {
   return { tools: [{ name, input }] };
 }
 
-/** The tries to leave the walls; no substitution of commands, which Gemini CLI refuses. */
+/** The escape attempts, without command substitution, which Gemini CLI refuses. */
 function tries(here: Project, port: number): Readonly<Record<string, string>> {
   const hook = `${here.root}/.git/hooks/pre-commit`;
   const fetching = `fetch('http://127.0.0.1:${port}').then(() => process.exit(0), () => process.exit(1))`;
@@ -210,7 +210,7 @@ const names = [
   'another process',
 ];
 
-/** Writes the reached hosts to reached.txt, and `end`. */
+/** Writes the reached hosts to reached.txt, followed by `end`. */
 function triesOf(here: Project, port: number): string {
   const all = Object.entries(tries(here, port)).map(
     ([name, words]) => `if ( ${words} ) > /dev/null 2>&1; then echo "${name}" >> reached.txt; fi`,
@@ -218,7 +218,7 @@ function triesOf(here: Project, port: number): string {
   return `${all.join('; ')}; echo end >> reached.txt`;
 }
 
-/** The model's messages before the kill (it never finishes), and after it. */
+/** The model's messages before the kill (the last one never finishes), and after it. */
 function talk(agent: Confined, here: Project, port: number, isLate: boolean) {
   const byHand =
     'echo by hand > committed.txt; git add committed.txt; git commit -qm "committed by hand"';
@@ -253,7 +253,10 @@ function startsOf(here: Project): readonly Start[] {
     .filter(({ type }) => type === 'started');
 }
 
-/** Gemini CLI empties a conversation that it loads in the minute in which it began (gemini-cli issue 28775). */
+/**
+ * Gemini CLI empties a conversation that it loads in the minute in which it started (gemini-cli
+ * issue 28775).
+ */
 async function minuteAfter(startMs: number): Promise<void> {
   const minute = (ms: number): number => Math.floor(ms / 60_000);
   await eventually(
@@ -263,7 +266,7 @@ async function minuteAfter(startMs: number): Promise<void> {
   );
 }
 
-/** Answers everything that is asked with its first choice, until the run is over. */
+/** Answers every question with its first choice until the run is over. */
 async function answerAll(here: Project, ended: Promise<unknown>): Promise<readonly string[]> {
   const asked: string[] = [];
   let isOver = false;

@@ -1,4 +1,5 @@
-// Agents and gates behind their walls: they do their work and reach nothing else, also when backend or agent are killed.
+// Agents and gates in the sandbox: they do their work and reach nothing else, even when the backend
+// or the agent is killed.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -11,12 +12,15 @@ import { killAll, processesOf } from './support/processes.ts';
 import type { Project, ProjectOptions } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** Installed, and allowed to make namespaces here: in some containers it is not. */
+/** Installed, and allowed to create namespaces here, which some containers forbid. */
 const isThere =
   spawnSync('bwrap', ['--ro-bind', '/', '/', '--proc', '/proc', '--unshare-all', 'true']).status ===
   0;
 
-/** A run of one task whose command and backend are killed once its agent is at work; its slot. */
+/**
+ * A run of one task, its slot, and the command and backend, which are killed once the agent is
+ * running.
+ */
 async function killedAtWork(here: Project): Promise<string> {
   await here.expect(0, ['add', 'a']);
   const running = here.start(['run']);
@@ -38,7 +42,9 @@ suite('confinement', function () {
   });
   const project = useProjects();
 
-  /** `configured`: lines of the user's own git configuration, which a backend reads at its start. */
+  /**
+   * `configured`: lines of the user's own git configuration, which a backend reads when it starts.
+   */
   const begin = async (options: ProjectOptions, configured = ''): Promise<Project> => {
     const here = project({ ...options, env: { DROVER_SANDBOX: 'bwrap', ...options.env } });
     appendFileSync(join(here.folder, 'home', '.gitconfig'), configured);
@@ -276,7 +282,7 @@ command = '''( ${all} ) > "$PWD/seen-by-gate" 2>&1; cat seen-by-gate; grep -q "g
       const said = here.git('show', 'main:seen.txt');
       assert.equal(said.trim(), 'agent reached\ngate held\nother held');
       assert.equal((await here.status()).sandbox?.network, `localhost:${agents}`);
-      // If the wall is removed, all three are reached.
+      // If the wall is removed, all three are reachable.
       const open = await begin({ agent: script, env: { DROVER_SANDBOX: 'off' } });
       await open.expect(0, ['add', 'a']);
       await open.expect(0, ['run']);

@@ -1,5 +1,5 @@
-// A clone that was copied with its machine number, as an image of a disk is: the copy is refused under the same name, too,
-// while the original works, and the original starts again at once.
+// A clone that was copied with its machine number, like a disk image: the copy is refused even
+// under the same name while the original runs, and the original can restart at once.
 
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
@@ -39,7 +39,7 @@ suite('a copied machine', function () {
     const [machine] = await here.json<readonly MachineView[]>(['machines']);
     assert.equal(machine?.state, 'working');
 
-    // Killed, the original is not taken for a copy of itself.
+    // After a kill, the original is not mistaken for a copy of itself.
     original.signal('SIGKILL');
     await original.ended;
     const again = here.start(['worker', '--json']);
@@ -47,7 +47,7 @@ suite('a copied machine', function () {
     again.signal('SIGKILL');
     await again.ended;
 
-    // The copy takes the place of a silent original: the number alone is not a reason to refuse.
+    // The copy replaces a silent original: the number alone is not a reason to refuse.
     rmSync(join(here.root, '.drover', 'machine'));
     const moved = here.start(['worker', '--json'], { cwd: copy });
     await moved.line((line) => line.includes('"ready"'));

@@ -1,4 +1,4 @@
-// The backend ends itself right after each stored step, again and again.
+// The backend kills itself right after each stored step, repeatedly.
 
 import assert from 'node:assert/strict';
 import {
@@ -41,7 +41,8 @@ suite('a backend that dies right after a step', function () {
       const deaths = run.stderr.split('Lost the connection to the backend').length - 1;
       assert.ok(deaths >= 2, `${step}: died ${deaths} times\n${run.stderr}`);
       await assertDoneOnce(here, chain, step);
-      // The step that was stored is never run again: so the agent worked once, wherever the death came behind it.
+      // A stored step never runs again, so the agent ran once, wherever the crash happened
+      // afterwards.
       const worked = executions(here).filter(({ what }) => what === 'begin');
       assert.deepEqual(worked.map(({ id }) => id).sort(), ['A', 'B', 'C', 'D']);
     });

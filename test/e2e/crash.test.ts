@@ -1,4 +1,4 @@
-// The backend is killed at random moments and at every step: every task is done, and done once.
+// The backend is killed at random times and at every step: every task is done exactly once.
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';
@@ -23,8 +23,8 @@ const roundsMax = 20;
 /** Kills the backend together with its agents. */
 const wholeKills = 10;
 /**
- * Events between two kills at the most, and the wait after the last of them, so that it falls
- * anywhere.
+ * Maximum number of events between two kills, and the wait after the last of them, so that a kill
+ * can happen at any point.
  */
 const eventsMax = 25;
 const delayMsMax = 60;
@@ -42,7 +42,8 @@ suite('a backend that is killed', function () {
       const tasks = crashPlan();
       await here.expect(0, ['init']);
       await here.expect(0, ['import', writePlan(here, tasks)]);
-      // In every second round the tasks land on the epic's own line, and the epic as a whole on the target.
+      // In every second round, the tasks land on the epic's own line, and the epic as a whole on
+      // the target.
       const isEpic = round % 2 === 1;
       const scope = isEpic ? ['--epic', 'CRASH', '--gate', 'true'] : [];
       kills += await runWithKills(here, chance, killsWanted - kills, scope);
@@ -73,7 +74,7 @@ suite('a backend that is killed', function () {
   );
 });
 
-/** Each token that was written is in a ref or in a file. */
+/** Each written token is in a ref or in a file. */
 function assertNothingLost(here: Project, when: string): void {
   const { root, folder } = here;
   const found = reachableTokens({ project: here, root, folder, far: '' });
@@ -82,7 +83,7 @@ function assertNothingLost(here: Project, when: string): void {
   assert.deepEqual(lost, [], when);
 }
 
-/** Runs the epic to its end; resolves with how often the backend was killed on the way. */
+/** Runs the epic to its end; resolves with the number of times the backend was killed. */
 async function runWithKills(
   here: Project,
   chance: SeededChance,
@@ -99,7 +100,7 @@ async function runWithKills(
     if (kills < killsMax && (await killSometime(here, run, chance, () => isOver))) {
       kills += 1;
       onKill();
-      // Half of the time the command dies too, and a person says `resume`.
+      // Half of the time, the command dies too, and a person runs `resume`.
       if (chance.percent(50)) continue;
       run.signal('SIGKILL');
       await ended;
@@ -113,7 +114,7 @@ async function runWithKills(
   }
 }
 
-/** Kills the backend after some events and some milliseconds; false when the run was over before. */
+/** Kills the backend after some events and milliseconds; returns false if the run ended before. */
 async function killSometime(
   here: Project,
   run: RunningProgram,
@@ -125,7 +126,7 @@ async function killSometime(
   const pid = await eventually('a backend', () => (isOver() ? -1 : here.backendPid()));
   if (pid === -1) return false;
   const before = run.lineCount();
-  // A run that was killed before its first event has not started: `resume` would rightly find
+  // A run that was killed before its first event has not started, so `resume` would rightly find
   // nothing.
   const wanted = Math.max(before + events, 1);
   await eventually('events', () => isOver() || run.lineCount() >= wanted);

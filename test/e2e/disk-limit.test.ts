@@ -1,4 +1,5 @@
-// The limit of the size of the worktrees: nothing new starts at it, one command frees what is safe, and the run goes on.
+// The size limit of the worktrees: nothing new starts at the limit, one command frees the space
+// that is safe to free, and the run continues.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -52,7 +53,7 @@ read -r line < "$HOME/go"
     go.open(slots);
     assert.equal(await first.ended.then(({ code }) => code), 0);
 
-    // A person has left something in one, and the limit is below what all of them take.
+    // A person left a file in one, and the limit is below the total size.
     const free = await sizes(here);
     const tasksSlots = free.worktrees.filter(({ status }) => status === 'free');
     assert.ok(tasksSlots.length >= slots);
@@ -62,7 +63,7 @@ read -r line < "$HOME/go"
     writeFileSync(join(dirty, 'mine.txt'), 'not committed\n');
     here.write('repo/.drover.toml', settings(`${Math.floor((slots * mb) / 1024)}KB`));
 
-    // A new backend measures before it starts anything; a running one knows of it within seconds.
+    // A new backend measures before it starts anything; a running one learns of it within seconds.
     await here.expect(0, ['server', 'stop']);
     await importPlan(here, ['more']);
     const second = here.start(['run']);

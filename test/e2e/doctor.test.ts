@@ -1,4 +1,4 @@
-// `drover doctor`: every kind of agent, no program of the project started, no backend started.
+// `drover doctor`: lists every agent kind, and starts no program of the project and no backend.
 
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
@@ -87,7 +87,7 @@ suite('e2e: drover doctor', function () {
     here.git('config', 'user.name', 'Ada');
     here.git('config', 'user.email', 'ada@example.com');
     assert.equal(await identity(), 'commits will bear Ada <ada@example.com>');
-    // Settings of other files are for git alone to read.
+    // Only git itself may read settings in other files.
     here.write('identity.ini', '[user]\n\temail = ada@work.example\n');
     here.git('config', 'include.path', join(here.folder, 'identity.ini'));
     assert.equal(await identity(), 'commits will bear Ada <ada@work.example>');

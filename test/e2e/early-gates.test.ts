@@ -1,4 +1,5 @@
-// Gates that run early, with real processes: what is finished while a gate runs is tested beside it.
+// Gates that run early, with real processes: work that is finished while a gate runs is tested at
+// the same time.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
 
 const settings = '[gate]\nparallel = 2\n\n[machine]\nmax_load = 0\n';
-/** The second task ends once the first one's gate runs. */
+/** The second task ends once the first one's gate is running. */
 const agent = `
 if [ "$id" = b ]; then read -r line < ../../second; fi
 echo x >> ../../agents
@@ -59,7 +60,7 @@ suite('gates that run early', function () {
     test(`the second task lands while the gate of the first one hangs${title}`, async () => {
       const here = project({ agent, settings });
       const second = makeBarrier(here.folder, 'second');
-      // The gate of the first task alone never ends by itself.
+      // Only the first task's gate never ends by itself.
       const gate =
         'ls *.txt | tr "\\n" " " >> ../../gates; echo >> ../../gates; if [ ! -e b.txt ] && [ -e a.txt ]; then sleep 1000; fi';
       await beginPlan(here, ['a', 'b']);
@@ -74,7 +75,7 @@ suite('gates that run early', function () {
       const ran = (name: string): string[] =>
         readFileSync(join(here.folder, name), 'utf8').trim().split('\n');
       assert.equal(ran('agents').length, 2);
-      // What was found out about the tree that lands outlives the death.
+      // Verdicts on the landing tree survive the crash.
       const both = ran('gates').filter((line) => line.includes('a.txt b.txt'));
       assert.equal(both.length, 1, ran('gates').join('\n'));
       const unused = (await here.events()).filter(({ type }) => type === 'gate.unused');

@@ -1,6 +1,6 @@
-// Files that confined agents and gates leave in writable places, for Drover to find afterwards:
+// Files that confined agents and gates leave in writable places for Drover to find afterwards:
 // beside their worktree, and in the home that the next agent of their kind gets. None of the user's
-// files is touched, and the next task works as ever.
+// files is touched, and the next task works as usual.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ suite('files that confined programs leave behind', function () {
   test('links beside the worktree and in the home do not lead Drover astray', async () => {
     const here = project({
       env: { DROVER_SANDBOX: 'bwrap' },
-      // Its path is made below, and is the same inside.
+      // Its path is created below, and is the same inside.
       agent: `
 cat > /dev/null
 if [ "$id" = hostile ]; then
@@ -68,7 +68,7 @@ fi
   });
 
   test('S6: a gate cannot fake the owner of its setup', async () => {
-    // The first candidate's own check plants another linter, and notes it as the setup's work.
+    // The first candidate's own check plants another linter, and records it as the setup's work.
     const here = project({
       env: { DROVER_SANDBOX: 'bwrap' },
       files: { 'check.sh': 'true\n' },

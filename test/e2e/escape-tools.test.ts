@@ -1,6 +1,6 @@
-// An agent's tries in its sandbox with Drover's tools, by hand and not by the given server: another
-// task, the requests of a person, other sockets and tokens, junk. Each try succeeds if its wall is
-// removed: outside, with the owner's token, or without a sandbox.
+// An agent's attempts to abuse Drover's tools from its sandbox, directly and not through the
+// provided server: another task, a person's requests, other sockets and tokens, junk. Each attempt
+// succeeds if its wall is removed: outside, with the owner's token, or without a sandbox.
 
 import assert from 'node:assert/strict';
 import { connectAgentSocket, connectSocket } from '../../server/rpc/transport/client.ts';
@@ -11,7 +11,7 @@ import { beginPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** Speaks the wire itself; each answer is the result, or the reason of a refusal. */
+/** Uses the protocol directly; each answer is the result, or the reason for a refusal. */
 const client = `
 import { connect } from 'node:net';
 const frame = (message) => {
@@ -150,7 +150,7 @@ rm client.mjs abuse.mjs
   });
 
   test('each attempt succeeds if its wall is removed', async () => {
-    // Both are at work, without a sandbox; each token is known here.
+    // Both are running without a sandbox, and each token is known here.
     const here = project({
       env: { DROVER_SANDBOX: 'off' },
       agent: `cat > /dev/null

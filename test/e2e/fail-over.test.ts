@@ -1,5 +1,5 @@
-// A fleet whose database has two servers: the one that takes writes dies while agents work, the other one is promoted,
-// and no agent's work is lost or done twice.
+// A fleet whose database has two servers: the writing server dies while agents work, the other one
+// is promoted, and no agent's work is lost or done twice.
 
 import assert from 'node:assert/strict';
 import { usePostgresPair } from '../postgres/pair.ts';

@@ -1,4 +1,5 @@
-// An agent that cannot do a task, and who takes over: by the kind of failure, over deaths, at a limit, with the real command.
+// An agent that cannot do a task, and the agent that takes over: by the kind of failure, across
+// crashes, at a limit, with the real command.
 
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ import { panelClient } from './support/panel-client.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { soakTest } from '../tier.ts';
 
-/** Fails without a model; with one it does its work, and keeps its prompt. */
+/** Fails without a model; with one, it does its work and stores its prompt. */
 const worksWithModel = `
 cat > "../../prompt-$id-$attempt.txt"
 echo "$attempt \${DROVER_AGENT_MODEL:-none}" >> ../../ran.txt

@@ -1,4 +1,5 @@
-// The database of a fleet as operators have it: a role that may only write rows, and a pooler in between.
+// A fleet's database in production setups: a role that may only write rows, and a pooler in
+// between.
 
 import assert from 'node:assert/strict';
 import { type PgBouncer, startPgBouncer } from '../postgres/pgbouncer.ts';

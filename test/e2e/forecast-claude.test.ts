@@ -1,4 +1,5 @@
-// Two real Claude Codes that change the same file learn of each other before either has ended.
+// Two real Claude Code agents that change the same file learn of each other before either has
+// ended.
 
 import assert from 'node:assert/strict';
 import { claudeEnvironment, conversation, says, useClaude } from './support/claude-project.ts';

@@ -1,4 +1,4 @@
-// Two agents change the same line at the same time: that is known before either of them ends.
+// Two agents change the same line at the same time, which is known before either of them ends.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ import { useProjects } from './support/suite-projects.ts';
 /** A snapshot is made within twenty seconds, and compared within five. */
 const forecastMaxMs = 90_000;
 
-/** Writes the same file as the others, differently, and waits. */
+/** Writes the same file as the others, with other content, and waits. */
 const meets = `
 cat > "../../prompt-$id-$attempt"
 if [ -f shared.txt ]; then cat shared.txt > "../../found-$id-$attempt"; fi

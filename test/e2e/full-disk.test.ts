@@ -1,6 +1,6 @@
-// A disk that is full when a setup, an agent or a gate fails: not the task's fault, so no attempt
-// is used up. The disk itself decides: a program's output does not prove it, as anything can print
-// that.
+// A disk that is full when a setup, an agent or a gate fails is not the task's fault, so no attempt
+// is used. The disk itself determines this: a program's output proves nothing, because any program
+// can print it.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -17,9 +17,9 @@ import { sized } from '../tier.ts';
 const noted = 'echo run >> ../../runs';
 const diskBytes = 8 * 1024 * 1024;
 
-/** Fills the disk of the worktrees, the first time it runs, and says nothing about it. */
+/** Fills the disk of the worktrees the first time it runs, and prints nothing about it. */
 const fillsOnce = `${noted}; [ -e ../../filled ] || { touch ../../filled; cat /dev/zero > ../filler 2> /dev/null; exit 1; }`;
-/** Fails at first with the words of a full disk. */
+/** Fails at first with the message of a full disk. */
 const words = `${noted}; [ $(wc -l < ../../runs) -gt 2 ] || { printf "cp: error writing lib: No space %s on device\\n" left >&2; exit 1; }`;
 
 type Part = 'setup' | 'agent' | 'gate';

@@ -13,7 +13,7 @@ suite('clones that contain files of Drover', function () {
   this.timeout(120_000);
   const project = useProjects({ isEachProcess: true });
 
-  /** Clones `repo` to `clone` and moves `repo` away: its author has it elsewhere. */
+  /** Clones `repo` to `clone` and moves `repo` away, because its author has it elsewhere. */
   const cloned = (here: Project): string => {
     here.gitIn(here.folder, 'clone', '-q', 'repo', 'clone');
     renameSync(here.root, join(here.folder, 'elsewhere'));
@@ -41,7 +41,7 @@ suite('clones that contain files of Drover', function () {
     const clone = cloned(here);
     assert.ok(existsSync(join(clone, '.drover', 'drover.db')));
     await refusals(here, clone, 'status, init, add x, run, resume, pause t2');
-    // Started like by an editor in a trusted window.
+    // Started as by an editor in a trusted window.
     const backend = join(import.meta.dirname, '..', '..', 'dist', 'backend.cjs');
     const started = spawnSync(process.execPath, ['--no-warnings', backend, clone], {
       env: { ...here.env },

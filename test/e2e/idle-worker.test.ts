@@ -1,4 +1,5 @@
-// The queries of an idle worker of a fleet to the shared database, counted by PostgreSQL itself.
+// The queries that an idle worker of a fleet sends to the shared database, counted by PostgreSQL
+// itself.
 
 import assert from 'node:assert/strict';
 import {
@@ -12,7 +13,7 @@ import { eventually } from './support/eventually.ts';
 import { useProjects } from './support/suite-projects.ts';
 
 const perSecondMax = 8;
-/** Heartbeats of the machine that a count covers: one in 2.5 s. */
+/** Number of the machine's heartbeats during a count: one per 2.5 s. */
 const beatsCounted = 4;
 const heartbeat = /insert into "machines"/;
 

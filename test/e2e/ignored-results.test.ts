@@ -1,4 +1,5 @@
-// The result of a task may be a file that git ignores: it is kept and named, and a person can land it.
+// The result of a task may be a file that git ignores: Drover keeps it and names it, and a person
+// can land it.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -45,7 +46,7 @@ echo x > node_modules/tool/index.js
     assert.deepEqual(landedTasks(here), ['t1']);
     assert.equal(here.git('show', 'main:dist/report.pdf'), 'report of t1');
     assert.equal(here.git('show', 'main:sums.csv'), '1,2');
-    // The other task is done without them, and its snapshot still has them.
+    // The other task completes without them, and its snapshot still contains them.
     await here.expect(0, ['approve', 't2']);
     assert.deepEqual(landedTasks(here), ['t1']);
     assert.equal(here.git('show', 'refs/drover/work/t2/1-ignored:dist/report.pdf'), 'report of t2');

@@ -1,5 +1,5 @@
-// The package of npm, as a user gets it: packed, installed without a checkout, and used on a Node
-// that is too old for Drover itself.
+// The npm package as a user gets it: packed, installed without a checkout, and used on a Node that
+// is too old for Drover itself.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -35,7 +35,8 @@ suite('the npm package', function () {
 
   suiteSetup(() => {
     execFileSync(process.execPath, [join(root, 'build/command.mjs')], { stdio: 'pipe' });
-    // A checkout of its own: other tests use the manifest, and `dist`, which `prepare` would build.
+    // A separate checkout, because other tests use the manifest, and `dist`, which `prepare` would
+    // build.
     for (const name of ['bin', 'lib', 'build', 'package.json', 'LICENSE', ...papers]) {
       cpSync(join(root, name), join(checkout, name), { recursive: true });
     }

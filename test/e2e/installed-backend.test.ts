@@ -1,4 +1,4 @@
-// The backend as a service of the user. A double of systemctl stands for the service manager of a login,
+// The backend as a user service. A double of systemctl replaces the service manager of a login,
 // which test machines lack; the test itself starts the program that the unit names.
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ suite('the user service', function () {
   this.timeout(60_000);
   const project = useProjects({ isEachProcess: true });
 
-  /** A project with a systemctl that notes its calls, and ends with this code. */
+  /** A project with a systemctl that records its calls and exits with this code. */
   async function begin(
     code: number,
   ): Promise<{ here: Project; env: { PATH: string }; calls: string }> {
@@ -62,7 +62,7 @@ suite('the user service', function () {
     await eventually('the backend runs', () => here.backendPid() === backend.pid);
     const status = await here.json(['server', 'status'], { env });
     assert.partialDeepStrictEqual(status, { backend: true, installed: true, running: true });
-    // Another one ends in that time, because it is idle.
+    // Another backend exits during that time, because it is idle.
     const other = project({ settings: idleSoon });
     await other.expect(0, ['init', '--yes']);
     await other.expect(0, ['run']);

@@ -1,5 +1,5 @@
-// The machine stays awake for as long as an agent works, and may sleep after it: also when the
-// backend is killed. A double of systemd-inhibit replaces logind, which test machines lack.
+// The machine stays awake as long as an agent works, and may sleep afterwards, even if the backend
+// is killed. A double of systemd-inhibit replaces logind, which test machines lack.
 
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,10 @@ suite('keeping the machine awake', function () {
   this.timeout(120_000);
   const project = useProjects();
 
-  /** A project whose agent waits, and the file in which the holder writes its process and its arguments. */
+  /**
+   * A project whose agent waits, and the file to which the inhibitor writes its process and its
+   * arguments.
+   */
   function begin(settings: string): { here: Project; held: string; open: () => void } {
     const here = project({ settings });
     const barrier = makeBarrier(here.folder, 'agent-may-end');

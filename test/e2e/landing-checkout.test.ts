@@ -1,4 +1,5 @@
-// The user's own checkout while work lands on the branch that is checked out in it, or on another one.
+// The user's own checkout while work lands on the branch that it has checked out, or on another
+// one.
 
 import assert from 'node:assert/strict';
 import { utimesSync } from 'node:fs';
@@ -15,7 +16,7 @@ import { soakTest } from '../tier.ts';
 const poem = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const poemText = `${poem.join('\n')}\n`;
 
-/** Something of every kind: a stash, a staged file, a changed one, an untracked and an ignored one. */
+/** One of each kind: a stash, and a staged, a changed, an untracked and an ignored file. */
 function makeDirty(project: Project): readonly string[] {
   project.write('repo/stashed.txt', 'in the stash\n');
   project.git('stash', 'push', '-q', '--include-untracked', '-m', 'mine');
@@ -198,8 +199,8 @@ suite('landing: the checkout of the user', function () {
 });
 
 /**
- * While landed work waits, the backend checks this checkout every other second, and git lets one
- * process in at a time.
+ * While landed work waits, the backend checks this checkout every two seconds, and git allows one
+ * process at a time.
  */
 async function besideTheBackend(work: () => void): Promise<void> {
   await eventually('git is free', () => {

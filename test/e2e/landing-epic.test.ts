@@ -1,4 +1,4 @@
-// An epic that lands as a whole, and one that waits for a person's word.
+// An epic that lands as a whole, and one that waits for a person's approval.
 
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../server/protocol/api.ts';
@@ -53,7 +53,8 @@ suite('landing: an epic as a whole', function () {
     const main = here.git('rev-parse', 'main');
     here.git('checkout', '-q', '-b', 'elsewhere');
     const gate = 'test ! -e t2.txt || test ! -e mains.txt';
-    // The commit on the target comes between the tasks and the epic: the epic's own gate alone can see both.
+    // The commit on the target comes between the tasks and the epic, so only the epic's own gate
+    // can see both.
     here.git('checkout', '-q', 'main');
     const run = here.start(['run', '--epic', 'E1', '--gate', gate, '--json']);
     await run.line((line) => line.includes('"task.started"') && line.includes('"t2"'));
@@ -69,7 +70,7 @@ suite('landing: an epic as a whole', function () {
     assert.equal(here.git('rev-parse', 'main'), users);
     assert.deepEqual(landedTasks(here, 'drover/epic/E1'), ['t1', 't2']);
     assert.match(done.stdout, /epic\.gate_failed/);
-    // Cured on the target, the epic lands with the next run.
+    // Once it is fixed on the target, the epic lands with the next run.
     here.git('rm', '-q', 'mains.txt');
     here.git('commit', '-qm', 'cured');
     await here.expect(0, ['run', '--epic', 'E1', '--gate', gate]);

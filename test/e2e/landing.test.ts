@@ -68,7 +68,7 @@ echo "$id" > "$id.txt"
   });
 
   soakTest('one bad task among eight that land together does not stop the others', async () => {
-    // The plug holds the gate until the eight are waiting for it.
+    // The plug holds the gate until all eight wait for it.
     const here = project({ agent: writesOneFile });
     const barrier = makeBarrier(here.folder, 'gate-open');
     const gate = `if [ "$(ls | grep -c txt)" = 1 ]; then ${barrier.wait}; fi; test ! -e t5.txt`;
@@ -108,7 +108,8 @@ echo "$id" > "$id.txt"
   test('a gate that never ends is killed with all processes it started', async () => {
     const here = project({ settings: '[gate]\ntimeout = "1s"\n' });
     await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
-    // A number that no other process on the machine sleeps for: one of the three hides from its parents.
+    // A number that no other process on the machine uses for a sleep: one of the three hides from
+    // its parents.
     const sleep = `sleep 42${process.pid}`;
     const gate = `test -e t1.txt || exit 0; ${sleep} & setsid ${sleep} & (cd / && exec env -i ${sleep}) & wait`;
     await here.expect(1, ['run', '--gate', gate]);

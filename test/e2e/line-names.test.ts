@@ -1,4 +1,4 @@
-// The branches that a line may have, and its trust in them.
+// The branches that a line may have, and how far it trusts them.
 
 import assert from 'node:assert/strict';
 import { writesOneFile } from './support/agent-scripts.ts';

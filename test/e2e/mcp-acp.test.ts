@@ -1,4 +1,4 @@
-// The real ACP agents start Drover's MCP server as the protocol passes it, and the tasks that they
+// The real ACP agents start Drover's MCP server as the protocol specifies, and the tasks that they
 // add with it run and land.
 
 import assert from 'node:assert/strict';
@@ -18,10 +18,10 @@ interface RealAgent {
   readonly args: readonly string[];
   readonly home?: readonly [string, string];
   readonly env: (url: string) => Readonly<Record<string, string>>;
-  /** Its name for our tool, and the name offered to its model if that differs. */
+  /** Its name for Drover's tool, and the name offered to its model if that differs. */
   readonly tool: { readonly name: string; readonly namespace?: string };
   readonly offered?: string;
-  /** Its questions to a person before it calls a tool that changes something. */
+  /** The questions that it asks a person before it calls a tool that changes something. */
   readonly asks: readonly RegExp[];
 }
 
@@ -113,7 +113,7 @@ suite('tools for ACP agents', function () {
         here.write(`home/${place}`, text.replaceAll('@URL@', fake.url));
       }
       await beginPlan(here, ['a1']);
-      // Research may end without a commit: only the tools are tested here.
+      // Research may end without a commit, because only the tools are tested here.
       await here.expect(0, ['edit', 'a1', '--type', 'research']);
       const run = here.start(['run', '--json']);
       const asked: string[] = [];

@@ -1,5 +1,5 @@
-// The real Claude Code finds Drover's tools by our configuration, and the tasks that it adds with
-// them run and land.
+// The real Claude Code finds Drover's tools through Drover's configuration, and the tasks that it
+// adds with them run and land.
 
 import assert from 'node:assert/strict';
 import {

@@ -6,7 +6,7 @@ import { dummyKey, says, useClaude } from './support/claude-project.ts';
 import { startProgram, tail } from './support/run-program.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** Nothing is reached but the model. */
+/** Only the model is contacted. */
 const quiet = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',

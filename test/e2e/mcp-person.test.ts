@@ -1,4 +1,5 @@
-// `drover mcp` with the SDK's own client over real standard input and output, in a repository that knows nothing of Drover yet.
+// `drover mcp` with the SDK's own client over real standard input and output, in a repository where
+// Drover is not set up yet.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -30,7 +31,7 @@ interface Tools {
 
 suite('e2e: drover mcp', function () {
   this.timeout(120_000);
-  // Before the projects, whose end insists that no process of theirs is left.
+  // This must come before the projects, whose end requires that none of their processes is left.
   const clients: Client[] = [];
   teardown(async () => {
     for (const client of clients.splice(0)) await client.close();
@@ -103,7 +104,7 @@ suite('e2e: drover mcp', function () {
     assert.deepEqual(open?.choices, ['red', 'green']);
     await drover.json('answer', { question: open?.id, choice: 'green' });
     let end = await drover.json<Status>('wait');
-    // The answer may still be under way to the agent.
+    // The answer may still be on its way to the agent.
     while (end.run?.active === true) end = await drover.json<Status>('wait');
     assert.deepEqual(
       end.tasks.map(({ title, status }) => [title, status]),

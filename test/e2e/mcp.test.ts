@@ -1,5 +1,5 @@
-// Agents ask through Drover's own MCP server: the tasks that they add run and land, and refused
-// requests change nothing.
+// Agents send requests through Drover's own MCP server: the tasks that they add run and land, and
+// refused requests change nothing.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -389,7 +389,7 @@ function isRefusal(error: unknown, sentence: RegExp): boolean {
   return error instanceof Refusal && sentence.test(error.message);
 }
 
-/** Whatever the types forbid, a program of another kind may send. */
+/** Another program may send what the types forbid. */
 function callAnything(client: AgentClient, name: string, params: unknown): Promise<unknown> {
   return client.call(name as never, params as never);
 }

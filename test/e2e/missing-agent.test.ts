@@ -1,4 +1,4 @@
-// Agents that are not there, come later, or cannot start.
+// Agents that are missing, are installed later, or cannot start.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

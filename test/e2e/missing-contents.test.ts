@@ -1,4 +1,5 @@
-// Contents that only a filter's program can give: while it is missing, no attempt is used.
+// Contents that only a filter's program can produce: while the program is missing, no attempt is
+// used.
 
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';

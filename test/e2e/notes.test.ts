@@ -1,4 +1,5 @@
-// Notes that agents and people leave: what the next agent gets, does with them, and when they are gone.
+// Notes that agents and people leave: which notes the next agent gets, what it does with them, and
+// when they disappear.
 
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
@@ -10,7 +11,7 @@ import { soakTest } from '../tier.ts';
 
 const program = resolve(import.meta.dirname, 'support', 'mcp-agent.ts');
 
-/** Does what its prompt tells it: counts in cents if a note says so. */
+/** Follows its prompt: it counts in cents if a note says so. */
 const agent = [
   'prompt=$(cat)',
   'case "$prompt" in *"Amounts are in cents."*) echo cents > "unit-$DROVER_TASK_ID";; esac',

@@ -1,5 +1,5 @@
-// Refs of Drover's own beside a person who uses git: nothing is moved from under a checkout, nothing that another hand has
-// written is believed, and a branch that a person has taken away is not made again.
+// Drover's own refs while a person uses git: nothing is moved under a checkout, nothing that
+// someone else wrote is trusted, and a branch that a person removed is not created again.
 
 import assert from 'node:assert/strict';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';

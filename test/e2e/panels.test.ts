@@ -13,7 +13,7 @@ import { beginPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** Its change waits for a review: a file that looks like a secret is held back. */
+/** Its change waits for a review, because a file that looks like a secret is held. */
 const holdsBack = 'cat > /dev/null\necho KEY=1 > .env\necho "work of $id" > "$id.txt"\n';
 
 suite('panels', function () {
@@ -241,7 +241,7 @@ echo "work of $id" > "$id.txt"
     assert.equal(last?.trailers['Drover-Undo'], 'b');
     await undo('a');
     await eventually('main follows', () => !existsSync(join(here.root, 'a.txt')));
-    // Resuming it makes the work again, from the current line.
+    // Resuming it redoes the work from the current line.
     await client.call('task.unpause', { id: 'a' });
     await client.call('task.unpause', { id: 'b' });
     await run(client);

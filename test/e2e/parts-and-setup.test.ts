@@ -1,4 +1,5 @@
-// Sub-tasks inside one attempt, the setup of worktrees, files that are copied into them, and secrets that are kept.
+// Sub-tasks inside one attempt, the setup of worktrees, files that are copied into them, and
+// secrets that are hidden.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

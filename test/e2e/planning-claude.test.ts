@@ -1,4 +1,5 @@
-// The real Claude Code plans in its own mode, is sent back, and builds by the approved plan: one conversation.
+// The real Claude Code plans in its own mode, gets feedback, and implements the approved plan in
+// one conversation.
 
 import assert from 'node:assert/strict';
 import type { Step } from '../doubles/fake-model-api/fake-model-api.mjs';

@@ -1,5 +1,5 @@
-// Plans: the agent writes nothing that lands, a person approves or sends back, and the implementing
-// agent gets the plan.
+// Plans: the agent writes nothing that lands, a person approves the plan or sends it back, and the
+// implementing agent gets it.
 
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../server/protocol/api.ts';
@@ -11,7 +11,10 @@ import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { sized, soakTest } from '../tier.ts';
 
-/** Plans badly on purpose: it commits and leaves files. When implementing, it keeps its prompt. */
+/**
+ * Plans incorrectly on purpose: it commits and leaves files behind. When implementing, it stores
+ * its prompt.
+ */
 const agent = `
 prompt=$(cat)
 echo "\${DROVER_PLANNING:-build} $DROVER_TASK_ID" >> ../../order

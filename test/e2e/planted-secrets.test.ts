@@ -1,5 +1,5 @@
-// Secrets planted in many places and encodings, each with a value of its own, and where each is
-// found after a run. docs/secrets.md is the table; this test keeps it true.
+// Secrets planted in many places and encodings, each with its own value, and where each is found
+// after a run. docs/secrets.md contains the table; this test keeps it correct.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -12,7 +12,7 @@ import { useProjects } from './support/suite-projects.ts';
 
 interface Planted {
   readonly place: string;
-  /** The bytes that are planted. */
+  /** The planted bytes. */
   readonly form: string | Buffer;
 }
 
@@ -20,7 +20,7 @@ let number = 0;
 const planted: Planted[] = [];
 const variables: Record<string, string> = {};
 
-/** A value of its own for this place, which Drover knows as the value of a variable. */
+/** A separate value for this place, which Drover knows as the value of a variable. */
 function known(
   place: string,
   encode: (value: string) => string | Buffer = (value) => value,
@@ -32,7 +32,7 @@ function known(
   planted.push({ place, form });
   return form.toString('latin1');
 }
-/** One that Drover knows by its format alone. */
+/** A value that Drover recognizes only by its format. */
 function formatted(place: string, form: string): string {
   planted.push({ place, form });
   return form;
@@ -177,7 +177,7 @@ suite('planted secrets', function () {
 const commands = `status --json, events --json, export, why writes, why fails, log says, log fails,
   log writes, show says --json, show writes --json, show fails --json, diff writes`.split(/,\s+/);
 
-/** Everything in which a value could be, by the words of the table. */
+/** Everything that could contain a value, by the names in the table. */
 function lookedAt(here: Project, outputs: readonly string[]): (form: string | Buffer) => string {
   const files = (folder: string, isWanted: (path: string) => boolean = () => true): Buffer[] =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -1,4 +1,4 @@
-// Each rule of a machine's policy refuses, names its file, and no setting of a person loosens it.
+// Each rule of a machine's policy refuses and names its file, and no user setting loosens it.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Names that Windows, macOS or git cannot check out are held with the names, also those that only
-// two landed tasks make together.
+// Names that Windows, macOS or git cannot check out are held and named, including names that clash
+// only between two landed tasks.
 
 import assert from 'node:assert/strict';
 import { makeBarrier } from './support/agent-scripts.ts';

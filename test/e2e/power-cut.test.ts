@@ -1,5 +1,5 @@
-// Everything dies at once and the database has lost its last transactions: git is the second
-// witness of the landings.
+// All processes die at once and the database has lost its last transactions: git is the second
+// record of the landings.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ suite('a power cut', function () {
       if (isOver) break;
       await endEverything(here);
       if (cutLog(database, chance.next()) !== null) cuts += 1;
-      // The cut may have removed the run's own row: then it has not started.
+      // The cut may have removed the run's own row; then the run has not started.
       const runs = (await here.status()).run;
       command = [runs?.active === true ? 'resume' : 'run', '--workers', '4', '--json'].filter(
         (_word, at) => runs?.active !== true || ![1, 2].includes(at),
@@ -60,7 +60,7 @@ async function begin(here: Project, tasks: readonly PlannedTask[]): Promise<void
   await here.expect(0, ['import', writePlan(here, tasks)]);
 }
 
-/** Backend, command, agents and their children at once. */
+/** Kills the backend, the command, the agents and their children at once. */
 async function endEverything(here: Project): Promise<void> {
   await eventually('everything has ended', () => {
     const living = processesOf(here.folder);

@@ -1,4 +1,5 @@
-// A fetch that prunes with a mirror's refspec removes branches and Drover's refs: nothing is named that is gone.
+// A fetch that prunes with a mirror's refspec removes branches and Drover's refs: no removed ref is
+// named as existing.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

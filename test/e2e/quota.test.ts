@@ -1,5 +1,5 @@
-// Twenty tasks, eight workers, and an account that reaches its limit after the fifth task: the real Claude Code, with a
-// model API on loopback that refuses everybody until the limit is over.
+// Twenty tasks, eight workers, and an account that reaches its limit after the fifth task: the real
+// Claude Code, with a model API on loopback that refuses all requests until the limit ends.
 
 import assert from 'node:assert/strict';
 import { ensureAgents } from '../agents-under-test/install.mjs';
@@ -74,7 +74,7 @@ suite('an account at its limit', function () {
     const waits = events.filter(({ type }) => type === 'task.waiting');
     const limitedAtMs = waits[0]?.at_ms ?? 0;
     assert.ok(waits.length > 0 && waits.length <= workers, `${waits.length} were parked`);
-    // Each one's own time contains up to two seconds of randomness, and is shown in whole seconds.
+    // Each task's own time includes up to two seconds of randomness, and is shown in whole seconds.
     const untilMs = Math.max(...waits.map(({ data }) => Number(data['until']))) * 1_000 - 3_000;
     assert.ok(untilMs > parkedMs);
     assert.deepEqual(
@@ -88,7 +88,7 @@ suite('an account at its limit', function () {
       const parked = waits.filter(({ task_id: task }) => task === id).length;
       assert.equal(starts.filter(({ task_id: task }) => task === id).length, 1 + parked, id);
     }
-    // Not all at once: a quarter of the workers, until it is known that the limit is over.
+    // Not all at once: a quarter of the workers, until it is known that the limit has ended.
     const first = events.filter(({ at_ms: ms }) => ms >= untilMs && ms < untilMs + 12_000);
     let [atWork, most] = [0, 0];
     for (const { type } of first) {

@@ -1,6 +1,5 @@
-// Agents with a protocol of their own on workers of this machine: the real Claude Code and Codex
-// against a model API on loopback, and Drover Code's double. Their output is read here as if they
-// ran here.
+// Agents with their own protocol on workers of this machine: the real Claude Code and Codex with a
+// model API on loopback, and Drover Code's double. Their output is read as if they ran locally.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -86,7 +85,7 @@ suite('agents on workers', function () {
       told.some(({ type, text }) => type === 'note' && /cannot ask a person/.test(text ?? '')),
     );
     assert.ok((told.findLast(({ type }) => type === 'usage')?.usage?.inputTokens ?? 0) >= 1000);
-    // Asked once: the adopted run continued, none was started again.
+    // Asked only once: the adopted run continued, and none was started again.
     assert.equal(fake.requests.filter(({ step }) => step === 0).length, 1);
     assertOnlyDummy(fake);
   });
@@ -186,7 +185,7 @@ suite('agents on workers', function () {
     const told = await events(here, 'far');
     assert.equal(told.filter(({ type }) => type === 'tool_call').length, 1);
     assert.equal(told.findLast(({ type }) => type === 'usage')?.usage?.inputTokens, 70);
-    // The caps of one run are not a reason for another try: exit code 4, with its result file.
+    // The limits of one run are not a reason for another try: exit code 4, with its result file.
     play({ exit: 4, result: { schema_version: 1, ok: false, error: 'token cap reached' } });
     const later = await here.add('Later');
     await here.expect(1, ['run'], { env });

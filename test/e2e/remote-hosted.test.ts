@@ -1,4 +1,5 @@
-// Attempts as jobs of a platform that creates its own workers: submitted, followed, canceled, and brought here from the job branch.
+// Attempts as jobs on a platform that creates its own workers: submitted, followed, canceled, and
+// fetched from the job branch.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -91,7 +92,7 @@ suite('hosted jobs', function () {
       log.match(/^.*\b(one|two|three|four)$/gm)?.map((line) => line.split(' ').at(-1)),
       ['one', 'two', 'three', 'four'],
     );
-    // The platform gets the files alone: no secret, no history, no credential.
+    // The platform gets only the files: no secret, no history, no credential.
     const base = `${submission.git.base_sha}`;
     assert.equal(there.git('rev-list', '--count', base), '1');
     assert.ok(!there.git('ls-tree', '-r', '--name-only', base).split('\n').includes('.env'));

@@ -1,4 +1,4 @@
-// A hostile worker against a whole project: its data changes only the work of its own task.
+// A hostile worker in a whole project: its data changes only the work of its own task.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const archives: readonly (readonly Entry[])[] = [
     { name: '.env', content: 'THEIRS=1\n' },
     { name: 'out', type: 'symlink', linkname: '../../../..' },
     { name: 'fine.txt', content: 'fine\n' },
-    // Omits README.md, and has a list that proves nothing.
+    // Omits README.md, and sends a list that proves nothing.
     { name: '.drover-job/manifest.sha256', content: `${'0'.repeat(64)}  ./fine.txt\n` },
   ],
   [
@@ -33,7 +33,7 @@ const archives: readonly (readonly Entry[])[] = [
   Array.from({ length: 3 }, (_, n) => ({ name: `bomb${n}`, content: Buffer.alloc(15_000_000) })),
 ];
 
-/** Everything of the project that no task may change. */
+/** Everything in the project that no task may change. */
 function guarded(here: Project): unknown {
   const files = ['config', 'HEAD'].map((name) =>
     readFileSync(join(here.root, '.git', name), 'utf8'),
@@ -41,7 +41,7 @@ function guarded(here: Project): unknown {
   return {
     files,
     hooks: readdirSync(join(here.root, '.git/hooks')),
-    // Slots of attempts lie beside the repository.
+    // Slots of attempts are beside the repository.
     outside: readdirSync(here.folder)
       .filter((name) => name !== 'repo.worktrees')
       .toSorted(),

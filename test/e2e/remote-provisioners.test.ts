@@ -1,4 +1,4 @@
-// Attempts on workers that ssh, a script or a fixed address gives.
+// Attempts on workers from ssh, a script or a fixed address.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -41,7 +41,7 @@ function setSettings(here: Project, settings: string): void {
   here.git('commit', '-qam', 'settings');
 }
 
-/** An agent of the repository: it comes with the upload. */
+/** An agent in the repository, which is part of the upload. */
 const inRepository = {
   files: {
     'tools/agent.sh':
@@ -236,7 +236,7 @@ suite('remote provisioners', function () {
       await eventually('it has begun', () => existsSync(begun));
       const cut = tunnels(here).filter(({ what }) => what.startsWith('/usr/bin/ssh'));
       assert.equal(cut.length, 1);
-      // No port: another user could take it, or use it.
+      // No port, because another user could occupy or use it.
       const socket = / -L (\/\S+):127\.0\.0\.1:\d+ /.exec(cut[0]?.what ?? '')?.[1] ?? '';
       const modes = [socket, dirname(socket)].map((path) => statSync(path).mode & 0o777);
       assert.deepEqual(modes, [0o600, 0o700]);
@@ -374,7 +374,7 @@ esac
         settingsOf('provisioner = "hook"', `hook = "${join(here.folder, 'hook.sh')}"`),
       );
       for (const args of [['init'], ['trust', '--yes']]) await here.expect(0, args);
-      // It was made by a backend of a fleet.
+      // A fleet's backend created it.
       here.write('repo/.drover/machine', '0123456789ab\n');
       const listed = await here.drover(['remote', 'list']);
       assert.match(listed.stdout, new RegExp(`^${name} orphan hook$`, 'm'));

@@ -1,5 +1,5 @@
-// An epic with a diamond on four workers while the network is cut, backends are killed and workers are: everything lands once, as a
-// local run leaves it, and nothing is left.
+// An epic with a diamond on four workers while the network fails and backends and workers are
+// killed: everything lands once, as after a local run, and nothing is left behind.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -18,7 +18,7 @@ import { useProjects } from './support/suite-projects.ts';
 import { startBadNetwork } from '../workers/support/bad-network.ts';
 import { startTestCloud, type TestCloud } from './support/test-cloud.ts';
 
-/** A diamond first, and tasks beside it. */
+/** A diamond first, and independent tasks. */
 function diamondAndMore(count: number): readonly PlanRecord[] {
   const blockers: Readonly<Record<number, readonly number[]>> = { 1: [0], 2: [0], 3: [1, 2] };
   return Array.from({ length: count }, (_, n) => ({
@@ -38,7 +38,7 @@ echo "work of $id" > "$id.txt"
 const executions = (here: Project): readonly string[] =>
   existsSync(join(here.folder, 'executions')) ? here.read('executions').trim().split('\n') : [];
 
-/** An agent of the repository, which a worker finds in its upload. */
+/** An agent in the repository, which a worker finds in its upload. */
 const travellingAgent = `#!/bin/sh
 cat > /dev/null
 id=$DROVER_TASK_ID
@@ -48,7 +48,7 @@ if [ "$id" = T-3 ]; then cat T-0.txt T-1.txt T-2.txt > before.txt; fi
 echo "work of $id" > "$id.txt"
 `;
 
-/** Everything landed once, in the order of the diamond, and the tree is that of a local run. */
+/** Everything landed once, in the order of the diamond, and the tree equals that of a local run. */
 function assertWhole(here: Project, plan: readonly PlanRecord[]): void {
   const ids = plan.map(({ id }) => id);
   const landed = landedTasks(here);
@@ -66,7 +66,7 @@ function assertWhole(here: Project, plan: readonly PlanRecord[]): void {
   }
 }
 
-/** At a random moment, a backend that runs and has work; a moment without one does not count. */
+/** At a random time while a backend is running and has work; times without one do not count. */
 async function killAtWork(
   here: Project,
   chance: SeededChance,
@@ -109,7 +109,7 @@ suite('remote attempts under network failures and crashes', function () {
     const plan = diamondAndMore(sized(4, 20));
     await beginPlan(here, plan);
     const run = here.start(['run', '--workers', '4'], { timeoutMs: 600_000 });
-    // In the soak every stream is cut each second, too.
+    // In the soak, every stream is also closed each second.
     const cut = (): void => {
       running.breakDown();
       running.repair();
@@ -133,7 +133,7 @@ suite('remote attempts under network failures and crashes', function () {
       [],
     );
     assertWhole(here, plan);
-    // A command whose answer is cut is not sent to that instance again: it runs on another one.
+    // A command whose answer is lost is not sent to that instance again, but runs on another one.
     const more = executions(here).length - plan.length;
     assert.ok(more >= 0 && more <= sized(0, running.made() - plan.length), `${more} ran again`);
     assert.equal(running.machines.size, 0);
@@ -204,7 +204,7 @@ suite('remote attempts under network failures and crashes', function () {
       const plan = diamondAndMore(20);
       await beginPlan(here, plan);
       const chance = new SeededChance(testSeed);
-      // A command starts the next backend by itself, too: it ends with the plan.
+      // A command also starts the next backend automatically; it ends with the plan.
       const runs = [here.start(['run', '--workers', '4'], { timeoutMs: 600_000 })];
       let workersKilled = 0;
       for (let kills = 0; kills < 10; kills += 1) {
@@ -279,7 +279,8 @@ suite('remote attempts under network failures and crashes', function () {
         for (const { ended } of runs) await ended;
         await here.expect(0, ['resume'], { timeoutMs: 600_000 });
         const far = join(sshd.home, '.cache/drover/workers');
-        // A worker whose destruction the cut prevented goes with the next look at the leases.
+        // A worker whose destruction the outage prevented is destroyed by the next check of the
+        // leases.
         await eventually('no worker is left', () => readdirSync(far).length === 0, 120_000);
         await eventually('no lease is left', () => leasesOf(here).length === 0, 120_000);
         assertWhole(here, plan);

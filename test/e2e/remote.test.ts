@@ -1,4 +1,5 @@
-// Attempts on workers of this machine: the same work as at home, and nothing left of the workers, whatever dies.
+// Attempts on workers of this machine: the same work as locally, and nothing left of the workers,
+// whichever process dies.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +29,7 @@ function left(here: Project): readonly string[] {
   });
 }
 
-/** Runtimes of workers that live: their folder is among their arguments. */
+/** Runtimes of live workers: their folder is among their arguments. */
 function runtimes(here: Project): readonly number[] {
   return processesOf(here.folder)
     .filter(({ what }) => what.includes('worker-runtime') && what.includes('--workspace'))
@@ -36,7 +37,7 @@ function runtimes(here: Project): readonly number[] {
 }
 
 /**
- * Every execution is a line of a file beside the project, by its absolute path, because a worker
+ * Every execution adds a line to a file beside the project, by its absolute path, because a worker
  * has a separate folder.
  */
 const recorded = (folder: string): string => `
@@ -46,7 +47,7 @@ cat ./*.txt > "all-before-$id" 2> /dev/null || true
 echo "work of $id" > "$id.txt"
 `;
 
-/** Two diamonds, one behind the other, and a chain behind them; the rest is alone. */
+/** Two diamonds in sequence, followed by a chain; the other tasks are independent. */
 const tasksInAll = sized(11, 20);
 
 function diamonds(): readonly PlanRecord[] {
@@ -109,7 +110,7 @@ suite('remote attempts', function () {
     const ids = diamonds().map(({ id }) => id);
     assert.deepEqual(here.read('executions').trim().split('\n').toSorted(), ids.toSorted());
     assert.deepEqual(landedTasks(here).toSorted(), ids.toSorted());
-    // Like after a local run: a file of each task, and the order of the dependencies.
+    // As after a local run: a file for each task, and the order of the dependencies.
     for (const id of ids) assert.equal(here.git('show', `main:${id}.txt`), `work of ${id}`);
     const chain = here.git('show', 'main:all-before-T-8').split('\n');
     for (const id of ids.slice(0, 8)) assert.ok(chain.includes(`work of ${id}`));

@@ -1,4 +1,4 @@
-// The history of a real run: its report, its trace and its metrics; and nothing from before the
+// The history of a real run: its report, its trace and its metrics, and nothing from before the
 // run.
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// A reviewing agent between the gate and the landing: what it finds goes back to the author, a person overrules it, and it
-// changes nothing.
+// A reviewing agent between the gate and the landing: its findings go back to the author, a person
+// overrules one, and the reviewer changes nothing.
 
 import assert from 'node:assert/strict';
 import type { ReviewView } from '../../server/protocol/requests/reviews.ts';
@@ -7,7 +7,10 @@ import type { Project, ProjectOptions } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { soakTest } from '../tier.ts';
 
-/** Speaks to Drover's MCP server: lists its tools, gives the verdict of `verdict(text)`, and reads every answer. */
+/**
+ * Uses Drover's MCP server: lists its tools, submits the verdict `verdict(text)`, and reads every
+ * answer.
+ */
 const reviewer = (verdict: string): string => `
   const { spawn } = require("node:child_process");
   const fs = require("node:fs");
@@ -50,7 +53,7 @@ const stubborn = `() => ({
   criteria: [{ met: true, evidence: "cart.txt:1" }],
 })`;
 
-/** Writes a wrong total first, and mends it if the prompt says what is wrong. */
+/** First writes a wrong total, and fixes it if the prompt says what is wrong. */
 function agent(verdict: string): string {
   return `
 prompt=$(cat)
@@ -101,7 +104,7 @@ suite('a reviewing agent', function () {
       [review.verdict, review.blocking, review.criteria],
       ['pass', 0, [{ text: 'The total is right.', met: true, evidence: 'cart.txt:1' }]],
     );
-    // The folder of the reviewer is read-only.
+    // The reviewer's folder is read-only.
     assert.deepEqual(
       review.findings.map(({ text }) => text),
       ['Probe: EROFS'],

@@ -1,5 +1,5 @@
-// People amend, rebase, reset and merge by hand beside a run: commits that they took out stay out,
-// commits that they moved are found again.
+// People amend, rebase, reset and merge by hand during a run: commits that they removed stay out,
+// and commits that they moved are recognized.
 
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -108,7 +108,7 @@ suite('landing: history that people rewrite', function () {
     const before = here.git('rev-parse', 'main');
     await here.expect(0, ['run']);
     const landed = here.git('rev-parse', 'main');
-    // Like a rebase that had read the branch just before the landing.
+    // Like a rebase that read the branch just before the landing.
     const putBack = (): void => {
       here.git('update-ref', '-m', 'rebase (abort): updating HEAD', 'HEAD', before);
       here.git('read-tree', '--reset', '-u', before);
@@ -150,7 +150,7 @@ suite('landing: history that people rewrite', function () {
     await run.ended;
     barrier.close();
     assert.equal((await here.status()).target?.pending, 1);
-    // People can remove again commits of theirs that the waiting line has merged, each time.
+    // People can remove their own commits again that the waiting line has merged, each time.
     here.write('repo/taken-0.txt', 'taken in\n');
     here.git('add', 'taken-0.txt');
     here.git('commit', '-qm', 'taken in');
@@ -165,8 +165,8 @@ suite('landing: history that people rewrite', function () {
       await eventually('the amended one is taken in', () => isIn(amended));
       assert.equal(isIn(theirs), false, 'what was amended away is out of the line');
     }
-    // Until the poem is clean nothing lands, so the reset is not refused for a branch that moves in
-    // between, and is not repeated over a landing.
+    // Nothing lands until the poem is clean, so the reset is not refused because the branch moves
+    // in between, and is not repeated over a landing.
     const inCheckout = (command: string): Promise<true> =>
       eventually(`git is free: ${command}`, () => here.sh(here.root, command) === 0);
     await inCheckout(`git reset -q --keep ${first}`);

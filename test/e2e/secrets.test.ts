@@ -12,7 +12,10 @@ import { useProjects } from './support/suite-projects.ts';
 const secret = 's3cr3t-of-the-environment';
 const agentSecret = 's3cr3t-of-the-agent';
 
-/** Files below the folder that hold the text: the database, its log, logs and prompts of agents and gates. */
+/**
+ * Files below the folder that contain the text: the database, its log, and logs and prompts of
+ * agents and gates.
+ */
 function filesWith(folder: string, text: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
     const path = join(folder, name);

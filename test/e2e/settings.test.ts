@@ -1,4 +1,5 @@
-// Which settings count, and which are shown: also while a backend still lives that was started with others.
+// Which settings apply, and which are shown, even while a backend that was started with others is
+// still running.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Several runs on one project: each task belongs to one of them, each has its workers, and none calls work done that is on no target.
+// Several runs on one project: each task belongs to one of them, each has its workers, and none
+// counts work as done that is on no target.
 
 import assert from 'node:assert/strict';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';

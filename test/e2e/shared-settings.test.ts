@@ -1,4 +1,5 @@
-// Git settings that change while agents without a sandbox run: Drover reports them, and writes none.
+// Git settings that change while agents without a sandbox run: Drover reports them, but writes
+// none.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
-// The machine sleeps for seven hours while an agent and a gate run: nothing is late by that, one line
-// says so. The clock of the processes jumps, as it does for a machine that wakes up.
+// The machine sleeps for seven hours while an agent and a gate run: nothing times out because of
+// that, and one line reports it. The processes' clock jumps, as on a machine that wakes up.
 
 import assert from 'node:assert/strict';
 import { renameSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ suite('a machine that sleeps', function () {
       lines.map((line) => line.replace(/^\S+\s+/u, '').trim()),
       ['machine.slept        slept 7 h', 'machine.slept        slept 2 h'],
     );
-    // Seven hours of work would have used up the budget of the day before the second task.
+    // Seven hours of work would have used up the day's budget before the second task.
     for (const id of ['t1', 't2']) {
       const { status, attempts } = await here.task(id);
       assert.deepEqual([id, status, attempts], [id, 'completed', 0]);

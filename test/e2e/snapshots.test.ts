@@ -1,5 +1,5 @@
-// Work of an attempt, of a person in its folder, or of a failed part continues with the task, and
-// with no other one.
+// Work of an attempt, of a person in its folder, or of a failed part continues with its task, and
+// with no other.
 
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,10 @@ import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { soakTest } from '../tier.ts';
 
-/** The first time it leaves half of its work and waits to be killed; the next time it finds that and completes it. */
+/**
+ * The first time, it leaves half of its work behind and waits to be killed; the next time, it finds
+ * that work and completes it.
+ */
 const halves = `
 cat > "../../prompt-$id-$attempt"
 if [ -e half.txt ]; then echo "whole" > whole.txt; exit 0; fi

@@ -1,4 +1,4 @@
-// A soak can be cut off at any time: it reports its results, even if it is killed, and leaves
+// A soak can be stopped at any time: it reports its results, even if it is killed, and leaves
 // nothing running.
 
 import assert from 'node:assert/strict';
@@ -28,12 +28,12 @@ suite('a soak that is stopped', function () {
 
   const seedsIn = (text: string): number => Number(report.exec(text)?.[1] ?? '0');
 
-  /** Until a job's seeds have passed, and others are on their way. */
+  /** Until one job's seeds have passed, and others are running. */
   async function startSoak(): Promise<RunningProgram> {
     const soak = startProgram({
       program: process.execPath,
       args: ['test/runner/soak.ts', '--only', 'simulation', '--seed', '1', '--log', log].concat(
-        // One job at a time, of a few seeds.
+        // One job at a time, with a few seeds each.
         ['--capacity', '0.5', '--batch', '4'],
       ),
       cwd: root,

@@ -155,7 +155,7 @@ suite('a design becomes a plan', function () {
     assert.equal(finished.length, 1);
     const [request] = fake.requests;
     assert.equal(fake.requests.length, 1);
-    // How the library hands over a key; a proxy must take it as well.
+    // How the library passes a key; a proxy must accept it as well.
     assert.equal(request?.headers['authorization'], keyDigest(dummyKey));
     assert.deepEqual(request?.body.tool_choice, { type: 'tool', name: 'submit_plan' });
     assert.ok(JSON.stringify(request?.body.messages).includes('four hundred and ten'));
@@ -307,7 +307,7 @@ suite('a design becomes a plan', function () {
       claude = (await ensureAgents()).claude;
     });
 
-    /** The login is Claude Code's: here a key that only the agent is given. */
+    /** The login is Claude Code's; here, it is a key that only the agent gets. */
     async function beginWithAgent(steps: Step[]): Promise<Project> {
       fake.setScript({
         conversations: [{ name: 'plan', match: { prompt: 'You plan work' }, steps }],
@@ -334,7 +334,7 @@ suite('a design becomes a plan', function () {
       const offered = fake.requests.flatMap(({ body }) =>
         ((body?.tools ?? []) as { name: string }[]).map(({ name }) => name),
       );
-      // The placeholder is a name that the program reserves; it does nothing.
+      // The placeholder is a name that the program reserves, and does nothing.
       const harmless = ['Read', 'Glob', 'Grep', 'DeferredToolPlaceholder', 'StructuredOutput'];
       assert.ok(offered.includes('StructuredOutput'));
       assert.deepEqual(

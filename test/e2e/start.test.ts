@@ -82,7 +82,7 @@ suite('the start of a command', function () {
     };
     await here.expect(0, ['status'], { env });
     const first = kept();
-    // Few large files: each costs more to open than most of them to run.
+    // A few large files, because opening a file costs more than running most of them.
     assert.ok(first.size >= 3 && first.size <= 12, [...first.keys()].join(' '));
     await here.expect(0, ['status'], { env });
     assert.deepEqual(kept(), first, 'a known command keeps nothing more');

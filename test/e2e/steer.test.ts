@@ -13,7 +13,7 @@ import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { soakTest } from '../tier.ts';
 
-/** Starts, prints that, and waits for its own barrier. */
+/** Starts, reports this, and waits for its own barrier. */
 const waits = `
 cat > "../../prompt-$id-$attempt"
 touch "../../began-$id-$attempt"

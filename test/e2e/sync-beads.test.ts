@@ -1,4 +1,4 @@
-// `drover sync beads`, once and watching, on files of the real program and beside a real run.
+// `drover sync beads`, once and in watch mode, on files of the real program and during a real run.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -91,10 +91,10 @@ suite('e2e: drover sync beads', function () {
       const issues = issuesOf(here);
       return ['a', 'c'].every((id) => issues.get(id)?.['assignee'] === 'drover');
     });
-    // Found by an agent during the run.
+    // An agent found it during the run.
     const edge = { issue_id: 'd', depends_on_id: 'a', type: 'discovered-from' };
     appendFileSync(fileOf(here), issue('d', { dependencies: [edge] }));
-    // Deleted while its agent runs: the agent is stopped, which makes room for the new one.
+    // Deleted while its agent runs: the agent is stopped, which frees a worker for the new one.
     const text = readFileSync(fileOf(here), 'utf8');
     writeFileSync(
       fileOf(here),
@@ -128,7 +128,7 @@ suite('e2e: drover sync beads', function () {
 
   test('eight agents that all change the committed file land at once, and each issue is closed by its landing', async () => {
     const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-    // Each closes its own issue, notes one that it has found, and commits the file.
+    // Each closes its own issue, records one that it found, and commits the file.
     const found = issue('found-$id', {
       status: 'deferred',
       dependencies: [{ issue_id: 'found-$id', depends_on_id: '$id', type: 'discovered-from' }],
@@ -150,7 +150,7 @@ git add -A; git commit -qm "$id"
     const watch = here.start(['sync', 'beads', '.', '--watch', '--json']);
     await watch.line((line) => line.startsWith('Watching'), 'stderr');
     const run = here.start(['run', '-w', '8']);
-    // The claims are written into the file of the checkout, which is never clean from now on.
+    // The claims are written into the checkout's file, which is never clean from then on.
     await eventually('all are claimed in Beads', () => {
       const issues = issuesOf(here);
       return ids.every((id) => issues.get(id)?.['assignee'] === 'drover');
@@ -158,7 +158,7 @@ git add -A; git commit -qm "$id"
     appendFileSync(fileOf(here), issue('by-hand', { status: 'deferred' }));
     barrier.open(8);
     const ended = await run.ended;
-    // The finding is deferred, so it is left to a person.
+    // The found issue is deferred, so it is left to a person.
     assert.equal(ended.code, 2, ended.stdout + ended.stderr);
     barrier.close();
     await eventually('all are closed in Beads by their landings', () => {
@@ -176,7 +176,7 @@ git add -A; git commit -qm "$id"
     for (const id of ids) {
       const task = tasks.find((one) => one.id === id);
       assert.deepEqual([task?.status, task?.attempts], ['completed', 0], id);
-      // The reason of the agent is in a line that may arrive only after the landing was written.
+      // The agent's reason is in a line that may arrive only after the landing was written.
       const reason = String(issues.get(id)?.['close_reason']).replace(/: I did it$/u, '');
       assert.equal(reason, `Landed as ${task?.landed_sha}`);
       assert.ok(issues.has(`found-${id}`));

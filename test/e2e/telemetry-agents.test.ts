@@ -1,5 +1,5 @@
-// One trace from the epic to the call of the model: the real Claude Code and Codex send their own spans below Drover's, and a
-// backend that is killed while it sends leaves no gap.
+// One trace from the epic to the model call: the real Claude Code and Codex send their own spans
+// below Drover's, and a backend that is killed while it sends leaves no gap.
 
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ suite('the telemetry of a real Claude Code', function () {
       env: { ...claudeEnvironment(real.claude, real.fake), DROVER_OTEL_ENDPOINT: receiver.url },
       settings: '[telemetry]\nenabled = true\nagents = true\n',
     });
-    // Drover's requests are accepted, and never answered: each kill happens in mid-export.
+    // Drover's requests are accepted but never answered, so each kill happens during an export.
     receiver.answer = (response, post) => {
       if (!post.body.includes(drovers)) response.end('{}');
     };
@@ -68,7 +68,7 @@ suite('the telemetry of a real Claude Code', function () {
     );
     const all = [...arrived().values()];
     assert.deepEqual(sorted(all.filter(isOwn)), sorted(own));
-    // However often it was sent: the same id has the same content.
+    // The same id always has the same content, however often it was sent.
     for (const span of receivedSpans(receiver.received).filter(isOwn))
       assert.deepEqual(span, arrived().get(`${span.traceId}/${span.spanId}`));
     assert.equal(new Set(all.map(({ traceId }) => traceId)).size, 1);

@@ -1,5 +1,5 @@
 // A real Prometheus reads the output of `drover metrics`, answers every query of the dashboard from
-// it, and raises the alarms.
+// it, and raises the alerts.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { beginPlan } from './support/plan.ts';
 import { alertsFile, type Ask, fires, usePrometheus } from './support/prometheus.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-/** One attempt of the second task fails, so that there is a series of every metric. */
+/** One attempt of the second task fails, so that every metric has a series. */
 const agent = `
 cat > /dev/null
 [ "$attempt" = 1 ] && [ "$id" = two ] && exit 1
@@ -30,7 +30,7 @@ echo "work of $id" > "$id.txt"
 interface Cause {
   readonly alert: string;
   readonly series: string;
-  /** Samples in promtool's format, one a minute. */
+  /** Samples in promtool's format, one per minute. */
   readonly values: string;
   /** Other series that the rule reads. */
   readonly beside?: string;

@@ -1,4 +1,4 @@
-// Issues of the fake GitHub in the form of its answers.
+// Issues of the fake GitHub in the format of its answers.
 
 export interface FakeIssue {
   readonly slug: string;
@@ -18,7 +18,7 @@ export interface FakeIssue {
 
 interface Place {
   readonly base: string;
-  /** Whether the release knows sub-issues and dependencies. */
+  /** Whether the release supports sub-issues and dependencies. */
   readonly relations: boolean;
 }
 
@@ -36,7 +36,7 @@ export function blockersOf(issue: FakeIssue, all: readonly FakeIssue[]): readonl
   return all.filter((one) => issue.blockedBy?.includes(nameOf(one)) === true);
 }
 
-/** An own server leaves out fields that its release does not know. */
+/** A GitHub Enterprise server omits fields that its release does not support. */
 export function issueBody(
   issue: FakeIssue,
   all: readonly FakeIssue[],

@@ -1,5 +1,5 @@
-// An own server of GitHub in memory: as much of its REST interface as Drover asks for. Every request
-// and every answer is checked against GitHub's published description.
+// An in-memory GitHub server with the part of the REST API that Drover uses. Every request and
+// every answer is checked against GitHub's published description.
 
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -17,29 +17,29 @@ import { PublishedSchema, type Release } from './published-schema.ts';
 
 export interface FakeGithub extends PullState, RepositoryState {
   readonly git: GitBackend;
-  /** Has a trailing slash; a remote of the server starts with it. */
+  /** Has a trailing slash; a remote on the server starts with it. */
   readonly url: string;
   readonly issues: FakeIssue[];
   readonly comments: FakeComment[];
   /** A renamed repository: old slug → new one. */
   readonly moved: Map<string, string>;
-  /** Its pull requests and its git repository go with it. */
+  /** Its pull requests and its git repository are renamed with it. */
   rename(slug: string, to: string): void;
-  /** Answered to the next request instead of its answer. */
+  /** Sent in response to the next request instead of its usual answer. */
   readonly next: Refused[];
   /** Maps the end of a path to its answer. */
   readonly refused: Map<string, Refused>;
-  /** Words of a GraphQL query → the answer to it. */
+  /** Maps part of a GraphQL query to its answer. */
   readonly failingQueries: [string, { body: object; headers?: Record<string, string> }][];
   readonly requests: string[];
-  /** Those that count against the hourly limit: all but the ones answered with status 304. */
+  /** The requests that count toward the hourly limit: all except those answered with status 304. */
   readonly counted: string[];
   readonly authorizations: Set<string>;
-  /** Permissions that the requests need of a token. */
+  /** Permissions that the requests require from a token. */
   readonly needed: Set<string>;
-  /** Token of another person → login. */
+  /** Maps another person's token to the login. */
   readonly people: Map<string, string>;
-  /** Requests that the description does not allow. A test that uses the fake ends with none. */
+  /** Requests that the description does not allow. A test that uses the fake must end with none. */
   readonly faults: string[];
   close(): Promise<void>;
 }
@@ -170,7 +170,7 @@ export async function startFakeGithub({
     if (ofPull !== null) return { ...ofPull, headers: {} };
     const asIs = { base: fake.url, relations, state: fake };
     if (written === null) return route({ url, ...asIs });
-    // The issue as it is now.
+    // The issue in its current state.
     const own = new URL(url.href.replace(/\/assignees$/u, ''));
     return { ...route({ url: own, ...asIs }), status: written.status };
   };

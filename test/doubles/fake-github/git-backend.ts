@@ -11,7 +11,7 @@ const environment = { PATH: process.env['PATH'], HOME: tmpdir(), GIT_CONFIG_NOSY
 
 export class GitBackend {
   readonly #folder = mkdtempSync(join(tmpdir(), 'fake-github-'));
-  /** Branch → the commits that were pushed to it, in order. */
+  /** Maps a branch to the commits that were pushed to it, in order. */
   readonly pushes: string[] = [];
 
   /** The folder, for a test that must not wait for the fake's own process. */
@@ -51,7 +51,7 @@ export class GitBackend {
     }
   }
 
-  /** A commit of a person on a branch, with one more file. */
+  /** Commits on a branch as a person, with one additional file. */
   commit(slug: string, branch: string, file: string, text: string): string {
     const parent = this.tip(slug, branch);
     const index = join(this.#folder, 'index');
@@ -73,7 +73,7 @@ export class GitBackend {
     return made;
   }
 
-  /** Merges as the button of the page does; resolves with the commit on the base. */
+  /** Merges like the button on the page; resolves with the commit on the base. */
   merge(slug: string, base: string, head: string, how: 'merge' | 'squash' | 'rebase'): string {
     const tip = this.tip(slug, base) ?? '';
     if (how === 'rebase') return this.#rebase(slug, base, tip, head);
@@ -88,7 +88,7 @@ export class GitBackend {
     const path = ['rev-list', '--reverse', '--no-merges', `${tip}..${head}`];
     let made = tip;
     for (const commit of this.git(slug, ...path).split('\n')) {
-      // The change of the commit alone, on top of what there is.
+      // Applies only the commit's own change, on top of the current state.
       const parent = ['-p', `${commit}^`];
       const ours = this.git(slug, 'commit-tree', `${made}^{tree}`, ...parent, '-m', 'ours');
       const [tree = ''] = this.git(slug, 'merge-tree', '--write-tree', ours, commit).split('\n');
@@ -106,7 +106,7 @@ export class GitBackend {
     return this.git(slug, 'commit-tree', tree, '-p', tip, '-p', head, '-m', 'Merge group');
   }
 
-  /** As a CGI program is served. */
+  /** Runs it as a CGI program. */
   async serve(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void> {
     const url = new URL(request.url ?? '', 'http://localhost');
     const isPush = url.pathname.endsWith('git-receive-pack') && request.method === 'POST';
@@ -126,7 +126,7 @@ export class GitBackend {
         REMOTE_USER: 'person',
       },
     });
-    // A program that ends without reading closes its pipe.
+    // A program that exits without reading closes its pipe.
     child.stdin.on('error', () => undefined);
     child.stdin.end(body);
     const chunks: Buffer[] = [];

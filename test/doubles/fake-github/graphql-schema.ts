@@ -1,4 +1,4 @@
-// GitHub's published GraphQL schema, as a check of the queries that the fake is asked.
+// GitHub's published GraphQL schema, which checks the queries sent to the fake.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// What the fake GitHub lets a client write to issues: comments, labels, assignees, and their state.
+// Changes to issues that the fake GitHub supports: comments, labels, assignees, and state.
 
 import type { FakeIssue } from './bodies.ts';
 import type { PublishedSchema } from './published-schema.ts';
@@ -12,7 +12,7 @@ export interface FakeComment {
   body: string;
 }
 
-/** Whose token it is. */
+/** The owner of the token. */
 export const ownLogin = 'drover';
 
 export class IssueWrites {
@@ -25,7 +25,7 @@ export class IssueWrites {
     this.#issues = issues;
   }
 
-  /** Returns null if it is about something else. */
+  /** Returns null if the request concerns something else. */
   answer(asked: Asked): PullAnswer | null {
     const { method, slug, rest } = asked;
     const [, id] = /^issues\/comments\/(\d+)$/u.exec(rest) ?? [];
@@ -64,7 +64,7 @@ export class IssueWrites {
     return { status: 200, body };
   }
 
-  /** GitHub makes a label that it does not know. */
+  /** GitHub creates a label that does not exist. */
   #labels({ method, body }: Asked, at: number, gone: string | null): PullAnswer | null {
     const issue = this.#issues[at];
     if (issue === undefined || method === 'GET') return null;

@@ -6,9 +6,12 @@ import type { FakePull, PullState } from './pulls.ts';
 import { queryErrors } from './rights.ts';
 
 export interface MergeState {
-  /** Commit that the next merge of the queue makes for a pull request; its checks are the group's. */
+  /**
+   * The commit that the merge queue's next merge creates for a pull request; its checks belong to
+   * the group.
+   */
   readonly queue: FakeEntry[];
-  /** Each request that was taken: `auto 41`, `queue 41`, `merge 41`. */
+  /** Each accepted request: `auto 41`, `queue 41`, `merge 41`. */
   readonly mergeRequests: string[];
   readonly removed: Map<number, string>;
 }
@@ -25,7 +28,7 @@ interface Parts {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Returns null if the query is about something else. */
+/** Returns null if the query concerns something else. */
 export function mergingAnswer(parts: Parts, query: string, variables: Variables): object | null {
   const pull = parts.state.pulls.find(({ number }) => variables['id'] === `PR_${number}`);
   if (pull === undefined) return null;
@@ -83,7 +86,7 @@ function mergeNow(parts: Parts, pull: FakePull, { head, method }: Variables): ob
   return taken('mergePullRequest', pull);
 }
 
-/** As REST shows it on a pull request. */
+/** As the REST API shows it on a pull request. */
 export function autoMergeBody(schema: PublishedSchema): object {
   const enabled_by = schema.sample('simple-user');
   return { enabled_by, merge_method: 'merge', commit_title: 'Merge', commit_message: '' };
@@ -113,13 +116,13 @@ export function leaveDeletedBases({ state, git }: Parts, slug: string): void {
 
 const notAllowed = 'Merge method merge commits are not allowed on this repository';
 
-/** The branch of an epic has merge commits, and none that is signed. */
+/** An epic's branch has merge commits, and none of them is signed. */
 function needsSquash({ state }: Parts): boolean {
   const rules = ['required_linear_history', 'required_signatures'];
   return state.rules.some(({ type }) => rules.includes(type));
 }
 
-/** What the rules of the base still need; null if nothing. */
+/** The unmet requirements of the base's rules; null if there are none. */
 function lacks({ state, git }: Parts, pull: FakePull): string | null {
   if (pull.isDraft) return 'it is a draft';
   const checks = state.checks.get(git.tip(pull.slug, pull.head) ?? '') ?? [];

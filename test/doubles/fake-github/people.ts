@@ -1,4 +1,5 @@
-// What people and checks do on the fake GitHub through its own interface: `octokit` speaks for them.
+// The actions of people and checks on the fake GitHub, through its own interface: `octokit` acts
+// for them.
 
 import type { PullAnswer, PullState } from './pulls.ts';
 import type { PublishedSchema } from './published-schema.ts';
@@ -16,7 +17,7 @@ interface Parts {
   readonly schema: PublishedSchema;
 }
 
-/** Null if it is about something else. */
+/** Null if the request concerns something else. */
 export function answerToPerson(parts: Parts, said: Said): PullAnswer | null {
   const { state } = parts;
   if (said.method !== 'POST') return null;
@@ -70,7 +71,7 @@ function addComment({ state, schema }: Parts, { body, login }: Said): PullAnswer
   return { status: 201, body: schema.sample('pull-request-review-comment') };
 }
 
-/** The one mutation of a person that is used; null if it is another query. */
+/** The only mutation that a person uses; null for any other query. */
 export function resolvedThread(
   { threads }: PullState,
   query: string,

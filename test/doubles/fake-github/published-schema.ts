@@ -1,5 +1,5 @@
-// GitHub's published OpenAPI description, as a check of requests to the fake and of its answers: a
-// fake that differs from the real interface proves nothing.
+// GitHub's published OpenAPI description, which checks requests to the fake and its answers: a fake
+// that differs from the real interface proves nothing.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -29,21 +29,21 @@ interface Description {
   };
 }
 
-/** Answers that any path may give: not signed in, not allowed, too often. */
+/** Answers that any path can give: not signed in, not allowed, too many requests. */
 const ofTheHost: ReadonlySet<number> = new Set([301, 304, 307, 401, 403, 404, 429]);
 
-/** `api.github.com`, or a version of an own server such as `ghes-3.17`. */
+/** `api.github.com`, or a GitHub Enterprise version such as `ghes-3.17`. */
 export type Release = 'api.github.com' | 'ghes-3.16' | 'ghes-3.17' | 'ghes-3.18' | 'ghes-3.19';
 
 export class PublishedSchema {
   readonly #description: Description;
   readonly #ajv: Ajv.default;
-  /** Tests ask for the same few again and again. */
+  /** Tests request the same few repeatedly. */
   readonly #paths = new Map<string, string | null>();
 
   constructor(release: Release) {
     const require = createRequire(new URL('../../forge/schemas/package.json', import.meta.url));
-    // Later packages leave out the servers that GitHub no longer supports.
+    // Later packages omit the servers that GitHub no longer supports.
     const name = release === 'ghes-3.16' ? '@octokit/openapi-ghes-3.16' : '@octokit/openapi';
     const file = require.resolve(`${name}/generated/${release}.json`);
     this.#description = JSON.parse(readFileSync(file, 'utf8'), withNull) as Description;
@@ -74,11 +74,11 @@ export class PublishedSchema {
         this.#description.paths[path]?.[method.toLowerCase()] !== undefined
       );
     });
-    // A literal part is closer than a parameter.
+    // A literal part matches better than a parameter.
     return found.toSorted((a, b) => a.split('{').length - b.split('{').length)[0] ?? null;
   }
 
-  /** The faults of a request by the description; empty if there are none. */
+  /** The violations of a request according to the description; empty if there are none. */
   faultsOfRequest(method: string, url: URL): readonly string[] {
     const path = this.pathOf(method, url.pathname);
     if (path === null) return [`${method} ${url.pathname} does not exist`];
@@ -207,7 +207,7 @@ function pointer(text: string): string {
   return encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
-/** OpenAPI 3.0 says `nullable`, JSON Schema a second type. */
+/** OpenAPI 3.0 uses `nullable`, and JSON Schema uses a second type. */
 function withNull(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('nullable' in value)) return value;
   const { nullable, ...rest } = value as Record<string, unknown>;

@@ -17,7 +17,9 @@ export interface FakePull {
   isDraft: boolean;
   state: 'open' | 'closed';
   mergeCommit: string | null;
-  /** The head when it was merged or closed: the branch may be gone by then. */
+  /**
+   * The head at the time of the merge or closing, because the branch may have been deleted since.
+   */
   lastHead: string | null;
   isMergeable: boolean | null;
   /** GitHub merges it as soon as the rules allow it. */
@@ -68,13 +70,13 @@ export interface FakeReview {
 
 export interface PullState extends RuleState, MergeState {
   readonly pulls: FakePull[];
-  /** Commit → its checks. */
+  /** Maps a commit to its checks. */
   readonly checks: Map<string, readonly FakeCheck[]>;
   /** Jobs that were asked to run again. */
   readonly reruns: number[];
   readonly threads: FakeThread[];
   readonly reviews: FakeReview[];
-  /** User → permission; everyone else may read. */
+  /** Maps a user to a permission; everyone else may read. */
   readonly permissions: Map<string, 'admin' | 'write' | 'read'>;
 }
 
@@ -133,14 +135,14 @@ export class FakePulls {
   readonly #git: GitBackend;
   readonly #user: () => string;
 
-  /** `user`: whose token it is. */
+  /** `user` is the owner of the token. */
   constructor(schema: PublishedSchema, git: GitBackend, user: () => string) {
     this.#user = user;
     this.#schema = schema;
     this.#git = git;
   }
 
-  /** Returns null if it is about something else. */
+  /** Returns null if the request concerns something else. */
   answer(asked: Asked): PullAnswer | null {
     const { method, rest, slug } = asked;
     if (rest === 'pulls') return method === 'POST' ? this.#open(asked) : this.#list(asked);
@@ -275,7 +277,7 @@ export class FakePulls {
     leaveDeletedBases({ state: this.state, git: this.#git }, slug);
   }
 
-  /** The answers to the few queries; the schema has checked them before. */
+  /** The answers to the few queries, which the schema has already checked. */
   graphql(query: string, variables: Readonly<Record<string, unknown>>): object {
     const parts = { state: this.state, git: this.#git };
     return mergingAnswer(parts, query, variables) ?? { data: this.#node(query, variables) };

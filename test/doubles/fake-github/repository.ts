@@ -1,4 +1,4 @@
-// What the fake GitHub tells of the repository, of the user and of itself.
+// The information that the fake GitHub returns about the repository, the user and itself.
 
 import { ownLogin } from './issue-writes.ts';
 import type { PullAnswer } from './pulls.ts';
@@ -6,7 +6,7 @@ import type { PublishedSchema, Release } from './published-schema.ts';
 
 export interface RepositoryState {
   readonly repository: {
-    /** Whose token it is. */
+    /** The owner of the token. */
     user: string;
     isArchived: boolean;
     mayPush: boolean;
@@ -21,7 +21,7 @@ export const freshRepository = (): RepositoryState['repository'] => ({
   methods: ['merge', 'squash', 'rebase'],
 });
 
-/** Null if the path is about something else. */
+/** Null if the path concerns something else. */
 export function answerAbout(
   pathname: string,
   { repository }: RepositoryState,

@@ -1,4 +1,4 @@
-// Review comments and reviews of the fake GitHub as REST lists them.
+// Review comments and reviews of the fake GitHub, as the REST API lists them.
 
 import type { PublishedSchema } from './published-schema.ts';
 import type { PullAnswer, PullState } from './pulls.ts';
@@ -11,7 +11,7 @@ export function threadsOn(
   return threads.filter(({ pull }) => pull === undefined || pull === number);
 }
 
-/** Returns null if the path is about something else. */
+/** Returns null if the path concerns something else. */
 export function reviewList(
   state: Pick<PullState, 'threads' | 'reviews'>,
   schema: PublishedSchema,

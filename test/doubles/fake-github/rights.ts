@@ -1,17 +1,18 @@
-// What a token of each kind may do on the fake GitHub: the permissions that GitHub's documentation
-// names for each request.
+// The permissions of each kind of token on the fake GitHub, as GitHub's documentation names them
+// for each request.
 
 import type { Refused } from './fake-github.ts';
 
 /**
- * `classic`: with scopes, of a person who may write. `fine_grained`: all that GitHub offers for one,
- * which leaves out check runs. `read_only`: the same, but nothing may be written.
+ * `classic`: with scopes, for a person with write access. `fine_grained`: all permissions that
+ * GitHub offers for such a token, which exclude check runs. `read_only`: the same without write
+ * permissions.
  */
 export type TokenKind = 'classic' | 'fine_grained' | 'read_only';
 
 const notByToken = 'Resource not accessible by personal access token';
 
-/** The first that matches counts; what matches none needs no more than to see the repository. */
+/** The first match counts; a request without a match only needs access to the repository. */
 const permissions: readonly (readonly [RegExp, string])[] = [
   [/\/git-receive-pack$/u, 'contents=write'],
   [/\/git-upload-pack$/u, 'contents=read'],
@@ -26,7 +27,7 @@ const permissions: readonly (readonly [RegExp, string])[] = [
   [/^\w+ .*\/issues\//u, 'issues=write'],
 ];
 
-/** A request as `GET /repos/o/r/pulls`; of GraphQL, the query. */
+/** A request such as `GET /repos/o/r/pulls`; for GraphQL, the query. */
 export function permissionFor(request: string): string {
   if (/^mutation[^]*(?:mergePull|AutoMerge|enqueuePull)/u.test(request)) return 'contents=write';
   if (request.startsWith('mutation')) return 'pull_requests=write';
@@ -37,7 +38,7 @@ export function permissionFor(request: string): string {
   return permissions.find(([path]) => path.test(request))?.[1] ?? 'metadata=read';
 }
 
-/** Null if such a token may ask this. */
+/** Null if such a token may send this request. */
 export function refusalOf(kind: TokenKind, request: string): Refused | null {
   const needs = permissionFor(request);
   if (mayDo(kind, needs)) return null;

@@ -1,4 +1,4 @@
-// The rules of the fake GitHub's branches: rulesets, and the older protection of the base.
+// The rules of the fake GitHub's branches: rulesets, and the older branch protection of the base.
 
 import type { GitBackend } from './git-backend.ts';
 import type { PublishedSchema } from './published-schema.ts';
@@ -8,7 +8,7 @@ export interface FakeRule {
   readonly parameters?: object;
 }
 
-/** The older protection: REST sends a summary of it, and GraphQL the rest. */
+/** The older protection: REST returns a summary of it, and GraphQL the rest. */
 export interface FakeProtection {
   readonly approvals?: number;
   readonly checks?: readonly string[];
@@ -18,14 +18,14 @@ export interface FakeProtection {
 }
 
 export interface RuleState {
-  /** Names of checks that the base needs. */
+  /** Names of checks that the base requires. */
   readonly required: string[];
-  /** Further rules that are in force for every branch. */
+  /** Additional rules that apply to every branch. */
   readonly rules: FakeRule[];
   readonly base: { protection: FakeProtection | null };
 }
 
-/** A rule for pull requests as a ruleset has it. */
+/** A rule for pull requests, as in a ruleset. */
 export function reviewRule(approvals: number, more: object = {}): FakeRule {
   const parameters = {
     dismiss_stale_reviews_on_push: false,
@@ -51,7 +51,7 @@ export function queueRule(): FakeRule {
   return { type: 'merge_queue', parameters };
 }
 
-/** All rules that are in force for a branch. */
+/** All rules that apply to a branch. */
 export function rulesInForce({ required, rules }: RuleState): readonly FakeRule[] {
   const checks = required.map((context) => ({ context }));
   const rule = {

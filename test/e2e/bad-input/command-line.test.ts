@@ -1,4 +1,4 @@
-// Wrong use of the command line: exit code 64, the word that is wrong, and a suggestion.
+// Invalid command lines: exit code 64, the invalid argument, and a suggestion.
 
 import { tableHere, type Row } from './support/check.ts';
 

@@ -1,4 +1,4 @@
-// Settings that cannot be: nothing starts before each of them is named with its place.
+// Invalid settings: nothing starts, and each invalid setting is named with its location.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -69,7 +69,7 @@ const files: readonly Row[] = [
   },
 ];
 
-/** A warning is not a refusal: the run does its work and prints it on standard error. */
+/** A warning is not a refusal: the run does its work and prints the warning on standard error. */
 function warned(title: string, text: string, ...words: Row['words']): Row {
   return {
     title,

@@ -11,7 +11,7 @@ import type { Place } from './support/place.ts';
 
 const demo = { env: { DROVER_AGENT_TYPE: 'demo' } };
 
-/** Commands that read, write and start a backend all say the same. */
+/** Commands that read, write and start a backend all report the same. */
 function broken(
   title: string,
   prepare: NonNullable<Row['prepare']>,
@@ -92,7 +92,7 @@ const damaged: readonly Row[] = [
     prepare: (place) => {
       mkdirSync(join(place.root, '.drover'));
       writeFileSync(place.database, 'mine\n'.repeat(1_000));
-      // Init's additions for git are not changes of the user's own files.
+      // Init's additions for git are not changes to the user's own files.
       writeFileSync(join(place.root, '.drover.toml'), '# mine\n');
       mkdirSync(join(place.root, '.git', 'info'), { recursive: true });
       writeFileSync(join(place.root, '.git', 'info', 'exclude'), '/.drover/\n');
@@ -104,7 +104,7 @@ const damaged: readonly Row[] = [
   },
 ];
 
-/** Runs as a user whom permissions bind; root is not tested. */
+/** Runs as a user to whom permissions apply; root is not tested. */
 function bound(
   title: string,
   prepare: (place: Place) => void,
@@ -203,7 +203,7 @@ const full: readonly Row[] = [['add', 'Greet'], ['import', '../many.jsonl'], ['r
   }),
 );
 
-/** Another writer that does not end: a connection of this test. */
+/** Another writer that does not finish: a connection of this test. */
 function held(place: Place): () => void {
   const database = new DatabaseSync(place.database);
   database.exec('begin exclusive');
@@ -221,7 +221,7 @@ const locked: readonly Row[] = [
   },
 ];
 
-// Only here a small disk can be made in a moment.
+// A small disk can be created quickly only here.
 const disks = process.platform === 'linux' ? full : [];
 
 table('damaged databases', shareOf(damaged), check);

@@ -1,4 +1,5 @@
-// Bad programs: the run ends by its exit code, says why, and nothing of them is left.
+// Misbehaving programs: the run ends with its exit code, reports the reason, and leaves nothing of
+// them behind.
 
 import { checkEnding, type EndingRow } from './support/ending.ts';
 import { table } from './support/lanes.ts';
@@ -6,11 +7,11 @@ import { sized } from '../../tier.ts';
 
 const megabyte = 1024 * 1024;
 
-/** A backend reads 64 MB of it in a second of CPU. */
+/** A backend reads 64 MB of it in a second of CPU time. */
 const flood = sized(384, 1024) * megabyte;
 
 /**
- * Raw output is emptied while the agent is stopped; until then it continues, and a disk is fast.
+ * Raw output is emptied while the agent is suspended; until then it continues, and a disk is fast.
  */
 const floodOnDiskMax = (flood / 4) * 3;
 
@@ -19,10 +20,10 @@ const gateFlood = sized(128, 256) * megabyte;
 /** Far more than is read at once, and than Drover keeps. */
 const endlessLine = sized(64, 1024) * megabyte;
 
-/** Another row of the gate has the same promise, and more. */
+/** Another row of the gate makes the same promise, and more. */
 const forSoak = (row: EndingRow): readonly EndingRow[] => sized([], [row]);
 
-/** Ends well: one file is written. */
+/** Succeeds and writes one file. */
 const good = 'cat > /dev/null; echo bonjour > hello.txt';
 
 const agents: readonly EndingRow[] = [
@@ -36,7 +37,7 @@ const agents: readonly EndingRow[] = [
     diskBytesMax: floodOnDiskMax,
   },
   {
-    // The row above shows that the disk is kept; here one line must not fill the memory.
+    // The row above shows that disk use is bounded; here, one line must not fill the memory.
     title: `an agent that floods ${endlessLine / megabyte} MB without a line end on standard error`,
     agent: `${good}; head -c ${endlessLine} /dev/zero | tr '\\0' x >&2; exit 3`,
     toml: 'max_output_size = "1MB"',

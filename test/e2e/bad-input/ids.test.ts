@@ -5,7 +5,7 @@ import type { Place } from './support/place.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One story with the id, imported. */
+/** Imports one story with the id. */
 function imported(id: string, words: Row['words']): Row {
   return {
     title: `import of the id ${JSON.stringify(id).slice(0, 40)}`,
@@ -36,7 +36,7 @@ const unsafe: readonly Row[] = [
   imported('epic', ['epic', "reserved for Drover's own branches"]),
 ];
 
-/** A command that is given an id that nothing has. */
+/** A command with an id that does not exist. */
 function unknown(args: readonly string[], words: Row['words'] = []): Row {
   return {
     title: `${args.join(' ')}: nothing has this id`,
@@ -64,7 +64,7 @@ const unknownIds: readonly Row[] = [
   unknown(['status', '--epic', 'NOWHERE']),
 ];
 
-/** The requests that a backend handles: the first one starts it. */
+/** The requests that a backend handles; the first one starts it. */
 const unknownToBackends: readonly Row[] = [
   unknown(['pause', 'NOWHERE']),
   unknown(['run', '--epic', 'NOWHERE']),

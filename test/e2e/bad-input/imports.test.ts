@@ -1,4 +1,4 @@
-// Files that cannot be imported: all or nothing, every bad line with its number.
+// Files that cannot be imported: all or nothing, and every invalid line with its number.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -75,7 +75,7 @@ function checkBadFile(answer: Readonly<Record<string, unknown>>): void {
   assert.deepEqual(answer['imported'], { epics: 0, tasks: 0 });
 }
 
-/** Import of a file with this content. */
+/** Imports a file with this content. */
 function file(
   title: string,
   content: string | Buffer,

@@ -46,7 +46,7 @@ const wishes: readonly Row[] = [
   run('--land review without an epic', ['--land', 'review'], ['--land review', '--epic'], {}),
 ];
 
-/** git as a script that says something else, first on PATH. */
+/** A script named git that prints something else, first on PATH. */
 function otherGit(place: Place, script: string | null): NodeJS.ProcessEnv {
   const bin = join(place.folder, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -58,7 +58,7 @@ function otherGit(place: Place, script: string | null): NodeJS.ProcessEnv {
   return { PATH: script === null ? bin : `${bin}:${process.env['PATH'] ?? ''}` };
 }
 
-/** Commands that need git, with one that is wrong. */
+/** Commands that need git, with a wrong git. */
 function withGit(title: string, script: string | null, words: Row['words']): readonly Row[] {
   const prepare = (place: Place): void => void otherGit(place, script);
   const call = (place: Place): { env: Record<string, string> } => {

@@ -1,4 +1,4 @@
-// Commands to tasks, epics and questions whose state does not allow them.
+// Commands on tasks, epics and questions whose state does not allow them.
 
 import { tableHere, type Row } from './support/check.ts';
 

@@ -1,4 +1,4 @@
-// Adding and changing tasks and epics with values that cannot be.
+// Adding and changing tasks and epics with invalid values.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ const places: readonly Row[] = [
   refused('cycle', ['add', 'Greet', '-P', 'A', '--blocked-by', 'C'], /C → B → A|A → .*C → B/),
 ];
 
-/** A description from a file that the row makes. */
+/** A description from a file that the row creates. */
 function fromFile(
   title: string,
   make: (file: string, place: Place) => void,

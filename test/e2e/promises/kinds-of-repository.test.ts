@@ -1,4 +1,4 @@
-// Work lands in repositories of every kind, and their peculiarities stay unchanged.
+// Work lands in repositories of every kind, and their special features stay unchanged.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -19,7 +19,7 @@ interface Kind {
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: string;
   readonly agent?: string;
-  /** Makes the repository one of this kind. */
+  /** Turns the repository into one of this kind. */
   make(here: Project): void;
   /** After work has landed. */
   check(here: Project): void;

@@ -1,5 +1,5 @@
-// Scripts and people rely on these names: fields of --json, exit codes, settings and refs. More may
-// come; none goes. `UPDATE_GOLDEN=1` adds new ones to the list.
+// Scripts and people rely on these names: fields of --json, exit codes, settings and refs. Names
+// may be added, but not removed. `UPDATE_GOLDEN=1` adds new ones to the list.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   add: ['add', 'One more'],
 };
 
-/** Paths of every field, without those below names that are ids. */
+/** Paths of all fields, except those below names that are ids. */
 function fieldsOf(value: unknown, path = ''): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((each) => fieldsOf(each, `${path}[]`));
   if (value === null || typeof value !== 'object') return [];

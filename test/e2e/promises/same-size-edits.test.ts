@@ -1,6 +1,6 @@
-// An edit of the same size, made in the second in which git last wrote the index, is one that git
-// finds only because its index is no newer than the file. Whatever Drover does, git still finds it.
-// A landing in the user's own checkout is in test/e2e/landing-checkout.test.ts.
+// Git detects an edit of the same size, made in the second in which it last wrote the index, only
+// because its index is not newer than the file. Whatever Drover does, git must still detect it.
+// test/e2e/landing-checkout.test.ts covers a landing in the user's own checkout.
 
 import assert from 'node:assert/strict';
 import { existsSync, utimesSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { useProjects } from '../support/suite-projects.ts';
 
 const files = { version: '1.2.3\n' };
 
-/** In the past, so that an index that is written again by then has a later time. */
+/** In the past, so that an index that is written again has a later time. */
 function edit(here: Project, folder: string): void {
   const index = here.gitIn(folder, 'rev-parse', '--path-format=absolute', '--git-path', 'index');
   const file = join(folder, 'version');
@@ -36,7 +36,7 @@ suite('promises: edits of the same size', function () {
 
   const begin = (options: object): Project => {
     const here = project({ files, ...options });
-    // The times that a test can set are then the only ones that git compares.
+    // Git then compares only the times that a test can set.
     here.git('config', 'core.trustctime', 'false');
     return here;
   };

@@ -1,5 +1,5 @@
-// The limits of Drover's protection in the milliseconds of a move: nothing is lost, and the state
-// is either whole again or reported with the commands that repair it.
+// The limits of Drover's protection during the milliseconds of a move: nothing is lost, and the
+// state is either intact again or reported with the commands that repair it.
 
 import assert from 'node:assert/strict';
 import { makeBarrier, writeAgent } from '../support/agent-scripts.ts';
@@ -17,7 +17,10 @@ echo "second of $id" > z.late
 
 const landed = { 'a.txt': 'first of t1\n', 'z.late': 'second of t1\n' };
 
-/** Runs the words whenever git writes a file of the second kind into the user's checkout, by a filter. */
+/**
+ * Runs the command whenever git writes a file of the second kind into the user's checkout, through
+ * a filter.
+ */
 function inTheMove(here: Project, words: string): void {
   const body = `if [ "$PWD" = "${here.root}" ]; then ${words}; fi; cat`;
   const filter = writeAgent(here.folder, `unset GIT_DIR GIT_INDEX_FILE; ${body}`, 'filter.sh');
@@ -34,7 +37,7 @@ const isWhole = (here: Project): boolean =>
   here.git('status', '--porcelain') === '' &&
   here.sh(here.root, 'test "$(git show main:z.late)" = "second of t1"') === 0;
 
-/** Drover makes it whole itself, or both `status` and `why` name the command that does. */
+/** Drover repairs it itself, or both `status` and `why` name the command that does. */
 async function isCuredOrTold(here: Project, expected: RegExp): Promise<void> {
   await here.drover(['run', '--target', 'main']);
   if (isWhole(here)) return;
@@ -105,7 +108,7 @@ suite('promises: reported limits', function () {
     barrier.open();
     await run.ended;
     barrier.close();
-    // The state that git leaves when the rebase had read the branch just before it moved.
+    // The state that git leaves if the rebase read the branch just before it moved.
     here.git('update-ref', 'refs/heads/main', 'refs/drover/land/main');
     here.git('rebase', '--abort');
     here.git('update-ref', '-m', 'rebase (abort): updating HEAD', 'refs/heads/main', before);

@@ -1,10 +1,14 @@
-// Agents for the kind `command`: small shell programs, and the files by which a test and they wait for each other.
+// Agents of the kind `command`: small shell programs, and the files through which they and a test
+// wait for each other.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Writes an agent of this body; `$DROVER_TASK_ID` and `$DROVER_ATTEMPT` are set, the prompt is on standard input. */
+/**
+ * Writes an agent with this body; `$DROVER_TASK_ID` and `$DROVER_ATTEMPT` are set, and the prompt
+ * is on standard input.
+ */
 export function writeAgent(folder: string, body: string, name = 'agent.sh'): string {
   const path = join(folder, name);
   writeFileSync(path, `#!/bin/sh\nset -eu\nid=$DROVER_TASK_ID\nattempt=$DROVER_ATTEMPT\n${body}\n`);
@@ -12,7 +16,7 @@ export function writeAgent(folder: string, body: string, name = 'agent.sh'): str
   return path;
 }
 
-/** The plainest agent: one file named after its task. */
+/** The simplest agent: writes one file named after its task. */
 export const writesOneFile = `
 cat > /dev/null
 echo "work of $id" > "$id.txt"
@@ -22,9 +26,9 @@ echo "wrote $id.txt"
 /** A barrier: a reader of a line waits until the test has written one. */
 export interface Barrier {
   readonly path: string;
-  /** Shell words that wait here. */
+  /** A shell command that waits here. */
   readonly wait: string;
-  /** Lets so many through. */
+  /** Lets this many through. */
   open(count?: number): void;
   close(): void;
 }
@@ -32,7 +36,8 @@ export interface Barrier {
 export function makeBarrier(folder: string, name: string): Barrier {
   const path = join(folder, name);
   execFileSync('mkfifo', [path]);
-  // Open for both: the test never waits for a reader, and its writes stay in the pipe.
+  // Opened for reading and writing, so that the test never waits for a reader and its writes stay
+  // in the pipe.
   const descriptor = openSync(path, 'r+');
   return {
     path,

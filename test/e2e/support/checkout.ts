@@ -21,7 +21,7 @@ function hashOf(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Facts about the given files and everything else of the user's; `target` may move. */
+/** Facts about the given files and everything else that belongs to the user; `target` may move. */
 export function checkoutFacts(
   project: Project,
   paths: readonly string[],

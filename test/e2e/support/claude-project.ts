@@ -24,7 +24,7 @@ export function claudeEnvironment(claude: string, fake: FakeModelApi): Record<st
 export interface RealClaude {
   /** Its program. */
   readonly claude: string;
-  /** For the running test; afterwards it checks that no other requests were made. */
+  /** Used by the running test; afterwards it checks that no other requests were made. */
   readonly fake: FakeModelApi;
 }
 
@@ -49,14 +49,17 @@ export async function startModelApi(): Promise<FakeModelApi> {
   return await startFakeModelApi();
 }
 
-/** The first prompt of a task. Other prompts name it too, as a blocker or a neighbour: but not as their own id. */
+/**
+ * The first prompt of a task. Other prompts also name the task, as a blocker or a neighbor, but not
+ * as their own id.
+ */
 export function conversation(id: string, steps: Step[]): Conversation {
   return { name: id, match: { prompt: `Task id: ${id} `, hasTools: true }, steps };
 }
 
 /**
- * The prompt of an interrupted session. It precedes the others: the first prompt is still in the
- * session.
+ * The prompt of an interrupted session. It takes precedence, because the first prompt is still in
+ * the session.
  */
 export function goesOn(id: string, steps: Step[]): Conversation {
   return {
@@ -75,7 +78,10 @@ export function says(text: string): Step {
   return { say: text, usage: { input: 1000, output: 50 } };
 }
 
-/** Every request was one that we know, with the dummy key and no other, and nothing in the script was left unmet. */
+/**
+ * Every request was an expected one with only the dummy key, and every expectation of the script
+ * was met.
+ */
 export function assertOnlyDummy(fake: FakeModelApi): void {
   assert.deepEqual(fake.failures, []);
   assert.deepEqual(

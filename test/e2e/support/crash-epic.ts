@@ -1,4 +1,5 @@
-// An epic of diamonds and chains whose agents leave a record of every execution, and the proof over it after crashes.
+// An epic of diamonds and chains whose agents record every execution, and the checks on that record
+// after crashes.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -7,8 +8,8 @@ import { firstParents, landedTasks } from './history.ts';
 import type { Project } from './project.ts';
 
 /**
- * Every line: the event, the task, and the time in nanoseconds. The time differs from task to task:
- * 20 to 200 ms. Restarted behind its own commit, it has nothing left to commit.
+ * Every line contains the event, the task, and the time in nanoseconds. The duration differs
+ * between tasks: 20 to 200 ms. If it restarts after its own commit, it has nothing left to commit.
  */
 export const recordedAgent = `
 cat > /dev/null
@@ -23,7 +24,10 @@ fi
 echo "end $id $(date +%s%N)" >> ../../executions
 `;
 
-/** The same over some time, with a token in every line that it writes, and some commits on the way. */
+/**
+ * The same over some time, with a token in every line that it writes, and several commits on the
+ * way.
+ */
 export const tokenAgent = `
 cat > /dev/null
 echo "begin $id $(date +%s%N)" >> ../../executions
@@ -46,8 +50,8 @@ export interface PlannedTask {
 }
 
 /**
- * Thirty tasks: three diamonds, each followed by a chain of three, the second joined to the first, and nine alone; or
- * the same several times.
+ * Thirty tasks: three diamonds, each followed by a chain of three, the second joined to the first,
+ * and nine independent tasks; or a multiple of this.
  */
 export function crashPlan(times = 1): readonly PlannedTask[] {
   const tasks: PlannedTask[] = [];
@@ -83,7 +87,10 @@ export function planText(tasks: readonly PlannedTask[]): string {
   return `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`;
 }
 
-/** Everything completed, landed exactly once and in order, nothing executed after its end, the repository sound. */
+/**
+ * Everything is completed, landed exactly once and in order, nothing ran after its end, and the
+ * repository is intact.
+ */
 export async function assertDoneOnce(
   project: Project,
   tasks: readonly PlannedTask[],

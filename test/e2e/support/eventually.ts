@@ -4,8 +4,8 @@
 import { patience } from '../../patience.ts';
 
 /**
- * A check that starts a command is expensive: then it pauses several times as long, so that the
- * other process can progress.
+ * A check that starts a command is expensive, so it pauses several times as long to let the other
+ * process progress.
  */
 const pausePerLook = 3;
 const pauseMsMin = 15;

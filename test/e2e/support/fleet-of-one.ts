@@ -1,5 +1,5 @@
 // The same tests on a fleet of one machine: `DROVER_E2E_POSTGRES` names a server (as an owner of
-// databases), and every project gets a separate database and a bare repository as its remote.
+// databases), and every project gets a separate database, and a bare repository as its remote.
 
 import { execFileSync } from 'node:child_process';
 import { basename, join } from 'node:path';

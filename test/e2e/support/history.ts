@@ -1,4 +1,4 @@
-// The target's history: one merge per task, in which order, with which trailers.
+// The target's history: one merge per task, in order, with its trailers.
 
 import type { Project } from './project.ts';
 
@@ -39,10 +39,7 @@ export function firstParents(project: Project, branch = 'main'): readonly Landed
     });
 }
 
-/**
- * Ids of the tasks that landed on the branch, in their order; an id is listed as often as it
- * landed.
- */
+/** Ids of the tasks that landed on the branch, in order; an id is listed as often as it landed. */
 export function landedTasks(project: Project, branch = 'main'): readonly string[] {
   return firstParents(project, branch).flatMap(({ trailers }) => {
     const id = trailers['Drover-Task'];

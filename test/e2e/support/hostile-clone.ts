@@ -1,5 +1,5 @@
-// A repository that brings everything with which a clone can start programs, the marks of programs
-// that ran, and the tables of docs/clones.md that tests write and keep true.
+// A repository with everything through which a clone can start programs, the marks of programs that
+// ran, and the tables of docs/clones.md that tests write and keep correct.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { WebReceiver } from '../../doubles/web-receiver.ts';
 import { makeProject, type Project } from './project.ts';
 
-/** Programs that leave a mark of their name when they run, with the table's words for each. */
+/** Programs that leave a mark with their name when they run, with the table's text for each. */
 const programs = {
   agent: 'the agent (`agent.path`)',
   claude: 'another agent (`agents.claude`)',
@@ -76,7 +76,7 @@ const onPath = ['git', 'claude', 'codex', 'bwrap', 'ssh', 'bd', 'sqlforge', 'nod
 
 function files(): Record<string, string> {
   const script = (name: Canary): string => `#!/bin/sh\necho x >> "$HOME/ran/${name}"\n`;
-  // Without a change the gate does not run.
+  // Without a change, the gate does not run.
   const worked = 'echo x > "$DROVER_TASK_ID.txt"\n';
   const named = Object.entries(scripts).map(([path, name]) => [path, script(name) + worked]);
   const fakes = onPath.map((name) => [`tools/${name}`, script('path')]);
@@ -118,7 +118,7 @@ function files(): Record<string, string> {
   };
 }
 
-/** A fresh clone, as a person has it; `url` is the target of its webhooks and traces. */
+/** A fresh clone, as a person gets it; `url` is the target of its webhooks and traces. */
 export function hostileClone(url: string, make = makeProject): Project {
   const here = make({
     files: files(),
@@ -129,7 +129,7 @@ export function hostileClone(url: string, make = makeProject): Project {
   here.write('repo/.drover.toml', absolute);
   here.sh(here.root, 'chmod +x *.sh tools/* .githooks/* .husky/*');
   here.git('commit', '-qam', 'runnable');
-  // The PATH that the clone sets has no mkdir.
+  // The PATH that the clone sets contains no mkdir.
   mkdirSync(join(here.folder, 'home', 'ran'));
   mkdirSync(join(here.folder, 'upstream'));
   here.gitIn(here.folder, 'clone', '-q', 'repo', 'upstream');
@@ -139,7 +139,7 @@ export function hostileClone(url: string, make = makeProject): Project {
   return here;
 }
 
-/** The programs that ran, and the requests that were sent, until now. */
+/** The programs that have run, and the requests that were sent, so far. */
 export function marksOf(here: Project, receiver: WebReceiver): readonly string[] {
   const ran = join(here.folder, 'home', 'ran');
   const names = readdirSync(ran);
@@ -149,7 +149,10 @@ export function marksOf(here: Project, receiver: WebReceiver): readonly string[]
   return [...names, ...posts];
 }
 
-/** Compares the table of that name with the words after which each mark was found; UPDATE_GOLDEN=1 writes it. */
+/**
+ * Compares the table of that name with the consent after which each mark was found; UPDATE_GOLDEN=1
+ * writes it.
+ */
 export function holdTable(name: 'command' | 'editor', found: ReadonlyMap<string, string>): void {
   const rows = Object.entries({ ...programs, ...hosts }).map(
     ([key, text]) => `| ${text} | ${found.get(key) ?? 'never by Drover'} |`,

@@ -1,6 +1,6 @@
-// A command that is no subject of its test, by the command's own code in the test's own process: over the socket of the
-// project's backend, or with the project's database, which is closed again before the next command. Half of the CPU of many
-// a test was the start of Node.
+// Runs a command that is not the subject of its test with the command's own code in the test's
+// process: over the socket of the project's backend, or with the project's database, which is
+// closed before the next command. Starting Node used half of the CPU time of many tests.
 
 import * as connect from '../../../server/main/connect.ts';
 import { openDataProject } from '../../../server/main/data-project.ts';
@@ -22,10 +22,12 @@ export function isQuick(args: readonly string[]): boolean {
   );
 }
 
-/** Two connections of one process would wait for each other's transaction without an end. */
+/** Two connections of one process would wait for each other's transaction forever. */
 let untilClosed: Promise<unknown> = Promise.resolve();
 
-/** Returns null if it needs a process: it would start a backend, or reach a fleet's database. */
+/**
+ * Returns null if it needs a process, because it would start a backend or use a fleet's database.
+ */
 export async function runInProcess(
   root: string,
   env: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
-// Loaded into processes of a test before anything else: their clock is ahead by the milliseconds in
-// a file, as after a sleep, while the monotonic clock and the timers stand still in it, as on Linux.
+// Loaded into a test's processes before anything else: their clock is ahead by the milliseconds in
+// a file, as after a sleep, while the monotonic clock and the timers do not advance, as on Linux.
 
 import { readFileSync } from 'node:fs';
 

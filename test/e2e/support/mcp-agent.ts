@@ -1,6 +1,6 @@
-// An agent for the kind `command` that does nothing but use Drover's tools: it starts the MCP
-// server as its variables say, makes the calls that the test's script has for the title of its
-// task, records the answers, and leaves a file as its work.
+// An agent of the kind `command` that only uses Drover's tools: it starts the MCP server as its
+// variables say, makes the calls that the test's script has for its task's title, records the
+// answers, and writes a file as its work.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -10,7 +10,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 export interface ToolCall {
   readonly tool: string;
   readonly args?: Readonly<Record<string, unknown>>;
-  /** Calls it again as long as the answer says so. */
+  /** Repeats the call as long as the answer says so. */
   readonly until?: string;
 }
 
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
       const text = (result.content as { text: string }[])[0]?.text ?? '';
       record({ task, tool: call.tool, isError: result.isError === true, text });
       if (call.until === undefined || text.includes(call.until)) break;
-      // The backend may be away for a while: it is asked again when there is something to hear.
+      // The backend may be unavailable for a while, so it is asked again when there may be news.
       if (result.isError === true) await delay(againMs);
     }
   }

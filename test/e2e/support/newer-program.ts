@@ -1,4 +1,5 @@
-// The program under test as a later version of itself: the same bundles with another number in them.
+// The program under test as a later version of itself: the same bundles with another version
+// number.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +11,7 @@ export interface VersionChange {
   readonly protocol?: number;
 }
 
-/** Writes it below the folder; resolves to its `drover`. */
+/** Writes it below the folder; resolves with its `drover`. */
 export function writeOtherVersion(folder: string, change: VersionChange): string {
   const from = dirname(droverProgram());
   const to = join(folder, `drover-${change.version}`);

@@ -1,4 +1,4 @@
-// A panel's view of the backend: a separate connection, and the board maintained by changes.
+// A panel's view of the backend: a separate connection, and a board that is updated by changes.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -13,8 +13,8 @@ import { droverProgram } from './program.ts';
 import type { Project } from './project.ts';
 
 /**
- * Connects to the project's backend, or starts one: the bundle under test, since one from the
- * sources computes for seconds before it answers.
+ * Connects to the project's backend, or starts one. It uses the bundle under test, because a
+ * backend run from the sources computes for seconds before it answers.
  */
 export async function panelClient({ root, env }: Project): Promise<Client> {
   const running = await connectRunning(root);
@@ -25,7 +25,7 @@ export async function panelClient({ root, env }: Project): Promise<Client> {
   return await eventually('the backend answers', () => connectRunning(root));
 }
 
-/** A board that follows by changes alone. */
+/** A board that is updated only by changes. */
 export class FollowedBoard {
   readonly #client: Client;
   board: StatusSnapshot;
@@ -47,14 +47,14 @@ export class FollowedBoard {
     this.board = next;
   }
 
-  /** The same as the board that is read, if nothing happens in between. */
+  /** Equal to the board that is read, if nothing happens in between. */
   async check(): Promise<boolean> {
     await this.follow();
     const read = await this.#client.call('status', {});
     if (read.seq !== this.board.seq) return false;
     // A run's settings are accepted shortly before the event of its start.
     if (!isDeepStrictEqual(settingsOf(read), settingsOf(this.board))) return false;
-    // The branch is git's: it moves shortly after the event of a landing.
+    // The branch belongs to git, so it moves shortly after the event of a landing.
     assert.deepEqual({ ...this.board, target: null }, { ...read, target: null });
     return true;
   }

@@ -1,4 +1,5 @@
-// A plan written as JSONL and imported with the real command, so that tasks have ids that a test can name.
+// A plan written as JSONL and imported with the real command, so that tasks have ids that a test
+// can use.
 
 import { join } from 'node:path';
 import type { Project } from './project.ts';

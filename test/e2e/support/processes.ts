@@ -1,5 +1,5 @@
-// The live processes of a test: every process that names the test's own folder in its environment,
-// its arguments or its working directory.
+// A test's live processes: every process that names the test's own folder in its environment, its
+// arguments or its working directory.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -21,8 +21,8 @@ export function killAll(processes: readonly LivingProcess[]): void {
 }
 
 /**
- * Ends processes that name the folder, and those that they start in the meantime, until nothing is
- * left or the rounds are over.
+ * Kills processes that name the folder, and processes that they start in the meantime, until
+ * nothing is left or the rounds are used up.
  */
 export async function killAllOf(folder: string, roundsMax: number, roundMs: number): Promise<void> {
   for (let rounds = 0; rounds < roundsMax; rounds += 1) {
@@ -33,7 +33,7 @@ export async function killAllOf(folder: string, roundsMax: number, roundMs: numb
   }
 }
 
-/** `variable`: only those that have it in their environment, as `NAME=value`. */
+/** `variable`: only processes that have it in their environment, as `NAME=value`. */
 export function processesOf(folder: string, variable = ''): readonly LivingProcess[] {
   return process.platform === 'linux'
     ? listFromProc(folder, variable)
@@ -71,7 +71,9 @@ function workingDirectory(pid: number): string {
   }
 }
 
-/** The command's name may hold brackets: the state is the first word behind the last one. */
+/**
+ * The command's name may contain parentheses, so the state is the first word after the last one.
+ */
 function isRunning(stat: string): boolean {
   const state = stat.slice(stat.lastIndexOf(')') + 2).charAt(0);
   return state !== '' && state !== 'Z' && state !== 'X';
@@ -88,7 +90,7 @@ function listFromPs(folder: string, variable: string): LivingProcess[] {
   });
 }
 
-/** False for one that has exited, even if its parent has not yet collected it. */
+/** Returns false for a process that has exited, even if its parent has not yet waited for it. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,4 +1,4 @@
-// The program under test: the bundles in dist/, built once when a source is younger than they are.
+// The program under test: the bundles in dist/, built once if a source is newer.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -7,14 +7,14 @@ import { join, resolve } from 'node:path';
 const root = resolve(import.meta.dirname, '..', '..', '..');
 
 /**
- * Another folder of bundles can be named, so that a concurrent build does not change the program
+ * Another folder of bundles can be given, so that a concurrent build does not change the program
  * during a test.
  */
 const dist = process.env['DROVER_E2E_DIST'] ?? join(root, 'dist');
 
 let isBuilt = false;
 
-/** Full path of the `drover` command's bundle; the backend's lies beside it. */
+/** Full path of the `drover` command's bundle; the backend's is beside it. */
 export function droverProgram(): string {
   const cli = join(dist, 'cli.js');
   if (!isBuilt && process.env['DROVER_E2E_DIST'] === undefined && isStale(cli)) {

@@ -1,5 +1,5 @@
-// A temporary project: a real repository, a separate home, the real `drover` command in it, and the
-// cleanup of all that.
+// A temporary project: a real repository, a separate home, the real `drover` command, and the
+// cleanup of all of them.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -24,15 +24,15 @@ import { droverProgram } from './program.ts';
 import { type FinishedProgram, type RunningProgram, startProgram, tail } from './run-program.ts';
 
 export interface ProjectOptions {
-  /** Body of the shell agent; without it, one that writes a file. */
+  /** Body of the shell agent; by default, the agent writes a file. */
   readonly agent?: string;
   /** Content of `.drover.toml`. */
   readonly settings?: string;
-  /** Files of the first commit, beside a README. */
+  /** Files of the first commit, in addition to a README. */
   readonly files?: Readonly<Record<string, string>>;
-  /** More variables for every command. */
+  /** Additional variables for every command. */
   readonly env?: Readonly<Record<string, string>>;
-  /** If true, commands are the subject of the test, so each is a process. */
+  /** If true, commands are the subject of the test, so each runs as a process. */
   readonly isEachProcess?: boolean;
 }
 
@@ -40,20 +40,23 @@ export interface DroverOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly cwd?: string;
-  /** Another `drover` than the one under test: a newer one. */
+  /** A `drover` other than the one under test: a newer one. */
   readonly program?: string;
 }
 
 export interface Project {
-  /** Everything of the test lies below; its name is in the environment of every process of the test. */
+  /**
+   * Everything of the test is below it, and its name is in the environment of every process of the
+   * test.
+   */
   readonly folder: string;
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
   /** Runs one command to its end, as a process. */
   drover(args: readonly string[], options?: DroverOptions): Promise<FinishedProgram>;
   /**
-   * Runs one command to its end and insists on its exit code; resolves with its standard output. A quick one without
-   * options of its own, which shall succeed, is no process.
+   * Runs one command to its end and asserts its exit code; resolves with its standard output. A
+   * quick command without special options that must succeed does not run as a process.
    */
   expect(code: number, args: readonly string[], options?: DroverOptions): Promise<string>;
   /** Starts one command. */
@@ -73,9 +76,9 @@ export interface Project {
   /** Text of a file below the test's folder. */
   read(path: string): string;
   backendPid(): number | null;
-  /** Ends the backend at once and waits until it is gone; false when there was none. */
+  /** Kills the backend and waits until it has exited; returns false if none was running. */
   killBackend(): Promise<boolean>;
-  /** Ends the backend in order, asserts that no process is left, and removes everything. */
+  /** Stops the backend cleanly, asserts that no process is left, and removes everything. */
   end(isKept: boolean): Promise<void>;
 }
 
@@ -94,7 +97,7 @@ export function makeProject(options: ProjectOptions = {}): Project {
     TERM: 'dumb',
     TMPDIR: join(folder, 'tmp'),
     GIT_CONFIG_NOSYSTEM: '1',
-    // Tests of confinement say which walls they want; all others need none.
+    // Confinement tests specify which walls they need; all others need none.
     DROVER_SANDBOX: 'off',
     DROVER_AGENT_TYPE: 'command',
     DROVER_AGENT_PATH: agent,
@@ -204,7 +207,7 @@ class RealProject implements Project {
     return JSON.parse(await this.look(['status', '--json'])) as StatusSnapshot;
   }
 
-  /** An epic's tasks complete on its own branch first; the epic lands as a whole after that. */
+  /** An epic's tasks complete on its own branch first, and then the epic lands as a whole. */
   epicLanded(): Promise<true> {
     return eventually('an epic has landed', async () =>
       (await this.status()).epics.some(({ landed_sha }) => landed_sha !== null),
@@ -280,7 +283,7 @@ class RealProject implements Project {
 
   async end(isKept: boolean): Promise<void> {
     const problems: string[] = [];
-    // After a failed test a command may still watch: it would start another backend.
+    // After a failed test, a command may still be following, and it would start another backend.
     for (const started of this.#running) started.signal('SIGKILL');
     await Promise.allSettled([...this.#running].map((started) => started.ended));
     const pid = this.backendPid();
@@ -289,7 +292,7 @@ class RealProject implements Project {
       const isGone = eventually('the backend leaves', () => !isProcessAlive(pid), leaveMaxMs);
       await isGone.catch(() => problems.push(`the backend ${pid} did not leave`));
     }
-    // One that a command had just started has written its address by now.
+    // A backend that a command had just started has written its address by now.
     const isNone = (): boolean => {
       const late = this.backendPid();
       if (late !== null && late !== pid) process.kill(late, 'SIGTERM');

@@ -1,4 +1,5 @@
-// A real Prometheus for a test: it scrapes the text that the test gives it, and evaluates the rules for alerts.
+// A real Prometheus for a test: it scrapes the text that the test provides, and evaluates the alert
+// rules.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -34,7 +35,7 @@ export interface Prometheus {
   readonly folder: string;
   /** `rules`: the text of a file with alert rules. */
   scraping(text: () => string, rules?: string | null): Promise<Ask>;
-  /** Scrapes with all alerts, which fire without waiting the time that a person would get. */
+  /** Scrapes with all alerts, which fire without the usual delay. */
   scrapingWithAlerts(text: () => string): Promise<Ask>;
 }
 

@@ -1,5 +1,5 @@
-// Starts a program in a separate group and watches it: its lines as they come, its end, and a limit
-// that kills it.
+// Starts a program in a separate process group and observes it: its lines as they arrive, its end,
+// and a time limit that kills it.
 
 import { spawn } from 'node:child_process';
 import { patience } from '../../patience.ts';
@@ -14,7 +14,10 @@ export interface FinishedProgram {
 export interface RunningProgram {
   readonly pid: number;
   readonly ended: Promise<FinishedProgram>;
-  /** Resolves with the first line, past or future, that the test accepts; of standard output unless said otherwise. */
+  /**
+   * Resolves with the first line, past or future, that the test accepts; of standard output by
+   * default.
+   */
   line(accepts: (line: string) => boolean, from?: 'stdout' | 'stderr'): Promise<string>;
   /** Lines of standard output so far. */
   lineCount(): number;

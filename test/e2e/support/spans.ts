@@ -1,4 +1,4 @@
-// Spans as they arrive at a collector: OTLP in JSON, Drover's own and those of agents.
+// Spans as they arrive at a collector: OTLP in JSON, Drover's own and agents' spans.
 
 import type { Received } from '../../doubles/web-receiver.ts';
 

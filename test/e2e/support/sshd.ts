@@ -1,5 +1,5 @@
-// Debian's sshd on a loopback port: a host for workers by ssh, with all its files below the test's
-// folder.
+// Debian's sshd on a loopback port: a host for workers over ssh, with all its files below the
+// test's folder.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,17 +14,17 @@ export interface Sshd {
   readonly args: readonly string[];
   /** Home of logins. */
   readonly home: string;
-  /** The file that has its host key from the start. */
+  /** The file that contains its host key from the start. */
   readonly knownHosts: string;
-  /** The same arguments, by way of another port that leads to it. */
+  /** The same arguments, through another port that leads to it. */
   through(port: number): readonly string[];
   /** Its address. */
   readonly url: string;
   /** Fingerprint of its host key, as ssh-keygen names it. */
   readonly fingerprint: string;
-  /** From now on it shows another host key; resolves with that one's fingerprint. */
+  /** From now on, it uses another host key; resolves with that key's fingerprint. */
   changeKey(): Promise<string>;
-  /** Connections are accepted by the system, and never answered. */
+  /** The system accepts connections, but they are never answered. */
   hang(): void;
   close(): Promise<void>;
 }

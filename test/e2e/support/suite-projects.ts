@@ -1,11 +1,11 @@
-// Projects of a suite: each test makes those that it needs, and everything is ended after it,
-// whatever its result.
+// A suite's projects: each test creates the ones that it needs, and all of them are stopped after
+// it, whatever its result.
 
 import { makeProject, type Project, type ProjectOptions } from './project.ts';
 
 /**
- * Call in a suite; the returned function makes a project for the running test, with these options
- * unless it gives others.
+ * Call in a suite; the returned function creates a project for the running test, with these options
+ * by default.
  */
 export function useProjects(shared: ProjectOptions = {}): (options?: ProjectOptions) => Project {
   let projects: Project[] = [];

@@ -1,5 +1,5 @@
-// A cloud for the provisioner `hook`: real runtimes of the worker contract as processes of the test, each behind a network that the
-// test can cut.
+// A cloud for the provisioner `hook`: real runtimes of the worker contract as the test's processes,
+// each behind a network that the test can interrupt.
 
 import { chmodSync, mkdirSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -21,10 +21,10 @@ export interface TestCloud {
   /** Instances that exist. */
   readonly machines: ReadonlyMap<string, Machine>;
   readonly made: () => number;
-  /** Makes an instance for another provisioner than the hook; resolves with its address. */
+  /** Creates an instance for a provisioner other than the hook; resolves with its address. */
   create(options: InstanceRequest): Promise<{ readonly id: string; readonly url: string }>;
   destroy(name: string): Promise<void>;
-  /** Every connection to every instance is cut, and new ones are refused. */
+  /** Closes every connection to every instance, and refuses new ones. */
   breakDown(): void;
   repair(): void;
   refused(): number;

@@ -1,14 +1,17 @@
-// Cuts the end off SQLite's write-ahead log, as if the last transactions had never reached the
+// Cuts off the end of SQLite's write-ahead log, as if the last transactions had never reached the
 // disk. Only the part that has not been copied into the database file can be cut; the index says
-// how much has. Transactions that Drover reported as stored were flushed before, so a real loss of
-// power takes only the few commits that were still on their way.
+// how much has. Transactions that Drover reported as stored were flushed before, so a real power
+// cut loses only the few commits that were still in progress.
 
 import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 
 const walHeaderBytes = 32;
 const frameHeaderBytes = 24;
 const pageSizeAt = 8;
-/** In the index (`-shm`): two headers of 48 bytes, then the number of frames that are in the database file. */
+/**
+ * In the index (`-shm`): two headers of 48 bytes, then the number of frames that are in the
+ * database file.
+ */
 const copiedFramesAt = 96;
 
 export interface LogCut {
@@ -16,12 +19,12 @@ export interface LogCut {
   readonly kept: number;
 }
 
-/** Commits that can be on their way to the disk at once when the power goes. */
+/** Number of commits that can be in progress at the same time during a power cut. */
 const commitsLostMax = 2;
 
 /**
- * Loses the last one or two commits, and keeps a share (0 to 1) of their frames, torn as a real cut
- * leaves them; null if there is no log with such frames.
+ * Loses the last one or two commits, and keeps a share (0 to 1) of their frames, torn as in a real
+ * power cut; null if no log with such frames exists.
  */
 export function cutLog(database: string, share: number): LogCut | null {
   const log = `${database}-wal`;
@@ -40,7 +43,7 @@ export function cutLog(database: string, share: number): LogCut | null {
 }
 
 /**
- * The file is written from its start again and again: frames after the current ones have another
+ * The file is rewritten from its start repeatedly, so frames after the current ones have another
  * salt.
  */
 function framesOfThisRound(log: string, frameBytes: number): number {
@@ -54,7 +57,10 @@ function framesOfThisRound(log: string, frameBytes: number): number {
   return frames;
 }
 
-/** Frames that are left when the last `commits` commits are taken away. A commit ends with a frame that says the size. */
+/**
+ * Frames that remain when the last `commits` commits are removed. A commit ends with a frame that
+ * contains the size.
+ */
 function framesBefore(log: string, frameBytes: number, frames: number, commits: number): number {
   const bytes = readFileSync(log);
   let left = commits + 1;

@@ -1,4 +1,5 @@
-// One row of a table of refusals: the exit code, the sentence, and nothing changed; for people and with `--json`.
+// One row of a table of refusals: the exit code, the sentence, and proof that nothing changed; for
+// people and with `--json`.
 
 import assert from 'node:assert/strict';
 import { runDrover, type Call, type Ended } from './command.ts';
@@ -12,20 +13,22 @@ type Word = string | RegExp;
 
 export interface Row {
   readonly title: string;
-  /** `project` when it is not said. */
+  /** The default is `project`. */
   readonly base?: Base;
-  /** Makes the bad input; the returned function undoes any leftovers of the row. */
+  /** Creates the bad input; the returned function removes any leftovers of the row. */
   readonly prepare?: (place: Place) => void | (() => void) | Promise<void | (() => void)>;
   readonly args: readonly string[] | ((place: Place) => readonly string[]);
   readonly call?: Partial<Call> | ((place: Place) => Partial<Call>);
   readonly code: 0 | 1 | 3 | 64;
   /** Kind of the refusal in the JSON. */
   readonly kind?: string;
-  /** All of them in the one sentence: the thing and the remedy. For code 0: on standard error. */
+  /**
+   * All of them must be in one sentence: the thing and the remedy. For code 0, on standard error.
+   */
   readonly words: readonly Word[];
-  /** The command succeeds: its output is checked, once and without `--json`. */
+  /** The command succeeds: its output is checked once, without `--json`. */
   readonly works?: true;
-  /** With `--json` standard output has more than the refusal. */
+  /** With `--json`, standard output contains more than the refusal. */
   readonly more?: (answer: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -34,8 +37,9 @@ const sentenceCharactersMax = 1_500;
 type Runs = (call: Call) => Promise<Ended>;
 
 /**
- * A table whose rows need no process of their own: only the first one has one, to show that it is the same. Rows that make
- * nothing bad share a place, since all of them have to leave it as it is; a backend that one of them starts serves them all.
+ * A table whose rows need no separate process: only the first row has one, to show that the result
+ * is the same. Rows that create no bad input share a place, because all of them must leave it
+ * unchanged; a backend that one of them starts serves them all.
  */
 export function tableHere(title: string, rows: readonly Row[]): void {
   let shared: { readonly place: Place; readonly before: Snapshot } | null = null;
@@ -127,7 +131,7 @@ function checkJson(row: Row, { stdout, stderr }: Ended): void {
   row.more?.(answer);
 }
 
-/** Exactly one line, exactly one object. */
+/** Exactly one line with exactly one object. */
 function parsed(stdout: string): Readonly<Record<string, unknown>> {
   assert.match(stdout, /^\{[^\n]*\}\n$/, 'standard output has to be one line of JSON');
   return JSON.parse(stdout) as Readonly<Record<string, unknown>>;

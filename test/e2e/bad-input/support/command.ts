@@ -1,5 +1,5 @@
-// The real command in a separate process, with a small explicit environment, bounded in time and in
-// output.
+// The real command in a separate process, with a small explicit environment, and with limited time
+// and output.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { patience } from '../../../patience.ts';
 const repository = resolve(import.meta.dirname, '..', '..', '..', '..');
 const localNode = join(repository, 'node_modules', '.bin', 'node');
 
-/** Node 24: the one that the project brings, else the one that runs this test. */
+/** Node 24: the one that the project provides, otherwise the one that runs this test. */
 export const nodeProgram = existsSync(localNode) ? localNode : process.execPath;
-/** Another build than the one in `dist`, for work on both at the same time. */
+/** A build other than the one in `dist`, for work on both at the same time. */
 export const cliProgram = join(
   process.env['DROVER_TEST_DIST'] ?? join(repository, 'dist'),
   'cli.js',
@@ -25,19 +25,19 @@ export interface Call {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly home: string;
-  /** Added to the environment; undefined takes a variable out. */
+  /** Added to the environment; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly stdin?: string | Buffer;
   readonly timeoutMs?: number;
   /**
-   * Root gives up its capabilities, so that permissions of files bind it. Another user might not be
+   * Root drops its capabilities, so that file permissions apply to it. Another user might not be
    * able to read the checkout.
    */
   readonly isBound?: boolean;
 }
 
 export interface Ended {
-  /** Null if a signal killed it, or the time was over. */
+  /** Null if a signal killed it, or its time limit expired. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -93,7 +93,7 @@ export function runDrover(call: Call): Promise<Ended> {
       clearTimeout(timer);
       settle({ code, ...outputs, isLate });
     });
-    // A command that refuses early does not read its input to the end.
+    // A command that refuses early does not read all of its input.
     child.stdin.on('error', () => {});
     child.stdin.end(call.stdin ?? '');
   });

@@ -1,5 +1,6 @@
-// One row of a table of bad programs: agents, gates and setups that flood, hang or are not there. The run ends by its
-// exit code and says why, keeps its use of disk and memory bounded, and leaves no process.
+// One row of a table of misbehaving programs: agents, gates and setups that flood, hang or are
+// missing. The run ends with its exit code and reports the reason, keeps its use of disk and memory
+// bounded, and leaves no process behind.
 
 import assert from 'node:assert/strict';
 import {
@@ -18,13 +19,13 @@ import { backendPid, endBackend, killLeftovers, leftProcesses, processesOf } fro
 
 export interface EndingRow {
   readonly title: string;
-  /** Body of a shell program; `demo` for the agent that is built in. */
+  /** Body of a shell program; `demo` for the built-in agent. */
   readonly agent: string;
   readonly description?: string;
   readonly toml?: string;
   readonly code: number;
   readonly status: string;
-  /** Words in the task's last error, or in the output of `why`. */
+  /** Text in the task's last error, or in the output of `why`. */
   readonly words: readonly (string | RegExp)[];
   readonly diskBytesMax?: number;
 }
@@ -72,12 +73,12 @@ async function checkIn(row: EndingRow, place: Place): Promise<void> {
   const disk = row.diskBytesMax ?? diskBytesDefault;
   assert.ok(use.diskBytes <= disk, `${use.diskBytes} bytes were used on the disk`);
   assert.ok(use.memoryBytes <= memoryBytesMax, `${use.memoryBytes} bytes of memory were used`);
-  // The backend still runs, with the shells that start its git; processes that the run started do
-  // not.
+  // The backend is still running, with the shells that start its git; processes that the run
+  // started are not.
   const isOwn = /backend\.c?js|drover-git [0-9a-f]{32}$/;
   const left = (): readonly object[] =>
     processesOf(place.folder).filter(({ command }) => !isOwn.test(command));
-  // The backend's own git processes end when they have been idle for a while.
+  // The backend's own git processes exit when they have been idle for a while.
   await eventually('the run has left no processes', () => left().length === 0).catch(() =>
     assert.deepEqual(left(), [], 'the run has left processes'),
   );
@@ -100,7 +101,7 @@ interface Use {
   readonly memoryBytes: number;
 }
 
-/** The most that was used of the disk, and the most memory that the backend ever had. */
+/** The peak disk use, and the backend's peak memory. */
 function watchUse(place: Place): { stop(): Use } {
   let diskBytes = 0;
   let memoryBytes = 0;
@@ -118,7 +119,7 @@ function watchUse(place: Place): { stop(): Use } {
   };
 }
 
-/** Blocks on the disk: a file with holes uses less than its size. */
+/** Blocks on disk: a sparse file uses less than its size. */
 function diskUse(folder: string): number {
   let bytes = 0;
   for (const entry of entriesOf(folder)) {
@@ -129,7 +130,7 @@ function diskUse(folder: string): number {
   return bytes;
 }
 
-/** Empty for a folder that is gone. */
+/** Empty for a missing folder. */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

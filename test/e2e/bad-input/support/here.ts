@@ -1,6 +1,6 @@
 // The command in this process: the same code from arguments to exit code, with its own
-// surroundings. For rows that need no process: nothing is started, no signals are handled, and only
-// the command itself ends it.
+// surroundings. It is for rows that need no process: nothing is started, no signals are handled,
+// and only the command itself ends it.
 
 import { PassThrough } from 'node:stream';
 import { runCommand } from '../../../../server/cli/run-command.ts';
@@ -8,7 +8,7 @@ import type { Output } from '../../../../server/cli/surroundings.ts';
 import { environmentOf, runDrover, timeoutDefaultMs, type Call, type Ended } from './command.ts';
 import { patience } from '../../../patience.ts';
 
-/** These start a backend, and that is a process beside the bundles. */
+/** These start a backend, which is a process that runs the bundles. */
 const startsBackend: ReadonlySet<string> = new Set(['run', 'resume', 'server', 'undo', 'plan']);
 
 /** Git and the database see the same environment in this process as in a separate one. */

@@ -1,10 +1,11 @@
-// Rows of a table as tests: a few of them run ahead of the one that is being reported, so that two cores are used.
+// Rows of a table as tests: several of them run ahead of the one that is being reported, to use two
+// cores.
 
 import { sized } from '../../../tier.ts';
 
 const lanesDefault = 3;
 
-/** Rows that differ by words alone go through the same code: the gate takes every third one. */
+/** Rows that differ only in text use the same code, so the gate runs every third one. */
 export function shareOf<Row>(rows: readonly Row[]): readonly Row[] {
   return sized(
     rows.filter((_row, at) => at % 3 === 0),
@@ -18,7 +19,7 @@ export interface NamedRow {
 
 export interface TableOptions {
   readonly lanes?: number;
-  /** Once, behind the last row. */
+  /** Runs once, after the last row. */
   readonly end?: () => Promise<void>;
 }
 
@@ -34,7 +35,8 @@ export function table<Row extends NamedRow>(
     const begin = (row: Row): Promise<unknown> => {
       const known = started.get(row);
       if (known !== undefined) return known;
-      // The outcome as a value: a row that fails before its turn is not an unhandled rejection.
+      // The outcome as a value, so that a row that fails before its turn is not an unhandled
+      // rejection.
       const outcome = check(row).then(
         () => null,
         (error: unknown) => error ?? new Error('it failed without a reason'),

@@ -1,4 +1,5 @@
-// A fresh place for each row: a folder with a repository and a home, copied from one that was made once.
+// A fresh place for each row: a folder with a repository and a home, copied from one that was
+// created once.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -17,7 +18,7 @@ import { removeFolder } from '../../../remove-folder.ts';
 import { runDrover } from './command.ts';
 
 export interface Place {
-  /** Holds all that belongs to the place. */
+  /** Contains everything that belongs to the place. */
   readonly folder: string;
   readonly root: string;
   readonly home: string;
@@ -25,8 +26,8 @@ export interface Place {
 }
 
 /**
- * `project`: with the plan below. `empty`: a project without a task. `repository`: git alone, with a commit.
- * `folder`: not even that.
+ * `project`: with the plan below. `empty`: a project without tasks. `repository`: only git, with a
+ * commit. `folder`: not even git.
  */
 export type Base = 'project' | 'empty' | 'repository' | 'folder';
 
@@ -52,7 +53,7 @@ const states = `
     values ('Q-OPEN', 'FAILED', 1, 'r1', 'review', 'Keep the old reader?', '["keep","remove"]', 'open', 1),
            ('Q-CLOSED', 'FAILED', 1, 'r2', 'question', 'Which one?', '["a","b"]', 'answered', 1);`;
 
-/** Folders made of these are removed when the process ends. */
+/** Folders created from these are removed when the process exits. */
 const top = realpathSync(mkdtempSync(join(tmpdir(), 'drover-bad-input-')));
 // Some rows run as another user.
 chmodSync(top, 0o755);

@@ -1,4 +1,4 @@
-// Processes that belong to one place, found by its path, and the end of its backend.
+// Processes that belong to one place, found by its path, and stopping its backend.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -10,7 +10,7 @@ export interface FoundProcess {
   readonly command: string;
 }
 
-/** Everything alive whose command line, working folder or environment names the folder. */
+/** All living processes whose command line, working folder or environment names the folder. */
 export function processesOf(folder: string): readonly FoundProcess[] {
   return process.platform === 'linux' ? fromProc(folder) : fromPs(folder);
 }
@@ -21,7 +21,7 @@ function fromProc(folder: string): FoundProcess[] {
     const pid = Number(name);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     const command = read(`/proc/${name}/cmdline`).replaceAll('\0', ' ').trim();
-    // A process that has ended and waits for its parent has no command line any more.
+    // A process that has exited and waits for its parent has no command line any more.
     if (command === '') continue;
     const facts = [command, linkOf(`/proc/${name}/cwd`), read(`/proc/${name}/environ`)];
     if (facts.some((fact) => fact.includes(folder))) found.push({ pid, command });
@@ -56,7 +56,7 @@ function linkOf(path: string): string {
 
 const endWaitMs = 15_000;
 
-/** Ends the backend of the project in `root`, if one is alive, and waits until it is gone. */
+/** Stops the backend of the project in `root`, if one is running, and waits until it has exited. */
 export async function endBackend(root: string): Promise<void> {
   const pid = backendPid(root);
   if (pid === null) return;
@@ -82,8 +82,8 @@ export function backendPid(root: string): number | null {
 const leaveWaitMs = 30_000;
 
 /**
- * Processes that are alive a while after the backend's end: its own helpers end when they notice
- * that it is gone.
+ * Processes that are still alive a while after the backend's exit: its own helpers exit when they
+ * notice it.
  */
 export async function leftProcesses(folder: string): Promise<readonly FoundProcess[]> {
   const endMs = Date.now() + leaveWaitMs;
@@ -94,7 +94,7 @@ export async function leftProcesses(folder: string): Promise<readonly FoundProce
   }
 }
 
-/** Whatever a failing row has left: by the ids found under its own folder. */
+/** Removes everything that a failing row has left behind, by the ids found under its own folder. */
 export function killLeftovers(folder: string): readonly FoundProcess[] {
   const left = processesOf(folder);
   for (const { pid } of left) signal(pid, 'SIGKILL');
@@ -116,7 +116,7 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-  // Exited and not yet waited for: it no longer answers.
+  // It has exited but was not waited for, so it no longer answers.
   return !/^State:\s+Z/m.test(read(`/proc/${pid}/status`));
 }
 

@@ -1,5 +1,5 @@
-// The state that a refused command must not change: the content of the database, the refs, the
-// checkout, all files around.
+// The state that a refused command must not change: the database's content, the refs, the checkout,
+// and all surrounding files.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { removeFolder } from '../../../remove-folder.ts';
 import type { Place } from './place.ts';
 
-/** Names with their values; compared as a whole, so that a difference names itself. */
+/** Names with their values, compared as a whole, so that a difference shows its name. */
 export type Snapshot = Readonly<Record<string, string>>;
 
 /** A running backend's address, lock and logs; and SQLite's own files beside a database. */
@@ -110,8 +110,8 @@ function gitOf(root: string): Snapshot {
 }
 
 /**
- * Every row of every table; the bytes of a file that is not a valid database. Read from a copy: a
- * reader would leave files beside the original and wait for its locks.
+ * Every row of every table; or the bytes of a file that is not a valid database. Read from a copy,
+ * because a reader would leave files beside the original and wait for its locks.
  */
 function databaseOf(path: string): Snapshot {
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return { file: 'no file' };
