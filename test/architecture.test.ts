@@ -1,5 +1,4 @@
-// The walls that the compiler cannot enforce: which layer may import which, and how large files may
-// be.
+// The walls that the compiler cannot enforce: which layer imports which, and the sizes of files.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -163,9 +162,7 @@ const entries: ReadonlySet<string> = new Set([
   ].map((name) => `server/main/${name}.ts`),
 ]);
 
-/**
- * Only these folders contain the PostgreSQL client, with its connections and its error messages.
- */
+/** Only these folders contain the PostgreSQL client, with its connections and its errors. */
 const mayUsePg = (file: string): boolean =>
   file.startsWith('server/store/postgres/') || file.startsWith('server/durable/fleet/');
 
@@ -178,10 +175,7 @@ const mayUseKysely = (file: string): boolean =>
 const queryPattern =
   /\.\s*(?:selectFrom|insertInto|replaceInto|updateTable|deleteFrom|mergeInto|withRecursive)\s*\(/;
 
-/**
- * Database types are visible only inside the store; other code gets an opaque handle
- * (`server/store/port.ts`).
- */
+/** Database types; code outside the store gets an opaque handle (`server/store/port.ts`). */
 const openTypePattern =
   /import[^;]*\b(?:Db|Reads|Tx)\b[^;]*from '[^']*store\/(?:rows\/one-moment|schema\/tables)\.ts'/;
 
@@ -219,10 +213,7 @@ function driverOf(file: string): string | null {
   return room === null || ['kit', 'secrets', 'plan'].includes(room) ? null : room;
 }
 
-/**
- * Adding an agent must not require reading the existing drivers, and no driver may hold another
- * back.
- */
+/** Adding an agent must not require reading the existing drivers. */
 function driverViolations(file: string, imports: readonly string[]): readonly string[] {
   if (!/^server\/agents\/[^/]+\//u.test(file)) return [];
   return imports

@@ -1,5 +1,4 @@
-// The fleet adapter's own features: one DBOS per process, takeovers, cut connections, DBOS's own
-// tools.
+// The fleet adapter's own features: one DBOS per process, takeovers, cut connections, DBOS tools.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -154,8 +153,7 @@ suite('fleet: processes', () => {
     onFleet(async (bench) => {
       const named = { connectionString: bench.url, application_name: 'the store' };
       const pool = new pg.Pool({ ...named, max: 2 });
-      // Like the store's own pool: the server, whose database is dropped, may end a closing
-      // connection.
+      // As in the store: the server, whose database is dropped, may end a closing connection.
       pool.on('error', () => undefined);
       pool.on('connect', (client) => client.on('error', () => undefined));
       const bodiesDb = new Kysely<FleetTestTables>({ dialect: new PostgresDialect({ pool }) });

@@ -14,12 +14,12 @@ suite('portable names', () => {
       ['nul', 'NUL', 'a/con', 'Con.txt', 'aux.c', 'prn', 'com1', 'lpt9.log', 'com¹', 'CONIN$'],
     ],
     [/device name/u, ['nul /x', 'src/aux/b.ts', 'nul.tar.gz']],
-    [/allows no : in/u, ['a:b', 'src/12:30.log']],
-    [/allows no \S in/u, ['a<b', 'a>b', 'a"b', 'a|b', 'what?', 'a*b', 'a\\b']],
+    [/not allow : in/u, ['a:b', 'src/12:30.log']],
+    [/not allow \S in/u, ['a<b', 'a>b', 'a"b', 'a|b', 'what?', 'a*b', 'a\\b']],
     [/a control character/u, ['a\u0001b', 'a\nb', 'tab\there']],
-    [/no dot or blank at the end/u, ['end.', 'end ', 'a./b', 'folder /b', '...']],
+    [/not allow a dot or a space at the end/u, ['end.', 'end ', 'a./b', 'folder /b', '...']],
     [
-      /git leaves out/u,
+      /git ignores/u,
       ['.GIT', 'a/.Git/x', 'git~1', 'GIT~1/f', '.git ', '.git...', '.g\u200cit', '.git::$INDEX'],
     ],
   ];
