@@ -1,4 +1,4 @@
-// A port for a server of a test that may be stopped and started again.
+// A port for a test server that may be stopped and restarted.
 
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 
 /**
  * Ports that no system uses for outgoing connections (Linux starts at 32768, macOS and Windows at
- * 49152): another connection could take one of those while its server is down.
+ * 49152), because another connection could take one of those while its server is stopped.
  */
 const lowest = 20_000;
 const highest = 32_000;

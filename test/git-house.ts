@@ -1,5 +1,5 @@
-// Measures the house of the git layer: its rooms, the arrows between them, and its floors. Run this
-// file to print the figures that ARCHITECTURE.md names.
+// Measures the structure of the git layer: its rooms, the arrows between them, and its floors. Run
+// this file to print the figures in ARCHITECTURE.md.
 
 import { dirname, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,11 +10,11 @@ const layer = 'server/git';
 interface GitHouse {
   readonly lines: number;
   readonly rooms: readonly string[];
-  /** `from → to`, of rooms. The files of the layer itself are words for all rooms, and no room. */
+  /** `from → to`, for rooms. The layer's own files are vocabulary for all rooms, and not a room. */
   readonly arrows: readonly string[];
-  /** Rooms on the longest way down. Infinity if a way leads back up. */
+  /** Number of rooms on the longest path down. Infinity if a path leads back up. */
   readonly floors: number;
-  /** Imports by which the words depend on a room. */
+  /** Imports through which the vocabulary depends on a room. */
   readonly upward: readonly string[];
 }
 

@@ -16,7 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const lockStaleMs = 600_000;
 
 /**
- * The second call costs nothing, and an interrupted install is repaired by calling it again.
+ * A second call costs nothing, and calling it again repairs an interrupted installation.
  *
  * @param {string} folder with `package.json` and `package-lock.json`
  * @param {() => Promise<void>} install
@@ -33,7 +33,7 @@ export async function installOnce(folder, install) {
   });
 }
 
-/** Two test runs at once must not install into the same folder. */
+/** Two concurrent test runs must not install into the same folder. */
 export async function withLock(lockPath, body) {
   for (;;) {
     try {
@@ -53,7 +53,7 @@ export async function withLock(lockPath, body) {
   }
 }
 
-/** The engine check is about the Node that installs, which runs none of it. */
+/** The engine check concerns the Node that installs, which does not run the packages. */
 const quietly = ['--ignore-scripts', '--no-engine-strict', '--no-audit', '--no-fund'];
 
 /** `npm ci` in a folder, without install scripts. */
@@ -91,8 +91,8 @@ function ownPath() {
 }
 
 /**
- * The variables that npm needs to reach its registry; none of the project's own settings, and no
- * keys.
+ * The variables that npm needs to reach its registry, without the project's own settings and
+ * without keys.
  */
 export function npmEnvironment(node) {
   const passed =

@@ -38,7 +38,7 @@ interface Cause {
   readonly firingAt: string;
 }
 
-/** Each rule with values that raise it: before its time has passed it is silent. */
+/** Each rule with values that trigger it: it stays silent until its time has passed. */
 const causes: readonly Cause[] = [
   waiting('DroverTaskFailed', 'failed', '0m', '2m'),
   waiting('DroverReviewWaits', 'needs_review', '10m', '20m'),
@@ -99,7 +99,7 @@ suite('metrics for Prometheus', function () {
     assert.match(JSON.stringify(completed.data.result), /"2"\]/);
   });
 
-  /** Until each of them fires; only for conditions that the run left or leaves. */
+  /** Until each of them fires; only for conditions that the run caused or causes. */
   async function firing(text: string, alerts: readonly string[]): Promise<Ask> {
     const ask = await prometheus().scrapingWithAlerts(() => text);
     for (const alert of alerts) await fires(ask, alert);

@@ -1,5 +1,5 @@
-// Traces of a real run, sent as they end: a backend that is killed while it sends leaves no gap,
-// and agents are below their own task's span.
+// Traces of a real run, sent as spans end: a backend that is killed while it sends leaves no gap,
+// and agents' spans are below their task's span.
 
 import assert from 'node:assert/strict';
 import { startWebReceiver, type WebReceiver } from '../doubles/web-receiver.ts';
@@ -28,7 +28,7 @@ suite('telemetry of a run', function () {
     const here = project({ agent, env });
     await here.expect(0, ['init']);
     const ids = [await here.add('One'), await here.add('Two')];
-    // Accepts requests, and never answers.
+    // Accepts requests but never answers.
     receiver.answer = () => {};
     await here.expect(0, ['run', '--gate', 'true']);
     for (let kill = 1; kill <= 5; kill += 1) {
@@ -43,7 +43,7 @@ suite('telemetry of a run', function () {
     const received = (): ReturnType<typeof byId> => byId(receivedSpans(receiver.received));
     await eventually('all spans have arrived', () => received().size === expected.length);
     assert.deepEqual(sorted(received().values()), sorted(expected));
-    // However often it was sent: the same id has the same content.
+    // The same id always has the same content, however often it was sent.
     for (const span of receivedSpans(receiver.received))
       assert.deepEqual(span, received().get(`${span.traceId}/${span.spanId}`));
     assert.deepEqual([...new Set(receiver.received.map(({ path }) => path))], ['/v1/traces']);

@@ -1,5 +1,5 @@
-// Task templates through the real command: filled, refused with the known names, and with their
-// sub-tasks in one step.
+// Task templates through the real command: filled, refused with the known names, and added with
+// their sub-tasks in one step.
 
 import assert from 'node:assert/strict';
 import { useProjects } from './support/suite-projects.ts';

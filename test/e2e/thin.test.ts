@@ -1,4 +1,4 @@
-// The thin line from a plan to landed work: init, import, run, and nothing done twice.
+// A minimal path from a plan to landed work: init, import, run, and nothing is done twice.
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';

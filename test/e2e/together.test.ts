@@ -1,4 +1,4 @@
-// Several commands at once on one repository: one engine, and no task twice.
+// Several concurrent commands on one repository: one engine, and no task runs twice.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ suite('several concurrent commands', function () {
       for (const end of ends)
         assert.equal(end.code, 0, `round ${round}: ${end.stdout}${end.stderr}`);
       const pid = here.backendPid();
-      // The server is the one engine, or was refused because another one is.
+      // The server is the only engine, or was refused because another process is.
       if (pid === server.pid) {
         server.signal('SIGTERM');
         assert.equal((await server.ended).code, 0);

@@ -1,4 +1,5 @@
-// Settings of the repository that start programs: a person's run accepts them, an agent's landing does not change them.
+// Repository settings that start programs: a person's run accepts them, and an agent's landing does
+// not change them.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,7 +12,7 @@ import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { soakTest } from '../tier.ts';
 
-/** A gate that says who asked for it. */
+/** A gate that records who requested it. */
 const gate = (name: string): string => `[gate]\ncommand = "echo ${name} >> $HOME/gate.log"\n`;
 
 suite('trust', function () {
@@ -107,7 +108,7 @@ fi
       [['gate.command', null]],
     );
     await here.killBackend();
-    // Not a run's word: it only starts a backend, which finds the run.
+    // This gives no consent: it only starts a backend, which finds the run.
     await here.expect(0, ['hint', 't1', 'be quick']);
     writeFileSync(join(here.folder, 'go'), 'go\n');
     await eventually('the run is over', async () => (await here.status()).run?.active === false);

@@ -1,5 +1,5 @@
-// Two users of one machine, with real user ids: neither reads, drives or harms the other's project.
-// Needs to be root, who can start programs as both.
+// Two users of one machine, with real user ids: neither can read, control or harm the other's
+// project. Requires root, which can start programs as both.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -29,7 +29,7 @@ interface Program {
   readonly cli: string;
 }
 
-/** A copy: the checkout may be in a home folder that other users cannot enter. */
+/** A copy, because the checkout may be in a home folder that other users cannot enter. */
 function programIn(folder: string): Program {
   mkdirSync(join(folder, 'dist'), { recursive: true });
   const dist = dirname(droverProgram());
@@ -41,7 +41,7 @@ function programIn(folder: string): Program {
   return { node, cli: join(folder, 'dist', 'cli.js') };
 }
 
-/** Ids that a usual machine does not use. */
+/** Ids that are unused on a usual machine. */
 const [aliceId, bobId] = [61_001, 61_002];
 
 const agent = `#!/bin/sh
@@ -84,7 +84,7 @@ suite('two users of one machine', function () {
     removeFolder(folder);
   });
 
-  /** Their homes can be entered and listed by others, as on many machines. */
+  /** Other users can enter and list their homes, as on many machines. */
   function makeUser(name: string, uid: number): User {
     const home = join(folder, name);
     const root = join(home, 'repo');
@@ -100,7 +100,7 @@ suite('two users of one machine', function () {
       PATH: `${dirname(program.node)}:/usr/local/bin:/usr/bin:/bin`,
       HOME: home,
       TMPDIR: shared,
-      // The runner finds processes that are left by it.
+      // The runner finds processes that it leaves behind.
       TEST_FOLDER: tmpdir(),
       GIT_CONFIG_NOSYSTEM: '1',
       DROVER_SANDBOX: 'off',
@@ -215,7 +215,7 @@ suite('two users of one machine', function () {
       const done = drover(alice, ['hint', 'x', 'y']);
       assert.notEqual(done.code, 0);
       assert.match(done.text, /Another user can write to the folder/);
-      // The agents' folder, which is made first, stays empty.
+      // The agents' folder, which is created first, stays empty.
       assert.equal(sh(alice, `find -L ${place}/ -type s`).text, '');
       assert.equal(sh(bob, `rm -rf ${place} ${bob.home}/open`).code, 0);
     }
@@ -237,7 +237,7 @@ suite('two users of one machine', function () {
     assert.equal(sh(alice, `ls -A ${precious}`).text, 'p\n', run.text);
     assert.equal(run.code, 3, run.text);
     assert.match(run.text, /Another user can write to the folder/);
-    // Refused as the run starts: nothing has begun, and nothing is accepted.
+    // Refused when the run starts: nothing has started, and nothing is accepted.
     assert.doesNotMatch(expect(alice, ['events', '--json']), /run\.started|task\.(?!created)/);
     assert.equal(existsSync(join(alice.root, '.git/drover/accepted-settings.json')), false);
     assert.match(drover(alice, ['doctor']).text, /Another user can write to the folder/);

@@ -1,5 +1,5 @@
-// A clone whose settings no user has accepted: programs and hosts that only it names are left
-// alone, and events that they missed are sent once a person has accepted them.
+// A clone whose settings no user has accepted: programs and hosts that only it names are not used,
+// and events that they missed are sent once a person has accepted them.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// `drover undo`: a landed task, one in the middle of a landed epic, and an epic, each as the dry run has said beforehand.
+// `drover undo`: a landed task, a task in the middle of a landed epic, and an epic, each exactly as
+// the dry run predicted.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -118,7 +119,8 @@ suite('e2e: drover undo', function () {
     assert.deepEqual([here.git('rev-parse', 'main'), treeOf(here)], [landed, tree]);
     assert.equal((await here.task('a')).status, 'completed');
 
-    // In the middle of a chain that all changes one file: git cannot tell which lines are whose.
+    // In the middle of a chain in which all tasks change one file, git cannot tell which lines
+    // belong to which task.
     here.write('gate', 'true\n');
     const middle = await here.drover(['undo', 'b']);
     assert.equal(middle.code, 3);

@@ -1,4 +1,4 @@
-// A verdict of the gate may depend on the tree, its setup and the command, and on nothing that
+// The gate's verdict may depend on the tree, its setup and the command, but not on anything that
 // others have left behind.
 
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ suite('verdicts of the gate', function () {
   const project = useProjects();
 
   test('a red verdict is not remembered: a further attempt with the same tree is tested again', async () => {
-    // The file that was missing outside of the tree exists from the second attempt on.
+    // The file that was missing outside the tree exists from the second attempt on.
     const here = project({
       agent: `
 cat > /dev/null
@@ -36,7 +36,7 @@ echo "work of $id" > "$id.txt"
   });
 
   test('a green verdict does not depend on files that another candidate left behind', async () => {
-    // An incremental build: it never removes the output of a deleted source.
+    // An incremental build, which never removes the output of a deleted source.
     const gate = `
 mkdir -p ignored; for f in src-*; do cp "$f" ignored/; done
 test -e ignored/src-needed && test ! -e ignored/src-bad`;
@@ -101,7 +101,7 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
   });
 
   test('a tree that changes during the gate is tested again', async () => {
-    // The first run is disturbed from outside; alone it is red.
+    // The first run is disturbed externally; without that, it is red.
     const here = project({ files: { 'made.txt': 'old\n' } });
     await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
     const disturbed =
@@ -134,8 +134,8 @@ if test -e bad; then echo x > target/of-bad; false; fi`;
     assert.equal(existsSync(join(here.folder, 'agents')), false, 'no agent was paid');
     assert.equal(here.read('gates').trim().split('\n').length, 2, 'one gate, tried twice');
     assert.match(await here.expect(0, ['why', 't1']), /The gate already fails on main/);
-    // If nothing has changed, it runs once more: the cause of the red result may have been outside
-    // of it.
+    // If nothing has changed, it runs once more, because the cause of the red result may have been
+    // external.
     await here.expect(2, ['run', '--gate', gate]);
     assert.equal(existsSync(join(here.folder, 'agents')), false, 'no agent was paid');
     assert.equal(here.read('gates').trim().split('\n').length, 4);

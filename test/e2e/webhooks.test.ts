@@ -1,4 +1,5 @@
-// Webhooks of a real run: the run does not wait for the receiver, and a backend that is killed while it sends loses nothing.
+// Webhooks of a real run: the run does not wait for the receiver, and a backend that is killed
+// while it sends loses nothing.
 
 import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
@@ -30,7 +31,7 @@ suite('webhooks of a run', function () {
     });
     await here.expect(0, ['init']);
     const id = await here.add('A task');
-    // Takes the post and never answers.
+    // Accepts the post but never answers.
     receiver.answer = () => {};
     await here.expect(0, ['run', '--gate', 'true']);
     await eventually('a post arrives', () => receiver.received.length > 0);

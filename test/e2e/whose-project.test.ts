@@ -1,4 +1,5 @@
-// Whose project a folder, a repository and a database are: beside `git clean`, copies, moves, worktrees and deletions.
+// Which project a folder, a repository and a database belong to: with `git clean`, copies, moves,
+// worktrees and deletions.
 
 import assert from 'node:assert/strict';
 import {
@@ -29,8 +30,7 @@ interface DoctorAnswer {
 const waits = `cat > /dev/null; touch ../../started; read -r line < ../../go; echo "work of $id" > "$id.txt"`;
 
 /**
- * Until its agent runs, an attempt has files of its own to write, and fails if their folder is
- * missing.
+ * Until its agent runs, an attempt must write its own files, and fails if their folder is missing.
  */
 async function agentStarted(here: Project): Promise<void> {
   await eventually('the agent has started', () => existsSync(join(here.folder, 'started')));
@@ -45,7 +45,7 @@ suite('the project that a folder belongs to', function () {
   const project = useProjects({ isEachProcess: true });
 
   suite('git clean', () => {
-    // The last one takes all that the others take.
+    // The last path includes everything that the others use.
     for (const flags of sized(['-ffdx'], ['-fdx', '-fdX', '-ffdx'])) {
       test(`D9: git clean ${flags} keeps the plan`, async () => {
         const here = project();

@@ -1,5 +1,5 @@
-// `drover worker` on a real PostgreSQL: it runs in the foreground until it is stopped, drains at
-// the first signal and releases at the second.
+// `drover worker` with a real PostgreSQL: it runs in the foreground until it is stopped, drains at
+// the first signal and releases its tasks at the second.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -84,7 +84,10 @@ suite('drover worker', function () {
     return JSON.parse(line) as NoteOf<T>;
   }
 
-  /** Like a container: a script that makes its own clone. Returns how to start it, repeatedly. */
+  /**
+   * Like a container: a script that makes its own clone. Returns a function that starts it,
+   * possibly several times.
+   */
   function boxOf(here: Project): () => RunningProgram {
     const place = join(here.folder, 'home', 'project');
     mkdirSync(place);
@@ -247,7 +250,7 @@ suite('drover worker', function () {
     );
     box.signal('SIGTERM');
     assert.equal((await box.ended).code, 0);
-    // Created again in the same place it is the same machine.
+    // If it is created again in the same place, it is the same machine.
     const again = start();
     assert.equal((await note(again, 'ready')).id, id);
     again.signal('SIGTERM');
@@ -259,7 +262,8 @@ suite('drover worker', function () {
     'labels determine on which of two machines a task runs, and the work of both lands on the remote',
     async () => {
       const { here } = await fleet();
-      // The worktrees of both lie elsewhere, so each has its own way to the door; this agent needs none.
+      // The worktrees of both are elsewhere, so each has its own path to the socket; this agent
+      // needs none.
       const agent = join(here.folder, 'agent.sh');
       writeFileSync(agent, '#!/bin/sh\ncat > /dev/null\nhostname > "$DROVER_TASK_ID.txt"\n');
       const atlas = here.start(['worker', '--json', '--agents', '1']);

@@ -1,5 +1,6 @@
-// The database is away for several times as long as a machine may be silent: no agent ends by it. A
-// machine that alone is cut off changes nothing any more once another one has its work.
+// The database is unreachable for several times as long as a machine may be silent, and no agent
+// ends because of that. A machine that alone is disconnected changes nothing more once another one
+// has its work.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +15,7 @@ import type { Machine } from './support/machine.ts';
 import { useFleets } from './support/suite-fleets.ts';
 import { startWorkers } from './support/workers.ts';
 
-/** Says that it lives ten times a second, until the test lets it end. */
+/** Reports ten times a second that it is alive, until the test lets it end. */
 const agent = `
 cat > /dev/null
 echo "$id $attempt $machine" >> "$ledger.begun"
@@ -26,13 +27,13 @@ echo "work of $id" > "$id.txt"
 echo "$id $attempt $machine" >> "$ledger"
 `;
 const takeOverAfterMs = 4_000;
-/** Longer than every machine's heartbeat lasts, several times. */
+/** Several times longer than every machine's heartbeat lasts. */
 const awayMs = takeOverAfterMs * 3;
 const settings = `
 [fleet]
 take_over_after = "${takeOverAfterMs / 1000}s"
 ${gateSettings}`;
-/** An agent that is silent for this long is paused. */
+/** An agent that is silent for this long is suspended. */
 const stillMs = 1_500;
 
 suite('a fleet whose database is unreachable', function () {
@@ -87,7 +88,7 @@ suite('a fleet whose database is unreachable', function () {
     await here.restartPostgres('kill', async () => {
       await eventually('both stand still', () => each((id, on) => standsStill(here, id, on)));
       await delay(awayMs);
-      // North finds it later than south, to which it then looks dead.
+      // North finds it later than south, to which north then looks dead.
       for (const port of here.databasePorts) north.host.cutOffFrom(port);
     });
     await eventually('south is back', () => hasBeaten(here, 'south'));

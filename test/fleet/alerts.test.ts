@@ -1,4 +1,5 @@
-// A machine that loses git and one that dies raise their alarms in a real Prometheus, and the feed names them.
+// A machine that loses git and a machine that dies trigger their alerts in a real Prometheus, and
+// the feed names them.
 
 import assert from 'node:assert/strict';
 import { eventually } from '../e2e/support/eventually.ts';

@@ -21,15 +21,17 @@ import { storyOf } from './support/story.ts';
 import { startWorkers } from './support/workers.ts';
 import { soakTest } from '../tier.ts';
 
-/** Until a listing of the remote has not come, and another machine has taken the landing up. */
+/**
+ * Until a listing of the remote has not arrived, and another machine has taken over the landing.
+ */
 const standStillMaxMs = 60_000;
 const perLayer = 4;
-/** A remote is given that long for a listing. */
+/** A remote has this long to answer a listing. */
 const listingMaxMs = 10_000;
 
 /**
- * All but the first layer end only when the test lets them: work that another machine must land is
- * still running then.
+ * All but the first layer end only when the test lets them, so that work that another machine must
+ * land is still running at that time.
  */
 const waitingAgent = `
 case $id in F-0*) ;; *) while [ ! -e "$ledger.go" ]; do sleep 0.1; done ;; esac
@@ -54,11 +56,11 @@ suite('a fleet whose landing machine cannot reach git', function () {
       desk.writeUserSettings('[fleet]\nagents = 0\n');
       await importEpic(desk, tasks);
       await startWorkers(here, ['north'], 2);
-      // The only machine then: tasks are assigned there, too.
+      // It is the only machine at that time, so tasks are assigned to it, too.
       const run = north.start(['run', '--workers', '4']);
       await run.line((line) => line.includes('task.completed'));
       await startWorkers(here, ['south'], 2);
-      // Nothing is on its way to the remote then: later landings are those of others.
+      // Nothing is being sent to the remote at that time: later landings are other machines'.
       await eventually('both wait with their agents', () => isWaiting(here));
       proxy.stall();
       writeFileSync(join(here.folder, 'ledger.go'), '');
@@ -68,7 +70,7 @@ suite('a fleet whose landing machine cannot reach git', function () {
       });
       const note = await eventually('north says that it does not land', () => noteOfNorth(here));
       assert.match(note, /git remote origin has not answered/);
-      // A command that waited for git would never be this quick, however little the machine has to do.
+      // A command that waited for git would never be this fast, even on an idle machine.
       await eventually('status answers before a listing could have ended', async () => {
         const askedMs = performance.now();
         assert.match(await north.expect(0, ['status']), /completed/);
@@ -161,7 +163,7 @@ async function isAtStep(fleet: Fleet, phase: string): Promise<boolean> {
   return task?.phase === phase;
 }
 
-/** The first layer has landed, and agents of the second are running on either machine. */
+/** The first layer has landed, and agents of the second are running on both machines. */
 async function isWaiting(fleet: Fleet): Promise<boolean> {
   const rows = await fleet.query(
     `SELECT DISTINCT a.machine FROM tasks t JOIN attempts a ON a.task_id = t.id AND a.epoch = t.epoch
@@ -170,7 +172,7 @@ async function isWaiting(fleet: Fleet): Promise<boolean> {
   return rows.length === 2 && (await completedCount(fleet)) === perLayer;
 }
 
-/** Why it does not land; null while it does. */
+/** The reason why it does not land; null while it does. */
 async function noteOfNorth(fleet: Fleet): Promise<string | null> {
   const [row] = await fleet.query<{ lands: number; note: string }>(
     `SELECT lands::int AS lands, note FROM machines WHERE name = 'north'`,

@@ -1,5 +1,5 @@
-// The checks of the fleet's tests themselves see planted faults: a second completion, a lost
-// landing, a double one, a commit that nothing names, a run without a claim.
+// The checks of the fleet's tests detect planted faults: a second completion, a lost landing, a
+// double one, a commit that nothing references, a run without a claim.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';

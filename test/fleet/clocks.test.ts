@@ -1,5 +1,5 @@
-// One machine's clock is ten minutes ahead: retries that it stores start in time, and its reported
-// times are real.
+// One machine's clock is ten minutes ahead: retries that it stores start on time, and the times
+// that it reports are correct.
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';

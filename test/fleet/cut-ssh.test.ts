@@ -1,5 +1,5 @@
-// The ssh server of the machine that lands stops answering for good, each machine reaching git by a server of its own:
-// landings go on, nothing runs twice, and `why` names the remote.
+// The ssh server of the machine that lands permanently stops answering, while each machine reaches
+// git through its own server: landings continue, nothing runs twice, and `why` names the remote.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -21,7 +21,9 @@ import { useFleets } from './support/suite-fleets.ts';
 import { startWorkers } from './support/workers.ts';
 
 const workers = ['m1', 'm2', 'm3'];
-/** Twice the time on an idle computer: the time limit of a listing, and the next owner's start. */
+/**
+ * Twice the time on an idle computer: the time limit of a listing, and the start of the next owner.
+ */
 const withoutLandingMaxMs = 40_000;
 const startMaxMs = 180_000;
 const namedMaxMs = 20_000;
@@ -104,7 +106,7 @@ async function gitBySsh(
   }
 }
 
-/** When tasks were completed. */
+/** The times at which tasks were completed. */
 async function landedMs(fleet: Fleet): Promise<readonly number[]> {
   const rows = await fleet.query<{ at: string }>(
     `SELECT at_ms AS at FROM events WHERE type = 'task.completed' ORDER BY seq`,
@@ -116,7 +118,7 @@ function longestGapMs(times: readonly number[]): number {
   return Math.max(...times.slice(1).map((atMs, n) => atMs - (times[n] ?? atMs)));
 }
 
-/** The worker that owns the line, with an agent running; null while another machine does. */
+/** The worker that owns the line, with an agent running; null while another machine owns it. */
 async function lineOwner(fleet: Fleet): Promise<string | null> {
   const blob = fleet.gitServer.git('cat-file', 'blob', 'refs/drover/fence/main');
   const rows = await fleet.query<{ id: string; name: string }>(
@@ -126,7 +128,10 @@ async function lineOwner(fleet: Fleet): Promise<string | null> {
   return rows.find(({ id }) => blob.includes(id))?.name ?? null;
 }
 
-/** The sentence of `why` about a task that runs on the machine, or waits to land; null while it names no remote. */
+/**
+ * The sentence of `why` about a task that runs on the machine, or waits to land; null while it
+ * names no remote.
+ */
 async function namedBy(fleet: Fleet, machine: string): Promise<string | null> {
   const rows = await fleet.query<{ id: string }>(
     `SELECT t.id FROM tasks t JOIN attempts a ON a.task_id = t.id AND a.epoch = t.epoch

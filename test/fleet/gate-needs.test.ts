@@ -1,4 +1,5 @@
-// A gate that needs a label: work waits, and says so, until a machine with it runs; that one alone lands.
+// A gate that needs a label: work waits and says so until a machine with the label runs, and only
+// that machine lands.
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';

@@ -1,5 +1,5 @@
-// Machines that never come back: the one on which the run was started, or all workers but one. The
-// remaining ones do the rest.
+// Machines that never come back: the machine on which the run was started, or all workers but one.
+// The remaining ones do the rest.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
@@ -33,12 +33,15 @@ import { startWorkers } from './support/workers.ts';
 
 const workers = ['north', 'east', 'south'];
 const doneMaxMs = 180_000;
-/** The most that a machine which never comes back may cost. */
+/** The maximum loss if a machine never comes back. */
 const lostMaxMs = 30_000;
 /** Measured from the start of its agents to the death of a machine. */
 const aliveMs = { atLeast: 35_000, atMost: 65_000 };
 
-/** Its first run leaves half of the work and stays; one that finds that half makes the rest of it. */
+/**
+ * Its first run leaves half of the work behind and keeps running; a run that finds that half does
+ * the rest.
+ */
 const halvesAgent = `
 cat > /dev/null
 if [ -e half.txt ]; then

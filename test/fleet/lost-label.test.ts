@@ -1,5 +1,5 @@
-// A machine that comes back without the label that its work needs: its task, the tasks that wait
-// and the gate say so, and go to a machine that has it.
+// A machine that comes back without the label that its work needs: its task, the waiting tasks and
+// the gate report this, and move to a machine that has it.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,9 @@ import type { Machine } from './support/machine.ts';
 import { useFleets } from './support/suite-fleets.ts';
 import { startWorkers } from './support/workers.ts';
 
-/** Two run at once. The first one of F-1 leaves half of the work, and stays. */
+/**
+ * Two run at the same time. The first run of F-1 leaves half of the work behind, and keeps running.
+ */
 const agent = `
 cat > /dev/null
 if [ "$id" = F-1 ] && [ ! -e half.txt ]; then
@@ -24,7 +26,7 @@ echo "work of $id" > "$id.txt"
 echo "$id $attempt $machine" >> "$ledger"
 `;
 
-/** Stays at work until the test lets it end. */
+/** Keeps running until the test lets it end. */
 const settings = `
 [fleet]
 take_over_after = "5s"

@@ -1,4 +1,5 @@
-// A machine whose agent cannot start gets no more tasks of it: the others do them, and no attempt is used.
+// A machine whose agent cannot start gets no more tasks for that agent: the others run them, and no
+// attempt is used.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

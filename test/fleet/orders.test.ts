@@ -1,4 +1,4 @@
-// Orders from any machine of a fleet to another one: drain, and release the landing on a branch.
+// Commands from any machine of a fleet to another one: drain, and release the landing on a branch.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { Machine } from './support/machine.ts';
 import { useFleets } from './support/suite-fleets.ts';
 import { startWorkers } from './support/workers.ts';
 
-/** The first gate hangs, on whatever machine it runs. */
+/** The first gate hangs, whichever machine runs it. */
 const firstGateHangs = `
 [fleet]
 take_over_after = "5s"

@@ -1,5 +1,5 @@
-// The git server has a rule for branches that finished work meets: each agent works once, and its work lands once the
-// rule is gone.
+// The git server has a rule for branches that finished work violates: each agent runs once, and its
+// work lands once the rule is removed.
 
 import assert from 'node:assert/strict';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
-// The cost of a distant database for a fleet: how often a task waits for an answer while it has the
-// turn to write, for which all other machines wait. A number of the wire. A busy machine sends data
-// in several pieces that a quiet one sends at once, and heartbeats come in between: both only add
-// to a task's number, so the least of several counts.
+// The cost of a distant database for a fleet: how often a task waits for an answer while it holds
+// the write turn, for which all other machines wait. The number is measured on the network. A busy
+// machine sends data in several pieces that an idle one sends at once, and heartbeats come in
+// between. Both only increase a task's number, so the smallest of several counts.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { useFleets } from './support/suite-fleets.ts';
 import { startWorkers } from './support/workers.ts';
 
 const tasks = 8;
-/** So far away that requests sent together are on their way before the first answer. */
+/** So far away that requests sent together are all sent before the first answer arrives. */
 const awayMs = 10;
 const waitsMax = 20;
 const turnsMax = 8;
@@ -43,7 +43,7 @@ suite('a fleet with a distant database', function () {
     writeFileSync(path, plan.map((line) => `${JSON.stringify(line)}\n`).join(''));
     await desk.expect(0, ['import', path]);
     await startWorkers(here, ['one'], 1);
-    // Each waits for a person, as it changed nothing.
+    // Each waits for a person, because it changed nothing.
     await desk.start(['run']).ended;
     const [ended] = await here.query<{ n: number }>(
       "select count(*)::int as n from events where type = 'agent.ended'",
@@ -53,13 +53,15 @@ suite('a fleet with a distant database', function () {
     const turns = perTask(bursts, ({ statements }) => statements.filter(isTurnStart).length);
     const told = `waits in turns ${waits.join(', ')}; turns ${turns.join(', ')}`;
     console.log(`from claim to claim: ${told}`);
-    // If each statement waited for its answer, a task would take 57.
+    // If each statement waited for its answer, a task would take 57 round trips.
     assert.ok(Math.min(...waits) <= waitsMax, told);
     assert.ok(Math.min(...turns) <= turnsMax, told);
   });
 });
 
-/** Summed up from each claim of a task to the next one: the tasks run one after the other. */
+/**
+ * Added up from each claim of a task to the next one, because the tasks run one after the other.
+ */
 function perTask(
   bursts: readonly Burst[],
   countOf: (burst: Burst) => number,

@@ -1,4 +1,5 @@
-// The long run of random schedules: `node test/fleet/run-schedules.ts --seeds 20 --from 1 [--cut 30] [--verbose] [--keep]`, a line per seed.
+// The long run of random schedules: `node test/fleet/run-schedules.ts --seeds 20 --from 1 [--cut
+// 30] [--verbose] [--keep]`, with one line per seed.
 
 import { parseArgs } from 'node:util';
 import { describeAction, makeSchedule, scheduleOptions } from './schedule-plan.ts';
@@ -23,7 +24,7 @@ let ran = 0;
 let good = 0;
 let forNothing = 0;
 let isStopped = false;
-// The one that runs is brought to its end: nothing is left behind.
+// The running schedule is completed, so that nothing is left behind.
 process.once('SIGINT', () => (isStopped = true));
 process.once('SIGTERM', () => (isStopped = true));
 for (let seed = from; seed < from + count && !isStopped; seed += 1) {

@@ -1,11 +1,11 @@
-// Seeded schedules of events in a fleet during an epic, each at a time that the feed of events
+// Seeded schedules of failures in a fleet during an epic, each at a time that the event feed
 // determines.
 
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { gateSettings, variedAgent } from './support/epic.ts';
 import type { FleetOptions } from './support/fleet.ts';
 
-/** When the feed holds so many events of the type. */
+/** The time at which the feed contains this many events of the type. */
 export interface Moment {
   readonly type: string;
   readonly count: number;
@@ -28,7 +28,7 @@ export type Action =
   | { readonly kind: 'postgres'; readonly at: Moment; readonly how: 'fast' | 'kill' }
   | ({ readonly kind: 'git-server' | 'slow-links' | 'rule' | 'landing-cut' } & ForAWhile)
   | { readonly kind: 'fail-over' | 'landing-killed'; readonly at: Moment }
-  /** `verified`: its merge is in its clone alone. */
+  /** `verified`: its merge is only in its clone. */
   | {
       readonly kind: 'landing-stored';
       readonly machine: string;
@@ -45,7 +45,10 @@ export interface Schedule {
 export const scheduleWorkers = ['north', 'east', 'south'];
 export const scheduleMachines = [...scheduleWorkers, 'desk'];
 
-/** A dead machine is noticed soon; a disk is full with less than a small one has. */
+/**
+ * A dead machine is detected quickly; a disk counts as full with less free space than a small one
+ * has.
+ */
 const settings = `
 [fleet]
 take_over_after = "5s"
@@ -53,7 +56,10 @@ take_over_after = "5s"
 min_free_disk = "16MB"
 ${gateSettings}`;
 
-/** The fleet that a schedule needs: a road that can be long, a second server, a disk that can be full. */
+/**
+ * The fleet that a schedule needs: a connection with a configurable delay, a second server, a disk
+ * that can be full.
+ */
 export function scheduleOptions({ actions }: Schedule): FleetOptions {
   const has = (kind: Action['kind']): boolean => actions.some((action) => action.kind === kind);
   const smallDisks = actions.flatMap((action) =>
@@ -74,7 +80,7 @@ const actionsOfOne = 6;
 
 export function makeSchedule(seed: number, cutMs: number): Schedule {
   const chance = new SeededChance(seed).fork('schedule');
-  // The last ones leave the run time to notice.
+  // The last failures leave the run time to detect them.
   const at = (): Moment => ({ type: chance.pick(momentTypes), count: chance.between(1, 45) });
   const worker = (): string => chance.pick(scheduleWorkers);
   const any = (): string => chance.pick(scheduleMachines);
@@ -100,7 +106,7 @@ export function makeSchedule(seed: number, cutMs: number): Schedule {
     { kind: 'clock', machine: worker() },
     { kind: 'rule', at: at(), backMs: soon() },
   ];
-  // Each of them comes in turn in seeds that follow each other.
+  // Consecutive seeds use each of them in turn.
   const inTurn = (from: readonly Action[], step: number): Action =>
     from[(seed + step) % from.length] as Action;
   const chosen: Action[] = [

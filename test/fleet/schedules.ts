@@ -1,4 +1,4 @@
-// Runs an epic on a fleet during a schedule of events, and checks the result.
+// Runs an epic on a fleet during a schedule of failures, and checks the result.
 
 import assert from 'node:assert/strict';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { storyOf } from './support/story.ts';
 export interface ScheduleResult {
   readonly doubledRuns: number;
   readonly landedFrom: ReadonlyMap<string, number>;
-  /** The longest time in which nothing landed. */
+  /** The longest time without a landing. */
   readonly stillMs: number;
   /** The actions, in order. */
   readonly done: readonly string[];
@@ -36,8 +36,8 @@ export const scheduleTasks = layers * perLayer;
 const agentsPerMachine = 2;
 
 /**
- * Runs the epic during the schedule, and checks the result. `width`: tasks of each of its five
- * layers.
+ * Runs the epic during the schedule, and checks the result. `width` is the number of tasks in each
+ * of its five layers.
  */
 export async function runSchedule(
   fleet: Fleet,
@@ -62,7 +62,7 @@ export async function runSchedule(
   return { ...done, stillMs: await longestStandStill(fleet) };
 }
 
-/** A run whose work a rule of the server refuses ends; a person then begins another one. */
+/** A run whose work a server's rule refuses ends; a person then starts another one. */
 async function runToEnd(desk: Machine, stage: Stage): Promise<FinishedProgram> {
   for (;;) {
     const ended = await desk.start(['run', '--workers', '6']).ended;
@@ -90,15 +90,13 @@ async function allAreBack(fleet: Fleet): Promise<void> {
 }
 
 const lookEveryMs = 40;
-/** There and back: as between continents. */
+/** The round trip, as between continents. */
 const slowMs = 200;
 const refusal = `#!/bin/sh
 case "$1" in refs/heads/drover/F-*) echo "branches are named feature/*" >&2; exit 1;; esac
 `;
 
-/**
- * The events of the machines, one action beside the other; it stops waiting when the run is over.
- */
+/** The machines' failures, possibly overlapping; it stops waiting when the run is over. */
 class Stage {
   readonly #fleet: Fleet;
   readonly #schedule: Schedule;
@@ -114,12 +112,12 @@ class Stage {
     this.#schedule = schedule;
   }
 
-  /** A rule of the server has refused work, or refuses it now. */
+  /** A server's rule has refused work, or refuses it now. */
   get refused(): boolean {
     return [...this.happened].some(({ kind }) => kind === 'rule');
   }
 
-  /** The rule is gone, and the tasks that it held are resolved. */
+  /** The rule is removed, and the tasks that it blocked are resolved. */
   async allowed(): Promise<void> {
     await this.#allowed.promise;
     await this.#resolveBlocked();
@@ -289,7 +287,9 @@ class Stage {
     if (scheduleWorkers.includes(machine.name)) await this.#startAgain(machine.name, worker);
   }
 
-  /** `ended`: the one that this action has stopped; another action may have had the same target. */
+  /**
+   * `ended`: the process that this action has stopped; another action may have had the same target.
+   */
   async #startAgain(name: string, ended: RunningProgram | null): Promise<void> {
     const machine = this.#fleet.machine(name);
     await ended?.ended.catch(() => undefined);
@@ -298,11 +298,11 @@ class Stage {
     this.done.push(`started again: ${name}`);
   }
 
-  /** Returns false if the run is over before. */
+  /** Returns false if the run has already ended. */
   async #reached(moment: Moment): Promise<boolean> {
     const text = 'SELECT count(*)::int AS n FROM events WHERE type = $1';
     while (!this.#isOver) {
-      // While PostgreSQL restarts there is nothing to see.
+      // While PostgreSQL restarts, nothing can be read.
       const rows = await this.#fleet.query<{ n: number }>(text, [moment.type]).catch(() => []);
       if ((rows[0]?.n ?? 0) >= moment.count) return true;
       await pause(lookEveryMs);

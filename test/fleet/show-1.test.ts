@@ -1,5 +1,5 @@
-// Three machines and a desk: an epic of sixty tasks, started on a machine without agents, is done
-// by all of them together.
+// Three workers and a clone without agents: an epic of sixty tasks, started on the clone without
+// agents, is completed by all workers together.
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';

@@ -1,5 +1,6 @@
-// A fleet to which things happen: a worker is killed, a cable is pulled, PostgreSQL restarts, the owner of a landing dies
-// between its push and the answer. Every task is done, none twice. `node test/fleet/run-schedules.ts` has more seeds.
+// A fleet with failures: a worker is killed, a cable is unplugged, PostgreSQL restarts, the owner
+// of a landing dies between its push and the answer. Every task is done, and none twice. `node
+// test/fleet/run-schedules.ts` has more seeds.
 
 import assert from 'node:assert/strict';
 import { sized } from '../tier.ts';
@@ -9,10 +10,10 @@ import { gateMachines } from './support/epic.ts';
 import { whyNoNamespaces } from './support/network.ts';
 import { useFleets } from './support/suite-fleets.ts';
 
-/** Longer than it takes to give the work of a silent machine to others. */
+/** Longer than it takes to reassign a silent machine's work. */
 const cutMs = 8_000;
 
-/** A machine dies and comes back, and nothing else happens: the one of the gate. */
+/** The machine of the gate dies and comes back, and nothing else happens. */
 const oneDeath: Schedule = {
   seed: 0,
   actions: [
@@ -20,7 +21,7 @@ const oneDeath: Schedule = {
   ],
 };
 
-/** Tasks of each of the epic's five layers. */
+/** Number of tasks in each of the epic's five layers. */
 const perLayer = sized(5, 12);
 
 const schedules: readonly Schedule[] = sized(
@@ -37,7 +38,7 @@ suite(`a fleet under random failures (machines are ${how})`, function () {
     test(`schedule ${schedule.seed}: ${schedule.actions.map(describeAction).join('; ')}`, async () => {
       const here = await fleet(scheduleOptions(schedule));
       await runSchedule(here, schedule, perLayer);
-      // Two machines with agents were always there.
+      // Two machines with agents were always available.
       if (schedule === oneDeath)
         assert.ok(!gateMachines(here).has('desk'), 'the desk lands nothing');
     });

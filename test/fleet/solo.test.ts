@@ -1,4 +1,5 @@
-// A fleet of one machine: its database restarts, goes away for a while, is cut off; the machine itself loses its power.
+// A fleet of one machine: its database restarts, is unreachable for a while, and is disconnected;
+// the machine itself loses power.
 
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,7 +10,7 @@ import { countedAgent, fleetSettings, importEpic, layeredPlan } from './support/
 import type { Fleet } from './support/fleet.ts';
 import { useFleets } from './support/suite-fleets.ts';
 
-/** Longer than a silent machine is waited for. */
+/** Longer than others wait for a silent machine. */
 const awayMs = 8_000;
 
 type Trouble = (fleet: Fleet, run: RunningProgram) => Promise<RunningProgram>;

@@ -1,5 +1,5 @@
-// The base of the fleet's tests: machines that reach the database and the remote, lose their
-// network without a word, die whole, and leave nothing behind.
+// The basis of the fleet's tests: machines that reach the database and the remote, lose their
+// network silently, die completely, and leave nothing behind.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -19,7 +19,10 @@ const pgModule = fileURLToPath(import.meta.resolve('pg'));
 const options = { machines: ['one', 'two'], agent: 'true', settings: '# defaults\n' };
 const how = whyNoNamespaces() === null ? 'network namespaces' : 'plain processes';
 
-/** Asks the database again and again over one connection; prints its backend's number with each answer. */
+/**
+ * Queries the database repeatedly over one connection; prints its backend's number with each
+ * answer.
+ */
 const askingScript = `
 import pg from ${JSON.stringify(pgModule)};
 const client = new pg.Client({ connectionString: process.env.DBOS_SYSTEM_DATABASE_URL });
@@ -93,8 +96,8 @@ suite(`a fleet's machines (${how})`, function () {
     const first = await nextLine(cut);
     await nextLine(other);
     one.host.cutOff();
-    // Messages in flight may still arrive; then there is nothing more, however often the other one
-    // is answered.
+    // Messages in flight may still arrive; after that, nothing more arrives, however often the
+    // other one is answered.
     await eventually('no answer in twenty turns', async () => {
       const before = cut.lineCount();
       for (let n = 0; n < 20; n += 1) await nextLine(other);
@@ -204,7 +207,7 @@ setInterval(() => undefined, 1000);`;
   });
 });
 
-/** Namespaces and bridges that the process has made. */
+/** Namespaces and bridges that the process has created. */
 function traces(pid: number): readonly string[] {
   if (whyNoNamespaces() !== null) return [];
   const list = (...args: readonly string[]): readonly string[] =>

@@ -1,5 +1,5 @@
-// A fleet is upgraded machine by machine under load, to a release that cannot continue the work of
-// the previous one.
+// A fleet is upgraded machine by machine under load, to a release that cannot continue the previous
+// release's work.
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';
@@ -37,7 +37,7 @@ suite('an upgrade of a fleet', function () {
       await here.machine(name).expect(0, ['init']);
       await start(name, 1);
     }
-    // The old release continues at the desk until the end.
+    // The old release keeps running on the clone without agents until the end.
     const run = desk.start(['run'], release(1));
     await run.line((line) => line.includes('task.completed'));
     for (const [index, name] of workers.entries()) {

@@ -1,4 +1,4 @@
-// What goes wrong on the way to a forge, one test each: the pull request is finished all the same.
+// Failures on the way to a forge, one test each: the pull request is completed anyway.
 
 import assert from 'node:assert/strict';
 import { eventually } from '../e2e/support/eventually.ts';

@@ -1,5 +1,5 @@
-// Friday evening: a lead has labeled two issues, and goes home. The real Claude Code works on their
-// sub-issues, and GitHub's own client speaks for people and checks.
+// Friday evening: a lead has labeled two issues and goes home. The real Claude Code works on their
+// sub-issues, and GitHub's own client acts for people and checks.
 
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -39,8 +39,8 @@ const tasks = ['gh-2', 'gh-3', 'gh-5'];
 const waitMs = 240_000;
 
 /**
- * The answer to a fact on GitHub: the file gets another line. Its path is relative, for a resumed
- * session names its first worktree.
+ * The response to a fact on GitHub: the file gets another line. Its path is relative, because a
+ * resumed session names its first worktree.
  */
 function mends(title: string, path: string, line: string): Conversation {
   const input = { file_path: path, content: `${line}\n` };
@@ -108,7 +108,7 @@ suite('Friday evening', function () {
     );
   const answers = (thread: number): number => fake.threads[thread]?.comments.length ?? 0;
 
-  /** What happens on GitHub until all is merged. */
+  /** Events on GitHub until everything is merged. */
   const happens = async (): Promise<void> => {
     const [ci, lead, eve] = [
       await Person.of(fake, 'ci'),

@@ -1,4 +1,4 @@
-// Issues as they are read from GitHub: edges, pages, old servers, limits, and who gets the token.
+// How issues are read from GitHub: edges, pages, old servers, limits, and where the token is sent.
 
 import assert from 'node:assert/strict';
 import { issueName } from '../../server/core/forge/issue.ts';

@@ -1,5 +1,5 @@
-// Rules and checks as GitHub tells them: over pages, from rulesets and from the older protection,
-// and as far as a token may read them.
+// Rules and checks as GitHub reports them: over several pages, from rulesets and from the older
+// branch protection, and as far as a token can read them.
 
 import assert from 'node:assert/strict';
 import { ForgeClient } from '../../server/forge/client.ts';

@@ -1,5 +1,5 @@
-// Issues with a label come into the plan by themselves, and their runs start: the real backend on a
-// project whose remote is a GitHub.
+// Issues with a label are added to the plan automatically, and their runs start: the real backend
+// on a project whose remote is a GitHub.
 
 import assert from 'node:assert/strict';
 import type { FakeIssue } from '../doubles/fake-github/bodies.ts';

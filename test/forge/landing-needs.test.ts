@@ -1,5 +1,5 @@
-// What a person reads of the forge before and during the work, for each kind of server, token and
-// rule: in `drover doctor --forge`, in the checks before a run, and in the status of the epic.
+// The forge information that a person sees before and during the work, for each kind of server,
+// token and rule: in `drover doctor --forge`, in the checks before a run, and in the epic's status.
 
 import assert from 'node:assert/strict';
 import {
@@ -43,7 +43,7 @@ suite('the requirements of landing on GitHub', function () {
     return here;
   };
 
-  /** The lines of the doctor about the forge, each with its mark. */
+  /** Doctor's lines about the forge, each with its mark. */
   const doctor = async (here: Project, code: 0 | 3 = 0): Promise<Map<string, string>> => {
     const printed = await here.expect(code, ['doctor', '--forge']);
     assert.ok(!printed.includes(token), 'the token is printed');
@@ -54,7 +54,7 @@ suite('the requirements of landing on GitHub', function () {
     return new Map(lines);
   };
 
-  /** What the checks before a run say of the forge. */
+  /** What the checks before a run report about the forge. */
   const preflight = async (here: Project): Promise<readonly string[]> => {
     const client = await panelClient(here);
     try {
@@ -104,7 +104,7 @@ suite('the requirements of landing on GitHub', function () {
   test('a fine-grained token cannot see check runs, and every view says so', async () => {
     const here = await begin({ kind: 'fine_grained' });
     const said = await doctor(here);
-    assert.match(said.get('push') ?? '', /^ok Git may push/u);
+    assert.match(said.get('push') ?? '', /^ok Git has permission to push/u);
     assert.match(
       said.get('checks') ?? '',
       /^ok warning: Check runs cannot be read with this token \(it needs checks=read\): only jobs/u,

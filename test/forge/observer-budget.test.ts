@@ -1,4 +1,4 @@
-// What watching open pull requests costs: the requests that count against GitHub's hourly limit. A
+// The cost of watching open pull requests: requests that count toward GitHub's hourly limit. A
 // request that is answered with status 304 is free.
 
 import assert from 'node:assert/strict';

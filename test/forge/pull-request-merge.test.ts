@@ -1,5 +1,5 @@
-// `[forge] merge`: GitHub merges the pull request by itself or through its queue, once the gate has
-// passed on its newest base.
+// `[forge] merge`: GitHub merges the pull request automatically or through its queue, once the gate
+// has passed on its newest base.
 
 import assert from 'node:assert/strict';
 import { mergePull } from '../doubles/fake-github/merging.ts';

@@ -1,4 +1,4 @@
-// `drover undo` of an epic that was merged on the forge: its revert goes there as a pull request.
+// `drover undo` of an epic that was merged on the forge: its revert becomes a pull request there.
 
 import assert from 'node:assert/strict';
 import { eventually } from '../e2e/support/eventually.ts';

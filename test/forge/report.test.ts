@@ -1,4 +1,4 @@
-// The state of the work is written to the issues that it was imported from: one comment each, by
+// The state of the work is written to the issues from which it was imported: one comment each, by
 // the real command and backend.
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// The proof that client and fake are real: octokit drives our fake as well, and both clients drive
-// `emulate`, a GitHub that others wrote.
+// Proof that the client and the fake are realistic: octokit also works with our fake, and both
+// clients work with `emulate`, a third-party GitHub.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -35,7 +35,7 @@ const marker = '<!-- drover:report -->';
 interface Server {
   /** REST, with a trailing slash. */
   readonly api: string;
-  /** A branch with a commit of its own. */
+  /** A branch with its own commit. */
   branch(octokit: Octokit, name: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// `[forge] shape = "stack"`: one pull request for each task of an epic, on top of each other.
+// `[forge] shape = "stack"`: one pull request for each task of an epic, each based on the previous
+// one.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
@@ -60,7 +61,7 @@ suite('a stack of pull requests', function () {
     return says(here, new RegExp(`^${name} waits for a person to merge it$`, 'u'));
   };
   type How = Parameters<typeof pulls.merge>[0];
-  /** From the bottom, each as soon as it can be merged; none of them changes its tree. */
+  /** From the bottom, each as soon as it can be merged; no merge changes its tree. */
   const mergeAll = async (here: Project, how: readonly How[]): Promise<void> => {
     const trees = how.map((_each, index) => treeAt(branch(index + 1)));
     for (const [index, each] of how.entries()) {

@@ -1,4 +1,5 @@
-// docs/forge.md tells what a token needs for each thing that Drover does on GitHub.
+// docs/forge.md says which permissions a token needs for each operation that Drover performs on
+// GitHub.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -17,7 +17,7 @@ suite('git: branch moves', () => {
 
   const tipOf = (branch: string): string => fixture.git('rev-parse', branch);
 
-  /** A commit on top of `from` with one more file, made without a checkout. */
+  /** A commit on top of `from` with one additional file, made without a checkout. */
   function commitOn(from: string, path: string): string {
     const other = join(fixture.home, `clone-${path}`);
     fixture.git('worktree', 'add', '-q', '--detach', other, from);

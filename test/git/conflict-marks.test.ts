@@ -1,5 +1,4 @@
-// Which files of a slot contain the markers of a conflict, and which operations are unfinished
-// there.
+// Which files of a slot contain conflict markers, and which operations are unfinished there.
 
 import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
@@ -46,7 +45,7 @@ suite('git: conflict markers', () => {
     inSlot('commit', '-qam', 'ours');
     assert.throws(() => inSlot('merge', '-q', 'side'));
     assert.deepEqual(await unfinished(), { operation: 'merge', marked: ['README.md'] });
-    // The index decides nothing: the file still has them.
+    // The index is irrelevant: the file still contains them.
     inSlot('add', 'README.md');
     assert.deepEqual(await unfinished(), { operation: 'merge', marked: ['README.md'] });
     inSlot('commit', '-qm', 'with markers');

@@ -1,4 +1,4 @@
-// Asks one question, prints the answer, and stays.
+// Asks one question, prints the answer, and keeps running.
 
 import { openGitProcesses } from '../../server/git/process/process.ts';
 

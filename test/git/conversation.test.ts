@@ -1,4 +1,4 @@
-// A git process that stays answers in turn, is replaced when it dies, and ends with its owner.
+// A long-lived git process answers in order, is replaced when it dies, and exits with its owner.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

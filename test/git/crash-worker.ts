@@ -1,4 +1,5 @@
-// Runs tasks in slots until it is killed; prints a line after each step so that the killer can choose the moment.
+// Runs tasks in slots until it is killed; prints a line after each step, so that the killer can
+// choose the time.
 
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { kindOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
 import { sized } from '../tier.ts';
 
-/** Lines that it has written when it is killed. */
+/** Number of lines that it has written when it is killed. */
 const moments = sized([1, 4, 7, 13, 23, 40], [1, 2, 4, 5, 7, 11, 13, 17, 23, 29, 31, 40]);
 
 suite('git: killed and restarted', () => {
@@ -43,7 +43,7 @@ suite('git: killed and restarted', () => {
     const base = fixture.git('rev-parse', 'main');
     for (const lines of moments) {
       const committed = await runUntil(lines);
-      // Gits of the killed worker continue for a while: their locks are not stale.
+      // Git processes of the killed worker continue for a while, so their locks are not stale.
       const patience = { lockPatienceMs: 3_000, staleLockMs: 30_000 };
       const repository = await fixture.open({ durable: false, ...patience });
       for (const { commit, branch } of committed) {

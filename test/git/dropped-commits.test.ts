@@ -1,4 +1,4 @@
-// Commits that an agent makes in its slot and leaves behind are snapshots of its attempt.
+// Commits that an agent makes and abandons in its slot are in snapshots of its attempt.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

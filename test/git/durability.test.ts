@@ -1,4 +1,4 @@
-// Objects and refs that git writes for Drover are on the disk before the next step counts on them.
+// Objects and refs that git writes for Drover are on disk before the next step relies on them.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ suite('git: durability', () => {
   });
   teardown(() => fixture.remove());
 
-  /** Files that git has handed to the disk so far. */
+  /** Files that git has flushed to disk so far. */
   function flushed(): number {
     return readFileSync(log, 'utf8')
       .split('\n')

@@ -1,4 +1,4 @@
-// A throw-away repository in a folder with an awkward name, and git as a person would use it there.
+// A temporary repository in a folder with an awkward name, and git as a person would use it there.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,7 +24,7 @@ import type { GitRepository, GitResult } from '../../server/git/port.ts';
 import { removeFolder } from '../remove-folder.ts';
 
 export interface Fixture {
-  /** Everything of the test lies below. */
+  /** Everything of the test is below this folder. */
   readonly home: string;
   /** The user's checkout. */
   readonly root: string;
@@ -53,7 +53,7 @@ export function makeFixture(shape: Shape = {}): Fixture {
   const gitIn = (folder: string, ...args: readonly string[]): string =>
     personsGit(environment, folder, args);
   cpSync(preparedOf(shape), root, { recursive: true, preserveTimestamps: true });
-  // The copies are other files than those that the index has seen.
+  // The copies are different files from those that the index has seen.
   if (shape.commit !== false) gitIn(root, 'update-index', '-q', '--refresh');
   const adapters: BinaryGitAdapter[] = [];
   const adapter = (adapterOptions: GitAdapterOptions = {}): BinaryGitAdapter => {
@@ -77,14 +77,17 @@ export function makeFixture(shape: Shape = {}): Fixture {
     slot: (name) => join(home, 'pro ject.worktrees', name),
     adapter,
     open: async (adapterOptions) => valueOf(await adapter(adapterOptions).open(root)),
-    // A git that is ending may still write below.
+    // A git process that is exiting may still write below it.
     remove: () => removeFolder(home),
   };
 }
 
 const prepared = new Map<string, string>();
 
-/** Made by git once in a process: copying a folder takes a tenth of the time of git's processes. */
+/**
+ * Created by git once per process, because copying a folder takes a tenth of the time of git's
+ * processes.
+ */
 function preparedOf(shape: Shape): string {
   const key = JSON.stringify(shape);
   const known = prepared.get(key);
@@ -139,7 +142,7 @@ export function valueOf<T>(result: GitResult<T>): T {
   return result.value;
 }
 
-/** The ref of a snapshot of whatever a worktree holds, or null when it holds nothing. */
+/** The ref of a snapshot of a worktree's content, or null if it has none. */
 export async function snapshotRef(
   repository: GitRepository,
   path: string,

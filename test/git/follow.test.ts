@@ -1,4 +1,4 @@
-// The target branch follows the landings; the checkout of the user is never forced.
+// The target branch follows the landings, and the user's checkout is never forced.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -183,7 +183,7 @@ suite('git: follow', () => {
     const old = main();
     const tip = await land(old, { 'new.txt': 'n\n' });
     fixture.git('merge', '-q', '--ff-only', tip);
-    // The branch dies: no log mentions a way back.
+    // The branch is deleted, and no log shows a way back.
     fixture.write(join(fixture.root, '.git', 'refs', 'heads', 'main'), `${old}\n`);
     assert.equal((await follow(tip)).kind, 'followed');
     assert.equal(fixture.git('status', '--porcelain'), '');

@@ -1,4 +1,4 @@
-// A program that runs one command as git is run, and bears every signal itself.
+// A program that runs one command like Drover runs git, and survives every signal itself.
 
 import { runOnce } from '../../server/git/process/run-once.ts';
 

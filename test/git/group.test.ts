@@ -1,4 +1,4 @@
-// Ctrl-C at a worker in a terminal reaches every process of its group: git is not among them.
+// Ctrl-C at a worker in a terminal reaches every process of its group, which does not include git.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,5 @@
-// Programs that git starts and that hang: git's result comes within its bound, and they are ended with it.
+// Programs that git starts and that hang: git's result arrives within its time limit, and they are
+// killed with it.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,7 +14,7 @@ import { makeFixture, type Fixture } from './fixture.ts';
 import { makeFleet, openMachine } from './remote-fixture.ts';
 
 const timeoutMs = 1_500;
-/** On a busy machine; the programs hang for ten minutes. */
+/** For a busy machine; the programs hang for ten minutes. */
 const withinMs = 30_000;
 
 suite('git: programs that hang', () => {
@@ -42,7 +43,7 @@ suite('git: programs that hang', () => {
     fixture.remove();
   });
 
-  /** A program that notes its process, ignores SIGTERM and keeps the output open. */
+  /** A program that records its pid, ignores SIGTERM and keeps the output open. */
   const hanging = (name: string): string => {
     const path = join(fixture.home, name);
     const pids = join(fixture.home, 'pids');
@@ -101,7 +102,7 @@ suite('git: programs that hang', () => {
   });
 });
 
-/** Waits until the hanging programs are gone: a test's own time limit is the bound. */
+/** Waits until the hanging programs have exited, at most until the test's own time limit. */
 async function untilEnded(fixture: Fixture): Promise<void> {
   const file = join(fixture.home, 'pids');
   if (!existsSync(file)) return;

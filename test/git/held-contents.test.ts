@@ -1,5 +1,5 @@
 // Files are held for a secret in their content, anywhere in the range, and held files never land,
-// history included.
+// not even in the history.
 
 import assert from 'node:assert/strict';
 import { rmSync, symlinkSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Content that an attempt may not bring into the history: links out of the project, and files that
-// were too large in any of its commits.
+// Content that an attempt may not add to the history: links out of the project, and files that were
+// too large in any of its commits.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';

@@ -1,7 +1,7 @@
-// Features of git that run programs or lead elsewhere, each planted in a place that an agent can
+// Git features that run programs or lead elsewhere, each planted in a place that an agent can
 // write: in a repository in place of the worktree's .git file, or, without a sandbox, in the user's
-// own configuration while Drover is running. Each is shown to work on the person's git; Drover's
-// git runs none of them.
+// own configuration while Drover is running. The test first shows that each works with the user's
+// git; Drover's git runs none of them.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -29,7 +29,7 @@ interface Feature {
   /** Files below the git folder. */
   readonly files?: Readonly<Record<string, string>>;
   readonly attributes?: string;
-  /** Commands of a person's git that show the feature at work. */
+  /** Commands of the user's git that show the effect of the feature. */
   readonly person: readonly (readonly string[])[];
 }
 
@@ -183,7 +183,7 @@ suite('git: features that run programs', function () {
   setup(async () => {
     fixture = makeFixture();
     ran = join(fixture.home, 'ran.txt');
-    // A path without blanks: some of these settings are split at them.
+    // A path without spaces, because some of these settings are split at spaces.
     program = join(mkdtempSync(join(tmpdir(), 'evil-')), 'evil.sh');
     writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> '${ran}'\nexit 0\n`, { mode: 0o755 });
     repository = valueOf(await fixture.adapter().open(fixture.root));

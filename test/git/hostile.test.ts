@@ -1,4 +1,4 @@
-// Files that an agent makes in its worktree run nothing through Drover's own git, and reach no
+// Files that an agent creates in its worktree run nothing through Drover's own git, and reach no
 // other folder.
 
 import assert from 'node:assert/strict';
@@ -32,7 +32,7 @@ suite('git: hostile worktrees', () => {
   let fixture: Fixture;
   let repository: GitRepository;
   let task: Task;
-  /** Exists as soon as anything of the agent's was run. */
+  /** Exists as soon as anything of the agent's has run. */
   let ran: string;
   const secret = 'a-value-of-the-user';
   setup(async () => {
@@ -80,7 +80,7 @@ suite('git: hostile worktrees', () => {
       write('sub/.gitattributes', '* filter=evil\n');
       write('sub/f.txt', 'two\n');
       inSlot('add', 'sub');
-      // The protection is needed: the same check by the person's git runs it.
+      // Proves that the protection is needed: the same check with the user's git runs it.
       if (filter === 'clean') {
         inSlot('status');
         assert.equal(existsSync(ran), true);
@@ -106,7 +106,7 @@ suite('git: hostile worktrees', () => {
   test('a repository with a promisor command in place of the .git file runs nothing', async () => {
     rmSync(join(task.path, '.git'));
     inSlot('init', '-q', '-b', 'main', '.');
-    // A path without blanks: that is how such an address is split.
+    // A path without spaces, because such an address is split at spaces.
     const evil = join(mkdtempSync(join(tmpdir(), 'evil-')), 'evil.sh');
     writeFileSync(evil, `#!/bin/sh\nenv > '${ran}'\n`, { mode: 0o755 });
     inSlot('config', 'remote.o.url', `ext::${evil}`);
@@ -317,7 +317,7 @@ suite('git: hostile worktrees', () => {
       '-c',
       'credential.https://host.helper=own',
     ];
-    // Git asks each of them: one before the trusted one counts too.
+    // Git tries each of them, so one before the trusted one matters too.
     check('credential.helper', ['evil', 'store'], [...again, ...own]);
     check('credential.https://x.helper', ['evil'], [...again, ...own]);
     check('hook.x.command', ['evil'], ['-c', 'hook.x.enabled=false']);

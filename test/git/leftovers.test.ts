@@ -1,4 +1,4 @@
-// An agent's leftovers end on the branch of its attempt, wherever its HEAD is, and secrets do not.
+// An agent's leftovers end up on its attempt's branch, wherever its HEAD is, but secrets do not.
 
 import assert from 'node:assert/strict';
 import {

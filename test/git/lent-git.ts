@@ -1,4 +1,4 @@
-// Git as a confined program has it: its refs are in the lent folder, its objects too.
+// Git as a confined program sees it: its refs and its objects are in the lent folder.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { LentGit } from '../../server/git/local-port.ts';
 
 /**
- * Runs without the sandbox, which mounts the lent folder in place of the shared one: for git that
- * is its `commondir`.
+ * Runs without the sandbox, which mounts the lent folder in place of the shared one; for git, that
+ * folder is its `commondir`.
  */
 export function gitInside(
   path: string,

@@ -1,4 +1,4 @@
-// A confined program's commits are in the repository once its folder is taken back; files that are
+// A confined program's commits are in the repository once its folder is imported; files that are
 // not objects, or that git refuses, never are.
 
 import assert from 'node:assert/strict';
@@ -34,7 +34,7 @@ for (const format of formats)
       )(...args)
         .toString('utf8')
         .trim();
-    /** Objects of the program's own, whatever they hold. */
+    /** The program's own objects, whatever they contain. */
     const put = (kind: string, content: Uint8Array): string =>
       gitInside(task.path, lent, content)('hash-object', '-w', '--literally', '-t', kind, '--stdin')
         .toString('utf8')
@@ -50,7 +50,7 @@ for (const format of formats)
     const line = (at: number): string => `file ${at}\n`.repeat(100);
     const takeBack = async (): Promise<void> => {
       valueOf(await repository.takeBack(task.path));
-      // The worktree's own log of HEAD is the program's.
+      // The program writes the worktree's own log of HEAD.
       fixture.git('fsck', '--strict', '--no-dangling', '--no-reflogs');
     };
     const tip = (): string => fixture.git('rev-parse', task.branch);

@@ -1,5 +1,5 @@
 // Leftovers of a confined program in the private folder of its worktree, which it can write: no
-// link there leads git or Drover to a file outside, no note there is believed, and the next user of
+// link there leads git or Drover to a file outside, no note there is trusted, and the next user of
 // the slot finds none of it.
 
 import assert from 'node:assert/strict';
@@ -60,7 +60,7 @@ suite('git: files that a confined program leaves beside its worktree', function 
     removeFolder(inPrivate(name));
     symlinkSync(target, inPrivate(name));
   };
-  /** Whatever git prints afterwards: it must neither wait nor touch the user's files. */
+  /** Whatever git prints afterwards, it must neither wait nor touch the user's files. */
   const useAgain = async (): Promise<Task> => {
     await snapshotRef(repository, task.path, 'task-1/1').catch(() => null);
     valueOf(await repository.takeBack(task.path));
@@ -80,7 +80,7 @@ suite('git: files that a confined program leaves beside its worktree', function 
     assert.equal(fixture.git('symbolic-ref', 'HEAD'), 'refs/heads/main');
     assert.equal(fixture.git('status', '--porcelain'), '');
   };
-  /** An import of this is refused, and HEAD is written again. */
+  /** The import is refused, and HEAD is written again. */
   const breakObjects = (): void => {
     const folder = join(lent.folder, 'objects', 'ab');
     mkdirSync(folder, { recursive: true });

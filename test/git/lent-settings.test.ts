@@ -1,5 +1,5 @@
 // The user's configuration in a confined program's git: files that it names exist there, and
-// settings that need programs or keys of the user's are off.
+// settings that need the user's programs or keys are off.
 
 import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Snapshots of a worktree in which a confined program is at work: they lean on nothing that only
-// the program's own folder holds.
+// Snapshots of a worktree in which a confined program is running: they depend on nothing that
+// exists only in the program's own folder.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -37,7 +37,7 @@ suite("git: snapshots of a confined program's work", () => {
   };
   const file = (commit: string, path: string): string => fixture.git('show', `${commit}:${path}`);
   const write = (path: string, text: string): void => fixture.write(join(task.path, path), text);
-  /** The repository for all others, without the lent folder. */
+  /** The repository as others see it, without the lent folder. */
   const assertWhole = (): void => {
     fixture.git('fsck', '--connectivity-only', '--no-dangling');
   };

@@ -1,4 +1,4 @@
-// Folders that have become links: git refuses every path below one of them.
+// Folders that have become links: git refuses every path below such a link.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -16,7 +16,7 @@ suite('git: merge', () => {
   });
   teardown(() => fixture.remove());
 
-  /** A commit on top of `base`, and the checkout back on main. */
+  /** A commit on top of `base`, with the checkout back on main afterwards. */
   function commitOn(name: string, files: Readonly<Record<string, string>>): string {
     fixture.git('switch', '-q', '-c', name, base);
     for (const [path, content] of Object.entries(files))
@@ -172,7 +172,7 @@ suite('git: merge', () => {
         fixture.git('config', `merge.beads.${key}`, value);
       }
       repository = await fixture.open();
-      // Counted like those of a checkout; the one here is at another commit.
+      // Counted as in a checkout, although the checkout here is at another commit.
       const rules = join(fixture.root, '.git', 'info', 'attributes');
       if (attributes !== null) fixture.write(rules, attributes);
       base = commitOn('begun', { [beads]: issue('a') + issue('b') });

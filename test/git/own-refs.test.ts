@@ -1,4 +1,4 @@
-// Refs of Drover's own, moved by a git process that stays.
+// Drover's own refs, moved by a long-lived git process.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

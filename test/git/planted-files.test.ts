@@ -1,4 +1,4 @@
-// Ignored files that one attempt wrote are not there for the next one in the same slot.
+// Ignored files that one attempt wrote do not exist for the next one in the same slot.
 
 import assert from 'node:assert/strict';
 import {
@@ -57,7 +57,7 @@ suite('git: ignored files that an attempt planted', () => {
     valueOf(await repository.keepSetup(request, look));
     return false;
   };
-  /** Returns when a file that is written now is newer than one that was written before. */
+  /** Returns when a newly written file has a later time than an earlier one. */
   const untilLater = async (): Promise<void> => {
     const probe = join(fixture.home, 'clock');
     writeFileSync(probe, 'a');

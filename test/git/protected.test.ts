@@ -1,4 +1,4 @@
-// Which changed files wait for a review: by their names, whoever has committed them.
+// Which changed files wait for a review: determined by name, whoever committed them.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// A person's prune has removed objects that an agent's last commit or Drover's last snapshot names.
+// A person's prune has removed objects that an agent's last commit or Drover's last snapshot
+// references.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -35,7 +36,7 @@ suite('git: objects that another program pruned', () => {
     const asked = { ...request, path: task.path, base: task.base };
     return valueOf(await repository.snapshot(asked))?.commit ?? assert.fail('no snapshot');
   };
-  /** Every ref, index and HEAD leads to objects that exist, and the person's gc works. */
+  /** Every ref, index and HEAD leads to existing objects, and the person's gc works. */
   const isWhole = (): void => {
     fixture.git('rev-list', '--objects', '--quiet', '--all', '--indexed-objects');
     fixture.git('gc', '-q', '--prune=now');

@@ -1,5 +1,5 @@
-// An edit of the same size, made in the second in which git last wrote the index: git finds it only
-// because the index is no newer than the file. No operation of Drover may make git miss it.
+// Git detects an edit of the same size, made in the second in which it last wrote the index, only
+// because the index is not newer than the file. No operation of Drover may make git miss it.
 
 import assert from 'node:assert/strict';
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ suite('git: an edit in the second in which the index was written', () => {
   let repository: GitRepository;
   setup(async () => {
     fixture = makeFixture();
-    // The times that a test can set are then the only ones that git compares.
+    // Git then compares only the times that a test can set.
     fixture.git('config', 'core.trustctime', 'false');
     repository = await fixture.open();
   });

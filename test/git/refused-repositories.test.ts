@@ -1,4 +1,4 @@
-// Repositories that git itself refuses: its reason is reported with a cure.
+// Repositories that git itself refuses: the reason is reported with a remedy.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

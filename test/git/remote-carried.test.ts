@@ -1,4 +1,5 @@
-// A commit of a machine whose remote does not answer: the carrier takes it to the others, and the remote gets it later.
+// A commit of a machine whose remote does not answer: the carrier brings it to the other machines,
+// and the remote gets it later.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -59,7 +60,7 @@ suite('git: finished work of a machine that cannot push', () => {
     two.git('merge', '-q', '--no-edit', done.commit);
     assert.equal(two.git('fsck', '--connectivity-only'), '');
     assert.ok(!isOnRemote(done.commit));
-    // The next snapshot without a change tries again.
+    // The next snapshot without changes tries again.
     const label = 't-1/1';
     valueOf(await one.shared.snapshot({ path, label, base, reason: 'found', author: 'agent' }));
     await eventually('the first one pushes it', () => isOnRemote(done.commit));

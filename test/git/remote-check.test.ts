@@ -1,4 +1,4 @@
-// The check of a remote before machines share it; and that no sentence ever contains a password.
+// The check of a remote before machines share it, and that no message ever contains a password.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ suite('git: the check whether a remote can be shared', () => {
     readonly make: () => unknown;
     readonly says: RegExp;
   }
-  /** The address that counts is that of the start. */
+  /** The address at the start is the one that counts. */
   const moveTo = async (url: string): Promise<void> => {
     one.git('remote', 'set-url', 'origin', url);
     one = await openMachine(fleet.fixture, one, 'one');

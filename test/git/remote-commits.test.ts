@@ -1,4 +1,4 @@
-// Commits of one machine that another one continues: passed on when they are available, and named
+// Commits of one machine that another one continues: passed on if they are available, and named
 // otherwise.
 
 import assert from 'node:assert/strict';
@@ -53,7 +53,7 @@ suite("git between machines: other machines' commits", function () {
     const moved = await two.shared.updateRef(land, commit, base, 'drover: land');
     assert.equal(kindOf(moved), 'unknown_ref');
     assert.equal(moved.ok ? null : (moved.error.isAway ?? false), false);
-    // The machine that has it is asked at once, although the other has just looked in vain.
+    // The machine that has it is asked at once, although the other one has just searched in vain.
     valueOf(await one.shared.publish('drover/t-1/1', commit));
     valueOf(await two.shared.publish('drover/t-1/1', commit));
     valueOf(await two.shared.updateRef(land, commit, base, 'drover: land'));

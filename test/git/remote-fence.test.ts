@@ -1,4 +1,5 @@
-// Who lands on a line that several machines share: an owner that was replaced cannot, whatever else would fit.
+// Which machine lands on a shared line: an owner that was replaced cannot land, even if everything
+// else matches.
 
 import assert from 'node:assert/strict';
 import { fenceRef } from '../../server/git/remote/names.ts';
@@ -29,7 +30,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       const refused = await one.shared.updateRef(land, next, base, 'drover: land', 'owner');
       assert.equal(kindOf(refused), 'stale');
       assert.equal(fleet.remoteRef(land), base);
-      // A replaced owner stays out until it takes the line again.
+      // A replaced owner stays locked out until it takes the line again.
       const again = await one.shared.updateRef(land, next, base, 'drover: land', 'owner');
       assert.equal(kindOf(again), 'failed');
       assert.equal(fleet.remoteRef(land), base);

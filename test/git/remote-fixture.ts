@@ -1,4 +1,5 @@
-// Several clones of one remote repository: over the file system, or over a git server that can be killed and come back.
+// Several clones of one remote repository: over the file system, or over a git server that can be
+// killed and restarted.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
@@ -39,9 +40,9 @@ export interface Fleet {
   readonly remoteRef: (ref: string) => string | null;
   clone(name: string): Clone;
   machine(name: string, options?: Partial<SharedOptions>): Promise<Machine>;
-  /** A hook of the server; null takes it away. */
+  /** A hook of the server; null removes it. */
   hook(name: 'pre-receive' | 'post-receive' | 'update', script: string | null): void;
-  /** Only with a server: ends it with all its connections, or starts it again at the same address. */
+  /** Only with a server: stops it with all its connections, or restarts it at the same address. */
   readonly server: GitServer | null;
   remove(): Promise<void>;
 }
@@ -110,7 +111,7 @@ export async function makeFleet(kind: 'file' | 'server'): Promise<Fleet> {
   };
 }
 
-/** Another process on the clone of a machine, or the same machine restarted. */
+/** Another process in a machine's clone, or the same machine after a restart. */
 export async function openMachine(
   fixture: Fixture,
   clone: Clone,
@@ -154,7 +155,7 @@ function gitServer(fixture: Fixture, port: number): GitServer {
         '--informative-errors',
         '--verbose',
       ],
-      // A separate group, so that its connections can be ended with it.
+      // A separate group, so that its connections can be closed with it.
       { env: fixture.environment, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
     );
     running = child;
@@ -169,7 +170,7 @@ function gitServer(fixture: Fixture, port: number): GitServer {
   };
   return {
     start: async () => {
-      // While it was away, the port may have become that of another test's connection.
+      // During the outage, another test's connection may have taken the port.
       for (let tries = 1; ; tries += 1) {
         const said = await begin();
         if (said === null) return;

@@ -1,4 +1,4 @@
-// Recent answers of a shared remote are reused, except for callers that need its current state.
+// Recent answers from a shared remote are reused, except for callers that need its current state.
 
 import assert from 'node:assert/strict';
 import { makeFleet } from './remote-fixture.ts';

@@ -1,4 +1,5 @@
-// A shared remote that is away, dies in the middle, refuses or hangs: nothing is taken for another answer than it is.
+// A shared remote that is unreachable, dies midway, refuses or hangs: no answer is mistaken for
+// another one.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -18,7 +19,7 @@ function failureIn(result: GitResult<unknown>): GitFailure {
   return result.error;
 }
 
-/** Ends the server's own process for this push: the client gets no answer. */
+/** Kills the server's own process for this push, so the client gets no answer. */
 const dies = 'kill -9 $PPID; exit 1';
 /** Only the first time. */
 const diesOnce = `mkdir "$GIT_DIR/died" 2>/dev/null || exit 0\n${dies}`;
@@ -286,7 +287,7 @@ suite('git: a worktree whose machine died while creating it', () => {
     return { entry, folder };
   }
 
-  /** A line that has moved on elsewhere: its commit must be fetched. */
+  /** A line that has moved on elsewhere, so its commit must be fetched. */
   function moveElsewhere(name = 'two'): string {
     const other = fleet.clone(name);
     const moved = other.commit(`${name}.txt`, name);

@@ -1,5 +1,5 @@
 // The pushed work of a machine of a fleet that dies permanently: its clone, with every branch and
-// stash in it, is gone.
+// stash in it, is lost.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

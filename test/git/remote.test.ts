@@ -1,5 +1,5 @@
-// A repository of several machines: each sees the others' changes, and a person's own branches stay
-// theirs.
+// A repository shared by several machines: each sees the others' changes, and a person's own
+// branches are not touched.
 
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync } from 'node:fs';
@@ -147,7 +147,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       valueOf(await two.shared.updateRefs(known, 'drover: landed'));
       assert.equal(fleet.remoteRef(ref), null);
       assert.equal(await two.shared.readRef(ref), null);
-      // There it is still, and goes by the next sweep.
+      // It still exists there, and the next sweep removes it.
       assert.equal(await one.shared.readRef(ref), commit);
       valueOf(await one.shared.updateRefs(known, 'drover: landed'));
       assert.equal(await one.shared.readRef(ref), null);

@@ -1,4 +1,5 @@
-// The one deleter: whatever an agent left is reachable from a ref afterwards, or the worktree is still there.
+// The only code that deletes worktrees: everything that an agent left is reachable from a ref
+// afterwards, or the worktree still exists.
 
 import assert from 'node:assert/strict';
 import {
@@ -60,7 +61,10 @@ suite('git: removal', () => {
     assert.deepEqual(await remove(), { kind: 'removed', keptRef: null });
   });
 
-  /** Each leaves something and returns a check of the rescue ref (null when some branch holds it). */
+  /**
+   * Each leaves something behind and returns a check of the rescue ref (null if some branch
+   * contains it).
+   */
   const leavings: Readonly<Record<string, () => (ref: string | null) => void>> = {
     uncommitted: () => {
       write('README.md', 'mine\n');
@@ -192,7 +196,7 @@ suite('git: removal', () => {
       () => {
         const lock = join(fixture.root, '.git', 'worktrees', 's0', 'index.lock');
         writeFileSync(lock, '');
-        // However slow the test is, the lock is too young to have been left behind.
+        // However slow the test is, the lock is too recent to be stale.
         const inAMinute = new Date(Date.now() + 60_000);
         utimesSync(lock, inAMinute, inAMinute);
       },

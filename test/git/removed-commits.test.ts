@@ -72,7 +72,7 @@ suite('git: a commit that a person removed', () => {
     return tip.value;
   }
 
-  /** The line moves; the row says so unless the process dies right after. */
+  /** The line moves; the row records it unless the process dies right after. */
   async function land(
     id: string,
     files: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
-// Repositories that are not as most are: other object ids, settings of one worktree, names that git
-// takes for something else.
+// Unusual repositories: other object ids, settings of one worktree, names that git interprets
+// differently.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -102,7 +102,7 @@ suite('git: kinds of repositories', () => {
     write('made.lock', 'lock\n');
     write('made.cfg', 'as made\n');
     valueOf(await repository.keepSetup(request, look));
-    // The task takes the rule out, and a tool adds to the environment.
+    // The task removes the rule, and a tool adds to the environment.
     write('.gitignore', '*.log\n');
     write('.venv/lib/cacert.pem', 'a certificate\n');
     write('made.cfg', 'as the agent wants it\n');

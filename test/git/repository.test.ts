@@ -1,4 +1,4 @@
-// Opening repositories of every kind, and looking at and moving refs in them.
+// Opening repositories of every kind, and reading and moving refs in them.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

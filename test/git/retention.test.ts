@@ -1,5 +1,5 @@
-// Retention beyond the database: refs of snapshots and logs of closed epics are removed, with their
-// space on the disk.
+// Retention outside the database: refs of snapshots and logs of closed epics are removed, with
+// their disk space.
 
 import assert from 'node:assert/strict';
 import {

@@ -181,7 +181,7 @@ suite('git: changes that agents leave in shared state', () => {
 
   const stashes = (): string => fixture.git('stash', 'list', '--format=%H %gs');
 
-  /** A stash of the person's, made before the agent of the next attempt starts. */
+  /** The person's stash, made before the agent of the next attempt starts. */
   async function stashThenStart(): Promise<string> {
     fixture.write(join(fixture.root, 'README.md'), 'mine\n');
     fixture.write(join(fixture.root, 'src', 'a.txt'), 'mine too\n');

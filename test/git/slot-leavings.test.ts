@@ -1,4 +1,4 @@
-// A former user's leftovers in a slot are kept before the next one gets it.
+// A previous user's leftovers in a slot are kept before the next user gets it.
 
 import assert from 'node:assert/strict';
 import { rmSync, utimesSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// A folder is used only while it is proved to be ours, and starts each attempt exactly at its base.
+// A folder is used only while it is verified as Drover's, and starts each attempt exactly at its
+// base.
 
 import assert from 'node:assert/strict';
 import {
@@ -66,7 +67,7 @@ suite('git: a slot belongs to Drover and equals its base', () => {
     const removed = await copied.removeWorktree({ path: task.path, label: 'x', force: true });
     assert.equal(valueOf(removed).kind, 'kept');
     // Its own attempt continues elsewhere, on the branch that its records show as checked out in
-    // the slot of the original.
+    // the original's slot.
     const path = join(fixture.home, 'copy.worktrees', 's0');
     assert.equal(kindOf(await prepare({ path, branch: task.branch }, copied)), 'ok');
     assert.equal(readFileSync(join(task.path, '.git'), 'utf8'), pointer);
@@ -124,11 +125,11 @@ suite('git: a slot belongs to Drover and equals its base', () => {
     const isKnown = async (path: string): Promise<boolean> => (await repository.status(path)).ok;
     assert.equal(await isKnown(task.path), true);
     const books = join(fixture.root, '.git', 'worktrees');
-    // Under another name in the books.
+    // Under another name in the records.
     renameSync(join(books, 's0'), join(books, 'renamed'));
     writeFileSync(join(task.path, '.git'), `gitdir: ${join(books, 'renamed')}\n`);
     assert.equal(await isKnown(task.path), true);
-    // A later entry for the same folder is not taken for it.
+    // A later entry for the same folder is not mistaken for it.
     cpSync(join(books, 'renamed'), join(books, 'a-copy'), { recursive: true });
     writeFileSync(join(books, 'a-copy', 'HEAD'), 'ref: refs/heads/elsewhere\n');
     const status = valueOf(await repository.status(task.path));

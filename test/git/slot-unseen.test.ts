@@ -35,7 +35,7 @@ suite('git: changes in a slot that git reports wrongly', () => {
   const inSlot = (...args: readonly string[]): string => fixture.gitIn(slot(), ...args);
   const write = (path: string, content: string): void => fixture.write(join(slot(), path), content);
   const read = (path: string): string => readFileSync(join(slot(), path), 'utf8');
-  /** Whether some version that a snapshot leads to has just this content. */
+  /** Whether some version that is reachable from a snapshot has exactly this content. */
   const isKept = (path: string, content: string): boolean =>
     fixture
       .git('rev-list', '--glob=refs/drover/work')
@@ -46,7 +46,7 @@ suite('git: changes in a slot that git reports wrongly', () => {
         return fixture.git('show', `${sha}:${path}`) === content;
       });
 
-  /** The first attempt has changed one file in a commit, the next one starts from the base. */
+  /** The first attempt has changed one file in a commit, and the next one starts from the base. */
   async function afterOneCommit(): Promise<void> {
     await prepare();
     write('README.md', 'of the attempt\n');
@@ -73,7 +73,7 @@ suite('git: changes in a slot that git reports wrongly', () => {
     assert.equal(second.created, false);
     assert.ok(isKept('found.txt', 'found'));
     write('ends.txt', 'one\r\ntwo\r\n');
-    // Added with its attributes, it has other line ends.
+    // Added with its attributes, it has other line endings.
     const other = commit('ends.txt', 'three\r\nfour\r\n');
     const third = await prepare({ branch: 'drover/t/3', sha: other });
     assert.equal(third.created, false);

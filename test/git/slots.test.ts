@@ -1,4 +1,4 @@
-// Slots: made, re-used, repaired; a former user's leftovers are kept before anything is
+// Slots: created, reused, repaired; a previous user's leftovers are kept before anything is
 // overwritten.
 
 import assert from 'node:assert/strict';
@@ -124,7 +124,7 @@ suite('git: slots', () => {
     assert.equal(outcome.created, true);
     assert.equal(fixture.git('show', `${outcome.keptRef}:staged.txt`), 'mine');
     assertReady('drover/t/2');
-    // Only its own entry went: never a prune of everything.
+    // Only its own entry was removed; Drover never prunes everything.
     assert.ok(existsSync(join(fixture.root, '.git', 'worktrees', 'other')));
   });
 
@@ -184,13 +184,13 @@ suite('git: slots', () => {
     repository = await fixture.open();
     assert.deepEqual(await prepare({ keepBranch: true }), { created: false, keptRef: null });
     assert.equal(inSlot('status', '--porcelain'), '?? two.txt');
-    // In another slot the branch comes as it is, and leaves the first.
+    // In another slot, the branch arrives unchanged, and is detached in the first.
     const other = fixture.slot('s1');
     assert.equal((await prepare({ path: other, keepBranch: true })).created, true);
     assert.equal(fixture.gitIn(other, 'rev-parse', 'HEAD'), tip);
     assert.equal(inSlot('rev-parse', '--abbrev-ref', 'HEAD'), 'HEAD');
     assert.equal(existsSync(join(fixture.slot('s0'), 'two.txt')), true);
-    // And one that does not exist is made.
+    // A missing one is created.
     assert.equal(
       (await prepare({ path: fixture.slot('s2'), branch: 'drover/new/1', keepBranch: true }))
         .created,

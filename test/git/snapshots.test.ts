@@ -1,5 +1,4 @@
-// Snapshots keep the contents of a slot, whoever left them there and whatever happens to the slot
-// next.
+// Snapshots keep a slot's content, whoever left it there and whatever happens to the slot next.
 
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -117,7 +116,7 @@ suite('git: snapshots', () => {
     assert.match(holders(side), /refs\/drover\/work\/task-1\/1/);
   });
 
-  /** The slot's next use after its task was committed and is over. */
+  /** The slot's next use after its task was committed and has ended. */
   const next = async (branch = 'drover/task-2/1'): Promise<string | null> => {
     const request = { path: task.path, branch, sha: task.base, keepBranch: false } as const;
     const rest = { dropIgnored: false, sparse: null, use: 'task' } as const;
@@ -150,7 +149,7 @@ suite('git: snapshots', () => {
   test("H1: a failed part's files are kept, but the next task does not find them", async () => {
     write('part-1.txt', '1\n');
     valueOf(await repository.commitLeftovers(leftoversOf(task)));
-    // Nothing that git keeps an account of is touched: neither HEAD nor the index.
+    // Nothing that git tracks is touched: neither HEAD nor the index.
     mkdirSync(join(task.path, 'out'));
     writeFileSync(join(task.path, 'out', 'half.txt'), 'half\n');
     write('README.md', 'half\n');

@@ -1,5 +1,5 @@
-// D4: an agent's work inside a submodule lands if others can fetch it, or is held; it never
-// vanishes with its slot.
+// D4: an agent's work inside a submodule lands if others can fetch it, and is otherwise held; it
+// never disappears with its slot.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -56,7 +56,7 @@ suite('git: submodules', () => {
   const gitlink = (revision: string): string => fixture.git('rev-parse', `${revision}:libs`);
   const holders = (sha: string): string =>
     fixture.git('for-each-ref', '--contains', sha, '--format=%(refname)');
-  /** Every line that some ref of the repository leads to. */
+  /** Every line that is reachable from some ref of the repository. */
   const isKept = (token: string): boolean =>
     fixture.git('log', '--all', '--format=%H', `-S${token}`) !== '';
 

@@ -1,4 +1,4 @@
-// Merges and rebases that an agent has left unfinished: concluded if the meaning is plain, refused
+// Merges and rebases that an agent has left unfinished: concluded if the intent is clear, refused
 // otherwise.
 
 import assert from 'node:assert/strict';
@@ -36,7 +36,7 @@ suite('git: unfinished operations', () => {
       .split('\n')
       .filter(Boolean);
 
-  /** A branch `side` beside the task's own, each with a file of its own. */
+  /** A branch `side` beside the task's own branch, each with its own file. */
   const twoBranches = (): void => {
     write('side.txt', 'side\n');
     inSlot('checkout', '-q', '-b', 'side');

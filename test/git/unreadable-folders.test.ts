@@ -1,4 +1,5 @@
-// A folder that git cannot read: git leaves it out with a warning alone, so it may hold work that no ref has.
+// A folder that git cannot read: git omits it with only a warning, so it may contain work that no
+// ref has.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -106,7 +107,7 @@ suite('git: unreadable folders', () => {
   });
 });
 
-/** Asked in a process of its own. */
+/** Checked in a separate process. */
 function ignoredWorkWithoutPrivileges(root: string, ignored: string): string {
   const module = new URL('../../server/git/keep/ignored-files.ts', import.meta.url).href;
   const path = Buffer.from(ignored).toString('latin1');
@@ -120,7 +121,7 @@ function ignoredWorkWithoutPrivileges(root: string, ignored: string): string {
 
 const bound = ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'];
 
-/** Permissions bind root as well then: git runs without the capability to override them. */
+/** Permissions then apply to root as well: git runs without the capability to override them. */
 function gitWithoutPrivileges(fixture: Fixture): string {
   if (process.getuid?.() !== 0) return 'git';
   const path = join(fixture.home, 'bound-git');

@@ -1,5 +1,5 @@
-// A command of the user, or a power cut, in the moment in which a checkout follows its branch: nothing is lost, the state is
-// named, and one call cures it without touching a change of the user's.
+// A command of the user, or a power cut, while a checkout follows its branch: nothing is lost, the
+// state is reported, and one call repairs it without touching the user's changes.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ suite('git: states that are reported', () => {
     const tip = await land({ 'landed.txt': 'l\n', 'README.md': 'landed\n' });
     fixture.git('switch', '-q', '--detach');
     assert.equal((await follow(tip)).kind, 'followed');
-    // The last thing that `git switch` writes; files and index are those it had read before.
+    // The last write of `git switch`: files and index are the ones that it read before.
     fixture.git('symbolic-ref', 'HEAD', 'refs/heads/main');
     const wrong = await found(tip);
     assert.equal(wrong.kind, 'old');

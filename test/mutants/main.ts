@@ -1,9 +1,9 @@
 // `npm run mutants [-- --count 80 --seed 1 --in server/git/files]`: changes one place of the
-// product at a time on a copy of the checkout, and runs the tests until one fails: the unit tests
-// that import the changed file first, the slowest last. Prints each change with the suite and the
-// test that noticed it, and at the end those that none did. A share of that: `--from 20`, `--at
-// 4,17` (mutants of that number), `--suites near,unit`, `--known-green`; and `--soak FILE,…` runs
-// files of the soak's size instead (`simulation`: 600 seeds).
+// product at a time on a copy of the checkout, and runs the tests until one fails: first the unit
+// tests that import the changed file, the slowest last. Prints each change with the suite and the
+// test that detected it, and at the end the undetected changes. To run a part: `--from 20`, `--at
+// 4,17` (mutants with these numbers), `--suites near,unit`, `--known-green`; `--soak FILE,…`
+// instead runs files at the soak's size (`simulation`: 600 seeds).
 
 import {
   cpSync,
@@ -31,7 +31,7 @@ const { values } = parseArgs({
     at: { type: 'string' },
     suites: { type: 'string' },
     soak: { type: 'string' },
-    /** The suites have passed without a change: it is not tried again. */
+    /** The suites have passed without a change, so this is not tested again. */
     'known-green': { type: 'boolean', default: false },
     /** Only files whose path starts with this. */
     in: { type: 'string', default: '' },
@@ -61,7 +61,7 @@ function copyCheckout(): string {
 }
 
 /**
- * Those suites of the share that can notice a change of this file, or all of them if `changed` is
+ * The suites of this part that can detect a change to this file, or all of them if `changed` is
  * null.
  */
 function suitesFor(copy: string, changed: string | null): readonly Suite[] {
@@ -77,7 +77,7 @@ function suitesFor(copy: string, changed: string | null): readonly Suite[] {
   return all.filter((suite) => wanted.includes(suite.name) && isOf(suite));
 }
 
-/** The suite that notices a change of this file, with the test. Returns null if none does. */
+/** The suite that detects a change to this file, with the test. Returns null if none does. */
 async function noticedBy(copy: string, changed: string | null): Promise<string | null> {
   for (const suite of suitesFor(copy, changed)) {
     const { isGreen, by } = await runSuite(suite, copy);

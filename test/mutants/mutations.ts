@@ -1,4 +1,4 @@
-// Small wrong changes to source text, as a slip of the hand would make them.
+// Small wrong changes to source text, like slips of a programmer.
 
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 
@@ -10,8 +10,8 @@ export interface Mutation {
 }
 
 /**
- * Pairs of a pattern and its replacement. Spaces around operators keep types, strings and arrows
- * out.
+ * Pairs of a pattern and its replacement. The spaces around operators exclude types, strings and
+ * arrows.
  */
 const rules: readonly (readonly [RegExp, string])[] = [
   [/ === /g, ' !== '],
@@ -30,7 +30,7 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/\breturn;/g, ';'],
 ];
 
-/** All places of a file to which a rule applies; comments, imports and types are left alone. */
+/** All places in a file to which a rule applies; comments, imports and types are left alone. */
 export function mutationsOf(text: string): readonly Mutation[] {
   const found: Mutation[] = [];
   let lineAt = 0;
@@ -63,7 +63,7 @@ export function lineOf(text: string, { at }: Mutation): number {
   return text.slice(0, at).split('\n').length;
 }
 
-/** `count` different places over all files, each file with the same weight for each of its places. */
+/** `count` different places over all files, where every place has the same weight. */
 export function drawMutations<File extends { readonly text: string }>(
   files: readonly File[],
   count: number,

@@ -1,17 +1,17 @@
-// Which tests import a file, those first that share words with its name, then near ones: most take a moment, and they notice
-// most of its changes.
+// The tests that import a file: first those that share words with its name, then close ones. Most
+// take little time, and they detect most changes.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Imports on the way from a test to the file. */
+/** Number of imports between a test and the file. */
 const stepsMax = 6;
 const testsMax = 30;
-/** They import their subject; those of other folders start programs. */
+/** They import their subject; tests in other folders start programs. */
 const folders = ['test/unit', 'test/store-sqlite', 'test/git'];
 const imported = /(?:from|import\()\s*'(\.{1,2}\/[^']+\.ts)'/g;
 
-/** Paths below the root: at most thirty, none that is more than six imports away. */
+/** Paths below the root: at most thirty, none more than six imports away. */
 export function nearestTests(root: string, changed: string): readonly string[] {
   const tests = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -30,7 +30,7 @@ export function nearestTests(root: string, changed: string): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** Words of both names: a test that imports everything still names its subject. */
+/** Words of both names: even a test that imports everything names its subject. */
 function sharedWords(test: string, changed: string): number {
   const wordsOf = (path: string): readonly string[] =>
     path.replace(/^(?:test|server)\/|(?:\.test)?\.ts$/gu, '').split(/[/-]/u);
@@ -49,7 +49,7 @@ function stepsTo(test: string, target: string): number {
   return Infinity;
 }
 
-/** A file's imports do not change while one mutant follows the other. */
+/** A file's imports do not change between mutants. */
 const known = new Map<string, readonly string[]>();
 
 function importsOf(file: string): readonly string[] {

@@ -1,4 +1,4 @@
-// The suites that a mutant runs into, the slowest last; and how the first failing test is found.
+// The suites that run for a mutant, the slowest last, and how to find the first failing test.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -7,15 +7,17 @@ import { removeFolder } from '../remove-folder.ts';
 
 export interface Suite {
   readonly name: string;
-  /** Ends with 0 when it has noticed nothing. */
+  /** Exits with 0 if it has detected nothing. */
   readonly args: readonly string[];
-  /** Only for changes below one of these folders; without: for all. */
+  /** Only for changes below one of these folders; if absent, for all changes. */
   readonly of?: readonly string[];
   /** At the soak's full size. */
   readonly isSoak?: true;
 }
 
-/** A change that makes a suite run this long, or compute this long without an end, has been noticed: on a busy machine, too. */
+/**
+ * A change that makes a suite run or compute this long counts as detected, even on a busy machine.
+ */
 const suiteMaxMs = 1_500_000;
 const cpuMaxSeconds = 300;
 const bounded = 'ulimit -t "$1" && shift && exec "$@"';
@@ -28,7 +30,7 @@ const mocha = ['node_modules/mocha/bin/mocha.js', '--ui', 'tdd', '--bail', '--ex
 export const unitMocha: readonly string[] = [...mocha, '--timeout', '300000'];
 const processMocha = [...mocha, '--timeout', '900000'];
 
-/** It asks npm for the installed packages, and the copy has those by a link. */
+/** It asks npm for the installed packages, but the copy has them through a link. */
 const unlinked = ['--ignore', 'test/unit/licences.test.ts'];
 
 /** The suites of the gate. */
@@ -51,10 +53,7 @@ export const gateSuites: readonly Suite[] = [
   { name: 'landing', args: [...processMocha, 'test/e2e/landing.test.ts'] },
 ];
 
-/**
- * Files at the soak's size, after a build: in them, mutants that the gate missed get another
- * chance.
- */
+/** Files at the soak's size, after a build: they can detect mutants that the gate missed. */
 export function soakSuites(files: readonly string[]): readonly Suite[] {
   const build = { name: 'build', args: ['esbuild.config.mjs'] };
   const own = files.map((file): Suite => {
@@ -70,7 +69,7 @@ export interface Verdict {
   readonly by: string;
 }
 
-/** Runs one in the copy; whatever of its processes is left has ended with it. */
+/** Runs one in the copy; all of its remaining processes are killed with it. */
 export async function runSuite({ args, isSoak }: Suite, copy: string): Promise<Verdict> {
   const folder = `${copy}.tmp`;
   mkdirSync(folder, { recursive: true });

@@ -1,5 +1,6 @@
-// Lines that an agent's ledger calls written are written, even if git refuses: a person's `git
-// worktree prune` breaks a `git worktree add` that has just started, and the folder is gone.
+// Lines that an agent's ledger lists as written are really written, even if git refuses: a person's
+// `git worktree prune` breaks a `git worktree add` that has just started, and the folder
+// disappears.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -10,7 +11,7 @@ import { removeFolder } from '../remove-folder.ts';
 import { agentActs, agentBody, agentScripts, type AgentAct } from './agent-acts.ts';
 import { tokensInFiles, tokensOf } from './tokens.ts';
 
-/** It looks, and refuses everything else. */
+/** It only reads, and refuses everything else. */
 const refusingGit = `#!/bin/sh
 case "$1" in status | check-ignore) exit 1;; esac
 exit 128
@@ -44,7 +45,7 @@ suite('neighbours: the ledger of an agent', () => {
           stdio: ['pipe', 'ignore', 'ignore'],
         });
       } catch {
-        // It may fail; its ledger is true even so.
+        // It may fail, but its ledger is still correct.
       }
       const lines = readFileSync(join(stage, 'ledger'), 'utf8').split('\n');
       const marked = (mark: string): readonly string[] =>

@@ -1,8 +1,8 @@
-// Agents' actions beside their work, as lines of their shell scripts. `say FILE` writes a token,
-// `fault WHY` reports that the attempt may fail by its own fault, `gone FILE` reports that the
-// agent itself removes the tokens of a file.
+// Agents' actions in addition to their work, as lines of their shell scripts. `say FILE` writes a
+// token, `fault WHY` reports that the attempt may fail by its own fault, and `gone FILE` reports
+// that the agent itself removes the tokens of a file.
 
-/** How often each is drawn. */
+/** The weight of each in the draw. */
 export const agentActs = {
   commit: 8,
   detach: 4,
@@ -30,7 +30,7 @@ export const agentActs = {
 
 export type AgentAct = keyof typeof agentActs;
 
-/** When restarted, these find another branch or half an operation of their own. */
+/** After a restart, these find another branch or half of their own operation. */
 export const movesHead: ReadonlySet<AgentAct> = new Set<AgentAct>([
   'detach',
   'orphan',
@@ -42,12 +42,13 @@ export const movesHead: ReadonlySet<AgentAct> = new Set<AgentAct>([
 ]);
 
 /**
- * Locked by who prunes, and shared by all other git commands of people and agents: git itself loses
- * a commit that is made while another process prunes. Drover's own commands take no lock.
+ * Locked by the pruning process, and shared by all other git commands of people and agents: git
+ * itself loses a commit that is made while another process prunes. Drover's own commands take no
+ * lock.
  */
 export const pruningFile = 'pruning';
 
-/** While it exists, agents wait in the middle of their work, so that the engine gets quiet. */
+/** While it exists, agents wait in the middle of their work, so that the engine becomes idle. */
 export const holdingFile = 'hold';
 
 const commit = 'git add -A && git commit -qm "by $id"';
@@ -60,7 +61,7 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   'half-a-merge': `git checkout -q -b "side-$id-$attempt"; say "$id-side.txt"; ${commit}; git checkout -q -; say "$id-here.txt"; ${commit}; git merge -q --no-commit --no-ff "side-$id-$attempt" || fault merge`,
   bisect: `say "$id-one.txt"; ${commit}; git bisect start -q HEAD HEAD~1; say "$id-found.txt"`,
   'other-branch': `git checkout -q -b "mine-$id-$attempt"; say "$id-branch.txt"; ${commit}; say "$id-more.txt"`,
-  // A commit fails beside a person's who has the index: then there is nothing to be taken back.
+  // A commit fails while a person's command has the index locked; then nothing needs to be undone.
   'take-back': `${commit} && say "$id-regret.txt" && ${commit} && gone "$id-regret.txt" && git reset -q --keep HEAD~1`,
   fail: `say "$id-half.txt"; fault exit; exit 9`,
   'red-gate': `fault red; echo BAD >> "bad-$id.txt"`,
@@ -73,7 +74,7 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   'lock-index': 'touch "$(git rev-parse --git-dir)/index.lock"',
   'own-worktree': `git worktree add -q --detach "$stage/agent-$id-$attempt"; hidden "$stage/agent-$id-$attempt/$id-beside.txt"`,
   'stage-only': `say "$id-staged.txt"; git add "$id-staged.txt"; gone "$id-staged.txt"; echo changed > "$id-staged.txt"`,
-  // An agent of the same attempt may have hidden the file by a flag.
+  // An agent of the same attempt may have hidden the file with an index flag.
   'move-file': `how=say; [ ! -e "$stage/flags-\${id%.*}-$attempt" ] || how=hidden; git mv -f README.md "readme-$id.md"; $how "readme-$id.md"; git mv "readme-$id.md" README.md`,
   // Git itself loses the autostash of an open rebase.
   gc: `[ -e "$stage/repo/.git/rebase-merge/autostash" ] || flock -o "$stage/${pruningFile}" git gc -q --prune=now`,
@@ -82,8 +83,8 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
 };
 
 /**
- * The agent of every task. It records in its ledger its writes, its start, and any unexpected
- * finding. The acts of an attempt, if any, are a separate file. Failed writes are not recorded,
+ * The agent of every task. Its ledger records its writes, its start, and any unexpected finding. An
+ * attempt's additional actions, if any, are in a separate file. Failed writes are not recorded,
  * because they cannot be lost.
  */
 export const agentBody = `

@@ -1,4 +1,5 @@
-// A day of a person beside a run, as a script: whatever they do with git, the target is right and everything of theirs is there.
+// A person's day during a run, as a script: whatever they do with git, the target is right and all
+// of their work exists.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, existsSync } from 'node:fs';
@@ -70,7 +71,7 @@ suite("a person's day during a run", function () {
     appendFileSync(join(slot, 'notes.txt'), 'mine, in the slot\n');
     letGo('t2');
     await landed('t2');
-    // A command that meets the lock of a landing is refused.
+    // A command that encounters a landing's lock is refused.
     await eventually(
       'it has arrived',
       () => landedTasks(here).includes('t2') && !existsSync(join(here.root, '.git', 'index.lock')),

@@ -1,11 +1,11 @@
-// A person's requests to Drover beside the run, and the events of its backend.
+// A person's requests to Drover during the run, and failures of its backend.
 
 import { killAll } from '../e2e/support/processes.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Play } from './play.ts';
 
-/** How often each is drawn. */
+/** The weight of each in the draw. */
 export const engineActs = {
   kill: 8,
   'kill-with-agents': 3,
@@ -28,7 +28,7 @@ export type EngineAct = keyof typeof engineActs;
 
 type Act = (play: Play, chance: SeededChance) => Promise<void>;
 
-/** A command about some task that is in one of these states; empty if none is. */
+/** A command about a task in one of these states; empty if there is none. */
 function about(
   states: readonly TaskView['status'][],
   command: (id: string) => readonly string[],

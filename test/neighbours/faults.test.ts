@@ -1,4 +1,4 @@
-// Planted faults, to show that schedules would find the loss of each mechanism.
+// Planted faults, which show that schedules would detect the loss of each mechanism.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// Planted faults: each takes one mechanism out of a copy of the program, to show that schedules would find its loss. The
-// product's sources know nothing of them: a line is replaced while the copy is bundled.
+// Planted faults: each removes one mechanism from a copy of the program, to show that schedules
+// would detect its loss. The product's sources do not contain them: a line is replaced while the
+// copy is bundled.
 
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,19 +10,19 @@ import type { Often } from './schedule.ts';
 
 interface Change {
   readonly file: string;
-  /** Occurs in the file once. */
+  /** Occurs in the file exactly once. */
   readonly find: string;
   readonly replace: string;
 }
 
 interface PlantedFault extends Change {
-  /** One that finds it: tried first. */
+  /** A seed that finds it, which is tried first. */
   readonly seed?: number;
-  /** Kinds of violations, any of which it may be found by. */
+  /** Kinds of violations, any of which counts as finding it. */
   readonly breaks: readonly string[];
   /** Another mechanism that would hide the loss of this one. */
   readonly also?: Change;
-  /** Acts that it needs: these are drawn more often. */
+  /** Actions that it needs, which are drawn more often. */
   readonly often: Often;
 }
 

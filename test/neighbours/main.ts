@@ -1,6 +1,6 @@
 // node test/neighbours/main.ts [--seeds N] [--from S] [--jobs J] [--without 3,7] [--fault name]
 // [--program cli.js] [--shrink] [--all] [--keep] [--story]: plays schedules and prints the first
-// that fails with its story, and the command that repeats it.
+// failing one with its story, and the command that repeats it.
 
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
     story: { type: 'boolean', default: false },
     fault: { type: 'string' },
-    /** A program of another build, which a rebuild of this one leaves alone. */
+    /** A program from another build, so that a rebuild does not change it. */
     program: { type: 'string' },
   },
 });
@@ -54,7 +54,10 @@ function kindsOf({ violations }: Played): readonly string[] {
   return violations.map((violation) => violation.slice(0, violation.indexOf(':')));
 }
 
-/** Takes out acts, one after the other, while it fails in the same way; twice is asked, since chance of time is in it. */
+/**
+ * Removes actions one after the other while it fails in the same way; each is tried twice, because
+ * timing is random.
+ */
 async function shrink(schedule: Schedule, failed: Played): Promise<readonly number[]> {
   const wanted = new Set(kindsOf(failed));
   const out = new Set(given);

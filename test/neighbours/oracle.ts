@@ -11,7 +11,7 @@ import type { Schedule } from './schedule.ts';
 import type { Stage } from './stage.ts';
 import { attemptOf, authorOf, reachableTokens, tokensIn, tokensOf, writerOf } from './tokens.ts';
 
-/** Before the person tidies up: everything of theirs is as after their last act. */
+/** Before the person cleans up, their whole state is as after their last action. */
 export function checkThePerson(stage: Stage, left: PersonFacts): readonly string[] {
   const now = personFacts(stage);
   const isSame = (name: TextFact): boolean => {
@@ -47,8 +47,8 @@ export async function checkAtTheEnd(play: Play): Promise<readonly string[]> {
 }
 
 /**
- * If all is reported as done, by a run that ends with 0 and completed tasks, then the target has
- * it.
+ * If a run ends with 0 and completed tasks, so that everything is reported as done, then the target
+ * has all of it.
  */
 export async function checkWhatIsSaid(play: Play): Promise<readonly string[]> {
   const { tasks, target } = await play.status();
@@ -84,7 +84,10 @@ function checkReachable(stage: Stage): readonly string[] {
     .map((token) => `lost: ${token} is in no ref, stash, index or file`);
 }
 
-/** Commits of a task, wherever they are, add nothing that another task or a person elsewhere has written. */
+/**
+ * A task's commits, wherever they are, add nothing that another task or a person elsewhere has
+ * written.
+ */
 function checkForeign(stage: Stage): readonly string[] {
   const log = stage.git([
     'log',
@@ -120,7 +123,7 @@ function checkForeign(stage: Stage): readonly string[] {
 
 /**
  * Attempts whose agent was restarted after a crash and finds half of its own operation, which it
- * handles as it can: its work is kept, but its position is its own doing.
+ * handles as it can: its work is kept, but its position is its own responsibility.
  */
 function juggledAttempts(stage: Stage, schedule: Schedule): ReadonlySet<string> {
   const starts = new Map<string, number>();
@@ -137,8 +140,8 @@ function juggledAttempts(stage: Stage, schedule: Schedule): ReadonlySet<string> 
 }
 
 /**
- * For completed tasks, everything that the landed attempt has written is on the target, except work
- * of parts that the person has canceled: it is only kept.
+ * For completed tasks, everything that the landed attempt wrote is on the target, except work of
+ * parts that the person canceled, which is only kept.
  */
 function checkLanded(play: Play, tasks: readonly TaskView[]): readonly string[] {
   const { stage } = play;
@@ -163,7 +166,7 @@ function checkLanded(play: Play, tasks: readonly TaskView[]): readonly string[] 
   for (const id of completedOf(tasks)) {
     const own = written.filter((token) => authorOf(token) === id);
     if (own.some((token) => stage.takenOut.has(token))) continue; // people have taken its landing back
-    // A person who rewrites a line may leave no commit with the task's name: then its content
+    // A person who rewrites a line may leave no commit with the task's name; then the content
     // decides.
     const there = own.filter((token) => tip.has(token)).map(attemptOf);
     const landed = attempts.get(id) ?? Math.max(0, ...there);
@@ -179,14 +182,14 @@ function checkLanded(play: Play, tasks: readonly TaskView[]): readonly string[] 
   return bad;
 }
 
-/** Commits that a person has taken out of their line do not come back on it. */
+/** Commits that a person removed from their line do not come back on it. */
 function checkTakenOut(stage: Stage): readonly string[] {
   return tokensIn(stage, 'refs/heads/main')
     .filter((token) => stage.takenOut.has(token) && authorOf(token) === 'me')
     .map((token) => `came-back: ${token} was taken out by the person and is on main`);
 }
 
-/** Work that an epic has landed without its history does not land again, as an empty commit. */
+/** Work that an epic landed without its history does not land again as an empty commit. */
 function checkLandedOnce(stage: Stage): readonly string[] {
   const key = trailerKey('tip');
   const format = `%H %T %P %(trailers:key=${key},valueonly,separator=%x2C)`;
@@ -198,7 +201,7 @@ function checkLandedOnce(stage: Stage): readonly string[] {
     const [sha = '', tree = '', ...others] = line.split(' ');
     trees.set(sha, tree);
     const [parent, tip] = others;
-    // Who has more parents has landed with its history.
+    // A commit with more parents has landed with its history.
     if (parent === undefined || tip === undefined || tip === '' || others.length !== 2) continue;
     const isIn = (held: string): boolean =>
       stage.git(['merge-base', '--is-ancestor', tip, held]) !== null;
@@ -217,7 +220,7 @@ function checkClone(stage: Stage): readonly string[] {
   return code === 0 ? [] : [`red: a clean clone of main does not pass the gate (${code})`];
 }
 
-/** Kinds that no task causes, or that an agent has reported of itself. */
+/** Kinds that no task causes, or that an agent reported about itself. */
 function checkBlame(stage: Stage, events: readonly EventView[]): readonly string[] {
   const faults = new Set(
     stage
@@ -246,10 +249,10 @@ function checkBlame(stage: Stage, events: readonly EventView[]): readonly string
   return bad;
 }
 
-/** An agent found its folder as its base says. */
+/** An agent found its folder exactly at its base. */
 function checkBeginnings({ stage, schedule }: Play): readonly string[] {
   const parents = new Set(schedule.tasks.map(({ parent_id: parent }) => parent));
-  // The next part finds a part's files.
+  // The next part finds the previous part's files.
   const whole = (id: string): boolean => !id.includes('.') && !parents.has(id);
   return stage
     .ledger()

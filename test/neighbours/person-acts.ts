@@ -1,4 +1,4 @@
-// A person's actions beside a run, in their checkout, in slots and elsewhere.
+// A person's actions during a run, in their checkout, in slots and elsewhere.
 
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Stage } from './stage.ts';
 import { stagedTokens, tokensIn, tokensOf } from './tokens.ts';
 
-/** How often each is drawn. */
+/** The weight of each in the draw. */
 export const personActs = {
   commit: 8,
   'commit-shared': 3,
@@ -123,7 +123,7 @@ export const personScripts: { readonly [act in PersonAct]: Act } = {
     }),
   'pick-in-progress': (stage) => {
     if (stage.git(['switch', '-q', '-c', 'clash']) === null) return;
-    // At the end of the present content: it may have been popped from the stash.
+    // At the end of the current content, which may have been popped from the stash.
     for (const path of ['poem.txt', 'clash.txt']) stage.say(join(stage.root, path));
     stage.git(['add', 'poem.txt', 'clash.txt']);
     stage.git(['commit', '-qm', 'one way']);
@@ -146,7 +146,8 @@ export const personScripts: { readonly [act in PersonAct]: Act } = {
     stage.git(['branch', '-m', 'named', 'renamed']);
   },
   'delete-a-branch': (stage) => {
-    // Work that was merged nowhere goes with it; a merge that failed at its end has left it staged.
+    // Work that was not merged anywhere is removed with it; a merge that failed at its end has left
+    // it staged.
     const merged = new Set(
       [tokensIn(stage, 'HEAD'), tokensIn(stage, 'main'), stagedTokens(stage)].flat(),
     );
@@ -237,35 +238,38 @@ function inSlot(
 
 const stopsMax = 50;
 
-/** Unfinished operations are ended; those that cannot be continued are abandoned. */
+/** Unfinished operations are completed; those that cannot be continued are abandoned. */
 export function finish(stage: Stage): void {
   const has = (name: string): boolean => existsSync(join(stage.root, '.git', name));
-  // Amendments of the commit under test go with it.
+  // Amendments of the commit under test are removed with it.
   if (has('BISECT_LOG')) stage.taking(() => void stage.git(['bisect', 'reset']));
   if (has('CHERRY_PICK_HEAD')) stage.taking(() => giveUp(stage, 'cherry-pick'));
   if (has('MERGE_HEAD')) stage.taking(() => giveUp(stage, 'merge'));
   if (has('rebase-merge')) {
     stage.bringing(() =>
       stage.taking(() => {
-        // It stops again at each further commit that is to be edited.
+        // It stops again at each further commit to be edited.
         for (let stop = 0; stop < stopsMax && has('rebase-merge'); stop += 1) {
           if (stage.git(['rebase', '--continue']) === null) stage.git(['rebase', '--abort']);
         }
       }),
     );
-    // One that began before the rebase could not end within it.
+    // An operation that started before the rebase could not end within it.
     if (has('BISECT_LOG')) stage.taking(() => void stage.git(['bisect', 'reset']));
   }
 }
 
-/** Git gives nothing up over a file that was edited since: then both sides are kept, and no marker of a conflict. */
+/**
+ * Git does not abandon an operation over a file that was edited since; then both sides are kept,
+ * without conflict markers.
+ */
 function giveUp(stage: Stage, operation: 'cherry-pick' | 'merge'): void {
   if (stage.git([operation, '--abort']) !== null) return;
   keepBothSides(stage, stage.root);
   stage.git([operation, '--quit']);
 }
 
-/** Commits that they took out before are in neither. */
+/** Commits that they removed before are in neither. */
 export function keepBothSides(stage: Stage, folder: string): void {
   const files = (stage.git(['diff', '--name-only', '--diff-filter=U'], folder) ?? '').split('\n');
   for (const file of files.filter((name) => name !== '')) {
@@ -278,7 +282,7 @@ export function keepBothSides(stage: Stage, folder: string): void {
   }
 }
 
-/** Repairs changes that the person has made red themselves. */
+/** Repairs changes with which the person made the gate red. */
 export function mend(stage: Stage): void {
   if (!existsSync(join(stage.root, 'bad-mine.txt'))) return;
   stage.git(['rm', '-q', '-f', 'bad-mine.txt']);

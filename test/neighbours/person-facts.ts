@@ -18,11 +18,14 @@ export interface PersonFacts {
   readonly config: string;
   readonly hooks: string;
   readonly exclude: string;
-  /** Lines of `staged` and `changed` that a landing has written which is just arriving, or has yet to arrive. */
+  /**
+   * Lines of `staged` and `changed` that a landing has written and that are arriving now, or have
+   * yet to arrive.
+   */
   readonly arriving: readonly string[];
 }
 
-/** Every line that is the person's. */
+/** Every line that belongs to the person. */
 export function ownLines(text: string, { arriving }: PersonFacts): string {
   return text
     .split('\n')
@@ -92,7 +95,7 @@ function look(stage: Stage): PersonFacts {
 
 /**
  * Between index and branch, and until a pending switch has been checked again, the checkout has the
- * landed changes, or lacks them. All of that is in files that a person leaves to agents, or matches
+ * landed changes, or lacks them. All of these are in files that a person leaves to agents, or match
  * the landed version.
  */
 function arrivingOf(stage: Stage, staged: string, changed: string): readonly string[] {

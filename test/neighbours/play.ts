@@ -1,5 +1,5 @@
 // Plays one schedule with the real command, real processes and real git, and settles it: everything
-// is resumed, retried and approved until nothing changes. Then the oracle checks.
+// is resumed, retried and approved until nothing changes. Then the oracle checks the result.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,11 +22,11 @@ export interface Played {
 }
 
 const startWaitMs = 3_000;
-/** A standstill lasts for ever; a busy machine only takes its time. */
+/** A standstill lasts forever, while a busy machine only needs more time. */
 const runMaxMs = 300_000;
 const settleRounds = 8;
 
-/** Red if a line is not well-formed, or if a file exists that is not in the tree. */
+/** Red if a line is malformed, or if a file exists that is not in the tree. */
 const gateScript = `
 if grep -rqE --include='*.txt' --include='*.md' '^(BAD|<<<<<<<|>>>>>>>)' .; then echo "a line is not well-formed" >&2; exit 1; fi
 `;
@@ -68,7 +68,7 @@ export class Play {
   readonly schedule: Schedule;
   readonly #program: string | undefined;
   readonly #runs = new Set<RunningProgram>();
-  /** The last run's message about landed work that waits. */
+  /** The last run's message about waiting landed work. */
   #advised = '';
   #facts: PersonFacts | null = null;
 
@@ -91,7 +91,7 @@ export class Play {
     return violations;
   }
 
-  /** Runs one command of Drover's to its end; a refusal is an answer like any other, a crash is not. */
+  /** Runs one Drover command to its end; a refusal is an ordinary answer, but a crash is not. */
   async drover(args: readonly string[]): Promise<string> {
     const done = await this.project.drover(args, this.#with());
     this.stage.tell(
@@ -128,7 +128,7 @@ export class Play {
     return processesOf(this.stage.folder).filter(({ what }) => what.includes('agent.sh'));
   }
 
-  /** Quick commands of the program itself need no process; a copy with a fault does. */
+  /** Quick commands of the program itself need no process, but a copy with a fault does. */
   #expect(args: readonly string[]): Promise<string> {
     return this.project.expect(0, args, this.#program === undefined ? undefined : this.#with());
   }
@@ -204,7 +204,7 @@ export class Play {
     finish(stage);
     stage.git(['add', '-A']);
     stage.git(['commit', '-qm', 'everything of mine']);
-    // A bisect that could not end because of staged changes there.
+    // A bisect that could not end because of staged changes.
     finish(stage);
     if (stage.git(['symbolic-ref', '-q', 'HEAD']) !== 'refs/heads/main') {
       if (stage.git(['switch', '-q', 'main']) === null) stage.git(['switch', '-q', '-f', 'main']);
@@ -219,8 +219,8 @@ export class Play {
         ({ status: state }) => !['completed', 'cancelled'].includes(state),
       );
       const waiting = status.target?.pending ?? 0;
-      // A further run has nothing to do if the first one has done all of it, and each command
-      // costs.
+      // A further run has nothing to do if the first one has done everything, and each command
+      // costs time.
       const isDone =
         round > 0
           ? codes.every((code) => code === 0)
@@ -251,7 +251,7 @@ export class Play {
     ];
   }
 
-  /** An aborted rebase has moved main back: a run restores the landed work at its start. */
+  /** An aborted rebase has moved main back; a run restores the landed work when it starts. */
   #wasGivenUp(): boolean {
     const last = this.stage.git(['log', '-1', '-g', '--format=%gs', 'refs/heads/main']);
     return last?.startsWith('rebase (abort)') === true;
@@ -267,13 +267,13 @@ export class Play {
       `drover ${args.join(' ')} ended: ${code} ${stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400)}`,
     );
     this.#advised = stderr;
-    // Follows the message, literally.
+    // Follows the message literally.
     const words = / Run "drover run (--epic [^"]+)" to land it\./.exec(stderr)?.[1]?.split(' ');
     if (words === undefined || words.every((word) => scope.includes(word))) return code;
     return this.#runToItsEnd(...words);
   }
 
-  /** Landed work that waits for main: merged, or picked if the message says so. */
+  /** Landed work that waits for main: merged, or cherry-picked if the message says so. */
   #bringByHand(): void {
     const { stage } = this;
     const advice =
@@ -303,13 +303,13 @@ export class Play {
     for (let at = 0; at < commits.length && isUnfinished(); at += 1) {
       keepBothSides(stage, stage.root);
       stage.git(['add', '-A']);
-      // Changes that the commits before it have already brought are left out.
+      // Changes that the previous commits already contain are left out.
       if (stage.git(['cherry-pick', '--continue']) === null && isUnfinished())
         stage.git(['cherry-pick', '--skip']);
     }
   }
 
-  /** Follows the landing's note: picked, or merged in a worktree of their own. */
+  /** Follows the landing's note: cherry-picks, or merges in a separate worktree. */
   #settleEpic(note: string): void {
     const { stage } = this;
     const picks = pickAdvice.exec(note)?.groups?.['commits'];
@@ -324,7 +324,7 @@ export class Play {
 
 /**
  * A person's action on a task that does not continue automatically; if the task names a remedy,
- * exactly that.
+ * exactly that remedy.
  */
 function settling(task: TaskView): readonly (readonly string[])[] {
   switch (task.status) {
@@ -348,7 +348,7 @@ function settling(task: TaskView): readonly (readonly string[])[] {
   }
 }
 
-/** Includes the options that the advice names. */
+/** Includes the options that the message names. */
 function branchesToMerge(tasks: readonly TaskView[]): ReadonlyMap<string, readonly string[]> {
   const advice =
     /; merge (?<branch>\S+) into main(?: \(git merge (?<option>\S+) [^)]*\))?, then drover resolve \S+$/;
@@ -363,7 +363,7 @@ function branchesToMerge(tasks: readonly TaskView[]): ReadonlyMap<string, readon
 
 const pickAdvice = /; run git cherry-pick -m 1 (?<commits>[0-9a-f ]+) on main \(/;
 
-/** The commits of each pick that is advised, once. */
+/** The commits of each recommended cherry-pick, once. */
 function picksOf(tasks: readonly TaskView[]): readonly (readonly string[])[] {
   const found = tasks.map(
     ({ blocked_reason: words }) => pickAdvice.exec(words ?? '')?.groups?.['commits'],
@@ -374,7 +374,7 @@ function picksOf(tasks: readonly TaskView[]): readonly (readonly string[])[] {
 }
 
 /**
- * Nothing that waits for a cancelled task continues before that one is retried, as `drover why`
+ * Nothing that waits for a cancelled task continues before that task is retried, as `drover why`
  * reports.
  */
 function cancelledBlockers(tasks: readonly TaskView[]): readonly (readonly string[])[] {

@@ -1,5 +1,6 @@
-// The content of a seed: a small plan of tasks and the timed actions of each actor. Every act draws
-// from a separate stream, so that a schedule without some of its acts is otherwise the same.
+// The content of a seed: a small plan of tasks and the timed actions of each actor. Every action
+// draws from a separate stream, so that a schedule without some of its actions is otherwise
+// identical.
 
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { type AgentAct, agentActs } from './agent-acts.ts';
@@ -13,7 +14,7 @@ export interface PlannedTask {
   readonly blocked_by: readonly string[];
   /** Hundredths of a second that its agent waits in the middle of its work. */
   readonly pace: number;
-  /** It also writes into the file that all share. */
+  /** It also writes to the file that all tasks share. */
   readonly shares: boolean;
 }
 
@@ -31,7 +32,7 @@ export type TimedAct =
   | (Timed & { readonly by: 'person'; readonly act: PersonAct })
   | (Timed & { readonly by: 'engine'; readonly act: EngineAct });
 
-/** Actions of one attempt's agent beside its work. */
+/** Actions of one attempt's agent in addition to its work. */
 export interface AgentPlan {
   readonly number: number;
   readonly task: string;
@@ -41,7 +42,7 @@ export interface AgentPlan {
 
 /**
  * Whether there is an epic, and whether its run lands each task, or all of it at its end. The
- * numbers are how often each is drawn.
+ * numbers are the weights in the draw.
  */
 const epicKinds = { none: 6, task: 1, epic: 2 } as const;
 
@@ -56,7 +57,7 @@ export interface Schedule {
   readonly acts: readonly TimedAct[];
 }
 
-/** Acts, and a kind of epic, that a planted fault needs: these are drawn more often. */
+/** Actions, and a kind of epic, that a planted fault needs, which are drawn more often. */
 export type Often = readonly (AgentAct | PersonAct | EngineAct | EpicKind)[];
 
 const oftenFactor = 10;

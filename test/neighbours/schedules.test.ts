@@ -1,11 +1,11 @@
-// A person, agents and the engine in parallel, at random times: no work is lost.
+// A person, agents and the engine act in parallel, at random times, and no work is lost.
 
 import assert from 'node:assert/strict';
 import { sized, testSeed } from '../tier.ts';
 import { play } from './play.ts';
 import { drawSchedule } from './schedule.ts';
 
-/** In the soak each job has this many of its own, from its seed on. */
+/** In the soak, each job has this many schedules, starting at its seed. */
 export const schedulesPerJob = 25;
 
 const count = sized(6, schedulesPerJob);

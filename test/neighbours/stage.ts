@@ -1,4 +1,4 @@
-// The place of one schedule: a project with a remote, the writes of each actor, and git as people
+// The environment of one schedule: a project with a remote, each actor's writes, and git as people
 // use it there.
 
 import { execFileSync } from 'node:child_process';
@@ -30,9 +30,12 @@ export class Stage {
   /** The folder of the other person. */
   readonly far: string;
   readonly story: string[] = [];
-  /** Tokens that a person has taken out of their line on purpose: their own, and landed ones of agents. */
+  /**
+   * Tokens that a person intentionally removed from their line: their own, and landed ones of
+   * agents.
+   */
   readonly takenOut = new Set<string>();
-  /** Token that a person wrote in a slot, by the tasks whose branch was checked out there. */
+  /** Tokens that a person wrote in a slot, by the tasks whose branch was checked out there. */
   readonly inSlots = new Map<string, readonly string[]>();
   readonly #beganMs = Date.now();
   #tokens = 0;
@@ -49,7 +52,7 @@ export class Stage {
     this.story.push(`${String(Date.now() - this.#beganMs).padStart(6)} ms  ${text}`);
   }
 
-  /** A new token of the person's, at the end of the file. */
+  /** A new token of the person at the end of the file. */
   say(path: string, author = 'me'): string {
     this.#tokens += 1;
     const token = `tok:${author}:0:0:${this.#tokens};`;
@@ -74,7 +77,7 @@ export class Stage {
     return this.ledger().filter((line) => line.startsWith('s ')).length;
   }
 
-  /** Output of git, or null if it refused; then people continue. */
+  /** Git's output, or null if git refused; people then continue. */
   git(
     args: readonly string[],
     folder = this.root,
@@ -102,19 +105,19 @@ export class Stage {
     }
   }
 
-  /** An act of the person's that may take commits out of their branch: that is their right. */
+  /** A person's action that may remove commits from their branch, which is their right. */
   taking(act: () => void): void {
     for (const token of droppedBy(this, act)) this.takenOut.add(token);
   }
 
-  /** An act that may bring back commits that were taken out. */
+  /** An action that may bring back removed commits. */
   bringing(act: () => void): void {
     for (const token of broughtBy(this, act)) this.takenOut.delete(token);
   }
 
   /**
-   * A person acts between the moves of the engine: the milliseconds of a move are git's own locks
-   * to guard. The engine's moves show in its database and in the repository.
+   * A person acts between the engine's moves, because git's own locks protect the milliseconds of a
+   * move. The engine's moves are visible in its database and in the repository.
    */
   async quiet(): Promise<void> {
     const endMs = Date.now() + quietMaxMs;
@@ -154,8 +157,8 @@ export class Stage {
   }
 
   /**
-   * Tasks that a slot may belong to: by its branch, which agents leave too, and by Drover's note in its git folder, which
-   * is not there yet while the slot is made.
+   * Tasks that a slot may belong to: by its branch, which agents leave too, and by Drover's note in
+   * its git folder, which does not exist yet while the slot is created.
    */
   holdersOf(slot: string): readonly string[] {
     const gitFolder = (readText(join(slot, '.git')) ?? '').replace('gitdir: ', '').trim();

@@ -1,4 +1,4 @@
-// Finds tokens: in a tree, in a person's view, and anywhere in the place of a schedule.
+// Finds tokens: in a tree, in a person's view, and anywhere in a schedule's environment.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ export function tokensOf(text: string): readonly string[] {
   return text.match(pattern) ?? [];
 }
 
-/** Task, part of a task, or person who wrote it. */
+/** The task, part of a task, or person that wrote it. */
 export function writerOf(token: string): string {
   return token.split(':')[1] ?? '';
 }
 
-/** The same; a part counts as its parent. */
+/** The same, but a part counts as its parent. */
 export function authorOf(token: string): string {
   return writerOf(token).replace(/\..*$/, '');
 }
@@ -51,8 +51,8 @@ export function stagedTokens(stage: Stage): readonly string[] {
 
 /**
  * The person's current state: the commit they are on, and their own changes in the index, in their
- * files and in a rebase's autostash. Changes that an arriving landing has written there are not
- * theirs yet.
+ * files and in a rebase's autostash. Changes that an arriving landing has written there do not
+ * count as theirs yet.
  */
 function visible(stage: Stage): Set<string> {
   const seen = new Set([
@@ -70,7 +70,7 @@ function putAside(stage: Stage): readonly string[] {
   return existsSync(file) ? tokensIn(stage, readFileSync(file, 'utf8').trim()) : [];
 }
 
-/** The tokens that the person did not have before the act, and has after it. */
+/** The tokens that the person has after the action but did not have before it. */
 export function broughtBy(stage: Stage, act: () => void): readonly string[] {
   const before = visible(stage);
   act();
@@ -78,8 +78,8 @@ export function broughtBy(stage: Stage, act: () => void): readonly string[] {
 }
 
 /**
- * The tokens that the person had before the act and does not have after it; work that arrived in
- * between is among them.
+ * The tokens that the person had before the action but not after it, including work that arrived in
+ * between.
  */
 export function droppedBy(stage: Stage, act: () => void): readonly string[] {
   const before = visible(stage);
@@ -91,14 +91,14 @@ export function droppedBy(stage: Stage, act: () => void): readonly string[] {
     for (const token of tokensIn(stage, `HEAD@{${back}}`)) before.add(token);
   }
   const after = visible(stage);
-  // HEAD's log may contain main, while a commit beside it is amended: in the middle of a bisect.
+  // HEAD's log may contain main while a commit beside it is amended, in the middle of a bisect.
   for (const token of tokensIn(stage, 'refs/heads/main')) after.add(token);
   return [...before].filter((token) => !after.has(token));
 }
 
 type Place = Pick<Stage, 'project' | 'root' | 'folder' | 'far'>;
 
-/** Every token that a ref, a stash, an index or a file still has. */
+/** Every token that is still in a ref, a stash, an index or a file. */
 export function reachableTokens(stage: Place): ReadonlySet<string> {
   const found = new Set<string>();
   for (const repository of [stage.root, join(stage.folder, 'remote.git'), stage.far]) {
@@ -132,7 +132,7 @@ function inObjects(stage: Place, folder: string): readonly string[] {
   return tokensOf(text.toString('latin1'));
 }
 
-/** Every token that a file below the folder has. */
+/** Every token in a file below the folder. */
 export function tokensInFiles(folder: string): ReadonlySet<string> {
   const found = new Set<string>();
   inFiles(folder, found);

@@ -1,4 +1,5 @@
-// The folder of a PostgreSQL server, copied from one that initdb has made before: quicker by far than initdb itself.
+// The folder of a PostgreSQL server, copied from one that initdb created before, which is much
+// faster than initdb itself.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,19 +12,21 @@ const prepared = join(root, 'out', 'test', 'postgres');
 
 export interface ClusterOptions {
   readonly initdb: string;
-  /** Null admits everyone. Otherwise everyone must give the owner's password. */
+  /** Null admits everyone. Otherwise, everyone must provide the owner's password. */
   readonly password: string | null;
-  /** Folder that the server's user owns, and that user, if it is not the own one. */
+  /** Folder that the server's user owns, and that user, if it is not the current one. */
   readonly folder: string;
   readonly user: { readonly uid?: number; readonly gid?: number };
 }
 
-/** Makes `folder/data`. The first call of a checkout prepares it; calls at once are harmless. */
+/**
+ * Creates `folder/data`. The first call in a checkout prepares it; concurrent calls are harmless.
+ */
 export function makeCluster(options: ClusterOptions): string {
   const data = join(options.folder, 'data');
   const key = createHash('sha256').update(`${versionOf()} ${options.password}`).digest('hex');
   const ready = join(prepared, key.slice(0, 16));
-  // Its owner and rights cannot be kept without `cp -a`.
+  // Its owner and permissions cannot be kept without `cp -a`.
   const isCopied = process.platform !== 'win32';
   if (isCopied && existsSync(ready)) {
     copy(ready, data);
@@ -37,7 +40,7 @@ export function makeCluster(options: ClusterOptions): string {
   try {
     renameSync(half, ready);
   } catch {
-    // Another process was quicker.
+    // Another process was faster.
     removeFolder(half);
   }
   return data;

@@ -1,4 +1,5 @@
-// Two servers for the tests of a suite: one takes writes, the other one repeats them until it is promoted.
+// Two servers for a suite's tests: one accepts writes, and the other one replicates them until it
+// is promoted.
 
 import { type PostgresServer, startPostgres } from './server.ts';
 
@@ -7,7 +8,7 @@ export interface PostgresPair {
   readonly standby: PostgresServer;
 }
 
-/** Starts them before the suite's tests and ends them afterwards; call it in the suite. */
+/** Starts them before the suite's tests and stops them afterwards; call it in the suite. */
 export function usePostgresPair(): () => PostgresPair {
   let pair: PostgresPair | null = null;
   suiteSetup(async () => {

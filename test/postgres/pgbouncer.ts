@@ -1,4 +1,5 @@
-// A real PgBouncer in front of a test's PostgreSQL, with the defaults of its package but for the mode.
+// A real PgBouncer in front of a test's PostgreSQL, with its package's defaults except for the
+// mode.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +15,7 @@ const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {
 const programs = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer'];
 
 export interface PgBouncer {
-  /** The URL of a database, as its owner `drover`, through the pooler. */
+  /** The URL of a database through the pooler, as its owner `drover`. */
   readonly url: (database: string) => string;
   readonly close: () => Promise<void>;
 }
@@ -66,7 +67,7 @@ pool_mode = ${mode}
   return { url: (database) => `postgresql://drover@127.0.0.1:${port}/${database}`, close };
 }
 
-/** Its log says when it accepts clients; its output before its end explains why it does not. */
+/** Its log says when it accepts clients; its output before it exits explains why it does not. */
 async function listens(child: ChildProcess): Promise<void> {
   const said: string[] = [];
   await new Promise<void>((resolve, reject) => {

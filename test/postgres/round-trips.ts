@@ -1,29 +1,31 @@
-// Counts the round trips of PostgreSQL's clients on the wire: a client that sends after it was
-// answered has waited. The number does not depend on the load of the machine.
+// Counts the round trips of PostgreSQL's clients on the network: a client that sends after it got
+// an answer has waited. The number does not depend on the machine's load.
 
 import type { RoadListener } from './slow-road.ts';
 
 export interface RoundTrips {
   /** All waits for an answer. */
   readonly all: number;
-  /** Those during which the fleet's writers waited for the client: the turn was its own. */
+  /**
+   * Waits during which the fleet's writers waited for this client, because it held the write turn.
+   */
   readonly inTurns: number;
   readonly turns: number;
 }
 
-/** Messages sent together, and waited for together. */
+/** Messages that were sent together, and waited for together. */
 export interface Burst {
   readonly atMs: number;
   readonly connection: number;
   readonly statements: readonly string[];
-  /** Its first statement was sent in a turn that began in an earlier burst. */
+  /** Its first statement was sent in a turn that started in an earlier burst. */
   readonly isInTurn: boolean;
 }
 
 const startsTurn = /^begin isolation level read committed; select pg_advisory_xact_lock/;
 const endsTurn = /^(commit|rollback)$/;
 
-/** Hears a road's bytes; `heard` gets each burst when its answer has arrived. */
+/** Observes a connection's bytes; `heard` gets each burst when its answer has arrived. */
 export class RoundTripCounter {
   readonly #connections = new Map<number, Conversation>();
   readonly #heard: (burst: Burst) => void;

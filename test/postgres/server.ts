@@ -1,4 +1,4 @@
-// A real PostgreSQL for a test: its own folder, a port of the loopback, ended with the test.
+// A real PostgreSQL for a test: its own folder, a port on loopback, stopped with the test.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ interface Binaries {
 }
 
 export interface PostgresOptions {
-  /** Address that it listens on, and from which it accepts clients; otherwise the loopback. */
+  /** Address that it listens on, and from which it accepts clients; loopback by default. */
   readonly address: string;
   readonly clients: string;
   /** Asked of everybody. */
@@ -42,9 +42,9 @@ export interface PostgresServer {
   readonly port: number;
   /** Creates an empty database and returns its URL. */
   readonly createDatabase: (name: string) => Promise<string>;
-  /** The URL of a database of this server, of its owner unless a role is named. */
+  /** The URL of a database of this server, for its owner unless a role is given. */
   readonly url: (database: string, role?: string) => string;
-  /** SIGINT: PostgreSQL ends its connections and writes everything. SIGKILL: as a crash does. */
+  /** SIGINT: PostgreSQL closes its connections and writes everything. SIGKILL: as in a crash. */
   readonly stop: (signal: 'SIGINT' | 'SIGKILL') => Promise<void>;
   /** Starts it again on the same folder and port. */
   readonly start: () => Promise<void>;

@@ -1,5 +1,5 @@
-// The conditions of a fleet's finished epic, read from PostgreSQL and the bare repository
-// themselves.
+// The conditions that a fleet's finished epic must meet, read directly from PostgreSQL and the bare
+// repository.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -26,9 +26,9 @@ interface AttemptFact {
 }
 
 export interface FleetOutcome {
-  /** Names of the machines on which the attempts that landed ran, with their numbers. */
+  /** Names of the machines on which the landed attempts ran, with their counts. */
   readonly landedFrom: ReadonlyMap<string, number>;
-  /** Runs of agents that were done to their end although their task was done by another one as well. */
+  /** Agent runs that were completed although another one completed the task as well. */
   readonly doubledRuns: number;
 }
 
@@ -72,7 +72,7 @@ const followers: Readonly<Record<string, readonly string[]>> = {
   died: ['joined'],
 };
 
-/** Each change of a machine is one event, whoever noticed it. */
+/** Each change of a machine's state is one event, whoever noticed it. */
 async function assertMachineEvents(fleet: Fleet): Promise<void> {
   for (const [name, types] of await machineEvents(fleet)) {
     const states = types.filter((type) => type in followers);
@@ -92,7 +92,7 @@ async function assertCompletedOnce(fleet: Fleet, ids: readonly string[]): Promis
     'all are completed',
   );
   assert.deepEqual(tasks.map(({ id }) => id).sort(), ids);
-  // No agent of these tests fails: whatever was used up was used up by a crash or a cable.
+  // No agent of these tests fails, so every used attempt was used by a crash or a disconnection.
   const used = tasks.filter((task) => Number(task.attempts) !== 0);
   const story = used.length === 0 ? '' : await storyOf(fleet);
   assert.deepEqual(used, [], `no attempt is used up\n${story}`);
@@ -104,7 +104,7 @@ async function assertCompletedOnce(fleet: Fleet, ids: readonly string[]): Promis
   assert.equal(completions.length, ids.length);
 }
 
-/** The target: the first commit and then one merge per task; each says so in the database as well. */
+/** The target: the first commit followed by one merge per task, which the database confirms. */
 async function assertHistory(
   fleet: Fleet,
   ids: readonly string[],
@@ -204,7 +204,10 @@ async function assertLandings(fleet: Fleet, ids: readonly string[]): Promise<voi
   );
 }
 
-/** Every commit that an attempt has made is held by a name on the remote; the repository is sound. */
+/**
+ * Every commit that an attempt made is reachable from a ref on the remote, and the repository is
+ * intact.
+ */
 function assertNothingLost(fleet: Fleet, attempts: readonly AttemptFact[]): void {
   const held = new Set(fleet.gitServer.git('rev-list', '--all').split('\n'));
   const lost = attempts.filter(({ commit_sha: sha }) => sha !== null && !held.has(sha));
@@ -225,16 +228,19 @@ function assertNothingLost(fleet: Fleet, attempts: readonly AttemptFact[]): void
   }
 }
 
-/** One parent, and made for an attempt or by its agent: a merge that was only tested may be forgotten. */
+/**
+ * It has one parent, and was made for an attempt or by its agent; a merge that was only tested may
+ * be lost.
+ */
 function isAttemptsCommit(text: string): boolean {
   const isWork = /^Drover-Attempt: /m.test(text) || text.includes("the agent's own commit");
   return text.match(/^parent /gm)?.length === 1 && isWork;
 }
 
 /**
- * How often an attempt of each task was taken up: by the claim of the task, and again by a machine
- * that had lost it for a moment, as one that had no heartbeat for too long. Such a machine stops its
- * agents.
+ * How often each task's attempt was started: by the claim of the task, and again by a machine that
+ * had lost it briefly, for example because it had no heartbeat for too long. Such a machine stops
+ * its agents.
  */
 async function takenUp(fleet: Fleet): Promise<ReadonlyMap<string, number>> {
   const rows = await fleet.query<{ task_id: string; n: number }>(
@@ -245,8 +251,8 @@ async function takenUp(fleet: Fleet): Promise<ReadonlyMap<string, number>> {
 }
 
 /**
- * Every task was run; more often only if its attempt was taken from a machine. Reports the machines
- * of the landed ones.
+ * Every task ran, and more than once only if its attempt was taken from a machine. Reports the
+ * machines of the landed attempts.
  */
 async function assertRunsCounted(
   fleet: Fleet,

@@ -1,4 +1,4 @@
-// The environment of a machine whose clock is wrong, by Debian's libfaketime.
+// The environment of a machine whose clock is wrong, with Debian's libfaketime.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
@@ -14,7 +14,7 @@ export function wrongClock(): Readonly<Record<string, string>> {
   };
 }
 
-/** In whichever folder the machine's architecture has it. */
+/** In whichever folder the machine's architecture uses. */
 function fakeTimeLibrary(): string {
   const root = '/usr/lib';
   const found = readdirSync(root)

@@ -1,4 +1,5 @@
-// A seeded epic in layers for several machines, and the agent whose completed runs are counted across all of them.
+// A seeded epic in layers for several machines, and the agent whose completed runs are counted
+// across all of them.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -7,7 +8,9 @@ import { type PlannedTask, planText } from '../../e2e/support/crash-epic.ts';
 import type { Fleet } from './fleet.ts';
 import type { Machine } from './machine.ts';
 
-/** Sleeps 0.2 to 1.1 s, writes one file for its task, notes that it is done, and commits nothing. */
+/**
+ * Sleeps 0.2 to 1.1 s, writes one file for its task, records that it is done, and commits nothing.
+ */
 export const countedAgent = `
 cat > /dev/null
 n=$(printf %s "$id/$attempt" | cksum | cut -d' ' -f1)
@@ -18,7 +21,7 @@ echo "$id $attempt $machine" >> "$ledger"
 
 /**
  * The same, but some work for longer than their machine is disconnected, and some commit before
- * they are done: their leftovers on a returning machine must be stopped, and kept. On a full disk
+ * they are done: their leftovers on a returning machine must be stopped and kept. On a full disk,
  * they wait for space.
  */
 export const variedAgent = `
@@ -37,7 +40,7 @@ fi
 echo "$id $attempt $machine" >> "$ledger"
 `;
 
-/** The gate asks whether the merged tree is whole, and notes the home of its machine. */
+/** The gate checks that the merged tree is complete, and records its machine's home. */
 export const gateSettings = `
 [gate]
 command = 'test -f README.md && echo "$HOME" >> "$HOME/../../gates"'
@@ -49,7 +52,7 @@ export function gateMachines(fleet: Fleet): ReadonlySet<string> {
   return new Set(lines.map((home) => basename(dirname(home))));
 }
 
-/** A dead machine is noticed soon. */
+/** A dead machine is detected quickly. */
 export const fleetSettings = `
 [fleet]
 take_over_after = "5s"
@@ -57,7 +60,9 @@ ${gateSettings}`;
 
 const blockersMax = 3;
 
-/** Every task behind the first layer has one to three blockers, one of them in the layer before. */
+/**
+ * Every task after the first layer has one to three blockers, one of them in the previous layer.
+ */
 export function layeredPlan(
   chance: SeededChance,
   layers: number,

@@ -1,4 +1,5 @@
-// A whole fleet for a test: PostgreSQL, a git server and machines with addresses of their own, and the end of all that.
+// A whole fleet for a test: PostgreSQL, a git server and machines with their own addresses, and the
+// cleanup of all of them.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -26,20 +27,21 @@ export interface FleetOptions {
   readonly machines: readonly string[];
   /** Body of the shell agent; `$machine`, `$id` and `$attempt` are set. */
   readonly agent: string;
-  /** Content of `.drover.toml` of the repository. */
+  /** Content of the repository's `.drover.toml`. */
   readonly settings: string;
   readonly files?: Readonly<Record<string, string>>;
   /** Machines are plain processes, even if namespaces are allowed. */
   readonly isPlain?: boolean;
-  /** The machines reach the database by a road of its own: so many milliseconds there and back. */
-  readonly databaseAwayMs?: number;
-  /** Receives the traffic on that road. */
-  readonly onDatabaseRoad?: RoadListener;
-  /** A second server of the database, which repeats the writes of the first one. */
-  readonly hasStandby?: boolean;
   /**
-   * Machines with a disk of their own, small enough to be filled; not if they are plain processes.
+   * The machines reach the database over a separate connection with this round-trip time in
+   * milliseconds.
    */
+  readonly databaseAwayMs?: number;
+  /** Receives the traffic on that connection. */
+  readonly onDatabaseRoad?: RoadListener;
+  /** A second database server, which replicates the writes of the first one. */
+  readonly hasStandby?: boolean;
+  /** Machines with a separate disk, small enough to be filled; not if they are plain processes. */
   readonly smallDisks?: readonly string[];
 }
 
@@ -52,17 +54,17 @@ export interface Fleet {
   readonly gitServer: GitServer;
   readonly machines: readonly Machine[];
   machine(name: string): Machine;
-  /** Rows of the shared database, asked without Drover. */
+  /** Rows of the shared database, queried without Drover. */
   query<Row>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** `whileAway`: until it is done, no machine reaches the database. */
   restartPostgres(how: 'fast' | 'kill', whileAway?: () => Promise<void>): Promise<void>;
-  /** The server that takes writes is killed for good, and the standby promoted. */
+  /** The writing server is killed permanently, and the standby is promoted. */
   failOver(): Promise<void>;
   /** The ports at which machines reach the database. */
   readonly databasePorts: readonly number[];
   /** No byte is free on it until the returned function is called. */
   fillDisk(name: string): () => void;
-  /** Ends everything, asserts that nothing is left, and removes it. */
+  /** Stops everything, asserts that nothing is left, and removes it. */
   end(isKept: boolean): Promise<void>;
 }
 
@@ -125,7 +127,7 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
   }
 }
 
-/** The URL that the machines know: by its road, or by both of its servers. */
+/** The URL that the machines use: over their connection, or to both of its servers. */
 function machinesUrl(
   parts: Pick<FleetParts, 'network' | 'postgres' | 'standby' | 'road' | 'databaseUrl'>,
 ): string {
@@ -137,7 +139,7 @@ function machinesUrl(
 }
 
 interface DatabaseRoad extends SlowRoad {
-  /** The URL that the machines know. */
+  /** The URL that the machines use. */
   url(direct: string): string;
 }
 
@@ -217,7 +219,7 @@ class RealFleet implements Fleet {
   readonly gitServer: GitServer;
   readonly machines: readonly Machine[];
   readonly #standby: PostgresServer | null;
-  /** The one that takes writes. */
+  /** The server that accepts writes. */
   #primary: PostgresServer;
 
   constructor(parts: FleetParts) {
@@ -247,7 +249,7 @@ class RealFleet implements Fleet {
 
   async query<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     const client = new pg.Client({ connectionString: this.#primary.url('fleet') });
-    // A server that is restarted ends its connections; the query itself then says so.
+    // A server that is restarted closes its connections, and the query itself then reports that.
     client.on('error', () => undefined);
     await client.connect();
     try {

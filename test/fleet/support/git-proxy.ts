@@ -1,4 +1,4 @@
-// The road of one machine to the git server, which the test can cut for it alone.
+// One machine's connection to the git server, which the test can cut for that machine alone.
 
 import assert from 'node:assert/strict';
 import { stallingProxy } from '../../store-postgres/bad-surroundings.ts';

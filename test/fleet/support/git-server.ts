@@ -1,4 +1,5 @@
-// A bare repository that a real `git daemon` serves to the machines, and the moment between a push and its answer.
+// A bare repository that a real `git daemon` serves to the machines, and a hook between a push and
+// its answer.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,14 +12,14 @@ import { freePort } from '../../free-port.ts';
 export interface GitServer {
   readonly bare: string;
   readonly port: number;
-  /** The URL for a machine that reaches it under this address. */
+  /** The URL for a machine that uses this address. */
   readonly urlAt: (address: string) => string;
   /** Runs git in the bare repository itself. */
   readonly git: (...args: readonly string[]) => string;
   /**
-   * Once, after the next push of a landing line was accepted and before its pusher is notified:
-   * `act` gets the pusher's address, and returns false to wait for another one. Resolves with that
-   * address, null if abandoned.
+   * Called once, after the next push of a landing line was accepted and before its pusher is
+   * notified: `act` gets the pusher's address, and returns false to wait for another push. Resolves
+   * with that address, or null if abandoned.
    */
   readonly atNextLanding: (
     act: (address: string) => boolean,
@@ -30,7 +31,10 @@ export interface GitServer {
 
 const waitMaxMs = 120_000;
 
-/** Waits, bounded, for the test to deal with a push that it wants to see; everything else passes at once. */
+/**
+ * Waits, with a limit, for the test to handle a push that it wants to see; everything else passes
+ * at once.
+ */
 const postReceive = `#!/bin/sh
 cat > "$GIT_DIR/pushed.$$"
 if [ -e "$GIT_DIR/watched" ] && grep -q ' refs/drover/land/' "$GIT_DIR/pushed.$$" &&
@@ -71,10 +75,10 @@ export async function startGitServer(
     const base = join(folder, 'remote');
     const place = ['--reuseaddr', `--listen=${own}`, `--port=${port}`, `--base-path=${base}`];
     const rights = ['--export-all', '--enable=receive-pack', '--max-connections=200'];
-    // On loopback all clients look the same: there each has a separate server, which identifies
+    // On loopback, all clients look the same, so each has a separate server, which identifies
     // itself to the hook.
     const said = addresses.length > 1 ? { FLEET_TEST_PUSHER: own } : {};
-    // Its own program: children of `git daemon` would outlive the signal to it.
+    // Its own program, because children of `git daemon` would outlive the signal to it.
     const daemon = join(git('--exec-path'), 'git-daemon');
     const started = { cwd: folder, env: { ...env, ...said }, stdio: 'ignore' } as const;
     return spawn(daemon, [...place, ...rights, base], started);

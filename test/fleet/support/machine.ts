@@ -70,7 +70,9 @@ export class Machine {
     );
   }
 
-  /** Runs a program on this machine to its end; resolves with its output, whatever its exit code. */
+  /**
+   * Runs a program on this machine to its end; resolves with its output, whatever its exit code.
+   */
   async run(
     program: string,
     args: readonly string[],
@@ -105,7 +107,7 @@ export class Machine {
     }).trimEnd();
   }
 
-  /** The file of the person who works on this machine. */
+  /** The settings file of the person who works on this machine. */
   writeUserSettings(text: string): void {
     const folder = join(this.folder, 'home', '.config', 'drover');
     mkdirSync(folder, { recursive: true });
@@ -113,8 +115,9 @@ export class Machine {
   }
 
   /**
-   * Starts `drover worker`; resolves when it says that it is ready. One that refuses, as when its database restarts just
-   * then, is started again a few times: by its supervisor, so to say. There is one supervisor, whoever asks.
+   * Starts `drover worker`; resolves when it reports that it is ready. A worker that refuses to
+   * start, for example because its database restarts at that time, is restarted a few times, as by
+   * a supervisor. A machine has one supervisor, whoever calls this.
    */
   async startWorker(args: readonly string[] = [], env: Variables = {}): Promise<void> {
     this.#starting ??= this.#startWorker(args, env).finally(() => (this.#starting = null));
@@ -147,7 +150,7 @@ export class Machine {
     return pid !== null && process.kill(pid, 'SIGKILL');
   }
 
-  /** The program itself, behind the words that enter the host. */
+  /** The program itself, after the words that enter the host. */
   processOf(program: RunningProgram): number | null {
     if (!this.#running.has(program)) return null;
     return this.#isReal ? onlyChild(program.pid) : program.pid;
@@ -169,8 +172,8 @@ export class Machine {
   }
 
   /**
-   * Stops its backend while it works, like a computer that goes to sleep. Returns null if none is
-   * running.
+   * Suspends its backend while it works, like a computer that goes to sleep. Returns null if none
+   * is running.
    */
   freezeBackend(): number | null {
     const pid = this.backendPid();
@@ -184,7 +187,10 @@ export class Machine {
     this.wakeStarters();
   }
 
-  /** Everything on it ends at once. The host itself is there again afterwards, with nothing running. */
+  /**
+   * Everything on it ends at once. The host itself is available again afterwards, with nothing
+   * running.
+   */
   async kill(): Promise<void> {
     await this.host.kill();
     this.wakeStarters();
@@ -216,14 +222,14 @@ export class Machine {
     cwd: string,
     timeoutMs: number,
   ): RunningProgram {
-    // Entering a host's file systems leaves the working directory behind.
+    // Entering a host's file systems loses the working directory.
     const inside = ['/bin/sh', '-c', 'cd "$1" && shift && exec "$@"', 'sh', cwd, program, ...args];
     const [first = '', ...rest] = [...this.host.enter(), ...inside];
     const started = startProgram({
       program: first,
       args: rest,
       cwd,
-      // The arguments that enter are not a program of the machine's own.
+      // The arguments that enter the host are not one of the machine's own programs.
       env: { ...this.env, ...env, PATH: `${this.env['PATH']}:/usr/sbin` },
       timeoutMs,
     });

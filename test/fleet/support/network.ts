@@ -1,5 +1,5 @@
-// The network between the machines of a test: a bridge with its own address, and for each machine a
-// network and process namespace, like separate hosts. Nothing of it has a route out of this
+// The network between a test's machines: a bridge with its own address, and for each machine a
+// network and process namespace, like separate hosts. None of them has a route out of this
 // computer.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -11,32 +11,35 @@ import { isProcessAlive, processesOf } from '../../e2e/support/processes.ts';
 export interface Host {
   /** The address that servers see. */
   readonly address: string;
-  /** Under which it reaches the servers. */
+  /** The address at which it reaches the servers. */
   readonly serverAddress: string;
-  /** Words that start a program on this host, to be put before its own. */
+  /** The words before a program's own that start it on this host. */
   readonly enter: () => readonly string[];
-  /** Ends every process of this host at once, as a power cut does. */
+  /** Kills every process of this host at once, like a power cut. */
   readonly kill: () => Promise<void>;
-  /** Packets are lost from now on, in both directions, without an error. */
+  /** From now on, packets are lost in both directions, without an error. */
   readonly cutOff: () => void;
   readonly reconnect: () => void;
   /** The same for traffic to one port; plain processes lose everything. */
   readonly cutOffFrom: (port: number) => void;
   readonly reconnectTo: (port: number) => void;
-  /** Processes that are alive on it, as this computer's numbers. */
+  /** Processes that are alive on it, as this computer's pids. */
   readonly processes: () => readonly number[];
 }
 
 export interface Network {
-  /** Real: hosts have addresses of their own. Otherwise they are processes on the loopback, and `reason` says why. */
+  /**
+   * Real: hosts have their own addresses. Otherwise, they are processes on loopback, and `reason`
+   * says why.
+   */
   readonly kind: 'namespaces' | 'processes';
   readonly reason: string;
   /** The address of the database and the git server, and the addresses that reach them. */
   readonly address: string;
   readonly clients: string;
-  /** All addresses under which hosts reach the servers. */
+  /** All addresses at which hosts reach the servers. */
   readonly serverAddresses: readonly string[];
-  /** `mark`: `NAME=value`, which the environment of all its processes has. */
+  /** `mark`: `NAME=value`, which is in the environment of all its processes. */
   readonly addHost: (name: string, mark: string) => Promise<Host>;
   readonly close: () => Promise<void>;
 }
@@ -51,7 +54,7 @@ export async function makeNetwork(isPlain = false): Promise<Network> {
   return plainProcesses(reason);
 }
 
-/** Returns null if they can be made here. */
+/** Returns null if they can be created here. */
 export function whyNoNamespaces(): string | null {
   if (process.env['DROVER_FLEET_TEST_PLAIN'] === '1') return 'DROVER_FLEET_TEST_PLAIN is set';
   if (process.platform !== 'linux') return `${process.platform} has no network namespaces`;
@@ -82,11 +85,11 @@ function ignoreFailure(body: () => unknown): void {
   try {
     body();
   } catch {
-    // It is gone already.
+    // It has already exited.
   }
 }
 
-/** Removes the leftovers of an earlier killed test: their name says whose they were. */
+/** Removes the leftovers of a test that was killed: their name says which process created them. */
 function sweep(): void {
   const names = ip('netns', 'list').matchAll(/^drover-(\d+)-[\w-]+/gm);
   for (const [name, pid] of names) {
@@ -97,7 +100,7 @@ function sweep(): void {
   const bridges = ip('-o', 'link', 'show', 'type', 'bridge').matchAll(/ (drv\d+)[:@]/g);
   for (const [, bridge] of bridges) {
     if (bridge === undefined) continue;
-    // The bridge's alias is the process that made it.
+    // The bridge's alias is the process that created it.
     const owner = /alias drover-(\d+)/.exec(ip('link', 'show', bridge))?.[1];
     const isLeft = owner !== undefined && !isProcessAlive(Number(owner));
     if (isLeft) ignoreFailure(() => ip('link', 'del', bridge));
@@ -130,7 +133,7 @@ function namespaces(): Network {
   return { kind: 'namespaces', reason: '', ...places, addHost, close };
 }
 
-/** Two tests at once take two subnets: the name of a bridge is given once. */
+/** Two concurrent tests use two subnets, because a bridge's name is unique. */
 function addBridge(): { bridge: string; subnet: string } {
   let problem: unknown = null;
   for (let n = 1; n <= subnetsMax; n += 1) {
@@ -186,14 +189,14 @@ async function addNamespace(
     enter: () => ['nsenter', '-t', String(first.pid), '-n', '-p', '-m', '-u', '--'],
     kill: async () => {
       await kill();
-      // The computer is switched on again at once; its programs are not started.
+      // The computer is switched on again at once, but its programs are not started.
       first = await startFirstProcess(namespace, name);
     },
     // The cable stays plugged in: no loss of carrier, no RST, no ICMP.
     cutOff: () => void ip('link', 'set', cable, 'nomaster'),
     reconnect: () => void ip('link', 'set', cable, 'master', bridge),
     cutOffFrom: (port) => {
-      // Packets on this route come back to the host that sent them, which drops them.
+      // Packets on this route return to the host that sent them, which drops them.
       ip(...inside, 'route', 'replace', 'default', 'dev', 'lo', 'table', nowhere);
       ip(...inside, 'rule', 'add', ...toPort(port));
     },
@@ -215,7 +218,7 @@ interface FirstProcess {
   readonly kill: () => Promise<void>;
 }
 
-/** Process 1 of a host: when it ends the kernel kills all others. It reaps orphaned processes. */
+/** Process 1 of a host: when it exits, the kernel kills all others. It reaps orphaned processes. */
 async function startFirstProcess(namespace: string, name: string): Promise<FirstProcess> {
   const script = `hostname "$1"; echo up; while :; do ${idleWords.join(' ')} & wait; done`;
   const shell = ['unshare', '--pid', '--mount', '--uts', '--fork', '--mount-proc'];
@@ -253,7 +256,7 @@ async function killFirst(child: ChildProcess, pid: number): Promise<void> {
   await ended;
 }
 
-/** The process that a starter like `nsenter` has started; null before and after. */
+/** The process that a starter such as `nsenter` has started; null before and after. */
 export function onlyChild(pid: number): number | null {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
@@ -263,20 +266,20 @@ export function onlyChild(pid: number): number | null {
   }
 }
 
-/** The number of the process on its own host, which counts from 1. */
+/** The process's pid on its own host, where pids start at 1. */
 export function numberInside(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^NSpid:.*?(\d+)$/m.exec(status)?.[1] ?? pid);
 }
 
 /**
- * If namespaces are not allowed. A host that is cut off is stopped (SIGSTOP), which is less: it
- * does not work on.
+ * Used if namespaces are not allowed. A disconnected host is suspended (SIGSTOP), which is weaker,
+ * because it does not continue working.
  */
 function plainProcesses(reason: string): Network {
   const marks: string[] = [];
   const address = '127.0.0.1';
-  // Each host uses its own address, so that the git server can tell them apart.
+  // Each host uses its own address, so that the git server can distinguish them.
   const serverAddresses = ['linux', 'android'].includes(process.platform)
     ? Array.from({ length: plainHostsMax }, (_, n) => `127.0.0.${n + 1}`)
     : [address];

@@ -1,5 +1,5 @@
-// The report of a fleet that did not do its work well: tasks that are not completed or have used an
-// attempt, and everything in the feed about them.
+// The report about a fleet that failed: tasks that are not completed or have used an attempt, and
+// all their events in the feed.
 
 import type { Fleet } from './fleet.ts';
 
@@ -9,8 +9,8 @@ interface TaskLine {
 }
 
 /**
- * Tasks that are not completed, or that have used an attempt, and the named one. For the message of
- * an assertion.
+ * Tasks that are not completed, or that have used an attempt, and the named one, for an assertion
+ * message.
  */
 export async function storyOf(fleet: Fleet, also = ''): Promise<string> {
   const tasks = await fleet.query<TaskLine>(

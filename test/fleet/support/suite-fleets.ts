@@ -1,9 +1,9 @@
-// Fleets of a suite: each test makes those that it needs, and everything is ended after it,
+// A suite's fleets: each test creates the ones that it needs, and everything is stopped after it,
 // whatever its result.
 
 import { type Fleet, type FleetOptions, makeFleet } from './fleet.ts';
 
-/** Call in a suite; the returned function makes a fleet for the running test. */
+/** Call in a suite; the returned function creates a fleet for the running test. */
 export function useFleets(): (options: FleetOptions) => Promise<Fleet> {
   let fleets: Fleet[] = [];
   teardown(async function () {

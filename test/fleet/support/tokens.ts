@@ -1,5 +1,5 @@
-// Agents that write tokens all the while, each in another way, and the places of the tokens when
-// their machine is gone.
+// Agents that continuously write tokens, each in a different way, and the places of the tokens
+// after their machine has disappeared.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -20,7 +20,10 @@ export const tokenHabits = [
 
 const sleepMs = 150;
 
-/** Every token is in the list of tokens beside the ledger, with its task and its time in nanoseconds. */
+/**
+ * Every token is in the list of tokens beside the ledger, with its task and its time in
+ * nanoseconds.
+ */
 export const tokenAgent = `
 cat > /dev/null
 folder=$(dirname "$ledger")
@@ -62,7 +65,7 @@ export function writtenOn(fleet: Fleet, machine: string): readonly WrittenToken[
   });
 }
 
-/** Tasks whose agents have begun on a machine. */
+/** Tasks whose agents have started on a machine. */
 export function begunOn(fleet: Fleet, machine: string): readonly string[] {
   return linesOf(fleet, 'begun').flatMap((line) => {
     const [where, task = ''] = line.split(' ');
@@ -75,7 +78,7 @@ function linesOf(fleet: Fleet, name: string): readonly string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
 }
 
-/** In any object that a ref of the remote leads to. */
+/** In any object that is reachable from a ref of the remote. */
 export function tokensOnRemote(fleet: Fleet): ReadonlySet<string> {
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: fleet.folder };
   const options = { cwd: fleet.gitServer.bare, env, maxBuffer: 256 * 1024 * 1024 };
@@ -91,9 +94,7 @@ export function tokensOnRemote(fleet: Fleet): ReadonlySet<string> {
   return new Set(tokensOf(read.toString('latin1')));
 }
 
-/**
- * The age in milliseconds of the oldest token that no process holds. Returns null if none is lost.
- */
+/** The age in milliseconds of the oldest lost token. Returns null if none is lost. */
 export function oldestLostMs(
   written: readonly WrittenToken[],
   found: ReadonlySet<string>,
@@ -103,7 +104,7 @@ export function oldestLostMs(
   return lost.length === 0 ? null : Math.max(...lost);
 }
 
-/** A further attempt has gone on from all that was kept: its notes hold it. */
+/** A further attempt has continued from everything that was kept: its notes contain it. */
 export function assertGoneOn(fleet: Fleet, kept: readonly WrittenToken[]): void {
   const landed = new Map<string, string>();
   const lacks = kept.filter(({ task, token }) => {

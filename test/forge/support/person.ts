@@ -1,4 +1,4 @@
-// A person, or a check, on the fake GitHub: GitHub's own client speaks for them.
+// A person or a check on the fake GitHub: GitHub's own client acts for them.
 
 import { createRequire } from 'node:module';
 import type { FakeGithub } from '../../doubles/fake-github/fake-github.ts';

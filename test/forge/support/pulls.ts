@@ -1,4 +1,5 @@
-// An epic of two tasks in a project whose remote is a fake GitHub, and what a person does there.
+// An epic of two tasks in a project whose remote is a fake GitHub, and the actions of a person
+// there.
 
 import assert from 'node:assert/strict';
 import { type FakeGithub, startFakeGithub } from '../../doubles/fake-github/fake-github.ts';
@@ -20,13 +21,13 @@ export interface Pulls {
   readonly fake: FakeGithub;
   /** `settings`: lines of `[forge]`, then other tables. */
   readonly begin: (settings?: string, more?: readonly PlanRecord[]) => Promise<Project>;
-  /** A project of another shape, on the same server. */
+  /** A project with another configuration, on the same server. */
   readonly beginWith: (options: ProjectOptions, plan: readonly PlanRecord[]) => Promise<Project>;
   /** After a run of the epic, with its pull request ready. */
   readonly opened: (settings?: string) => Promise<Project>;
   readonly isReady: () => Promise<true>;
   readonly pull: (number?: number) => FakePull;
-  /** A person does it, onto the base that the pull request has. */
+  /** A person merges it into the pull request's base. */
   readonly merge: (how: 'merge' | 'squash' | 'rebase', number?: number) => void;
   readonly noteOf: (here: Project) => Promise<string>;
 }

@@ -1,5 +1,5 @@
-// Open pull requests on a fake GitHub, and an observer that looks at them by a clock of the test:
-// the real store, client and rows; of the engine only the parts that an idle look asks for.
+// Open pull requests on a fake GitHub, and an observer that checks them by the test's clock: the
+// real store, client and rows, but only the parts of the engine that an idle check uses.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -28,9 +28,9 @@ export interface WatchedPulls {
   readonly store: TestStore['store'];
   /** Of the pull requests, in order. */
   readonly heads: readonly string[];
-  /** The token of the project from the next time that it is read. */
+  /** The project's token from the next time that it is read. */
   setToken(token: string): void;
-  /** Looks so many times, a minute apart. Resolves with the requests that counted. */
+  /** Checks this many times, one minute apart. Resolves with the requests that counted. */
   look(times: number): Promise<readonly string[]>;
   notes(): Promise<readonly (string | null)[]>;
   close(): Promise<void>;
