@@ -6,7 +6,7 @@ import { readFileSync, rmSync } from 'node:fs';
 const attemptsMax = 6;
 const delayMs = 200;
 
-/** Every file system that is mounted below the folder, the innermost first. */
+/** All file systems mounted below the folder, innermost first. */
 export function unmountBelow(folder: string): void {
   if (process.platform !== 'linux') return;
   const mounted = readFileSync('/proc/mounts', 'utf8')
@@ -18,9 +18,9 @@ export function unmountBelow(folder: string): void {
 }
 
 /**
- * Retries if a process that a test has ended still writes or removes: Node's own `maxRetries`
- * covers only some of the errors of that race, and none of a folder that disappears while it is
- * read (EBADF).
+ * Retries while a process that a test has stopped still writes or removes files. Node's own
+ * `maxRetries` covers only some of the errors of that race, and none for a folder that disappears
+ * while it is read (EBADF).
  */
 export function removeFolder(folder: string): void {
   unmountBelow(folder);

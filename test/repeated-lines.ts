@@ -1,5 +1,5 @@
-// Finds duplicated production code: six lines that appear in two places word for word. Imports,
-// comments, blank lines and lone punctuation do not count.
+// Finds duplicated production code: six identical lines in two places. Imports, comments, blank
+// lines and lone punctuation do not count.
 
 import type { SourceFile } from './source-files.ts';
 
@@ -19,7 +19,7 @@ export interface Repeat {
   readonly lines: number;
 }
 
-/** One for each pair of places, however long the run that they share. */
+/** One for each pair of places, however long their common run. */
 export function repeatsIn(files: readonly SourceFile[]): readonly Repeat[] {
   const places = new Map<string, { readonly path: string; readonly at: number }[]>();
   const codeOf = new Map(files.map((file) => [file.path, codeLines(file.text)]));

@@ -1,5 +1,5 @@
-// Finds classes in disguise: functions whose nested functions assign several of their `let`s. Read
-// with TypeScript's own parser, for the tests of the house itself.
+// Finds classes in disguise: functions whose nested functions assign several of their `let`s. It
+// uses TypeScript's own parser.
 
 import {
   isAssignmentOperator,
@@ -20,9 +20,9 @@ import { createVirtualFileSystem } from 'typescript/unstable/fs';
 import { API } from 'typescript/unstable/sync';
 import type { SourceFile } from './source-files.ts';
 
-/** A function, and those of its `let`s that functions inside of it assign. */
+/** A function, and those of its `let`s that nested functions assign. */
 export interface SharedLets {
-  /** `path: name`, or `path:line` of a function without a name. */
+  /** `path: name`, or `path:line` for a function without a name. */
   readonly at: string;
   readonly lets: readonly string[];
 }
@@ -31,14 +31,14 @@ interface Scope {
   readonly at: string;
   readonly outer: Scope | null;
   readonly lets: Set<string>;
-  /** Names of another kind, each of which hides one of the same name outside. */
+  /** Other declarations, each of which shadows an outer one with the same name. */
   readonly others: Set<string>;
   readonly assigned: Set<string>;
 }
 
 const project = '/house/tsconfig.json';
 
-/** Every function that shares a `let` with those inside of it, in the order of the files. */
+/** Every function that shares a `let` with nested functions, in the order of the files. */
 export function sharedLets(files: readonly SourceFile[]): readonly SharedLets[] {
   const code = files.filter(({ path }) => path.endsWith('.ts'));
   const texts = Object.fromEntries(code.map(({ path, text }) => [`/house/${path}`, text]));
@@ -88,7 +88,7 @@ function scopeOf(path: string, node: Node, outer: Scope | null): Scope {
   return { at, outer, lets: new Set(), others: new Set(), assigned: new Set() };
 }
 
-/** Methods have names of their own; other functions have that of the variable that holds them. */
+/** Methods have their own names; other functions have the name of the variable that holds them. */
 function nameGivenTo(node: Node): Node | undefined {
   const own = (node as { name?: Node }).name;
   if (own !== undefined) return own;
@@ -119,7 +119,7 @@ function isFunction(node: Node): boolean {
 
 function declare(node: Node, scope: Scope): void {
   if (isVariableDeclaration(node) || isBindingElement(node) || isParameterDeclaration(node)) {
-    // A hole in a pattern of an array has no name.
+    // A hole in an array pattern has no name.
     const name: Node | undefined = node.name;
     if (name === undefined || !isIdentifier(name)) return;
     (isLet(node) ? scope.lets : scope.others).add(name.text);
@@ -127,7 +127,7 @@ function declare(node: Node, scope: Scope): void {
     scope.others.add(node.name.text);
 }
 
-/** Whether the nearest list of variables says `let`; parameters have no list. */
+/** Whether the nearest declaration list uses `let`; parameters have no list. */
 function isLet(node: Node): boolean {
   if (node.kind === SyntaxKind.VariableDeclarationList) return (node.flags & NodeFlags.Let) !== 0;
   if (isFunction(node) || node.parent === undefined) return false;

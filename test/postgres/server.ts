@@ -46,16 +46,16 @@ export interface PostgresServer {
   readonly url: (database: string, role?: string) => string;
   /** SIGINT: PostgreSQL closes its connections and writes everything. SIGKILL: as in a crash. */
   readonly stop: (signal: 'SIGINT' | 'SIGKILL') => Promise<void>;
-  /** Starts it again on the same folder and port. */
+  /** Restarts it with the same folder and port. */
   readonly start: () => Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Stops it and removes its folder. */
   readonly close: () => Promise<void>;
   /**
-   * Another server that repeats this one's writes and only reads, until it is promoted. From then
-   * on this one confirms a commit when the other one has it too.
+   * Another server that replicates this one's writes and is read-only until it is promoted. From
+   * then on, this one confirms a commit only when the other one has it too.
    */
   readonly startStandby: () => Promise<PostgresServer>;
-  /** For a standby: it accepts writes from now on. */
+  /** For a standby: from now on, it accepts writes. */
   readonly promote: () => Promise<void>;
 }
 
@@ -94,7 +94,7 @@ async function serve({ folder, data, postgres, options }: Served): Promise<Postg
   const address = options?.address ?? '127.0.0.1';
   const port = await freePort(address);
   const password = options === undefined ? '' : `:${options.password}`;
-  // A connection to another host has to say that it does without encryption.
+  // A connection to another host must explicitly disable encryption.
   const isNear = address.startsWith('127.');
   const url = (database: string, role = `drover${password}`): string =>
     `postgresql://${role}@${address}:${port}/${database}${isNear ? '' : '?sslmode=disable'}`;
@@ -103,7 +103,7 @@ async function serve({ folder, data, postgres, options }: Served): Promise<Postg
     `listen_addresses=${address}`,
     'unix_socket_directories=',
     `max_connections=${options?.connectionsMax ?? 100}`,
-    // The server only has to outlive its own processes here, not a power cut.
+    // The server only needs to survive the death of its own processes here, not a power cut.
     'fsync=off',
   ];
   const running = new RunningPostgres(postgres, data, folder, settings);
@@ -118,12 +118,12 @@ async function serve({ folder, data, postgres, options }: Served): Promise<Postg
     return url(name);
   };
   const close = async (): Promise<void> => {
-    // Nothing of it is kept, so it need not write its memory to the disk first.
+    // Nothing of it is kept, so it need not write its memory to disk first.
     await running.stop('SIGQUIT');
     removeFolder(folder);
   };
   const startStandby = async (): Promise<PostgresServer> => {
-    // A copy of a server that has ended is whole.
+    // A copy of a stopped server is complete.
     await running.stop('SIGINT');
     const other = ownFolder();
     execFileSync('cp', ['-a', data, join(other, 'data')]);
@@ -148,7 +148,7 @@ async function serve({ folder, data, postgres, options }: Served): Promise<Postg
   };
 }
 
-/** The server's process, again and again on the same folder and port. */
+/** The server's process, which can be restarted with the same folder and port. */
 class RunningPostgres {
   readonly #postgres: string;
   readonly #data: string;
@@ -168,7 +168,8 @@ class RunningPostgres {
       try {
         return await this.#startOnce();
       } catch (error) {
-        // The processes of a killed server notice its end by themselves; until then it refuses to start.
+        // The processes of a killed server notice its death by themselves; until then, it refuses
+        // to start.
         if (!String(error).includes('still in use') || Date.now() > endMs) throw error;
       }
     }
@@ -201,7 +202,8 @@ async function binariesFor(folder: string): Promise<Binaries> {
   const found = (await import(name)) as Binaries;
   const reached = spawnSync(found.postgres, ['--version'], { ...unprivileged, cwd: folder });
   if (reached.status === 0) return found;
-  // A checkout below a private home is closed to the other user, or the links of the package were not made.
+  // Either the other user cannot enter a checkout below a private home, or the package's links were
+  // not created.
   const native = join(folder, 'native');
   cpSync(dirname(dirname(found.postgres)), native, { recursive: true, verbatimSymlinks: true });
   linkLibraries(native);
@@ -210,7 +212,7 @@ async function binariesFor(folder: string): Promise<Binaries> {
   return own;
 }
 
-/** Does the work of the package's install script, which npm may be told to skip. */
+/** Does the work of the package's install script, which npm may be configured to skip. */
 function linkLibraries(native: string): void {
   const list = readFileSync(join(native, 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -227,7 +229,7 @@ async function ready(child: ChildProcess): Promise<void> {
       () => reject(new Error(`PostgreSQL is not ready:\n${said.join('\n')}`)),
       startMaxMs,
     );
-    // Not `exit`: by then its last words may be on their way.
+    // Not `exit`, because its last output may still be in transit.
     child.once('close', () => {
       clearTimeout(timer);
       reject(new Error(`PostgreSQL ended:\n${said.join('\n')}`));

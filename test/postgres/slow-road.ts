@@ -1,5 +1,5 @@
-// A road to a server that takes time: each piece arrives so much later, in both directions. As a distance does it, and
-// not as a narrow road: pieces travel behind each other.
+// A connection to a server with latency: each piece arrives later by this time, in both directions.
+// It simulates distance, not low bandwidth: pieces travel one behind the other.
 
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ export interface SlowRoad {
   close(): Promise<void>;
 }
 
-/** Traffic at the client's end of the road. */
+/** Traffic at the client's end of the connection. */
 export type RoadListener = (connection: number, from: 'client' | 'server', data: Buffer) => void;
 
 export async function startSlowRoad(

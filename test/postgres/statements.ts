@@ -1,4 +1,4 @@
-// Counts the statements that a database gets, with PostgreSQL's own extension for it.
+// Counts the statements that a database executes, with PostgreSQL's own extension.
 
 import pg from 'pg';
 import type { PostgresServer } from './server.ts';
@@ -9,9 +9,9 @@ export interface CountedStatement {
 }
 
 export interface StatementCount {
-  /** Since `restart`, by the clock of the database. */
+  /** Since `restart`, by the database's clock. */
   readonly seconds: number;
-  /** The most frequent first. */
+  /** Most frequent first. */
   readonly statements: readonly CountedStatement[];
 }
 
@@ -22,7 +22,7 @@ export interface StatementCounter {
   close(): Promise<void>;
 }
 
-/** The server loads the extension at its next start, so it is started again. */
+/** The server loads the extension when it next starts, so it is restarted. */
 export async function makeCountable(server: PostgresServer): Promise<void> {
   const client = new pg.Client({ connectionString: server.url('postgres') });
   await client.connect();
@@ -32,7 +32,7 @@ export async function makeCountable(server: PostgresServer): Promise<void> {
   await server.start();
 }
 
-/** Own statements are left out. `url`: the database's, by the owner of the server. */
+/** Excludes its own statements. `url` is the database's URL for the owner of the server. */
 export async function countStatements(url: string): Promise<StatementCounter> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

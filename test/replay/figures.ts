@@ -2,7 +2,7 @@
 
 import { agentMs, criticalMs, serialMs, type ReplayTask } from './plan.ts';
 
-/** What happened in one run, whichever program made it. */
+/** The events of one run, whichever program ran it. */
 export interface Replay {
   readonly mode: string;
   readonly tasks: readonly ReplayTask[];
@@ -20,10 +20,12 @@ export interface Replay {
   readonly conflicts: number | null;
   readonly unusedGateMs: number | null;
   readonly forecast: Forecast | null;
-  /** Kills of the backend, and tasks that it has lost or done again after their landing. */
+  /** Kills of the backend, and tasks that it lost or ran again after their landing. */
   readonly kills: number;
   readonly lost: readonly string[];
-  /** Paths of the window whose content is the history's in the end, and all of them. */
+  /**
+   * Paths of the window whose final content equals the history's, and the total number of paths.
+   */
   readonly equalPaths: number;
   readonly allPaths: number;
   readonly isTreeEqual: boolean;
@@ -54,7 +56,7 @@ export interface ReplayFigures {
   readonly treeEqual: boolean;
   readonly pathsEqual: number;
   readonly conflicts: number | null;
-  /** Starts of an agent for each task. */
+  /** Number of agent starts for each task. */
   readonly attempts: number;
   readonly wallS: number;
   readonly toSerial: number;
@@ -62,7 +64,7 @@ export interface ReplayFigures {
   readonly gatesPerTask: number;
   readonly redGates: number;
   readonly unusedGateS: number | null;
-  /** From the agent's last end to the landing, in gates of mean length. */
+  /** From the agent's last end to the landing, in mean gate durations. */
   readonly waitP50: number;
   readonly waitP95: number;
   readonly forecast: Forecast | null;
@@ -70,13 +72,13 @@ export interface ReplayFigures {
   readonly open: readonly string[];
 }
 
-/** The smallest value that so many of them (0 to 1) do not exceed. NaN for none. */
+/** The smallest value that this share of them (0 to 1) does not exceed. NaN for none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** `gateMs`: the mean of the drawn gates. */
+/** `gateMs` is the mean of the drawn gates. */
 export function replayFigures(run: Replay, gateMs: number, agents: number): ReplayFigures {
   const { tasks, landings } = run;
   const count = tasks.length;

@@ -1,5 +1,5 @@
-// A public history as a plan: each of its commits is a task. Commits that change the same files,
-// and all that change more than words and pictures, keep their order; the rest may run in parallel.
+// A public history as a plan, in which each commit is a task. Commits that change the same files,
+// and all that change more than text and pictures, keep their order; the rest may run in parallel.
 
 import { execFileSync } from 'node:child_process';
 import { isSetupInput } from '../../server/core/work/setup-inputs.ts';
@@ -17,11 +17,11 @@ export interface ReplayedHistory {
   /** The expected tip of the line at the end. */
   readonly tip: string;
   readonly tasks: readonly ReplayedTask[];
-  /** How many different sets of manifests and lock files the trees have, the base's included. */
+  /** Number of different sets of manifests and lock files in the trees, including the base. */
   readonly setupStates: number;
 }
 
-/** Whether a change of it can change the gate's verdict. */
+/** Whether a change to it can change the gate's verdict. */
 const isWords =
   /\.(?:md|rst|txt|svg|png|gif)$|^\.github\/|^docs\/|^(?:LICENSE|\.editorconfig|\.gitattributes)/;
 
@@ -34,7 +34,7 @@ function git(repository: string, ...args: readonly string[]): string {
   }).trimEnd();
 }
 
-/** The last `count` commits below `tip` on its first parents that change something. */
+/** The last `count` commits below `tip`, along first parents, that change something. */
 export function readHistory(repository: string, tip: string, count: number): ReplayedHistory {
   const all = git(repository, 'rev-list', '--first-parent', '--min-parents=1', tip).split('\n');
   const commits: string[] = [];
@@ -73,7 +73,7 @@ function asTasks(repository: string, commits: readonly string[]): readonly Repla
   });
 }
 
-/** Paths that a commit changes against its first parent. */
+/** Paths that a commit changes compared with its first parent. */
 export function changedIn(repository: string, commit: string): readonly string[] {
   const text = git(repository, 'diff-tree', '-r', '-z', '--name-only', `${commit}^1`, commit);
   return text.split('\0').filter((path) => path !== '');

@@ -1,5 +1,6 @@
-// node test/replay/main.ts --repository PATH [--tip REV] [--commits N] --setup CMD --gate CMD [--workers N] [--env A,B] [--keep]
-// replays the last commits of a repository as tasks, and says whether all of it landed, and how often it was set up.
+// node test/replay/main.ts --repository PATH [--tip REV] [--commits N] --setup CMD --gate CMD
+// [--workers N] [--env A,B] [--keep] replays the last commits of a repository as tasks, and reports
+// whether all of them landed, and how often the setup ran.
 
 import { parseArgs } from 'node:util';
 import { readHistory } from './history.ts';

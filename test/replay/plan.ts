@@ -1,5 +1,5 @@
-// What a replay does before anything runs: drawn times, edges between changes, and the bounds that
-// a run is compared with. Pure.
+// The preparation of a replay: drawn times, edges between changes, and the bounds that a run is
+// compared with. Pure.
 
 export interface Change {
   /** Names the change in every commit message of its agent. */
@@ -23,7 +23,7 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** Numbers from 0 to 1 that depend on the seed alone. */
+/** Numbers from 0 to 1 that depend only on the seed. */
 export function drawsFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -48,7 +48,7 @@ export function edgesByFiles(changes: readonly Change[]): Edges {
   return edges;
 }
 
-/** Whether a change can be made when exactly these earlier changes are there. */
+/** Whether a change can be made if exactly these earlier changes are present. */
 export type Applies = (change: Change, present: readonly Change[]) => boolean;
 
 /**
@@ -117,12 +117,12 @@ export function agentMs({ firstMs, restMs }: ReplayTask): number {
   return firstMs + restMs;
 }
 
-/** One task after the other, each with a gate of its own. */
+/** Tasks in sequence, each with its own gate. */
 export function serialMs(tasks: readonly ReplayTask[], gateMs: number): number {
   return tasks.reduce((sum, task) => sum + agentMs(task) + gateMs, 0);
 }
 
-/** From the start of each task to the end of all that wait for it, gates included. */
+/** From the start of each task to the end of all tasks that wait for it, including gates. */
 function tails(tasks: readonly ReplayTask[], gateMs: number): ReadonlyMap<string, number> {
   const behind = new Map<string, number>();
   const own = new Map<string, number>();

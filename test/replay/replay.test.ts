@@ -1,5 +1,6 @@
-// A history replayed as tasks with nothing configured but a setup and a gate: all of it lands, the tree is the history's,
-// and each state of the manifests is installed once. `node test/replay/main.ts` does the same with a public history.
+// A history replayed as tasks, with only a setup and a gate configured: all of it lands, the tree
+// equals the history's, and each state of the manifests is installed once. `node
+// test/replay/main.ts` does the same with a public history.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -10,12 +11,12 @@ import { readHistory } from './history.ts';
 import { replay, writeHistory } from './replay.ts';
 
 const setup = 'mkdir -p node_modules && cp package.json node_modules/installed';
-/** Red with the dependencies of another commit, and with a test whose code is not there yet. */
+/** Red with the dependencies of another commit, and with a test whose code does not exist yet. */
 const gate =
   'cmp -s package.json node_modules/installed || { echo "error: other dependencies are installed"; exit 1; }; ' +
   'for test in test/*; do [ -e "src/${test#test/}" ] || { echo "error: $test has no code"; exit 1; }; done';
 
-/** Forty commits: code, tests of it, words, and a dependency that is raised three times. */
+/** Forty commits: code, its tests, text, and a dependency that is upgraded three times. */
 function trees(): readonly Readonly<Record<string, string>>[] {
   const first = {
     'package.json': '{"dep":0}',

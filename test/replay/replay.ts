@@ -1,5 +1,5 @@
-// Replays a history with the real command: the agent of each task makes the change of its commit, and setup and gate are
-// the repository's own.
+// Replays a history with the real command: each task's agent makes the change of its commit, and
+// the setup and the gate are the repository's own.
 
 import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface ReplayRequest {
   readonly setup: string;
   readonly gate: string;
   readonly workers: number;
-  /** Variables of this environment that setup and gate need, beside those that each has. */
+  /** Additional variables of this environment that the setup and the gate need. */
   readonly variables: readonly string[];
   readonly isKept: boolean;
 }
@@ -28,18 +28,21 @@ export interface Replayed {
   readonly open: readonly string[];
   readonly isTreeEqual: boolean;
   /**
-   * Tasks that changed files which run later, such as a workflow of the hosting service: each
+   * Tasks that changed files which run later, such as a workflow of the hosting service; each
    * waited for a person's approval.
    */
   readonly approved: readonly string[];
   /** Folders in which the setup ran, in order. */
   readonly setups: readonly string[];
-  /** Lines that setup and gate have written to `../../counted`: compiled files, for instance. */
+  /** Lines that the setup and the gate wrote to `../../counted`, for example compiled files. */
   readonly counted: readonly string[];
   readonly seconds: number;
 }
 
-/** The whole change of a commit against its first parent, whatever the configuration says of diffs. */
+/**
+ * A commit's whole change compared with its first parent, whatever the configuration says about
+ * diffs.
+ */
 const agent = `
 cat > /dev/null
 commit=$(cat "../../commits/$id")
@@ -79,7 +82,7 @@ export async function replay(request: ReplayRequest): Promise<Replayed> {
     const beganMs = Date.now();
     const approved: string[] = [];
     let last: FinishedProgram;
-    // A run ends when only reviews are left; later approvals are the next one's.
+    // A run ends when only reviews are left; later approvals belong to the next run.
     for (;;) {
       const before = approved.length;
       const args = ['run', '--target', 'main', '--workers', String(workers)];
@@ -110,7 +113,7 @@ export async function replay(request: ReplayRequest): Promise<Replayed> {
 
 const looksMs = 2_000;
 
-/** Says yes to every change of protected files, as a person does who has looked at it. */
+/** Approves every change to protected files, like a person who has reviewed it. */
 async function approveUntil(
   end: Promise<unknown>,
   project: Project,
@@ -150,7 +153,7 @@ function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** Makes a repository of these trees, one commit for each: an artificial history. */
+/** Creates a repository with these trees, one commit for each: an artificial history. */
 export function writeHistory(
   folder: string,
   trees: readonly Readonly<Record<string, string>>[],

@@ -1,4 +1,4 @@
-// How long a run takes by the times that are kept: the queue, without processes.
+// Computes how long a run takes from the stored times: the queue, without processes.
 
 import type { Job } from './job.ts';
 import { type Expected, JobQueue, type Room } from './queue.ts';
@@ -11,11 +11,11 @@ export interface Forecast {
 interface Running {
   readonly job: Job;
   readonly cores: number;
-  /** Time that is left if the machine is otherwise idle. */
+  /** The remaining time if the machine is otherwise idle. */
   leftMs: number;
 }
 
-/** If more is computed than there are cores, everything that computes gets its share later. */
+/** If jobs compute more than the cores can, all of their computing is delayed. */
 export function forecast(
   jobs: readonly Job[],
   expected: Expected,
@@ -42,12 +42,12 @@ export function forecast(
   }
 }
 
-/** A job's waits take as long as ever; its computing takes longer by this factor. */
+/** A job's waits keep their duration; its computing takes longer by this factor. */
 function speedOf({ cores }: Running, slower: number): number {
   return 1 / (1 - cores + cores * slower);
 }
 
-/** The least factor with which all of them together compute no more than the cores can. */
+/** The smallest factor with which all of them together compute no more than the cores can. */
 function slowerOn(cores: number, running: ReadonlySet<Running>): number {
   const takenAt = (slower: number): number =>
     [...running].reduce((sum, each) => sum + each.cores * speedOf(each, slower), 0);

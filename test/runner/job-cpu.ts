@@ -1,11 +1,12 @@
-// The CPU time of processes that outlive their starter, as backends do: no parent waits for them,
-// so no one sums up their time. Read from /proc periodically; on machines without it, it counts
+// The CPU time of processes that outlive their parent, as backends do: no parent waits for them, so
+// no process sums up their time. Read from /proc periodically; on machines without it, it counts
 // nothing.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * A read costs some milliseconds: processes that end within a second of their start are omitted.
+ * A read costs several milliseconds, so processes that end within a second of their start are
+ * omitted.
  */
 const lookEveryMs = 1_000;
 /** Linux counts in hundredths of a second. */
@@ -13,17 +14,17 @@ const msPerTick = 10;
 
 interface Seen {
   readonly parent: number;
-  /** Its own, and that of its children that have ended. */
+  /** Its own time, and that of its children that have ended. */
   readonly cpuMs: number;
 }
 
-/** Watches jobs by their folders, which all of their processes have in their environment. */
+/** Observes jobs by their folders, which all of their processes have in their environment. */
 export class JobCpu {
   /** Pid of the job's first process by the job's folder. */
   readonly #shells = new Map<string, number>();
   /** Folder, or null, by `pid start-time`. */
   #folders = new Map<string, string | null>();
-  /** CPU time of each process that was left, with its children: by folder, by `pid start-time`. */
+  /** CPU time of each remaining process, with its children: by folder, by `pid start-time`. */
   readonly #left = new Map<string, Map<string, number>>();
   readonly #ticking = setInterval(() => this.#look(), lookEveryMs);
 
@@ -32,7 +33,7 @@ export class JobCpu {
     this.#left.set(folder, new Map());
   }
 
-  /** Milliseconds left so far; the job has ended and is forgotten. */
+  /** Milliseconds so far; the job has ended and is forgotten. */
   taken(folder: string): number {
     this.#look();
     const left = this.#left.get(folder)?.values() ?? [];
@@ -72,8 +73,8 @@ export class JobCpu {
 }
 
 /**
- * Milliseconds of each process whose parent does not belong to the job, with all below it; those of
- * the shell are waited for.
+ * Milliseconds of each process whose parent does not belong to the job, with all its descendants;
+ * the shell waits for its own.
  */
 export function leftIn(own: ReadonlyMap<number, Seen>, shell: number): ReadonlyMap<number, number> {
   const left = new Map<number, number>();
@@ -95,7 +96,7 @@ function processNames(): readonly string[] {
   }
 }
 
-/** The command's name may hold brackets and blanks: the fields are counted from behind it. */
+/** The command's name may contain parentheses and spaces, so the fields are counted after it. */
 function statOf(name: string): (Seen & { readonly start: string }) | null {
   const text = readOrNothing(`/proc/${name}/stat`);
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

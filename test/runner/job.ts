@@ -14,9 +14,9 @@ export interface Job {
   readonly name: string;
   readonly suite: string;
   readonly tier: Tier;
-  /** It has deadlines: not two such jobs on two cores. */
+  /** It has deadlines, so two such jobs never run on two cores. */
   readonly isTimed: boolean;
-  /** Names of jobs that have to pass before this one starts. */
+  /** Names of jobs that must pass before this one starts. */
   readonly after: readonly string[];
   readonly program: string;
   readonly args: readonly string[];
@@ -24,7 +24,7 @@ export interface Job {
   readonly counting: Counting;
   /** The job's processes are killed after this time. */
   readonly limitMs: number;
-  /** If true, a failure is run a second time, alone. See `retries.ts`. */
+  /** If true, a failed job runs a second time, alone. See `retries.ts`. */
   readonly isRetried: boolean;
 }
 
@@ -50,9 +50,9 @@ export interface Outcome {
   readonly cpuMs: number;
   /** Each file's own share in a job with several files. */
   readonly files: readonly FileTimes[];
-  /** A job that it needs has failed: it did not run. */
+  /** A job that it needs has failed, so it did not run. */
   readonly isBlocked: boolean;
-  /** All that the job wrote. */
+  /** The job's whole output. */
   readonly output: string;
 }
 

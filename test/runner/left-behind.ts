@@ -6,13 +6,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { removeFolder } from '../remove-folder.ts';
 import { killAllOf } from '../e2e/support/processes.ts';
 
-/** Written by a runner that has ended everything itself. */
+/** Written by a runner that has stopped everything itself. */
 const farewell = 'done';
 
 const roundsMax = 100;
 const roundMs = 100;
 
-/** Watches over the runner that calls this; `folder`: every process of its jobs names it in its environment. */
+/** Observes the calling runner; every process of its jobs names `folder` in its environment. */
 export function watchOver(folder: string): { readonly close: () => void } {
   const watcher: ChildProcess = spawn(process.execPath, [import.meta.filename, folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -20,13 +20,13 @@ export function watchOver(folder: string): { readonly close: () => void } {
   });
   watcher.on('error', () => {});
   watcher.stdin?.on('error', () => {});
-  // It holds nothing up: its pipe ends with the runner, however that ends.
+  // It blocks nothing: its pipe ends with the runner, however the runner ends.
   watcher.unref();
   (watcher.stdin as unknown as { unref?: () => void } | null)?.unref?.();
   return { close: () => watcher.stdin?.end(farewell) };
 }
 
-/** Kills processes that name the folder, until none does. */
+/** Kills processes that name the folder, until none is left. */
 export async function endAllOf(folder: string): Promise<void> {
   await killAllOf(folder, roundsMax, roundMs);
   removeFolder(folder);

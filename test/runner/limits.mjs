@@ -1,9 +1,9 @@
-// Loaded by mocha before the tests: a limit that a suite or a test gives itself is one for a machine that does nothing else.
+// Loaded by mocha before the tests: a time limit in a suite or a test is meant for an idle machine.
 
 import { Context, Suite } from 'mocha';
 
 /**
- * No limit of one test is below it: a hanging test is found anyway, and a slow one is not wrong.
+ * The minimum time limit of a test: a hanging test is found anyway, and a slow test is not wrong.
  */
 const limitMsMin = Number(process.env['DROVER_TEST_LIMIT_MS'] ?? '0');
 
@@ -11,7 +11,7 @@ for (const { prototype } of [Suite, Context]) {
   const own = prototype.timeout;
   prototype.timeout = function timeout(ms) {
     if (arguments.length === 0) return own.call(this);
-    // 0: without a limit.
+    // 0 means no limit.
     return own.call(this, ms === 0 ? 0 : Math.max(ms, limitMsMin));
   };
 }

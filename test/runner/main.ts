@@ -1,9 +1,9 @@
-// `npm test [-- suite …]`: all suites by one queue, and one closing line of numbers. Options:
-// `--times` prints the table of the last run, `--forecast` prints the time that the kept times
-// predict, `--keep-times` stores this run's times for the order of later ones, `--no-retries`
-// counts a first failure, `--verbose` shows the output of each job, `--capacity N` keeps N cores
-// busy, `--renew-pictures` lets stories write `docs/images`, `--patience N` lets tests wait N times
-// as long as on an idle machine.
+// `npm test [-- suite …]`: runs all suites in one queue and prints a closing line with the numbers.
+// Options: `--times` prints the table of the last run, `--forecast` prints the time predicted from
+// the stored times, `--keep-times` stores this run's times for the order of later ones,
+// `--no-retries` counts a first failure, `--verbose` shows the output of each job, `--capacity N`
+// uses N cores, `--renew-pictures` lets stories write `docs/images`, and `--patience N` lets tests
+// wait N times as long as on an idle machine.
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -55,7 +55,7 @@ async function runJobs(jobs: readonly Job[]): Promise<number> {
   return run.isStopped ? run.stopCode : Number(!judged.outcomes.every(isGreen));
 }
 
-/** A run that was stopped has not passed. */
+/** A stopped run has not passed. */
 function cutOff(ended: number, of: number): Outcome {
   const title = `was cut off: ${ended} of ${of} jobs had ended`;
   const times = { durationMs: 0, cpuMs: 0, files: [], output: '' };
@@ -63,7 +63,10 @@ function cutOff(ended: number, of: number): Outcome {
   return { job: 'the run', suite: 'the run', passed: 0, failures, isBlocked: true, ...times };
 }
 
-/** Failures whose cause may be a parallel job: each once more, in turn, with nothing beside it. */
+/**
+ * Failures that a parallel job may have caused: each job runs once more, in turn, with nothing
+ * beside it.
+ */
 async function runAgain(
   run: Run,
   jobs: readonly Job[],

@@ -1,4 +1,4 @@
-// Reads the result of a job from its leftovers: a report, a last line of numbers, or its exit code.
+// Reads a job's result from its files: a report, a last line with the numbers, or its exit code.
 
 import type { Failure, FileTimes, Job, Outcome } from './job.ts';
 
@@ -6,15 +6,15 @@ export interface Ending {
   /** Null if a signal ended it. */
   readonly code: number | null;
   readonly output: string;
-  /** The reporter's output; null if it did not get that far. */
+  /** The reporter's output; null if it was not written. */
   readonly report: string | null;
   readonly durationMs: number;
   readonly cpuMs: number;
-  /** It was ended because of its time limit. */
+  /** It was killed at its time limit. */
   readonly isLate: boolean;
 }
 
-/** Characters that are kept of a failure's text. */
+/** Maximum number of characters of a failure's text. */
 const failureCharsMax = 1_500;
 
 export function outcomeOf(job: Job, ending: Ending): Outcome {

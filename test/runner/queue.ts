@@ -1,4 +1,5 @@
-// The order in which jobs run: the longest way to the end first, as many side by side as the machine carries.
+// The order in which jobs run: the longest path to the end first, and as many in parallel as the
+// machine can handle.
 
 import type { Job } from './job.ts';
 
@@ -13,30 +14,30 @@ export interface Room {
   /** Busy cores. */
   readonly cores: number;
   readonly jobs: number;
-  /** The number of those with deadlines. */
+  /** The number of jobs with deadlines. */
   readonly timed: number;
 }
 
 /** The expected figures of jobs. */
 export interface Expected {
   readonly lengthMs: (job: Job) => number;
-  /** So many cores it keeps busy, as a mean of its time. */
+  /** The mean number of cores that it uses. */
   readonly cores: (job: Job) => number;
 }
 
 /**
- * More than the number of cores: a job computes in bursts, and with less room a run kept 1.7 of two
- * cores busy. More than this keeps no core busier, and makes all of them late.
+ * More than the number of cores, because a job computes in bursts: with a lower limit, a run used
+ * 1.7 of two cores. A higher limit uses no core more, and delays all jobs.
  */
 const overcommitted = 1.4;
 /** Each job has separate processes and memory. */
 const jobsPerCore = 3;
-/** A job with deadlines needs a core for itself when it needs one. */
+/** A job with deadlines must get a whole core when it needs one. */
 const timedCoresMin = 1.2;
-/** On two cores one such job runs, on four three. */
+/** On two cores, one such job runs; on four cores, three. */
 const timedPerCore = 0.75;
 
-/** `cores`: of the machine. */
+/** `cores`: the machine's number of cores. */
 export function roomOf(cores: number): Room {
   return {
     cores: cores * overcommitted,
@@ -46,8 +47,8 @@ export function roomOf(cores: number): Room {
 }
 
 /**
- * Jobs in, jobs out: the caller starts what `next` returns and reports `finished`. No clock, no
- * processes.
+ * Takes jobs and returns jobs: the caller starts the jobs that `next` returns and reports
+ * `finished`. It uses no clock and no processes.
  */
 export class JobQueue {
   readonly #room: Room;
@@ -74,8 +75,8 @@ export class JobQueue {
   }
 
   /**
-   * Jobs to start now. A job that does not fit is passed over only while one at least as heavy is running: otherwise light
-   * ones would keep a heavy one waiting until all of them have ended.
+   * Jobs to start now. A job that does not fit is skipped only while a job at least as heavy is
+   * running: otherwise, light jobs would delay a heavy one until all of them have ended.
    */
   next(): readonly Job[] {
     const started: Job[] = [];
@@ -90,7 +91,7 @@ export class JobQueue {
     return started;
   }
 
-  /** Gives the jobs that can never run because of it; they have left the queue. */
+  /** Returns the jobs that can never run because of it, which have left the queue. */
   finished(name: string, isPassed: boolean): readonly Blocked[] {
     this.#running.delete(name);
     if (isPassed) {
@@ -116,7 +117,7 @@ export class JobQueue {
 
   #fits(job: Job): boolean {
     const taken = this.running.reduce((sum, other) => sum + this.#cores(other), 0);
-    // A job that is heavier than the machine must still run: alone.
+    // A job that is heavier than the machine must still run, alone.
     if (taken === 0) return true;
     const timed = this.running.filter(({ isTimed }) => isTimed).length;
     if (job.isTimed && timed >= this.#room.timed) return false;
@@ -126,7 +127,7 @@ export class JobQueue {
   }
 }
 
-/** The length of each job: its own time and that of the longest row of jobs that wait for it. */
+/** The length of each job: its own time plus that of the longest chain of jobs that wait for it. */
 function lengthsToTheEnd(
   jobs: readonly Job[],
   expectedMs: (job: Job) => number,

@@ -1,4 +1,4 @@
-// The texts of a run: a line for each job as it ends, the tables of times, the failures, and the
+// The texts of a run: a line for each job when it ends, the tables of times, the failures, and the
 // closing line.
 
 import { type Failure, isGreen, type Outcome } from './job.ts';
@@ -15,7 +15,7 @@ export function jobLine(outcome: Outcome, atMs: number): string {
   return `${clock(atMs)} ${state} ${name} (${counts.join(', ')}; ${times})`;
 }
 
-/** Names jobs without kept times; empty if there are none. */
+/** Lists jobs without stored times; empty if there are none. */
 export function untimedText(names: readonly string[]): string {
   if (names.length === 0) return '';
   return `No times are kept of ${names.length} jobs, whose place in the queue is a guess: ${names.join(', ')}. A whole run with --keep-times stores them.`;
@@ -94,12 +94,12 @@ export interface Closing {
 }
 
 /**
- * A line `note: …` that a test wrote is printed at the end: nothing failed, but something should be
- * changed.
+ * A line `note: …` that a test printed is repeated at the end: nothing failed, but something should
+ * be changed.
  */
 const noteLine = /^\s*note: (.+)$/gm;
 
-/** Notes, flaky tests, failures, and the closing line on its own. */
+/** Notes, flaky tests, failures, and the separate closing line. */
 export function closingText({ outcomes, flaky }: Closing): string {
   const parts: string[] = [];
   const notes = outcomes.flatMap(({ job, output }) =>

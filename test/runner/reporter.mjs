@@ -1,5 +1,5 @@
-// Mocha's spec reporter that also leaves the numbers, the times of each file and the failures of a
-// file for the runner.
+// Mocha's spec reporter, which also writes the numbers, each file's time and each file's failures
+// for the runner.
 
 import { writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
@@ -15,7 +15,7 @@ export default class Numbers extends Mocha.reporters.Spec {
     const files = new Map();
     let markMs = performance.now();
     let markCpu = process.cpuUsage();
-    // Tests that passed since the last mark, hooks with them, belong to the file of the test that
+    // Tests that passed since the last mark, including hooks, belong to the file of the test that
     // has just ended.
     const mark = (file) => {
       const nowMs = performance.now();

@@ -1,13 +1,13 @@
-// Which failures are run a second time. A test that drives real processes, browsers or VS Code can
-// fail because of load; the second time nothing else runs. Tests that pass then are reported as
+// Which failed jobs run a second time. A test that drives real processes, browsers or VS Code can
+// fail because of load; the second time, nothing else runs. Tests that then pass are reported as
 // flaky.
 
 import { isGreen, type Job, type Outcome } from './job.ts';
 
-/** More failures than this have one cause in common, and it is not the load. */
+/** More failures than this have a common cause other than load. */
 export const retriesMax = 8;
 
-/** The jobs that would be run once more, alone. Are they more than `retriesMax`, then none is. */
+/** The jobs to run once more, alone. If they are more than `retriesMax`, none of them runs. */
 export function retriesFor(jobs: readonly Job[], outcomes: readonly Outcome[]): readonly Job[] {
   const failed = outcomes.filter((outcome) => !isGreen(outcome) && !outcome.isBlocked);
   return jobs.filter((job) => job.isRetried && failed.some((outcome) => outcome.job === job.name));

@@ -1,4 +1,4 @@
-// Runs one job: a process group with a separate temporary folder, a time limit, and nothing left
+// Runs one job: a process group with a separate temporary folder and a time limit. Nothing is left
 // when it has ended.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,35 +14,38 @@ export const root = resolve(import.meta.dirname, '..', '..');
 
 const outputCharsMax = 4 * 1024 * 1024;
 /**
- * Node's compiled code of the tests and the sources that they import: half of the CPU that a file's
- * process starts with. Programs with their own cache keep that one only if a test gives them a
- * separate environment, as most do.
+ * Node's compiled code of the tests and the sources that they import: compiling takes half of the
+ * CPU time with which a file's process starts. Programs with their own cache use only that one if a
+ * test gives them a separate environment, as most do.
  */
 const compiledFolder = join(root, 'out', 'test', 'compiled');
 
-/** The patience of tests for events, as a factor: jobs run in parallel. */
+/** How long tests wait for events, as a factor, because jobs run in parallel. */
 export const patienceDefault = 2;
 
-/** Between the request to end and the kill. */
+/** Between SIGTERM and SIGKILL. */
 const leaveMaxMs = 5_000;
 
 /** Data that is still in the pipes when the job has ended is read within this time. */
 const pipesMaxMs = 2_000;
 
-/** The shell adds the CPU time of the processes that it and they have waited for: file descriptor 3. */
+/**
+ * The shell reports the CPU time of the processes that it and they have waited for, on file
+ * descriptor 3.
+ */
 const timed = '"$@" 3>&-; code=$?; times >&3; exit $code';
 
 export interface RunningJob {
   readonly job: Job;
   readonly beganMs: number;
   readonly outcome: Promise<Outcome>;
-  /** Ends all of its processes. */
+  /** Kills all of its processes. */
   readonly end: () => Promise<void>;
 }
 
 /**
- * `folder`: the runner's, short, since sockets are below it; the job gets one in it. `cpu`: knows
- * processes that outlive a starter.
+ * `folder`: the runner's, which is short because sockets are below it; the job gets a folder in it.
+ * `cpu`: finds processes that outlive their parent.
  */
 export function startJob(
   job: Job,
@@ -52,7 +55,7 @@ export function startJob(
 ): RunningJob {
   const beganMs = performance.now();
   mkdirSync(folder);
-  // Programs that do not run as root, as PostgreSQL, have to get through.
+  // Programs that do not run as root, such as PostgreSQL, must be able to enter it.
   chmodSync(folder, 0o755);
   const report = join(folder, 'report.json');
   const args = job.args.map((arg) => arg.replace('{report}', report));
@@ -121,7 +124,7 @@ function collect(child: ChildProcess): Promise<Collected> {
       finish(127);
     });
     child.on('close', finish);
-    // A process that outlives the job may hold the pipes open.
+    // A process that outlives the job may keep the pipes open.
     child.on('exit', (code) => setTimeout(finish, pipesMaxMs, code).unref());
   });
 }
@@ -134,7 +137,10 @@ function cpuMsOf(times: string): number {
   );
 }
 
-/** The group, asked first; and whatever else has the job's folder in its words, environment or working directory. */
+/**
+ * The group, with SIGTERM first; and every other process that has the job's folder in its
+ * arguments, environment or working directory.
+ */
 async function endAll(child: ChildProcess, folder: string): Promise<void> {
   const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
   if (!isOver()) {
@@ -150,7 +156,7 @@ function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, name);
   } catch {
-    // All of it has ended.
+    // All of its processes have exited.
   }
 }
 

@@ -1,4 +1,4 @@
-// Runs jobs side by side, says each as it ends, and ends everything that it has started.
+// Runs jobs in parallel, prints each when it ends, and stops everything that it has started.
 
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -17,15 +17,15 @@ export interface RunOptions {
   readonly expected: Expected;
   /** Shows the output of a job even if it passed. */
   readonly isVerbose: boolean;
-  /** Patience of tests, as a factor. */
+  /** How long tests wait, as a factor. */
   readonly patience?: number;
 }
 
-/** If nothing has ended for this long, the running jobs are printed. */
+/** If no job has ended for this long, the running jobs are printed. */
 const silentMaxMs = 60_000;
 const lookEveryMs = 5_000;
 
-/** Exit codes of a run that a signal has cut off. */
+/** Exit codes of a run that a signal has stopped. */
 const stopCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 export class Run {
@@ -76,7 +76,7 @@ export class Run {
 
   #start(job: Job): RunningJob {
     this.#started += 1;
-    // All of the same length: no job's folder is a prefix of another.
+    // All of the same length, so that no job's folder is a prefix of another's.
     const folder = join(this.#folder, String(this.#started).padStart(3, '0'));
     return startJob(job, folder, this.#cpu, this.#options.patience);
   }
@@ -105,18 +105,18 @@ export class Run {
     return { durationMs, machineCpuMs: machineCpuMs() - this.#beganCpuMs };
   }
 
-  /** Ends everything that was started. */
+  /** Stops everything that was started. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all([...this.#running].map((running) => running.end()));
   }
 
-  /** The code of the signal that has stopped it; 0 if none has. */
+  /** The code of the signal that stopped it, or 0. */
   get stopCode(): number {
     return this.#stopCode;
   }
 
-  /** Called at the end: all jobs have ended, or are ended now. */
+  /** Called at the end: all jobs have ended, or are stopped now. */
   async close(): Promise<void> {
     clearInterval(this.#ticking);
     this.#cpu.close();
@@ -126,7 +126,7 @@ export class Run {
   }
 }
 
-/** Short, since sockets live below it; and open to programs that do not run as root. */
+/** Short, because sockets are below it, and accessible to programs that do not run as root. */
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'dt'));
   chmodSync(folder, 0o755);

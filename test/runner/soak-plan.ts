@@ -1,4 +1,4 @@
-// The jobs of a soak: every suite at its full size, and the random tests again and again with other
+// The jobs of a soak: every suite at its full size, and the random tests repeatedly with other
 // seeds.
 
 import type { Job } from './job.ts';
@@ -6,7 +6,7 @@ import type { Job } from './job.ts';
 export interface SoakJob {
   readonly job: Job;
   readonly part: string;
-  /** Its addition to the part: this many seeds, kills, schedules or files. */
+  /** Its contribution to the part: this many seeds, kills, schedules or files. */
   readonly count: number;
   /** The command that repeats it. */
   readonly replay: string;
@@ -20,7 +20,7 @@ export interface SoakPart {
 }
 
 const simulatedSeeds = 10_000;
-/** A process starts for half a second: with fewer, much of a soak would be starts. */
+/** Starting a process takes half a second; with fewer seeds, much of a soak would be starts. */
 export const seedsPerJobDefault = 25;
 const kills = 1_000;
 const killsPerJob = 50;
@@ -33,7 +33,7 @@ const schedules = 20;
 const cutSeconds = 8;
 const minuteMs = 60_000;
 
-/** `seed`: all others of the round follow from it. `gate`: the jobs of `npm test`. */
+/** `seed`: all other seeds of the round are derived from it. `gate`: the jobs of `npm test`. */
 export function soakJobs(
   gate: readonly Job[],
   seed: number,
@@ -64,7 +64,10 @@ export function partsOf(jobs: readonly SoakJob[]): readonly SoakPart[] {
   });
 }
 
-/** Rank of each job, from 1 down to 0, so that at any time each part has done the same share of its goal. */
+/**
+ * Rank of each job, from 1 down to 0, so that at any time, each part has completed the same share
+ * of its goal.
+ */
 export function soakOrder(jobs: readonly SoakJob[]): ReadonlyMap<string, number> {
   const ranks = new Map<string, number>();
   for (const { name } of partsOf(jobs)) {
@@ -74,7 +77,7 @@ export function soakOrder(jobs: readonly SoakJob[]): ReadonlyMap<string, number>
   return ranks;
 }
 
-/** Jobs that others need first; they count for nothing. */
+/** Jobs that others need first, which count for nothing. */
 export function neededJobs(gate: readonly Job[], jobs: readonly SoakJob[]): readonly Job[] {
   const names = new Set(jobs.flatMap(({ job }) => job.after));
   for (const name of names) {
@@ -136,7 +139,7 @@ function scheduleJobs(gate: readonly Job[], seed: number): readonly SoakJob[] {
   });
 }
 
-/** These run again and again as parts of their own. */
+/** These run repeatedly as separate parts. */
 const repeated = [
   'test/e2e/crash.test.ts',
   'test/e2e/power-cut.test.ts',
@@ -144,7 +147,7 @@ const repeated = [
   schedulesFile,
 ];
 
-/** These have planted faults and scripts beside their random tests. */
+/** These have planted faults and scripts in addition to their random tests. */
 const hasFaults: ReadonlySet<string> = new Set(['simulation', 'neighbours']);
 
 function suiteJobs(gate: readonly Job[], seed: number): readonly SoakJob[] {

@@ -1,9 +1,9 @@
 // `npm run soak -- --minutes 60 [--only simulation,crash,…] [--seed N] [--capacity N] [--patience
-// N] [--log FILE] [--batch N]`: everything at its full size, with seeds of the clock, until the
-// time is over. It can be cut off at any time (Ctrl-C, SIGTERM) and prints its results; a failure
-// is printed with the command that repeats it. `--batch`: seeds of a simulation's job.
-// out/test/soak.log is the same report, as of the last job that ended: also of a soak that was
-// killed.
+// N] [--log FILE] [--batch N]`: runs everything at its full size, with seeds derived from the
+// clock, until the time is up. It can be stopped at any time (Ctrl-C, SIGTERM) and prints its
+// results; a failure is printed with the command that reproduces it. `--batch` is the number of
+// seeds in a simulation job. out/test/soak.log contains the same report after each job, even for a
+// soak that was killed.
 
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -58,7 +58,7 @@ class Soak {
     this.#keep();
   }
 
-  /** `own`: without jobs that others need first. */
+  /** `own`: excludes jobs that others need first. */
   take(outcome: Outcome, own?: SoakJob): void {
     if (isGreen(outcome)) {
       this.#passed.push(`ok ${outcome.job}`);
@@ -96,7 +96,7 @@ class Soak {
     ].join('\n');
   }
 
-  /** Whole at any time: whoever kills the soak finds the former report or this one. */
+  /** Always complete: after a kill, the file contains either the previous report or this one. */
   #keep(how = 'Under way, or killed.'): void {
     const text = [this.#begun, ...this.#passed, this.#report(how)].join('\n');
     writeFileSync(`${log}.new`, `${text}\n`);
@@ -153,7 +153,7 @@ async function main(): Promise<number> {
         round.find(({ job }) => job.name === outcome.job),
       );
     });
-    // Nothing passes any more: a further round would not tell more.
+    // Nothing passes any more, so a further round would reveal nothing new.
     if (soak.passed === before) break;
     seed += roundSeeds;
     round = jobsOfRound(seed);

@@ -22,7 +22,10 @@ interface Suite {
   /** Limit of one test, unless it sets its own. */
   readonly testMs: number;
   readonly limitMs: number;
-  /** The name of one job with all files in one process: many that take a moment each, or that share a browser. */
+  /**
+   * The name of one job that runs all files in one process: many files that take little time, or
+   * that share a browser.
+   */
   readonly job?: string;
   readonly isRetried: boolean;
   readonly env?: Readonly<Record<string, string>>;
@@ -90,7 +93,8 @@ function suites(): readonly Suite[] {
     },
     { ...realProcesses, name: 'neighbours', specs: ['test/neighbours', 'test/replay'], ...long },
     { ...realProcesses, name: 'end-to-end', specs: ['test/e2e'], ...long },
-    // Several machines with all of their processes: more than one fleet at once would miss its deadlines.
+    // Several machines with all of their processes: more than one fleet at once would miss its
+    // deadlines.
     { ...realProcesses, name: 'fleet', specs: ['test/fleet'], ...long, isTimed: true },
     ...webviews(),
     {
@@ -105,7 +109,10 @@ function suites(): readonly Suite[] {
   ];
 }
 
-/** A browser and the bundles of the webviews take as long to make as a small file's tests: several files share them. */
+/**
+ * Starting a browser and building the webviews' bundles takes as long as a small file's tests, so
+ * several files share them.
+ */
 function webviews(): readonly Suite[] {
   const parts: Readonly<Record<string, readonly string[]>> = {
     every: [
@@ -132,7 +139,7 @@ function webviews(): readonly Suite[] {
 const medium = { testMs: 6 * minuteMs, limitMs: 12 * minuteMs };
 const long = { testMs: 15 * minuteMs, limitMs: 20 * minuteMs };
 
-/** Files that drive the real agents: they are installed before. */
+/** Files that drive the real agents, which are installed before. */
 const needsAgents =
   /\/(agents|budget|claude|fallback|mcp-acp|mcp-claude|mcp-person-claude|planning-claude|quota|spec)\.test\.ts$/;
 
@@ -148,8 +155,8 @@ export function suiteNames(jobs: readonly Job[]): readonly string[] {
 }
 
 /**
- * The gate's jobs; or those of these suites and files, and their prerequisites. A file of the soak
- * runs by its name.
+ * The gate's jobs, or the jobs of these suites and files with their prerequisites. A soak file runs
+ * by its name.
  */
 export function selectJobs(jobs: readonly Job[], wanted: readonly string[]): readonly Job[] {
   const single = wanted.flatMap((file) => alone(jobs, file));
@@ -165,14 +172,14 @@ export function selectJobs(jobs: readonly Job[], wanted: readonly string[]): rea
   return all.filter(({ name }) => names.has(name));
 }
 
-/** Every name that `selectJobs` knows: of suites, of jobs, and of files. */
+/** Every name that `selectJobs` accepts: of suites, jobs and files. */
 export function selectable(jobs: readonly Job[]): readonly string[] {
   return [...suiteNames(jobs), ...jobs.flatMap(({ name, args }) => [name, ...args.filter(isTest)])];
 }
 
 const isTest = (arg: string): boolean => arg.endsWith('.test.ts');
 
-/** A file of a job with several, as a job. */
+/** A file of a job with several files, as a separate job. */
 function alone(jobs: readonly Job[], file: string): readonly Job[] {
   const isOther = (arg: string): boolean => isTest(arg) && arg !== file;
   return jobs

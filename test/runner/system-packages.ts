@@ -1,4 +1,4 @@
-// The programs of the system that the tests drive: which are missing, and how they get here.
+// The system programs that the tests drive: which are missing, and how to install them.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -29,7 +29,7 @@ export const systemPackages: readonly SystemPackage[] = [
   { name: 'fonts-dejavu-core', suites: browsers, isInstalled: hasFont },
 ];
 
-/** Services are often outside of the PATH of a user. */
+/** Services are often outside a user's PATH. */
 const serviceFolders = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
 function onPath(program: string): boolean {
@@ -92,7 +92,7 @@ export function decideSetUp({ missing, hasApt, isRoot, hasSudo }: SetUpFacts): S
 
 /**
  * Installs the packages that these suites need, if that is allowed here. Returns null if all are
- * installed, or a sentence that tells the user the remedy.
+ * installed, otherwise a sentence with the remedy.
  */
 export function setUpSystem(suites: ReadonlySet<string>): string | null {
   const step = decideSetUp({

@@ -1,4 +1,5 @@
-// Times that are kept: `times.json` orders the queue, and the last run's table can be printed again.
+// Stored times: `times.json` determines the queue's order, and the last run's table can be printed
+// again.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +15,7 @@ const lastRunFile = join(root, 'out', 'test', 'last-run.json');
 /** The times of a job that no run has timed yet. */
 const unknown = [20, 10] as const;
 /**
- * Cores of one job: a waiting one still computes at times, and a computing one waits for its
+ * Cores used by one job: even a waiting job sometimes computes, and a computing job waits for its
  * children.
  */
 const coresMin = 0.15;
@@ -34,7 +35,7 @@ export function keptTimes(): Expected {
   };
 }
 
-/** Jobs whose place in the queue is a guess. */
+/** Jobs whose position in the queue is a guess. */
 export function untimed(jobs: readonly Job[], kept = readKept()): readonly string[] {
   return jobs.map(({ name }) => name).filter((name) => kept[name] === undefined);
 }

@@ -1,4 +1,4 @@
-// A simulated agent's plan for a task, drawn when it is started.
+// A simulated agent's plan for a task, drawn when the agent starts.
 
 import { failure } from '../../server/core/failure.ts';
 import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
@@ -25,7 +25,7 @@ const moods = {
   detached: 3,
 } as const;
 
-/** In everything that an agent writes while it is to plan alone. */
+/** Part of everything that an agent writes while it should only plan. */
 export const planMark = '(planned)';
 
 type Mood = keyof typeof moods | 'good';
@@ -67,7 +67,10 @@ export function planAgent(
   return { acts, end: { afterMs, outcome: (nowMs) => outcomeOf(mood, nowMs, chance) } };
 }
 
-/** Turns with their usage, some of them the same again and again, and now and then a provider that is overloaded. */
+/**
+ * Turns with their usage, some of them identical repeatedly, and occasionally an overloaded
+ * provider.
+ */
 function spending(
   chance: SeededChance,
   act: (item: AgentAct) => AgentPlan['acts'][number],

@@ -1,5 +1,5 @@
-// Simulated agents' requests to the backend while they work: sub-tasks, follow-ups, blockers, with
-// the handlers that the real ones reach through the MCP server.
+// Simulated agents' requests to the backend while they work: sub-tasks, follow-ups and blockers,
+// with the same handlers that real agents reach through the MCP server.
 
 import { Refusal } from '../../server/core/failure.ts';
 import type { AgentHandlers } from '../../server/protocol/agent-requests.ts';
@@ -8,7 +8,7 @@ import { createAgentHandlers } from '../../server/rpc/handlers/agent-tools.ts';
 import type { World } from './world.ts';
 import { AgentNotes } from '../../server/rpc/handlers/agent-messages.ts';
 
-/** Makes a world end: added tasks have agents that add, too. */
+/** Bounds a world, because added tasks have agents that also add tasks. */
 const addedMax = 5;
 
 type ToolCall = (request: AgentRequest, done: () => void) => void;
@@ -19,7 +19,7 @@ export function toolCalls(world: World): readonly ToolCall[] {
   return Array.from({ length: chance.between(1, 2) }, () => (request, done) => {
     const { life } = world;
     const scope = life?.scopes.get(request.logPath);
-    // No backend runs, or the token is unknown: the agent gets an error, and continues.
+    // No backend is running, or the token is unknown: the agent gets an error, and continues.
     if (life === null || !life.alive || scope === undefined) return done();
     const settings = (): { maxAttempts: number; defaultLabels: string[] } => ({
       maxAttempts: 2,

@@ -1,4 +1,4 @@
-// The invariants, checked with every event, every ref that moves and every agent that starts.
+// The invariants, checked at every event, every ref move and every agent start.
 
 import type { AgentRequest } from '../../server/agents/port.ts';
 import type { AgentKind } from '../../server/core/plan/task.ts';
@@ -16,7 +16,7 @@ import type { World } from './world.ts';
 import type { Sha } from '../../server/git/sha.ts';
 
 interface ClaimFacts {
-  /** Commits of the blockers as they were when the task was claimed. */
+  /** The blockers' commits at the time of the claim. */
   readonly commits: ReadonlyMap<string, Sha>;
 }
 
@@ -24,12 +24,12 @@ export class Checks {
   readonly #world: World;
   readonly replay: Replay;
   readonly #claims = new Map<string, ClaimFacts>();
-  /** Completed tasks with the commit that landed, if there is one. */
+  /** Completed tasks with their landed commit, if any. */
   readonly #completed = new Map<string, Sha | null>();
 
-  /** Parts whose agent has come to its end and was recorded. */
+  /** Parts whose agent has finished and was recorded. */
   readonly #ended = new Set<string>();
-  /** Claims of each task so far, according to the feed: each raises the epoch by one. */
+  /** Each task's claims so far, according to the feed: each increases the epoch by one. */
   readonly #epochs = new Map<string, number>();
 
   constructor(world: World) {
@@ -56,7 +56,7 @@ export class Checks {
     if (event.type === 'gate.passed') this.#checkFlaky(event);
     const id = event.task_id;
     if (id === null) return;
-    // That of a retry is the provider's answer.
+    // For a retry, it is the provider's answer.
     const status = event.type === 'agent.retry' ? undefined : event.data['status'];
     if (status === 'completed') this.#completed.set(id, this.#landedSha(id));
     else if (status !== undefined) this.#uncomplete(id, event);
@@ -67,12 +67,11 @@ export class Checks {
     const isClaim = event.type === 'task.claimed' || event.type === 'task.resumed';
     if (!isClaim || event.data['worker'] === undefined) return;
     this.#epochs.set(id, (this.#epochs.get(id) ?? 0) + 1);
-    // A waiting task may resume on other work of a blocker: one that was reset, and has landed
-    // again.
+    // A waiting task may resume on other work of a blocker that was reset and has landed again.
     this.#claimed(id);
   }
 
-  /** A second try that passes where the first one failed says so. */
+  /** A second try that passes where the first one failed is reported as such. */
   #checkFlaky({ data }: FeedEvent): void {
     const { ends } = this.#world.commands;
     const [first, second] = [1, 2].map((part) => `p/gate/${String(data['commit'])}/${part}`);
@@ -92,7 +91,7 @@ export class Checks {
     return rows[0]?.id ?? id;
   }
 
-  /** Only a person takes a task out of its end. */
+  /** Only a person can move a task out of a final state. */
   #uncomplete(id: string, event: FeedEvent): void {
     if (this.#completed.delete(id) && !['task.retry', 'task.reset'].includes(event.type))
       this.#world.violate('run-again', `${id} was completed; ${event.type} begins it again`);
@@ -180,7 +179,7 @@ export class Checks {
       this.#world.violate('one-agent', `${runId} runs under an agent in ${cwd}`);
   }
 
-  /** One that is held has no prompt, and gets none once the claim is lost. */
+  /** A held process has no prompt, and gets none once the claim is lost. */
   #atWork(): readonly SimulatedAgent[] {
     return this.#world.agents.live().filter(({ state }) => state !== 'held');
   }
@@ -202,7 +201,7 @@ export class Checks {
     if (worktree.branch !== null && !worktree.branch.startsWith(`refs/heads/drover/${root}/`))
       this.#world.violate('one-agent', `${root} works on ${worktree.branch}`);
     for (const [blocker, sha] of this.#claims.get(root)?.commits ?? []) {
-      // One that was reset after the claim may have landed again before the base was chosen.
+      // A blocker that was reset after the claim may have landed again before the base was chosen.
       const again = this.#completed.get(blocker) ?? sha;
       const isThere = [sha, again].some((each) => repository.objects.isAncestor(each, head));
       if (!isThere && !this.#isThereAgain(sha, head))
@@ -211,9 +210,9 @@ export class Checks {
   }
 
   /**
-   * A person who rewinds makes Drover land the same work again, under another commit, or as nothing
-   * if their own commits contain its change already. One who picks it, as Drover advised, may have
-   * resolved a conflict on the way.
+   * If a person rewinds, Drover lands the same work again, under another commit, or as nothing if
+   * their own commits already contain its change. A person who cherry-picks it, as Drover
+   * recommended, may have resolved a conflict in the process.
    */
   #isThereAgain(sha: Sha, head: Sha): boolean {
     const { repository, scenario } = this.#world;
@@ -231,7 +230,9 @@ export class Checks {
     return conflicts.length === 0 && changedBetween(objects.filesOf(head), files).length === 0;
   }
 
-  /** Nothing that is on a line leaves it, but by a person's word, and then it is kept elsewhere. */
+  /**
+   * Nothing on a line leaves it except through a person's decision, and then it is kept elsewhere.
+   */
   #checkLine({ ref, old, next, reason }: RefMove): void {
     const { objects, refs } = this.#world.repository;
     if (!ref.startsWith('refs/drover/land/') || old === null) return;
@@ -277,7 +278,7 @@ export class Checks {
     for (const { ref, old } of moves) {
       for (const sha of repository.objects.ancestors(old as Sha)) {
         if (reachable.has(sha) || !isWork(repository.objects.commit(sha))) continue;
-        // A copy of landed work, for a branch that people have rewritten, is made anew each time.
+        // A copy of landed work for a branch that people have rewritten is created again each time.
         const original = trailer(repository.objects.commit(sha), 'Drover-Was');
         if (original === null || !reachable.has(original as Sha))
           this.#world.violate('work-kept', `${sha} was on ${ref} and now is nowhere`);
@@ -302,7 +303,7 @@ export class Checks {
     }
   }
 
-  /** The landed tree is exactly the one that passed. */
+  /** The landed tree is exactly the tree that passed. */
   #checkLanding({ ref, old, next, reason }: RefMove): void {
     if (!ref.startsWith('refs/drover/land/') || !reason.startsWith('drover: land ')) return;
     const { objects } = this.#world.repository;

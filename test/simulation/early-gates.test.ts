@@ -1,5 +1,5 @@
-// Gates that run early change when work lands, never which work lands, in which order and as which
-// tree.
+// Gates that run early change when work lands, but never which work lands, in which order and as
+// which tree.
 
 import assert from 'node:assert/strict';
 import { sized } from '../tier.ts';

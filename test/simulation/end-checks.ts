@@ -20,7 +20,7 @@ function tasksOf(world: World): TaskFacts[] {
   return world.rows<TaskFacts>('select * from tasks');
 }
 
-/** No run is active: nothing may be owned, landing or half done. */
+/** No run is active, so nothing may be owned, landing or half done. */
 export function checkSettled(world: World): void {
   checkWorkflows(world);
   for (const task of tasksOf(world)) {
@@ -49,8 +49,8 @@ export function checkEnd(world: World): void {
   );
   for (const row of open) world.violate('stuck', `the landing of ${row.task_id} is ${row.state}`);
   const held = world.rows<{ path: string; task_id: string }>(
-    // The gate of a base may outlast the run that asked for it. A process that hung may have
-    // started a gate as it woke; the next start of a backend frees its worktree.
+    // A base's gate may outlast the run that requested it. A process that hung may have started a
+    // gate when it woke; the next backend frees its worktree when it starts.
     `select path, task_id from slots where task_id is not null ${world.scenario.standsStill > 0 ? "and kind = 'task'" : ''}
       and not exists (select 1 from base_gates
         where state = 'running' and task_id = 'gate:' || commit_sha)`,
@@ -77,8 +77,8 @@ function checkLines(world: World): void {
     const { landed_sha: sha, landed_on: branch } = task;
     if (sha === null || branch === null || world.scenario.personRewinds) continue;
     const tip = refs.get(`refs/drover/land/${branch}`) ?? '';
-    // An epic that continues starts from its target, and a merge by hand has the person's line
-    // first.
+    // An epic that continues starts from its target, and a manual merge has the person's line as
+    // its first parent.
     const isDirect = !branch.startsWith('drover/') && world.handMerges === 0;
     const held = isDirect
       ? objects.firstParents(tip).some((commit) => commit.sha === sha)
@@ -87,14 +87,14 @@ function checkLines(world: World): void {
   }
 }
 
-/** Branches that lack their landed work, though nothing of the person's is in the way. */
+/** Branches that lack their landed work, although nothing of the person's is in the way. */
 export function notArrived(world: World): string[] {
   const { refs, objects, checkout } = world.repository;
   const late: string[] = [];
   for (const { branch } of world.rows<{ branch: string }>('select branch from lines')) {
     const ref = `refs/heads/${branch}`;
     if (checkout.branch === ref && world.settings.follow === 'never') continue;
-    // If the person has rewound past arrived work, that is their choice.
+    // If the person has rewound past work that arrived, that is their choice.
     if (world.scenario.personRewinds) continue;
     const tip = refs.get(`refs/drover/land/${branch}`);
     const head = refs.get(ref);

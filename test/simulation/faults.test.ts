@@ -1,4 +1,4 @@
-// Planted faults, to show that the simulation would find each of them.
+// Planted faults, which show that the simulation would find each of them.
 
 import assert from 'node:assert/strict';
 import { sized } from '../tier.ts';
@@ -21,7 +21,8 @@ suite('simulation with a planted fault', function () {
         (breaks as readonly string[]).includes(found.invariant),
         `${found.invariant} is broken instead of ${breaks.join(', ')}`,
       );
-      // The search for another seed takes a minute of CPU: the runner prints this line at its end.
+      // The search for another seed takes a minute of CPU time; the runner prints this line at its
+      // end.
       if (found.seed !== seed) {
         const was = `seed ${seed} does not break ${name} any more, seed ${found.seed} does`;
         console.log(`note: ${was}: write it into test/simulation/faults.ts`);
@@ -35,7 +36,7 @@ interface Break {
   readonly invariant: string;
 }
 
-/** In this process: most of a seed's time would be the start of one for it alone. */
+/** In this process, because starting a separate one would take most of a seed's time. */
 async function breakOf(fault: string, seed: number | undefined): Promise<Break | null> {
   if (seed === undefined) return null;
   const { invariant } = await runSeed(seed, faultNamed(fault));
@@ -44,7 +45,7 @@ async function breakOf(fault: string, seed: number | undefined): Promise<Break |
 
 type Range = readonly [from: number, seeds: number];
 
-/** Those beside the one that is known come first. */
+/** Seeds near the known one come first. */
 function rangesFor(seed: number | undefined): readonly Range[] {
   const all: Range = [1, seedsMax];
   return seed === undefined ? [all] : [[Math.max(1, seed - around), 2 * around + 1], all];

@@ -1,6 +1,6 @@
 // Planted faults: each makes the product wrong in one known way, so that a test can show that it
-// would be found. They are wrapped around ports, or change the effect of a database statement; no
-// product code knows of them.
+// would be found. They are wrapped around ports, or change the effect of a database statement; the
+// product's code does not contain them.
 
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { err } from '../../server/core/failure.ts';
@@ -31,9 +31,12 @@ export const noFaults: Faults = {
 const nothing: Rows = { rows: [] };
 
 interface PlantedFault {
-  /** One that finds it: tried first. Changes of the product can move it; then the test says which one does now. */
+  /**
+   * A seed that finds it, which is tried first. Changes to the product can invalidate it; then the
+   * test reports which seed finds it now.
+   */
   readonly seed?: number;
-  /** Invariants that are broken by it, any of which may be the first to be seen. */
+  /** Invariants that it breaks, any of which may be detected first. */
   readonly breaks: readonly Invariant[];
   readonly make: () => Partial<Faults>;
   readonly often?: Partial<Scenario>;
@@ -49,7 +52,7 @@ function answering(pattern: RegExp, answer: (real: Rows) => Rows): Partial<Fault
   };
 }
 
-/** Runs another text in place of a matching one. */
+/** Executes another statement instead of a matching one. */
 function rewriting(pattern: RegExp, text: string): Partial<Faults> {
   return {
     query: (query, run) => run({ ...query, sql: query.sql.replace(pattern, text) }),
@@ -76,14 +79,14 @@ function withGit(
   };
 }
 
-/** Long enough that others start early. */
+/** Long enough that other gates start early. */
 const longGates = { gateLongestMs: 15_000 } as const;
 
 export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'claim-without-blockers': {
     seed: 1,
     breaks: ['base', 'feed'],
-    // Neither the claim nor the choice of a base, which looks again, sees a blocker that is open.
+    // Neither the claim nor the choice of a base, which checks again, sees an open blocker.
     make: () => ({
       query: async (query, run) => {
         const real = await run(query);
@@ -155,7 +158,8 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     seed: 19,
     often: { personEveryMs: 600, ...longGates },
     breaks: ['tested-tree'],
-    // Work that is merged again, without what was before it, is known by the tree of the first time.
+    // Work that is merged again without the work before it is recognized by the tree of the first
+    // time.
     make: () => {
       const trees = new Map<string, string>();
       return withGit((git) => ({
@@ -311,7 +315,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   },
   'force-the-checkout': {
     seed: 60,
-    // The branch has to move between the look at it and the follow.
+    // The branch must move between the check and the follow.
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['not-ours'],
     make: () =>

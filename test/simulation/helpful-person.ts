@@ -1,4 +1,4 @@
-// A person who follows the messages, until everything is done.
+// A person who follows the messages until everything is done.
 
 import { editTask } from '../../server/store/plan/task-edit.ts';
 import { retryTask, unpauseTask } from '../../server/workflows/person/controls.ts';
@@ -11,7 +11,9 @@ export class HelpfulPerson {
   readonly #world: World;
   readonly #requests: Requests;
   readonly #git: PersonAtGit;
-  /** Approved before: work that comes back could not land unchanged, and must be redone. */
+  /**
+   * It was approved before, but work that comes back could not land unchanged, and must be redone.
+   */
   readonly #approved = new Set<string>();
 
   constructor(world: World, requests: Requests, git: PersonAtGit) {
@@ -24,7 +26,7 @@ export class HelpfulPerson {
     };
   }
 
-  /** Answers and tidies up, but decides nothing about tasks. */
+  /** Answers questions and cleans up, but makes no decisions about tasks. */
   actKindly(): void {
     this.#requests.answer();
     this.#git.tidy();
@@ -45,7 +47,7 @@ export class HelpfulPerson {
     if (active === undefined && unfinishedTasks(this.#world).length > 0) this.#requests.run(null);
   }
 
-  /** A cancelled sub-task can't be tried again alone: it is taken out of the way. */
+  /** A cancelled sub-task can't be retried alone, so it is removed. */
   #helpBlockedByCancelled(): void {
     const edges = this.#world.rows<{ task_id: string; blocked_by: string }>(
       `select d.task_id, d.blocked_by from task_dependencies d
@@ -58,7 +60,7 @@ export class HelpfulPerson {
       );
   }
 
-  /** If Drover reports that it cannot merge the work with the person's, the person does. */
+  /** If Drover reports that it cannot merge the work with the person's, the person merges it. */
   #helpLines(): void {
     const lines = this.#world.rows<{ branch: string; pending_reason: string | null }>(
       'select branch, pending_reason from lines where pending > 0',
@@ -69,7 +71,7 @@ export class HelpfulPerson {
     }
   }
 
-  /** Follows the reason, then says so. */
+  /** Follows the reason, then reports that. */
   #unblock(id: string, reason: string): void {
     const reset = /; reset (\S+), then/.exec(reason)?.[1];
     if (reset !== undefined) this.#requests.reset(reset);

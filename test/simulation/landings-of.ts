@@ -1,5 +1,5 @@
-// One run of independent tasks, some of them red, and what it lands: the same whatever number of gates
-// runs at once.
+// One run of independent tasks, some of them red, and the work that it lands, which is the same
+// however many gates run at once.
 
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import type { AgentPlan } from '../doubles/simulated-agents.ts';
@@ -33,7 +33,7 @@ const plainTask: Omit<PlannedTask, 'title' | 'priority'> = {
   plan: false,
 };
 
-/** Nothing but agents and gates: what lands follows from the order in which the agents end. */
+/** Only agents and gates: the landed work depends only on the order in which the agents end. */
 function quiet(drawn: Scenario, count: number, gateParallel: number): Scenario {
   const tasks = Array.from({ length: count }, (_, at) => ({
     ...plainTask,
@@ -74,7 +74,7 @@ function quiet(drawn: Scenario, count: number, gateParallel: number): Scenario {
   };
 }
 
-/** Ends at a time of its own; writes a flaw or into a file of all, or neither. */
+/** Ends at its own time; writes a flaw, or into a shared file, or neither. */
 function planOf(runId: string, at: number, chance: SeededChance): AgentPlan {
   const endMs = 500 + at * chance.pick([150, 700, 2_000]);
   const flag = chance.pick(['', '', '', '', '(bad)', '(half one)', '(half two)']);
@@ -110,7 +110,8 @@ export async function landingsOf(seed: number, gateParallel: number): Promise<La
   world.startLife();
   await until(world, checks, () => world.life?.launched === true);
   ids = await addTasks(world);
-  // All agents start from the same commit: the base of one that waited for a landing would vary.
+  // All agents start from the same commit, because the base of an agent that waited for a landing
+  // would vary.
   new Requests(world).run(null, { workers: count });
   await until(world, checks, () => {
     const [run] = world.rows<{ state: string }>('select state from runs');
@@ -142,10 +143,10 @@ async function addTasks(world: World): Promise<readonly string[]> {
 
 async function until(world: World, checks: Checks, isSo: () => boolean): Promise<void> {
   const endMs = world.clock.now() + limitMs;
-  // Something always waits, also while the backend only computes.
+  // Something always waits, even while the backend only computes.
   world.clock.at(endMs, () => undefined);
   for (;;) {
-    // Everything between two events of the clock hangs on promises only.
+    // Between two clock events, everything depends only on promises.
     await new Promise<void>((resolve) => setImmediate(resolve));
     checks.afterStep();
     if (world.violation !== null) throw world.violation;

@@ -1,6 +1,6 @@
-// One life of the backend: the real store, the real durable adapter and the real engine over simulated ports. When it
-// dies, every promise of it hangs for ever and nothing of it writes any more; the database, the repository and the
-// agents stay.
+// One life of the backend: the real store, the real durable adapter and the real engine with
+// simulated ports. When it dies, its promises never settle and it writes nothing more; the
+// database, the repository and the agents remain.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { type DatabaseConnection, type Dialect, type Driver, Kysely } from 'kysely';
@@ -29,15 +29,15 @@ export class Life {
   readonly durable: Durable<Tx>;
   readonly engine: Engine;
   /**
-   * `still`: the process was stopped and its work was taken over; `woken`: it continues for a
-   * moment with the answers that had been in flight, and can learn only from the database that it
-   * has lost everything.
+   * `still`: the process was suspended and its work was taken over; `woken`: it continues briefly
+   * with the answers that had been in flight, and can learn only from the database that it has lost
+   * everything.
    */
   #state: 'alive' | 'still' | 'woken' | 'dead' = 'alive';
-  /** Answers that came while it stood still. */
+  /** Answers that arrived while it was suspended. */
   readonly #late: (() => void)[] = [];
   launched = false;
-  /** Whose agents may ask for something, by the log of their part. */
+  /** Whose agents may send requests, by the log of their part. */
   readonly scopes = new Map<string, AgentScope>();
   readonly onDeath: (() => void)[] = [];
   #following: LineTending | null = null;
@@ -149,7 +149,7 @@ export class Life {
     return this.#state === 'alive' || this.#state === 'woken';
   }
 
-  /** Gives an answer now, or when it wakes again; never when it is dead. */
+  /** Delivers an answer now, or when it wakes; never if it is dead. */
   deliver(give: () => void): void {
     if (this.alive) give();
     else if (this.#state === 'still') this.#late.push(give);
@@ -161,14 +161,14 @@ export class Life {
     this.launched = true;
   }
 
-  /** Killed without a word. */
+  /** Killed without notice. */
   die(): void {
     this.#state = 'dead';
     if (this.world.database.isTransaction) this.world.database.exec('rollback');
     for (const callback of this.onDeath) callback();
   }
 
-  /** Between two events of the clock, so that no transaction is open. */
+  /** Between two clock events, so that no transaction is open. */
   standStill(): void {
     this.#state = 'still';
     for (const callback of this.onDeath) callback();
@@ -199,8 +199,8 @@ function callsOf(life: Life): PortCalls {
     if (delayMs === 0) return Promise.resolve();
     return new Promise((resolve) => {
       world.clock.timer(delayMs, () => {
-        // Requests of a stopped process to the world are not carried out; their answers may be read
-        // late.
+        // Requests that a suspended process sends to the world are not executed; their answers may
+        // be read late.
         if (life.alive) resolve();
         else if (name.startsWith('after git')) life.deliver(resolve);
       });
@@ -229,7 +229,10 @@ function callsOf(life: Life): PortCalls {
   };
 }
 
-/** The real dialect; each statement of a dead life hangs, and a life can die around each commit. */
+/**
+ * The real dialect; each statement of a dead life never completes, and a life can die around each
+ * commit.
+ */
 function fencedDialect(life: Life, database: DatabaseSync): Dialect {
   const inner = sqliteDialect(database, ':memory:', null);
   return {

@@ -1,6 +1,6 @@
 // npm run simulate -- [--seeds N] [--from S] [--fault name] [--jobs J] [--all]: runs seeds on
-// several cores and prints the first that fails with its last events; `--all` continues and prints
-// every one in a line.
+// several cores and prints the first failing one with its last events; `--all` continues and prints
+// each failing one in a line.
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -37,7 +37,7 @@ let failed = 0;
 const totals = { events: 0, crashes: 0, simulatedMs: 0 };
 const begun = performance.now();
 
-/** Takes one outcome; true when the seeds that are left need not run. */
+/** Receives one outcome; returns true if the remaining seeds need not run. */
 function take(outcome: SeedOutcome): boolean {
   done += 1;
   totals.events += outcome.events;

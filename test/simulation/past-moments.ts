@@ -1,5 +1,5 @@
 // The past that `drover at` shows, compared with the tables at random times of the simulation,
-// between two transactions, whatever died before and afterwards.
+// between two transactions, whatever died before or afterwards.
 
 import { openPast } from '../../server/store/history/past.ts';
 import {
@@ -14,7 +14,7 @@ import type { World } from './world.ts';
 type Row = Readonly<Record<string, unknown>>;
 
 interface Moment {
-  /** The last change that had happened. */
+  /** The last change before that time. */
   readonly change: number;
   /** The tables as JSON. */
   readonly tables: ReadonlyMap<string, string>;

@@ -79,7 +79,8 @@ export class PersonAtGit {
   }
 
   /**
-   * Merges one branch into another by hand; if both have changed a file, the branch's own stays.
+   * Merges one branch into another by hand; if both have changed a file, the branch's own version
+   * stays.
    */
   mergeInto(from: string, into: string): void {
     const { repository } = this.#world;
@@ -94,7 +95,10 @@ export class PersonAtGit {
     this.#moveBranch(into, ours, sha, 'merge');
   }
 
-  /** `git cherry-pick -m 1`, by the short ids of the advice; conflicts are settled as in a merge. */
+  /**
+   * `git cherry-pick -m 1` with the short ids from the message; conflicts are resolved as in a
+   * merge.
+   */
   pickInto(shorts: readonly string[], into: string): void {
     const { repository } = this.#world;
     const { refs, objects } = repository;
@@ -108,7 +112,7 @@ export class PersonAtGit {
       const merged = objects.mergeFiles(tip, picked.sha, picked.parents[0] ?? null);
       const settled = this.#settle(tip, merged);
       const isEmpty = objects.writeTree(settled) === objects.commit(tip).tree;
-      // Existing changes are left out; a conflict is concluded, with its own message.
+      // Existing changes are left out; a conflict is concluded with its own message.
       if (isEmpty && merged.conflicts.length === 0) continue;
       tip = repository.commit(settled, [tip], picked.subject, 'person', picked.trailers);
     }
@@ -130,7 +134,7 @@ export class PersonAtGit {
       repository.checkout.files = new Map(repository.objects.filesOf(next));
   }
 
-  /** Untested work has made the main branch fail: the error is removed. */
+  /** Untested work has broken the main branch, so the error is removed. */
   mend(): void {
     const { repository } = this.#world;
     const { checkout } = repository;

@@ -1,4 +1,5 @@
-// Follows the event feed as a client would: no gap, no illegal change, and at any moment the same states as the tables.
+// Follows the event feed like a client: no gap, no illegal change, and at any time the same states
+// as the tables.
 
 import { isLegalTransition, type TaskStatus } from '../../server/core/plan/state.ts';
 import type { World } from './world.ts';
@@ -27,7 +28,7 @@ export class Replay {
     this.#world = world;
   }
 
-  /** Takes new events; true if there were any. */
+  /** Reads new events; returns true if there were any. */
   read(): boolean {
     const rows = this.#world.rows<FeedEvent & { data: string }>(
       'select seq, type, at_ms, task_id, epic_id, data from events where seq > ? order by seq',
