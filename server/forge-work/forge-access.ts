@@ -13,9 +13,9 @@ export interface ForgeAccess extends OpenedForge {
   readonly tracker: Tracker;
 }
 
-/** A token that a person renews is found after this time. */
+/** A token that the user renews is found after this time. */
 const openedMs = 10 * 60_000;
-/** This part of the host's hourly requests is left to the person. */
+/** This share of the host's hourly requests is left to the user. */
 const reserve = 0.4;
 
 export class ProjectForge {
@@ -48,14 +48,17 @@ export class ProjectForge {
     }
   }
 
-  /** The branch that pull requests are merged into, as the forge has it now. */
+  /** The branch that pull requests are merged into, as it currently is on the forge. */
   async newestBase(branch: string): Promise<Result<string>> {
     const opened = await this.open();
     return opened.ok ? opened.value.remote.fetch(branch) : opened;
   }
 }
 
-/** The client and its readers remember answers, so they stay while token and place are the same. */
+/**
+ * The client and its readers cache responses, so they are reused while token and repository are the
+ * same.
+ */
 function accessTo(opened: OpenedForge, known: ForgeAccess | null): ForgeAccess {
   const { client, repository } = opened;
   const { owner, name } = repository;

@@ -1,5 +1,5 @@
-// The backend's part of the forge: it sends planned messages, and reads open pull requests at
-// regular times. In a fleet, one machine does it.
+// The backend's part in the forge: sends planned messages, and polls open pull requests. In a
+// fleet, one machine does this.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { beginExporter, takeExporter } from '../store/feed/exporters.ts';
@@ -14,10 +14,10 @@ import { releasedRuns, startAgain } from './pull-ends.ts';
 import { IssueIntake } from './take-issues.ts';
 import { sendRequests } from './send-requests.ts';
 
-/** News of one moment are taken together. */
+/** Events within this time are handled together. */
 const gatherMs = 200;
 const lookMs = 60_000;
-/** Longer than a turn lasts between two of its requests. */
+/** Longer than the time between two requests of a turn. */
 const leaseMs = 5 * 60_000;
 const leaseName = 'forge';
 const doing = 'working on pull requests';
@@ -49,7 +49,10 @@ export class ForgeWork {
     this.#over = this.#keepWorking();
   }
 
-  /** The backend stays while a pull request is open or issues are wanted: only it sees changes. */
+  /**
+   * The backend keeps running while a pull request is open or issues are taken, because only it
+   * detects changes.
+   */
   isBusy(): boolean {
     return this.#hasWork;
   }
@@ -82,7 +85,7 @@ export class ForgeWork {
     }
   }
 
-  /** Answers how long nothing is to be done. */
+  /** Resolves with the time until the next turn (ms). */
   async #turn(): Promise<number> {
     const { store, live } = this.#project;
     await planReports(store, live.settings.forge.report);

@@ -1,5 +1,5 @@
-// Gives a fact of a pull request to the conversation that last changed the file, or shows it to a
-// person; and answers on the thread once the work has been pushed.
+// Passes a fact about a pull request to the conversation that last changed the file, or shows it to
+// a person, and replies in the thread after the work has been pushed.
 
 import { nameCause, type Reaction } from '../core/forge/decide.ts';
 import type { Read } from '../core/forge/observed-pull.ts';
@@ -18,13 +18,13 @@ import type { ReplyPlan, SendDeps } from './sent.ts';
 import type { LevelPlace } from './stack-place.ts';
 
 type Engine = SendDeps['engine'];
-/** Commits of the line in which the last change of a file is looked for. */
+/** Maximum number of the line's commits searched for the last change of a file. */
 const commitsMax = 200;
 
 interface FixTarget {
   readonly pull: PullRow;
   readonly core: PullCore;
-  /** Those of a level of a stack. Null for a whole epic. */
+  /** The tasks of one level of a stack. Null for a whole epic. */
   readonly tasks: readonly string[] | null;
 }
 
@@ -75,7 +75,7 @@ export async function addShown(
   });
 }
 
-/** The task whose landing last changed one of the files; null if none of the line's has. */
+/** The task whose landing last changed one of the files; null if none of the line's tasks did. */
 async function lastAuthor(
   engine: Engine,
   core: PullCore,
@@ -111,7 +111,7 @@ export async function planReplies(
   for (const { subject, task_id: taskId } of given) {
     if (taskId === null || !subject.startsWith('thread/')) continue;
     const work = landed.find(({ id }) => id === taskId)?.landed_sha ?? null;
-    // The commits of a stack are others than those of the line.
+    // The commits of a stack differ from those of the line.
     const level = place?.levels.find(({ commits }) => work !== null && commits.includes(work));
     const isSent = work !== null && (await engine.git.isAncestor(work, pull.head_sha));
     const sha = level === undefined && isSent ? work : (level?.head ?? null);

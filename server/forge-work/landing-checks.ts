@@ -6,7 +6,7 @@ import { Refusal } from '../core/failure.ts';
 import type { PreflightCheck } from '../protocol/panel-views.ts';
 import { type LandingRequest, readLandingRows } from './landing-facts.ts';
 
-/** A person waits for the answer. */
+/** Short, because a user waits for the result. */
 const forgeTimeoutMs = 10_000;
 const name = 'forge';
 

@@ -1,4 +1,4 @@
-// Reads what landing on the forge will need, before any work.
+// Reads what landing on the forge will require, before any work.
 
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export interface LandingRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The branch that pull requests are merged into. */
   readonly base: string;
-  /** Whether to try what no answer tells; nothing is changed by it. */
+  /** Whether to try permissions that no response reports. This changes nothing. */
   readonly isTrying: boolean;
 }
 
@@ -83,7 +83,7 @@ const workflowFolder = '.github/workflows';
 const workflowsMax = 100;
 const workflowBytesMax = 256 * 1024;
 
-/** Of the checkout: nearly always the same as those of the base. */
+/** Workflows of the checkout, which are nearly always the same as the base's. */
 function workflowsIn(root: string): readonly WorkflowFile[] {
   try {
     const names = readdirSync(join(root, workflowFolder)).filter((name) => /\.ya?ml$/u.test(name));
@@ -97,7 +97,7 @@ function workflowsIn(root: string): readonly WorkflowFile[] {
   }
 }
 
-/** Null for a link, a pipe or a flood in its place. */
+/** Returns null if the file is a link, a pipe or too large. */
 function smallText(file: string): string | null {
   const facts = lstatSync(file);
   return facts.isFile() && facts.size <= workflowBytesMax ? readFileSync(file, 'utf8') : null;

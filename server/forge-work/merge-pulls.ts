@@ -1,5 +1,5 @@
-// Merges that the forge makes: the facts about them, the gate on a newer base before, and the
-// request itself.
+// Merges made by the forge: the facts about them, the preceding gate on a newer base, and the
+// request.
 
 import { landingRef } from '../core/work/ref-names.ts';
 import { chooseMethod, gatesMax, type MergeStep } from '../core/forge/merging.ts';
@@ -22,13 +22,13 @@ export interface MergePlan {
   readonly head: string;
 }
 
-/** The base on which the gate of a head was green. */
+/** The base on which a head passed the gate. */
 export interface TestedOn {
   readonly base: string;
   readonly head: string;
 }
 
-/** The newer bases on which the gate of a head was started again. */
+/** The newer bases on which a head's gate was started again. */
 interface Gates {
   readonly head: string;
   readonly bases: readonly string[];
@@ -87,7 +87,7 @@ interface Gated {
 /** The tip that the gate runs on, and the name under which its gates are counted. */
 async function gatedTip(engine: Engine, { pull, place, run }: Gated) {
   if (place === null || run === null) return { tip: pull.head_sha, counted: pull.head_sha };
-  // All levels are moved onto the newest base.
+  // All levels are moved onto the latest base.
   const tip = (await engine.git.readRef(landingRef(run.line))) ?? pull.head_sha;
   return { tip, counted: pull.branch };
 }
@@ -106,7 +106,7 @@ async function gateAge(engine: Engine, gated: Gated, base: string | null): Promi
   const state = (await engine.durable.get(name))?.state;
   const isRunning = state === 'pending' || state === 'running';
   const epic = await epicById(db, pull.epic_id);
-  // Green, its requests are about to be sent; red, the epic says so.
+  // If the gate is green, its requests are about to be sent. If it is red, the epic says so.
   return isRunning || epic?.landing_state === 'pull_request' ? 'running' : 'unknown';
 }
 
@@ -163,7 +163,7 @@ export async function takeMergeStep(
       const nowMs = engine.clock.now();
       await engine.store.transaction(async (tx) => {
         const above = place?.above ?? null;
-        // Merged first, it would leave the one above on a branch that is deleted.
+        // If it were merged first, the pull request above would be on a branch that is deleted.
         if (above !== null) await planRetarget(tx, above, pull.base, nowMs);
         await addRequest(tx, { ...row, position: 1 }, nowMs);
       });
@@ -171,7 +171,7 @@ export async function takeMergeStep(
   }
 }
 
-/** The answer if the forge did not take the request; null if it did, or nothing is left to ask. */
+/** The response if the forge refused the request; null if it accepted it or no request is left. */
 export async function sendMerge(
   forge: Forge,
   { nativeId, number, how, head }: MergePlan,

@@ -1,5 +1,5 @@
-// Reads the open pull requests, decides the reaction to their facts, and carries it out. Each
-// reaction is recorded in the transaction of its effect.
+// Reads open pull requests, decides how to react to their facts, and does so. Each reaction is
+// recorded in the transaction of its effect.
 
 import { decide, type Reaction, describeWait } from '../core/forge/decide.ts';
 import type { PullFacts, Read } from '../core/forge/observed-pull.ts';
@@ -46,7 +46,7 @@ export async function observePulls(deps: ObserveDeps, isOver: () => boolean): Pr
   for (const pull of pulls) {
     if (isOver()) return;
     const pending = await pendingRequests(engine.store.db);
-    // While a push is under way, the head is about to change.
+    // While a push is in progress, the head is about to change.
     const isChanging = pending.some(
       ({ epic_id: epic, kind }) => epic === pull.epic_id && kind !== personReply,
     );
@@ -56,7 +56,7 @@ export async function observePulls(deps: ObserveDeps, isOver: () => boolean): Pr
 }
 
 interface Look extends ForgeAccess {
-  /** Pull requests have these in common, so that they are read once in a look. */
+  /** Shared by pull requests, so read once per round. */
   readonly base: Pick<Forge, 'tip' | 'rules'>;
 }
 
@@ -80,7 +80,7 @@ async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<
   if (core.kind !== 'facts') {
     return note(engine, pull, `PR #${pull.number} cannot be read: ${whyUnread(core)}`);
   }
-  // After a rename the number is another pull request's.
+  // After a rename, the number belongs to another pull request.
   if (core.value.nativeId !== pull.native_id)
     return note(engine, pull, `PR #${pull.number} is another pull request now`);
   const place = await placeInStack(engine, pull);
@@ -102,7 +102,7 @@ async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<
   }
   await planReplies(engine, pull, facts.threads, place);
   if (await continueRun(engine, pull)) return;
-  // Only work that no agent is still changing is merged.
+  // Only work that no agent is changing may be merged.
   for (const step of reactions)
     if (step.kind === 'gate' || step.kind === 'merge')
       await takeMergeStep(engine, { pull, place }, step);
@@ -209,7 +209,7 @@ async function standOfHead(
 ): Promise<PullFacts['head']> {
   if (core.head === pull.head_sha || core.state !== 'open') return 'ours';
   const fetched = await remote.fetch(pull.branch);
-  // The branch and the answer may be of two moments.
+  // The branch and the response may have been read at different times.
   if (!fetched.ok || fetched.value !== core.head) return 'ours';
   return (await engine.git.isAncestor(pull.head_sha, core.head)) ? 'on_top' : 'rewritten';
 }
@@ -265,7 +265,7 @@ async function keepFact(
   await engine.store.transaction((tx) => storeFact(tx, pull, name, read));
 }
 
-/** Written only if it is news: every change wakes the views that show it. */
+/** Written only if it changed, because every write wakes the views that show it. */
 async function note(
   engine: SendDeps['engine'],
   pull: PullRow,
@@ -274,13 +274,13 @@ async function note(
 ): Promise<void> {
   const words = engine.mask(text);
   const epic = await epicById(engine.store.db, pull.epic_id);
-  // The epic waits for the level that can be merged.
+  // The epic waits for the level that can be merged next.
   const isAbove = place !== null && place.below !== null;
   if (pull.note === words && (isAbove || epic?.landing_note === words)) return;
   await engine.store.transaction(async (tx) => {
     await setPull(tx, pull, { note: words });
     if (isAbove) return;
-    // Landed, or given to a person, it waits for the forge no longer.
+    // A landed epic, or one given to a person, no longer waits for the forge.
     const state = isUndo(pull) ? 'landed' : 'pull_request';
     if (epic?.landing_state !== state) return;
     await setEpicWaiting(tx, pull.epic_id, { state, note: words });

@@ -1,4 +1,4 @@
-// The repository on the forge that a project's remote names, and the way there.
+// The repository on the forge that a project's remote names, and how to reach it.
 
 import { Refusal } from '../core/failure.ts';
 import { type Repository, repositoryOfRemote, repositoryOfSlug } from '../core/forge/issue.ts';
@@ -21,7 +21,7 @@ export const forgeRemote = 'origin';
 interface OpenOptions {
   readonly slug?: string | null;
   readonly reserve?: number;
-  /** Used again if it has the same token for the same host. */
+  /** Reused if it has the same token for the same host. */
   readonly known?: ForgeClient | null;
 }
 
@@ -59,7 +59,9 @@ function repositoryOf(slug: string | null, remote: string | null): Repository {
   throw new Refusal('forge', `"${slug}" is not the name of a repository. Write it as owner/name.`);
 }
 
-/** GitHub's REST interface: a host of its own for github.com, a path on own servers. */
+/**
+ * The base URL of GitHub's REST API: a separate host for github.com, a path on self-hosted servers.
+ */
 function baseUrlOf(host: string, remote: string | null): string {
   if (host === 'github.com') return 'https://api.github.com/';
   // A server on this machine may have no certificate.

@@ -1,4 +1,4 @@
-// Makes a plan of the issues of a project's forge.
+// Makes a plan from the issues of a project's forge.
 
 import { Refusal } from '../core/failure.ts';
 import { type Issue, issueName, type Repository } from '../core/forge/issue.ts';
@@ -50,7 +50,7 @@ export function issueHandlers({
   };
 }
 
-/** Which issue each id of the plan means, for reports to it. */
+/** Records which issue each id of the plan stands for, to report to it. */
 export async function nameIssues(
   store: Store,
   issues: readonly Issue[],

@@ -1,5 +1,5 @@
-// The outcome of an epic when its pull request was merged, closed, or changed by someone else; and
-// the run that continues its work.
+// The outcome of an epic whose pull request was merged, closed or changed by someone else, and the
+// run that continues its work.
 
 import { branchRef, landingRef } from '../core/work/ref-names.ts';
 import type { Reaction } from '../core/forge/decide.ts';
@@ -30,7 +30,7 @@ import type { SendDeps } from './sent.ts';
 type Engine = SendDeps['engine'];
 const filesShownMax = 5;
 
-/** The merge commit decides: its tree is the tested one, or the difference is named. */
+/** The merge commit decides: either its tree is the tested one, or the difference is described. */
 export async function endMerged(
   engine: Engine,
   remote: GitRemote,
@@ -41,12 +41,12 @@ export async function endMerged(
   const run = await runById(engine.store.db, pull.run_id);
   if (!fetched.ok || commit === null || run === null) return;
   const isThere = await engine.git.isAncestor(commit, fetched.value);
-  // The answer may be newer than the fetched commits.
+  // The response may be newer than the fetched commits.
   if (!isThere) return;
   const name = `PR #${pull.number}`;
   const { words, isTested } = await namedDifference(engine, name, pull.tested_tree, commit);
   const holdsLine = await engine.git.isAncestor(pull.head_sha, commit);
-  // Before the end is recorded: after a crash in between, it is done again.
+  // Before the end is recorded, so that it is repeated after a crash in between.
   await bringHome(engine, run.target_branch, fetched.value);
   await engine.store.transaction(async (tx) => {
     await setPull(tx, pull, { state: 'merged', note: words });
@@ -68,7 +68,7 @@ export async function endMerged(
   engine.switchboard.wake();
 }
 
-/** The target here follows, unless it has commits that the forge does not have. */
+/** Moves the local target too, unless it has commits that the forge does not have. */
 export async function bringHome(engine: Engine, target: string, tip: string): Promise<void> {
   const landed = await engine.git.readRef(landingRef(target));
   const branch = await engine.git.readRef(branchRef(target));
@@ -82,7 +82,7 @@ export async function bringHome(engine: Engine, target: string, tip: string): Pr
   await followLine(engine, target);
 }
 
-/** What the merge has made of the tested tree. */
+/** Describes how the merge differs from the tested tree. */
 export async function namedDifference(
   engine: Engine,
   name: string,
@@ -130,7 +130,7 @@ export async function giveBackPull(
   });
 }
 
-/** Commits that someone has pushed on top become part of the epic's branch, and are gated. */
+/** Commits that someone pushed on top become part of the epic's branch and are gated. */
 export async function adoptForeign(
   engine: Engine,
   remote: GitRemote,
@@ -174,7 +174,7 @@ async function withForeign(
   return merged.ok && merged.value.kind === 'merged' ? merged.value.commit : null;
 }
 
-/** Returns true if a run of the epic works, or was started for remaining tasks. */
+/** Returns true if a run of the epic is active, or was started for the remaining tasks. */
 export async function continueRun(engine: Engine, pull: PullRow): Promise<boolean> {
   const { db } = engine.store;
   const run = await newestRun(db, { epicId: pull.epic_id });
@@ -188,7 +188,7 @@ export async function continueRun(engine: Engine, pull: PullRow): Promise<boolea
   return true;
 }
 
-/** Runs that ended because their epics waited for one that was merged since. */
+/** Runs that ended because their epics waited for an epic that has been merged since. */
 export async function releasedRuns({ store: { db } }: Engine): Promise<readonly RunRow[]> {
   const released: RunRow[] = [];
   for (const { epicId, mergedAtMs } of await epicsAfterMerges(db)) {

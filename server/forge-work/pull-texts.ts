@@ -1,4 +1,4 @@
-// The facts that title and text of a pull request are made of.
+// The facts for the title and text of a pull request.
 
 import type { PullRequestPlan } from '../core/forge/pull-plan.ts';
 import type { PullTextFacts } from '../core/forge/pull-text.ts';

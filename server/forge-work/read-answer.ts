@@ -1,4 +1,4 @@
-// An answer of the forge as a fact: read, read in part, or unread with the reason.
+// A response of the forge as a fact: read, partly read, or unread with the reason.
 
 import type { Read } from '../core/forge/observed-pull.ts';
 import type { Answer } from '../forge/port.ts';

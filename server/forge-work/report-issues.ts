@@ -1,5 +1,5 @@
-// Writes to imported issues how their work stands. A report is compared with the one planned last,
-// so nothing is missed that happened while no backend ran.
+// Reports the state of the work to imported issues. Each report is compared with the last planned
+// one, so changes while no backend ran are not missed.
 
 import { issueName, type IssueRef } from '../core/forge/issue.ts';
 import { type IssueReport, reportMarker, reportOf } from '../core/forge/issue-report.ts';
@@ -13,7 +13,7 @@ export interface ReportPlan extends IssueRef {
   readonly closes: boolean;
 }
 
-/** Plans a write for each issue whose work stands differently now. */
+/** Plans a write for each issue whose work has a different state now. */
 export async function planReports(store: Store, wanted: IssueReports): Promise<void> {
   if (wanted === 'none') return;
   for (const { issue, work } of await workOfIssues(store.db)) {

@@ -1,5 +1,5 @@
 // Sends the messages in the outbox. Each request first reads the forge's state, so that one whose
-// answer was lost is not made twice.
+// response was lost is not repeated.
 
 import type { PullCore } from '../core/forge/pull-facts.ts';
 import type { PullRequestPlan } from '../core/forge/pull-plan.ts';
@@ -30,7 +30,10 @@ import { type MergePlan, sendMerge, type TestedOn } from './merge-pulls.ts';
 import { notRerun, type RerunPlan } from './red-checks.ts';
 import { type ReportPlan, sendReport } from './report-issues.ts';
 
-/** Sends all that is due, each epic's in order. Answers when the next is due; null = never. */
+/**
+ * Sends all due messages, in order per epic. Resolves with the time when the next one is due; null
+ * = never.
+ */
 export async function sendRequests(deps: SendDeps, isOver: () => boolean): Promise<number | null> {
   const { store, clock } = deps.engine;
   const blocked = new Set<string>();
@@ -46,7 +49,7 @@ export async function sendRequests(deps: SendDeps, isOver: () => boolean): Promi
   return nextMs;
 }
 
-/** Resolves with the time of the next try, or null if it is over. */
+/** Resolves with the time of the next try, or null if it is done. */
 async function sendOne({ engine, project }: SendDeps, row: OutboxRow): Promise<number | null> {
   const { store, clock } = engine;
   const opened = await project.open();
@@ -165,7 +168,7 @@ async function send(
   }
 }
 
-/** Null if it brings work. */
+/** Null if it adds work. */
 function undoesOf({ request }: OutboxRow): PullRequestPlan['undoes'] | null {
   return (JSON.parse(request) as Partial<PullRequestPlan>).undoes ?? null;
 }
@@ -182,7 +185,7 @@ async function push(
   const open = known?.state === 'open' ? known : null;
   const there = await remote.tip(branch);
   if (!there.ok) return { kind: 'later', why: there.error.message };
-  // After its pull request was closed, the branch may be gone.
+  // After its pull request was closed, the branch may no longer exist.
   const last = known?.head_sha ?? plan.level?.pushed ?? null;
   const expected = there.value === null && open === null ? null : last;
   const pushed = await remote.push(branch, head, expected);
@@ -223,7 +226,7 @@ async function open(
 ): Promise<Sent> {
   const found = await forge.find(plan.branch);
   if (found.kind !== 'facts') return unsent(found);
-  // The observer finds out.
+  // The observer detects this.
   if (plan.level !== undefined && found.value?.state === 'merged') return { kind: 'done' };
   const texts = await textFacts(engine, plan);
   const present = found.value?.state === 'open' ? found.value : null;
@@ -275,7 +278,7 @@ async function open(
   };
 }
 
-/** What is right already is not written again. */
+/** Text that is already correct is not written again. */
 async function withText(
   forge: ForgeAccess['forge'],
   present: PullCore,
@@ -315,7 +318,7 @@ async function ready({ forge }: ForgeAccess, known: PullRow): Promise<Sent> {
 interface ThreadReply {
   readonly threadId: string;
   readonly body: string;
-  /** A part of the body by which it is known again. */
+  /** A part of the body by which Drover recognizes it. */
   readonly mark: string;
 }
 

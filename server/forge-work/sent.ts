@@ -1,4 +1,4 @@
-// What sending needs, and how it ends.
+// What sending requires, and how it ends.
 
 import type { Tx } from '../store/port.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';
@@ -9,7 +9,7 @@ export interface SendDeps {
   readonly project: ProjectForge;
 }
 
-/** A reply on a thread, after the work that it asked for was pushed. */
+/** A reply in a thread, sent after the requested work was pushed. */
 export interface ReplyPlan {
   readonly nativeId: string;
   readonly number: number;
@@ -21,7 +21,7 @@ export interface ReplyPlan {
 export type Sent =
   | { readonly kind: 'done'; readonly answer?: string; readonly write?: (tx: Tx) => Promise<void> }
   | { readonly kind: 'later'; readonly why: string; readonly untilMs?: number }
-  /** A person has to decide. */
+  /** A person must decide. */
   | { readonly kind: 'returned'; readonly why: string }
-  /** The observer finds out how the branch was changed. */
+  /** The observer determines how the branch was changed. */
   | { readonly kind: 'overtaken'; readonly why: string };

@@ -1,4 +1,4 @@
-// The end of a level of a stack that was merged, and the move of the others onto the newest base.
+// Ends a merged level of a stack, and moves the other levels onto the latest base.
 
 import type { PullCore } from '../core/forge/pull-facts.ts';
 import { pullName } from '../core/forge/stack.ts';
@@ -20,7 +20,7 @@ import { planDelete, planRetarget } from './stack-requests.ts';
 
 type Engine = SendDeps['engine'];
 
-/** The commit that this line has on the base, once the forge has merged it. */
+/** The commit that this line has on the base after the forge's merge. */
 export async function endLevel(
   engine: Engine,
   { remote }: ForgeAccess,
@@ -30,7 +30,7 @@ export async function endLevel(
   const run = await runById(engine.store.db, pull.run_id);
   const fetched = await remote.fetch(core.baseBranch);
   if (!fetched.ok || commit === null || run === null) return;
-  // The answer may be newer than the fetched commits.
+  // The response may be newer than the fetched commits.
   if (!(await engine.git.isAncestor(commit, fetched.value))) return;
   const name = pullName(pull.number, place);
   const isHome = core.baseBranch === place.baseName;
@@ -62,7 +62,9 @@ export async function endLevel(
   engine.switchboard.wake();
 }
 
-/** None of the line's own commits is on the base: the work counts as landed with the last level. */
+/**
+ * If none of the line's own commits is on the base, the work counts as landed with the last level.
+ */
 async function landEpicOfStack(
   tx: Tx,
   { epic_id: epicId }: PullRow,
@@ -73,8 +75,8 @@ async function landEpicOfStack(
 }
 
 /**
- * Moves the open levels onto the newest base if a level below was merged since they were pushed.
- * Returns true while that is under way.
+ * Moves the open levels onto the latest base if a lower level was merged since they were pushed.
+ * Returns true while that is in progress.
  */
 export async function moveOntoBase(
   engine: Engine,

@@ -10,7 +10,7 @@ type Engine = SendDeps['engine'];
 
 export interface LevelPlace extends StackPlace {
   readonly levels: readonly PushedLevel[];
-  /** The tasks whose work it brings. */
+  /** The tasks whose work it contains. */
   readonly tasks: readonly string[];
   /** The open pull request on top of it. */
   readonly above: PullRow | null;

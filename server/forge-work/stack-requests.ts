@@ -1,5 +1,5 @@
-// Requests after a level of a stack was merged: the level above goes to the base, and the branch of
-// the merged one is deleted.
+// Requests after a level of a stack was merged: the level above is retargeted to the base, and the
+// merged branch is deleted.
 
 import type { Answer } from '../forge/port.ts';
 import { type PullRow, setPull } from '../store/forge/pull-requests.ts';
@@ -7,7 +7,7 @@ import { addRequest, type Tx } from '../store/port.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import type { Sent } from './sent.ts';
 
-/** The pull request is merged into this branch from now on. */
+/** The branch that the pull request is merged into from now on. */
 export interface RetargetPlan {
   readonly pull: Pick<PullRow, 'provider' | 'host' | 'native_id' | 'number'>;
   readonly base: string;

@@ -1,5 +1,5 @@
-// Takes issues with a label into the plan by itself: claims each, imports what is claimed, holds
-// the tasks that wait for issues of others, and starts the runs.
+// Takes issues with a label into the plan automatically: claims each one, imports the claimed ones,
+// holds tasks that wait for other issues, and starts the runs.
 
 import { Refusal } from '../core/failure.ts';
 import {
@@ -39,7 +39,7 @@ type Look =
 
 export class IssueIntake {
   readonly #deps: IntakeDeps;
-  /** The problems of the last look: each is reported once. */
+  /** The problems of the last round, because each is reported only once. */
   #told = '';
 
   constructor(deps: IntakeDeps) {
@@ -84,7 +84,7 @@ export class IssueIntake {
     return { kind: 'done', problems: [...problems, ...(await this.#startRuns(epics))] };
   }
 
-  /** Those that this project has, after it has asked for the free ones. */
+  /** Issues that this project has, after claiming free ones. */
   async #claimed(
     { tracker, repository }: ForgeAccess,
     issues: readonly Issue[],
@@ -105,7 +105,7 @@ export class IssueIntake {
         const gone = await tracker.withdraw(issue, claimant.label);
         if (gone.kind !== 'facts') return gone;
       }
-      // A list may be older than the answer about the issue itself.
+      // A list may be older than the response about the issue itself.
       if (claim !== 'free' && (claim !== 'ours' || isPlanned)) continue;
       const asked = await tracker.claim(issue, claimant);
       if (asked.kind !== 'facts') return asked;
@@ -114,7 +114,7 @@ export class IssueIntake {
     return { kind: 'facts', value: ours };
   }
 
-  /** Resolves with what could not be taken. */
+  /** Resolves with descriptions of the issues that could not be taken. */
   async #import(whole: ReturnType<typeof planOfIssues>, home: string): Promise<readonly string[]> {
     const { engine, maxAttempts } = this.#deps;
     const { store } = engine;
@@ -133,7 +133,7 @@ export class IssueIntake {
       maxAttempts: maxAttempts(),
       also: (tx) => holdForIssues(tx, store.sources, waits),
     });
-    // A running task takes its new text after its attempt.
+    // A running task gets its new text after its attempt.
     const faults = result.errors.filter(({ kind }) => kind !== 'differs');
     return [
       ...faults.map(({ id, message }) => `${id ?? home}: ${message}`),
@@ -158,7 +158,7 @@ export class IssueIntake {
   }
 }
 
-/** Some task can start, no run has it, and no person has stopped the last run. */
+/** Whether some task can start, no run covers it, and no person has stopped the last run. */
 async function mayStart(engine: Engine, epicId: string): Promise<boolean> {
   const { db } = engine.store;
   const last = await newestRun(db, { epicId });

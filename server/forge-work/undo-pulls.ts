@@ -10,7 +10,7 @@ import type { SendDeps } from './sent.ts';
 
 type Engine = SendDeps['engine'];
 
-/** False while it is open. Drover's agents do not work on it: a person decides. */
+/** Returns false while it is open. Drover's agents do not work on it, because a person decides. */
 export async function endUndo(
   engine: Engine,
   remote: GitRemote,

@@ -1,5 +1,5 @@
-// One client for one host: every request has a bound, a limit of the host is an answer, and the
-// token is sent to that host alone.
+// A client for one host. Every request is limited, the host's rate limit is a result, and the token
+// is only sent to that host.
 
 import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
 import { messageOf, oneLine, refusalOf, wordsOf } from './client-words.ts';
@@ -7,30 +7,30 @@ import { causeOfErrors } from './graphql-errors.ts';
 import { type Answer, facts, unreadable } from './port.ts';
 
 export interface ForgeClientDeps {
-  /** Has a trailing slash, such as `https://api.github.com/`. */
+  /** Ends with a slash, such as `https://api.github.com/`. */
   readonly baseUrl: string;
   readonly token: string | null;
   readonly nowMs: () => number;
-  /** Part of the host's hourly requests that is left to the person; 0 if absent. */
+  /** Share of the host's hourly requests that is left to the user. Absent = 0. */
   readonly reserve?: number;
   readonly fetch?: typeof fetch;
 }
 
 export interface Page {
   readonly body: unknown;
-  /** The path of the next page, relative to the base; null on the last one. */
+  /** The path of the next page, relative to the base URL; null on the last page. */
   readonly next: string | null;
-  /** Scopes of a classic token; null for others, whose rights no answer tells. */
+  /** Scopes of a classic token; null for other tokens, whose permissions no response reports. */
   readonly scopes: readonly string[] | null;
-  /** Changes whenever the answer does; null if the host sent none. */
+  /** Changes whenever the response does; null if the host sent none. */
   readonly tag: string | null;
 }
 
-/** How long the last answer to a query counts, because GraphQL has no free "nothing changed". */
+/** How long the last response to a query is reused, because GraphQL has no free "not modified". */
 export interface QueryMemory {
-  /** Tags of REST answers that change with it; null if one is not known. */
+  /** Tags of REST responses that change with it; null if one is unknown. */
   readonly witness: string | null;
-  /** It is asked again after this many uses, for changes that no witness shows. */
+  /** Number of uses before it is queried again, for changes that no such tag shows. */
   readonly uses: number;
 }
 
@@ -41,12 +41,12 @@ const textBytesMax = 64 * 1024 * 1024;
 const secondaryPauseMs = 60_000;
 const redirectsMax = 3;
 /**
- * An answer is remembered with its tag, because asking again is free if nothing has changed. It is
- * forgotten when it was not asked for during this time, which is longer than any poll interval: so
- * the memory grows with the watched items alone.
+ * A response is cached with its tag, because requesting it again is free if it has not changed. It
+ * is dropped if it was not requested for this long, which exceeds any poll interval, so that the
+ * cache only grows with the number of watched items.
  */
 const unusedMaxMs = 2 * 3_600_000;
-/** Asking again for what the token may not read costs a request each time. */
+/** Requesting data that the token may not read costs a request each time. */
 const refusedMs = 30 * 60_000;
 
 type SendMethod = 'POST' | 'PATCH' | 'DELETE';
@@ -68,7 +68,7 @@ export class ForgeClient {
   readonly #deps: ForgeClientDeps;
   readonly #base: URL;
   #pausedUntilMs = 0;
-  /** By address, the longest unused first. */
+  /** By URL, least recently used first. */
   readonly #known = new Map<string, { readonly page: Page; readonly usedMs: number }>();
   readonly #queries = new Map<string, KnownQuery>();
   readonly #refused = new Map<
@@ -90,8 +90,8 @@ export class ForgeClient {
   }
 
   /**
-   * `right`: a name for what the token needs. Requests with the same right are refused alike, so
-   * that only the first one is sent.
+   * `right`: a name for the permission that the token needs. Requests with the same right are
+   * refused alike, so only the first one is sent.
    */
   async get(path: string, right: string | null = null): Promise<Answer<Page>> {
     const known = right === null ? undefined : this.#refused.get(right);
@@ -155,7 +155,7 @@ export class ForgeClient {
     variables: object,
     { witness, uses }: QueryMemory = { witness: null, uses: 0 },
   ): Promise<Answer<JsonObject>> {
-    // A write changes the answers, maybe before REST shows it.
+    // A write changes the responses, possibly before REST shows it.
     if (query.startsWith('mutation')) this.#queries.clear();
     const key = JSON.stringify({ query, variables });
     const known = this.#queries.get(key);
@@ -179,7 +179,7 @@ export class ForgeClient {
     forgetUnused(this.#queries, usedMs);
   }
 
-  /** GraphQL answers with status 200 also if it refuses. */
+  /** GraphQL responds with status 200 even if it refuses. */
   async #query(query: string, variables: object): Promise<Answer<JsonObject>> {
     const path = this.#base.pathname.endsWith('/v3/') ? '../graphql' : 'graphql';
     const url = new URL(path, this.#base);
@@ -233,7 +233,7 @@ export class ForgeClient {
     }
   }
 
-  /** Only to the same host: the token goes with the request. */
+  /** Only to the same host, because the request includes the token. */
   #movedTo(response: Response, from: URL): URL | null {
     const location = response.headers.get('location');
     if (response.status < 301 || response.status > 308 || location === null) return null;
@@ -303,7 +303,7 @@ export class ForgeClient {
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, resetS * 1_000);
   }
 
-  /** A page of the same host; anything else is not followed. */
+  /** The next page if it is on the same host; otherwise null. */
   #nextOf(response: Response): string | null {
     const link = /<([^>]+)>;\s*rel="next"/u.exec(response.headers.get('link') ?? '')?.[1];
     if (link === undefined || !URL.canParse(link, this.#base.href)) return null;
@@ -312,8 +312,8 @@ export class ForgeClient {
   }
 
   /**
-   * When the host may be asked again. A secondary limit leaves the primary budget full: only the
-   * header `retry-after` and the body show it.
+   * When the host may be queried again. A secondary limit does not show in the primary budget, only
+   * in the `retry-after` header and the body.
    */
   #limitOf(response: Response, text: string): number | null {
     if (response.status !== 403 && response.status !== 429) return null;

@@ -1,5 +1,5 @@
-// The branches of a remote: read, fetched and pushed by git, with the token in the environment of
-// that process alone.
+// The branches of a remote: read, fetched and pushed by git, with the token only in that process's
+// environment.
 
 import { err, failure, ok, type Result } from '../core/failure.ts';
 import { withoutGitCommand } from '../core/work/git-variables.ts';
@@ -10,7 +10,7 @@ export interface GitRemoteDeps {
   /** Name of a git remote. */
   readonly remote: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The remote's URL, and the token for its host; the token goes nowhere else. */
+  /** The remote's URL and the token for its host, which is sent nowhere else. */
   readonly access: { readonly url: string; readonly token: string | null };
 }
 
@@ -18,7 +18,7 @@ const networkTimeoutMs = 10 * 60_000;
 const localTimeoutMs = 60_000;
 const outputBytesMax = 1024 * 1024;
 
-/** Pushed by fast-forward alone; `stale`: the branch is not at the expected commit. */
+/** Pushes only by fast-forward. `stale`: the branch is not at the expected commit. */
 export type PushEnd =
   | { readonly kind: 'pushed' }
   | { readonly kind: 'stale'; readonly there: string | null }
@@ -40,7 +40,7 @@ export class GitRemote {
     return ok(/^[0-9a-f]{40,64}(?=\t)/u.exec(line)?.[0] ?? null);
   }
 
-  /** Brings a branch here, under a ref of Drover's own; resolves with its tip. */
+  /** Fetches a branch to one of Drover's refs. Resolves with its tip. */
   async fetch(branch: string): Promise<Result<string>> {
     const ref = `refs/drover/forge/${branch}`;
     const args = ['fetch', '-q', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'];
@@ -52,7 +52,7 @@ export class GitRemote {
     return ok(found.stdout.toString('utf8').trim());
   }
 
-  /** Asks the remote whether it takes a push of this branch. Nothing is pushed. */
+  /** Asks the remote whether it would accept a push of this branch, without pushing. */
   async tryPush(branch: string): Promise<Result<null>> {
     const args = ['push', '--dry-run', '-q', '--no-verify', '--no-follow-tags'];
     const refspec = `HEAD:refs/heads/${branch}`;
@@ -73,7 +73,7 @@ export class GitRemote {
     return this.#pushTo(branch, sha, expected);
   }
 
-  /** Deletes the branch; `stale` if it is not at this commit. */
+  /** Deletes the branch. `stale`: it is not at this commit. */
   async remove(branch: string, expected: string): Promise<Result<PushEnd>> {
     const there = await this.tip(branch);
     if (!there.ok) return there;
@@ -110,7 +110,7 @@ export class GitRemote {
     });
   }
 
-  /** Git reads these as configuration; other processes of this user cannot read them. */
+  /** Git reads these as configuration. Other users' processes cannot read them. */
   #access(): Record<string, string> {
     const { url, token } = this.#deps.access;
     const quiet = {
@@ -126,7 +126,7 @@ export class GitRemote {
       GIT_CONFIG_COUNT: '2',
       GIT_CONFIG_KEY_0: `http.${new URL(url).origin}/.extraHeader`,
       GIT_CONFIG_VALUE_0: `Authorization: Basic ${secret}`,
-      // The header would go along to another host.
+      // A redirect would pass the header to another host.
       GIT_CONFIG_KEY_1: 'http.followRedirects',
       GIT_CONFIG_VALUE_1: 'false',
     };

@@ -1,5 +1,5 @@
-// The checks of a commit, from all places that know some: check runs, jobs of Actions if the token
-// may not read check runs, and commit statuses.
+// The checks of a commit from all sources: check runs, Actions jobs if the token may not read check
+// runs, and commit statuses.
 
 import type { Check } from '../core/forge/pull-facts.ts';
 import type { ForgeClient } from './client.ts';
@@ -13,7 +13,7 @@ import {
 } from './github-pull-format.ts';
 import { type Answer, facts, factsWithout, type Unreadable } from './port.ts';
 
-/** Checks whose annotations are read. */
+/** Maximum number of failed checks whose annotations are read. */
 const redMax = 5;
 
 /** `home`: `repos/<owner>/<name>`. */
@@ -60,7 +60,7 @@ async function readRuns(
   }
 }
 
-/** A job is a check run of the same name. */
+/** A job has the same name as its check run. */
 async function readJobs(
   client: ForgeClient,
   home: string,
@@ -93,7 +93,7 @@ async function withAnnotations(
     reads += 1;
     const path = `${home}/check-runs/${id}/annotations`;
     const annotations = await readList(client, path, readAnnotation);
-    // They help, and are not needed.
+    // Annotations are helpful but not required.
     found.push({ ...check, annotations: annotations.kind === 'facts' ? annotations.value : [] });
   }
   return found;

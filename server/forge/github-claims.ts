@@ -1,4 +1,4 @@
-// A claim on an issue: a label that names the project, and the token's owner as its assignee.
+// A claim on an issue: a label that names the project, and the token's owner as assignee.
 
 import { claimAfter, type Claimant } from '../core/forge/intake.ts';
 import type { IssueRef } from '../core/forge/issue.ts';
@@ -13,7 +13,7 @@ export class GithubClaims {
     this.#client = client;
   }
 
-  /** Resolves with true if it is ours now, and no other project takes it. */
+  /** Resolves with true if the issue is now ours and no other project will take it. */
   async claim(issue: IssueRef, { label, login }: Claimant): Promise<Answer<boolean>> {
     const path = pathOf(issue);
     const asked = await this.#client.send('POST', `${path}/labels`, { labels: [label] });
@@ -33,7 +33,7 @@ export class GithubClaims {
         break;
     }
     if (read.issue.assignees.length === 0) {
-      // For people to see; not every token may assign, and the label alone is the claim.
+      // For people. Not every token may assign, and the label alone is the claim.
       await this.#client.send('POST', `${path}/assignees`, { assignees: [login] });
     }
     return facts(true);

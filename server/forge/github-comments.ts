@@ -1,4 +1,4 @@
-// The one comment on an issue that is ours, and the closing of the issue.
+// Our single comment on an issue, and closing the issue.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import { type IssueRef, issueName } from '../core/forge/issue.ts';
@@ -8,7 +8,7 @@ import type { GithubViewer } from './github-viewer.ts';
 import { type Answer, facts, unreadable } from './port.ts';
 
 const pageSize = 100;
-/** Ours is made early, and stands among the first ones. */
+/** Our comment is created early, so it is among the first ones. */
 const pagesMax = 10;
 
 interface Found {

@@ -1,4 +1,4 @@
-// An issue as GitHub's REST interface sends it.
+// Parses an issue from GitHub's REST API.
 
 import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
 import type { Issue, IssueRef } from '../core/forge/issue.ts';
@@ -7,11 +7,11 @@ export interface ListedIssue {
   readonly issue: Issue;
   /** Null if the server does not report it. */
   readonly hasChildren: boolean | null;
-  /** Whether it has open blockers. Null if the server does not report them. */
+  /** Whether it has open blockers. Null if the server does not report that. */
   readonly hasBlockers: boolean | null;
 }
 
-/** Returns null for a pull request (lists of issues contain them too), and for anything else. */
+/** Returns null for a pull request (issue lists contain them too), and for anything else. */
 export function readIssue(item: unknown): ListedIssue | null {
   if (!isObject(item) || isObject(item['pull_request'])) return null;
   const { number, title, state } = item;

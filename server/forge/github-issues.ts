@@ -1,4 +1,4 @@
-// Issues of GitHub, on github.com and on own servers, with their sub-issues and dependencies.
+// Issues on github.com and on self-hosted GitHub servers, with their sub-issues and dependencies.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import {
@@ -17,7 +17,7 @@ import { GithubViewer } from './github-viewer.ts';
 import { type ListedIssue, readIssue, readMilestone } from './github-format.ts';
 import { type Answer, facts, type Tracker, unreadable } from './port.ts';
 
-/** More in one import is a mistake, and would use up the person's requests of an hour. */
+/** More issues in one import are a mistake, and would use up the user's hourly requests. */
 const issuesMax = 1_000;
 const pageSize = 100;
 
@@ -29,7 +29,7 @@ export class GithubIssues implements Tracker {
   readonly #viewer: GithubViewer;
   readonly #comments: GithubComments;
   readonly #claims: GithubClaims;
-  /** GHES has sub-issues since 3.17 and dependencies since 3.19. */
+  /** GHES supports sub-issues since 3.17 and dependencies since 3.19. */
   readonly #unknown = new Set<Relation>();
 
   constructor(client: ForgeClient, { owner, name }: Pick<Repository, 'owner' | 'name'>) {
@@ -115,7 +115,7 @@ export class GithubIssues implements Tracker {
 
   async #withChildren(first: readonly ListedIssue[]): Promise<Answer<readonly ListedIssue[]>> {
     const found = new Map(first.map((listed) => [issueName(listed.issue), listed]));
-    // A Map also visits entries that are added while it is walked.
+    // A Map also visits entries that are added during iteration.
     for (const { issue, hasChildren } of found.values()) {
       const children = await this.#related(issue, 'sub_issues', hasChildren);
       if (children.kind !== 'facts') return children;
@@ -180,7 +180,7 @@ export class GithubIssues implements Tracker {
   }
 }
 
-/** A list, or the results of a search. */
+/** The items of a list or of search results. */
 function itemsOf(body: unknown): readonly unknown[] {
   const items = isObject(body) ? body['items'] : body;
   return Array.isArray(items) ? (items as readonly unknown[]) : [];

@@ -1,4 +1,4 @@
-// All pages of a list of GitHub.
+// Reads all pages of a GitHub list.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { ForgeClient, Page } from './client.ts';
@@ -7,7 +7,7 @@ import { type Answer, facts } from './port.ts';
 const pageSize = 100;
 const pagesMax = 10;
 
-/** `read` answers null for an item that is left out; `right` is that of the client. */
+/** `read` returns null to omit an item. `right`: as in the client. */
 export async function readList<T>(
   client: ForgeClient,
   path: string,
@@ -25,7 +25,7 @@ export async function readList<T>(
   return facts(found);
 }
 
-/** The tags of all pages of these lists, for the memory of a query; null if one is not known. */
+/** The tags of all pages of these lists, for caching a query; null if one is unknown. */
 export async function listTags(
   client: ForgeClient,
   lists: readonly string[],

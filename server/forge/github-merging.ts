@@ -1,4 +1,4 @@
-// Merges by GitHub itself: as soon as its rules allow it, or through the merge queue of the base.
+// Merges by GitHub itself: as soon as its rules allow it, or through the base's merge queue.
 
 import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
 import type { MergeMethod, Merging } from '../core/forge/pull-facts.ts';
@@ -76,7 +76,7 @@ function textIn(item: JsonObject, key: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Nothing is merged if the head has changed. */
+/** Requests nothing if the head has changed. */
 export async function requestMerge(
   client: ForgeClient,
   nativeId: string,
@@ -85,7 +85,7 @@ export async function requestMerge(
   const pinned = { id: nativeId, head };
   if (how === 'queue') return nothingIn(await client.graphql(queueMutation, pinned));
   const enabled = await client.graphql(autoMutation, { ...pinned, method });
-  // Automatic merging is for pull requests that still wait for something.
+  // Automatic merging is only for pull requests that still wait for something.
   if (enabled.kind === 'unreadable' && /\bclean status\b/iu.test(enabled.why))
     return nothingIn(await client.graphql(mergeMutation, { ...pinned, method }));
   return nothingIn(enabled);

@@ -1,4 +1,4 @@
-// Pull requests, checks and reviews as GitHub's REST and GraphQL interfaces send them.
+// Parses pull requests, checks and reviews from GitHub's REST and GraphQL APIs.
 
 import { isObject, type JsonObject } from '../core/exchange/json-object.ts';
 import {
@@ -30,7 +30,7 @@ export function readPull(item: unknown): PullCore | null {
     author: text(objectIn(item, 'user')['login']),
     baseBranch: text(base['ref']),
     baseSha: text(base['sha']),
-    // For an open one it names a trial merge.
+    // For an open pull request, this is a trial merge.
     mergeCommit: isMerged ? text(item['merge_commit_sha']) : null,
     body: text(item['body']),
   };
@@ -129,7 +129,7 @@ function readComment(item: unknown): ReviewThread['comments'][number] | null {
 
 export const mergeMethods: readonly MergeMethod[] = ['MERGE', 'SQUASH', 'REBASE'];
 
-/** The rules of rulesets that are in force for a branch. */
+/** The rules of rulesets that apply to a branch. */
 export function readRules(all: readonly JsonObject[]): BranchRules {
   const ofType = (type: string): readonly JsonObject[] =>
     all.filter((rule) => rule['type'] === type);
@@ -167,7 +167,7 @@ export function methodsOfBoth(
   return one.filter((method) => other.includes(method));
 }
 
-/** The summary of the older protection in the answer about a branch. */
+/** The summary of the older branch protection in the response about a branch. */
 export function readSummary(branch: unknown): BranchRules {
   const old = isObject(branch) ? objectIn(branch, 'protection') : {};
   const contexts = objectIn(old, 'required_status_checks')['contexts'];

@@ -1,4 +1,4 @@
-// Pull requests of GitHub: REST, and GraphQL if REST has no answer.
+// Pull requests on GitHub, through REST or, if that has no answer, GraphQL.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { Repository } from '../core/forge/issue.ts';
@@ -50,9 +50,9 @@ const replyMutation = `mutation ($id: ID!, $body: String!) {
   }
 }`;
 
-/** A thread that was resolved is in no list of comments. */
+/** Resolving a thread does not show in any list of comments. */
 const threadUses = 29;
-/** A person who gets or loses the permission is known after this time. */
+/** After this time, a user's changed permission takes effect. */
 const writerMs = 10 * 60_000;
 
 export class GithubPulls implements Forge {
@@ -81,7 +81,7 @@ export class GithubPulls implements Forge {
   async open({ head, base, title, body, isDraft }: NewPull): Promise<Answer<PullCore>> {
     const path = `${this.#home}/pulls`;
     const made = await this.#client.send('POST', path, { head, base, title, body, draft: isDraft });
-    // Not every plan of GitHub has drafts.
+    // Not every GitHub plan supports drafts.
     if (isDraft && made.kind === 'unreadable' && /draft/iu.test(made.why))
       return this.open({ head, base, title, body, isDraft: false });
     return pullIn(made);

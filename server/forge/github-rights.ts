@@ -1,4 +1,4 @@
-// The facts of a repository, and the rights of the token that asks. Asking changes nothing.
+// The facts about a repository and the permissions of the token, read without changing anything.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { Repository } from '../core/forge/issue.ts';
@@ -8,7 +8,7 @@ import type { ForgeClient } from './client.ts';
 import { mergeMethods, objectIn } from './github-pull-format.ts';
 import { type Answer, facts, type ForgeRights, unreadable } from './port.ts';
 
-/** No branch of git can have this name, so a pull request from it is always refused. */
+/** Git allows no branch with this name, so a pull request from it is always refused. */
 const impossibleBranch = 'drover/..';
 const reviewQuery = `query ($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) {
@@ -43,7 +43,7 @@ export class GithubRights implements ForgeRights {
       slug: typeof body['full_name'] === 'string' ? body['full_name'] : `${owner}/${name}`,
       isArchived: body['archived'] === true,
       mayPush: typeof push === 'boolean' ? push : null,
-      // Left out for those who may not push.
+      // Omitted for users without push access.
       methods: mergeMethods.filter((method) => body[methodKeys[method]] !== false),
       scopes,
     });
@@ -73,7 +73,7 @@ export class GithubRights implements ForgeRights {
     const body = { head: impossibleBranch, base, title: 'drover doctor', draft: true };
     const answer = await this.#client.send('POST', `${this.#home}/pulls`, body);
     if (answer.kind === 'limited') return answer;
-    // Rights are checked before the branch is.
+    // Permissions are checked before the branch is.
     if (answer.kind === 'unreadable' && answer.cause !== 'invalid') return answer;
     return facts(true);
   }

@@ -1,5 +1,5 @@
-// The rules of a branch: those of rulesets, and those of the older protection, of which REST sends
-// people without administration a summary, and GraphQL the rest.
+// The rules of a branch, from rulesets and from the older branch protection. For users without
+// administration rights, REST contains only a summary of the latter and GraphQL the rest.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { Repository } from '../core/forge/issue.ts';
@@ -58,10 +58,10 @@ export async function readBranchRules(
   return facts(stricter(stricter(own, old), readProtection(rule)));
 }
 
-/** The part of a protection that REST leaves out changes with nothing that REST shows. */
+/** The part of a protection that REST omits can change without any change in REST. */
 const protectionUses = 29;
 
-/** Servers before rulesets, and private repositories of a plan without them. */
+/** Servers without rulesets, and private repositories on a plan without them. */
 function hasNone(answer: Exclude<Answer<unknown>, { readonly kind: 'facts' }>): boolean {
   if (answer.kind === 'limited') return false;
   return answer.cause === 'absent' || /\bupgrade to github\b/iu.test(answer.why);

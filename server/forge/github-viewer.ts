@@ -1,4 +1,4 @@
-// Whose token it is.
+// The user of the token.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { ForgeClient } from './client.ts';

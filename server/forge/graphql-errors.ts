@@ -1,5 +1,4 @@
-// Why GitHub's GraphQL interface refuses a query. It answers with status 200, and names the kind of
-// each error.
+// Why GitHub's GraphQL API refuses a query. It responds with status 200 and a type for each error.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { Unreadable } from './port.ts';
@@ -13,7 +12,7 @@ const causes: Readonly<Record<string, Cause>> = {
   UNPROCESSABLE: 'invalid',
   NOT_FOUND: 'absent',
 };
-/** Among several errors, the first of these decides. */
+/** Among several errors, the first of these causes decides. */
 const order: readonly Cause[] = ['limited', 'refused', 'invalid', 'absent', 'other'];
 
 export function causeOfErrors(errors: unknown): Cause {
@@ -25,7 +24,7 @@ export function causeOfErrors(errors: unknown): Cause {
 function causeOf(error: unknown): Cause {
   if (!isObject(error)) return 'other';
   const { type, extensions } = error;
-  // Servers of an earlier release lack fields of the schema.
+  // Servers of earlier releases lack fields of the schema.
   if (isObject(extensions) && extensions['code'] === 'undefinedField') return 'absent';
   return typeof type === 'string' ? (causes[type] ?? 'other') : 'other';
 }

@@ -1,5 +1,4 @@
-// The data that Drover reads from a forge. "Not read" is an answer of its own: it never means
-// "none".
+// The data that Drover reads from a forge. "Not read" is a separate result and never means "none".
 
 import type { JobLog } from '../core/forge/job-log.ts';
 import type { RepositoryFacts } from '../core/forge/landing-rules.ts';
@@ -19,40 +18,40 @@ export type Answer<T> =
   | {
       readonly kind: 'facts';
       readonly value: T;
-      /** The part that could not be read, as a clause; absent if all was read. */
+      /** The part that could not be read, as a clause; absent if everything was read. */
       readonly missing?: string;
     }
   | Unreadable
-  /** The host answers no more requests until then; Unix ms. */
+  /** The host accepts no more requests until then (Unix ms). */
   | { readonly kind: 'limited'; readonly untilMs: number };
 
 export interface Unreadable {
   readonly kind: 'unreadable';
-  /** A sentence for a person, with the remedy if there is one. */
+  /** A sentence for people, with the remedy if one exists. */
   readonly why: string;
   /**
-   * The host does not know it, or hides it from this token; a token may help; this token has too
-   * few rights; the request itself is wrong.
+   * `absent`: the host does not have it or hides it from this token. `signed_out`: a token may
+   * help. `refused`: this token lacks permissions. `invalid`: the request itself is wrong.
    */
   readonly cause: 'absent' | 'signed_out' | 'refused' | 'invalid' | 'other';
-  /** The rights that the host says a token needs for it. */
+  /** The permissions that the host says a token needs. */
   readonly needs?: string;
 }
 
 export interface Tracker {
-  /** Issues with their edges, and the sub-issues of those to any depth; no pull requests. */
+  /** Issues with their edges, and their sub-issues to any depth. Excludes pull requests. */
   issues(query: IssueQuery): Promise<Answer<readonly Issue[]>>;
   /**
-   * The one comment of ours that has the marker says this from now on: it is made, edited, or left
-   * alone if it says so already. A comment of someone else with the marker is not touched.
+   * Makes our comment with the marker contain this text: creates it, edits it, or leaves it alone
+   * if it already does. Never touches another user's comment with the marker.
    */
   keepComment(issue: IssueRef, marker: string, body: string): Promise<Answer<null>>;
-  /** Answers the user or App whose token it is. */
+  /** The user or App of the token. */
   login(): Promise<Answer<string>>;
-  /** Answers true if the issue is this project's from now on, false if it is not yet. */
+  /** Resolves with true if the issue now belongs to this project, false if it does not yet. */
   claim(issue: IssueRef, claimant: Claimant): Promise<Answer<boolean>>;
   withdraw(issue: IssueRef, label: string): Promise<Answer<null>>;
-  /** Closes it as done; does nothing if it is closed. */
+  /** Closes it as done. Does nothing if it is already closed. */
   close(issue: IssueRef): Promise<Answer<null>>;
 }
 
@@ -70,7 +69,7 @@ export interface PullChange {
   readonly base?: string;
 }
 
-/** `head`: the commit that may be merged, and no other. */
+/** `head`: the only commit that may be merged. */
 export interface MergeRequest {
   readonly how: 'auto' | 'queue';
   readonly head: string;
@@ -82,9 +81,9 @@ export interface PullKey {
   readonly number: number;
 }
 
-/** Every write checks the forge's state first: it may be repeated after a crash. */
+/** Every write checks the forge's state first, because it may be repeated after a crash. */
 export interface Forge {
-  /** The newest pull request from this branch, in whatever state. */
+  /** The latest pull request from this branch, in any state. */
   find(branch: string): Promise<Answer<PullCore | null>>;
   open(pull: NewPull): Promise<Answer<PullCore>>;
   edit(number: number, change: PullChange): Promise<Answer<PullCore>>;
@@ -98,21 +97,21 @@ export interface Forge {
   jobLog(job: number, paths: readonly string[]): Promise<Answer<JobLog>>;
   rerun(job: number): Promise<Answer<null>>;
   threads(pull: PullKey): Promise<Answer<readonly ReviewThread[]>>;
-  /** Whether this user may write to the repository. */
+  /** Whether this user has write access to the repository. */
   mayWrite(login: string): Promise<Answer<boolean>>;
-  /** The newest commit of a branch. */
+  /** The latest commit of a branch. */
   tip(branch: string): Promise<Answer<string>>;
   rules(branch: string): Promise<Answer<BranchRules>>;
   merging(pull: PullKey): Promise<Answer<Merging>>;
   merge(nativeId: string, request: MergeRequest): Promise<Answer<null>>;
 }
 
-/** The facts of the repository, and the rights of the token. Asking changes nothing. */
+/** The repository's facts and the token's permissions, read without changing anything. */
 export interface ForgeRights {
   repository(): Promise<Answer<RepositoryFacts>>;
   /** The user of the token. */
   user(): Promise<Answer<string>>;
-  /** The version of an own server; null on the public host. */
+  /** The release of a self-hosted server; null on the public host. */
   release(): Promise<Answer<string | null>>;
   mayReadReviews(): Promise<Answer<true>>;
   mayOpenPulls(base: string): Promise<Answer<true>>;

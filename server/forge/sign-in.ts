@@ -1,5 +1,5 @@
-// The token for a host: from the environment, from a file or a program that it names, else from
-// GitHub's own command.
+// Finds the token for a host: in the environment, in a file or a program that it names, or from
+// GitHub's CLI.
 
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
@@ -12,7 +12,7 @@ const tokenBytesMax = 4_096;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns null if no token is known. Refuses if a file or a program that is named has none. */
+/** Returns null if no token is known. Refuses if a named file or program has none. */
 export async function findToken(host: string, env: Environment): Promise<string | null> {
   const source = findTokenSource(host, env);
   if (source === null) return await printedToken('gh', ['auth', 'token', '--hostname', host], env);

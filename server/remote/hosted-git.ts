@@ -1,5 +1,5 @@
-// The git half of the hosted path: a repository of the job alone, so that nothing of the platform
-// reaches the project's own objects and references before it is checked.
+// The git part of the hosted path: a repository only for the job, so that nothing from the platform
+// reaches the project's own objects and refs before it is checked.
 
 import { createHash } from 'node:crypto';
 import {
@@ -27,16 +27,16 @@ import type { HostedBase, HostedGit } from '../workers/hosted/hosted-job.ts';
 
 export interface HostedGitPlace {
   readonly projectRoot: string;
-  /** For the job alone; it exists. */
+  /** An existing folder that only the job uses. */
   readonly scratch: string;
-  /** Name of a remote of the project, or an address. */
+  /** Name of a remote of the project, or a URL. */
   readonly remote: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
 const planRef = 'refs/heads/drover-plan';
 const fetchedRef = 'refs/drover/job';
-/** Limit of content that is held in memory at once. */
+/** Limit of content in memory at once. */
 const batchBytes = 32 * 1024 * 1024;
 const networkMs = 30 * 60_000;
 
@@ -99,7 +99,7 @@ class JobRepository implements HostedGit {
     await removal().catch(() => undefined);
   }
 
-  /** A remote of the project by its address: this repository does not know the name. */
+  /** The URL of the project's remote, whose name this repository does not know. */
   async #platform(): Promise<string> {
     if (this.#address !== null) return this.#address;
     const { remote, projectRoot } = this.#place;
@@ -111,7 +111,7 @@ class JobRepository implements HostedGit {
     return address;
   }
 
-  /** Contents as they are on the disk, without filters. */
+  /** Contents as on the disk, without filters. */
   async #importFiles(plan: UploadPlan): Promise<ReadonlyMap<string, SentEntry>> {
     const sent = new Map<string, SentEntry>();
     const stream = new ImportBatches((input) =>
@@ -126,7 +126,7 @@ class JobRepository implements HostedGit {
     return sent;
   }
 
-  /** The tree of the fetched commit, bounded as a worker's archive is. */
+  /** The tree of the fetched commit, limited like a worker's archive. */
   async #read(base: HostedBase): Promise<JobResult> {
     const before = new Map((await this.#tree(base.sha)).map((entry) => [entry.path, entry]));
     const result = new ResultOfTree(join(this.#place.scratch, 'files'));
@@ -212,7 +212,7 @@ function contentOf(root: string, entry: PlanEntry): Buffer {
   if (entry.kind === 'link') return Buffer.from(entry.target);
   const file = openSync(join(root, entry.path), constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    // The caps were checked with this size.
+    // The limits were checked with this size.
     if (fstatSync(file).size !== entry.bytes) {
       throw new GitError(`the file ${entry.path} changed while it was packed`);
     }
@@ -229,7 +229,7 @@ function sentEntry(entry: PlanEntry, content: Buffer): SentEntry {
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** In quotes, as C writes it. */
+/** Quotes the path as C does. */
 function quotedPath(path: string): string {
   const escaped = path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n');
   return `"${escaped}"`;
@@ -270,7 +270,7 @@ class ImportBatches {
     if (this.#bytes >= batchBytes) await this.#flush();
   }
 
-  /** A plan without files is an empty commit. */
+  /** A plan without files becomes an empty commit. */
   async end(): Promise<void> {
     if (this.#parts.length > 0 || this.#isFirst) await this.#flush();
   }
@@ -285,7 +285,7 @@ class ImportBatches {
   }
 }
 
-/** Reads the part of a commit's tree that comes into the worktree. */
+/** Reads the part of a commit's tree that is copied to the worktree. */
 class ResultOfTree {
   readonly #folder: string;
   readonly #files = new Map<string, ResultFile>();
@@ -324,7 +324,7 @@ class ResultOfTree {
     }
   }
 
-  /** A commit is complete by its hash: missing files were removed by the job. */
+  /** The commit's hash ensures that it is complete, so missing files were removed by the job. */
   whole(): JobResult {
     const shown = this.#dropped.slice(0, 5).join(', ');
     const notices = this.#dropped.length === 0 ? [] : [`Not taken from the job branch: ${shown}.`];

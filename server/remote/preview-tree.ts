@@ -1,12 +1,12 @@
-// The files of an upload folder by folder, and those that stay here: bounded, for a tree on a
-// screen.
+// The files of an upload folder by folder, and the omitted ones, limited in number for display as a
+// tree.
 
 import type { RemotePreview, UploadFolderView } from '../protocol/remote-views.ts';
 import type { UploadPlan } from '../workers/client/upload-plan.ts';
 
 type PreviewTree = Pick<RemotePreview, 'folders' | 'folders_more' | 'left_out' | 'left_out_more'>;
 
-/** More than a person reads; the counts include the omitted ones. */
+/** More than a person would read. The counts include omitted ones. */
 const foldersMax = 2_000;
 const leftOutMax = 2_000;
 

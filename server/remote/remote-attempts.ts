@@ -1,5 +1,5 @@
-// Runs agents on workers: gives a driver another program to start, reads how that one ended, and
-// destroys workers whose followers have exited.
+// Runs agents on workers: makes a driver start another program, reads its result, and destroys
+// workers whose followers have exited.
 
 import { rmSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
@@ -26,10 +26,7 @@ import type { Project, Report } from '../project/opened-project.ts';
 
 type Deps = Pick<Project, 'live' | 'places' | 'machineId'>;
 
-/**
- * Agents that have a way to run with their prompt and nothing else: the others are spoken to while
- * they run.
- */
+/** Agents that can run with only their prompt. Others need input while they run. */
 const runsRemotely: ReadonlySet<AgentKind> = new Set([
   'command',
   'claude',
@@ -38,15 +35,15 @@ const runsRemotely: ReadonlySet<AgentKind> = new Set([
   'amp',
 ]);
 
-/** Folders and files of this machine mean nothing on another one. */
+/** Folders and files of this machine have no meaning on another one. */
 const isPlaceHere = (name: string): boolean => /_(DIR|HOME|PATH|FILE)$/.test(name);
 const isSecretName = (name: string): boolean => /KEY|TOKEN|SECRET|PASSWORD/i.test(name);
 
-/** Pause between two searches for orphaned workers. */
+/** Interval between searches for orphaned workers. */
 const reconcileMs = 10 * 60_000;
 /**
- * From the request to end until the follower is killed: it fetches the results, and destroys the
- * worker.
+ * Time between the request to stop and killing the follower, in which it fetches the results and
+ * destroys the worker.
  */
 const endGraceMs = 12_000;
 
@@ -72,7 +69,7 @@ export class RemoteAttempts {
           const reason = failure('worker_failed', refused);
           return { kind: 'failed', failure: { ...reason, retryable: false } };
         }
-        // The sandbox of this machine does not exist on the worker.
+        // This machine's sandbox does not exist on the worker.
         const { tools: _tools, confinedHome: _home, ...rest } = request;
         const confine = (start: ProgramStart): Promise<Result<ProgramStart>> =>
           Promise.resolve(this.#remotely(driver.kind, request, start));
@@ -89,7 +86,7 @@ export class RemoteAttempts {
     }));
   }
 
-  /** Searches for orphaned workers now and every few minutes. */
+  /** Searches for orphaned workers now and at intervals. */
   begin(): void {
     const look = (): void => {
       this.reconcile().catch((error: unknown) => this.#report(error, 'looking for left workers'));
@@ -103,7 +100,7 @@ export class RemoteAttempts {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** Destroys workers of this clone whose follower has certainly exited. */
+  /** Destroys this clone's workers whose follower has certainly exited. */
   async reconcile(): Promise<void> {
     const { problems } = await reconcileLeases({
       leases: this.leases,
@@ -149,10 +146,10 @@ export class RemoteAttempts {
     });
   }
 
-  /** A search comes without a run's word. */
+  /** A search uses the accepted settings, because no run asked for it. */
   #provisionerOf(lease: Lease): Provisioner | null {
     const settings = this.workerSettings('accepted');
-    // A process of this machine is found without any settings.
+    // A process on this machine is found without any settings.
     if (lease.provisioner !== 'process' && settings?.provisioner !== lease.provisioner) return null;
     const base = settings ?? { ...noWorkerSettings, provisioner: lease.provisioner };
     return this.open({ ...base, provisioner: lease.provisioner });
@@ -189,7 +186,7 @@ export class RemoteAttempts {
         !provisionerVariables.includes(name) &&
         (forwarded.has(name) || (provider(name) && !isPlaceHere(name))),
     );
-    // Variables that the driver itself sets belong to how its agent is started.
+    // Variables that the driver sets belong to the way its agent is started.
     const isPlain = (name: string, value: string): boolean =>
       !isSecretName(name) && (name.startsWith('DROVER_') || request.env[name] !== value);
     const variables = Object.fromEntries(
@@ -222,7 +219,7 @@ export class RemoteAttempts {
   }
 
   /**
-   * A program of the repository comes with the upload; another one is found by name, or at the same
+   * A program of the repository is uploaded. Any other program is found by name, or at the same
    * path on this machine.
    */
   #programThere(settings: WorkerSettings, program: string): string {
@@ -234,7 +231,7 @@ export class RemoteAttempts {
     return isInside ? `./${inside}` : basename(program);
   }
 
-  /** The follower's variables besides the agent's own: for its provisioner, and to pass on. */
+  /** The follower's variables besides the agent's: for its provisioner, and to pass on. */
   #followerVariables(settings: WorkerSettings, env: readonly string[]): Record<string, string> {
     const { environment } = this.#deps.live;
     const isWanted = (name: string): boolean =>
@@ -250,7 +247,8 @@ export class RemoteAttempts {
   }
 
   /**
-   * Adds a fact that the agent's driver cannot know: that the worker failed. And no worker is left.
+   * Adds a fact that the agent's driver cannot know: that the worker failed. Ensures that no worker
+   * is left.
    */
   async #ended(request: AgentRequest, outcome: AgentOutcome): Promise<AgentOutcome> {
     await this.reconcile();
@@ -289,7 +287,10 @@ export function remoteFolder(projectFolder: string): string {
   return join(projectFolder, 'remote');
 }
 
-/** This clone on this machine: the path distinguishes two clones, the machine's id two machines. */
+/**
+ * Identifies this clone on this machine: the path distinguishes two clones, the machine's id two
+ * machines.
+ */
 export function leaseOwner(deps: Pick<Project, 'places' | 'machineId'>): string {
   return `${deps.machineId === '' ? 'local' : deps.machineId}:${deps.places.root}`;
 }

@@ -22,7 +22,7 @@ const remoteSchema = z.object({
 });
 
 const specSchema = z.object({
-  /** `<task id>/<attempt>/<part>` */
+  /** `<task id>/<attempt>/<part>`. */
   run: z.string(),
   /** The worktree. */
   root: z.string(),
@@ -31,26 +31,26 @@ const specSchema = z.object({
   logPath: z.string(),
   /** Folder of leases and local workers. */
   folder: z.string(),
-  /** File of the ssh host keys that the user has accepted. */
+  /** File with the ssh host keys that the user accepted. */
   knownHosts: z.string(),
   owner: z.string(),
   program: z.string(),
   args: z.array(z.string()),
   /**
-   * Names of variables that the instance gets when it is made; their values are in the follower's
-   * environment.
+   * Names of variables that the instance gets when it is created. Their values are in the
+   * follower's environment.
    */
   env: z.array(z.string()),
-  /** Variables without secrets, part of the command. */
+  /** Variables without secrets, which are part of the command. */
   variables: z.record(z.string(), z.string()),
-  /** Files of the job by name, and the place of each here. */
+  /** Files of the job by name, with their local paths. */
   brings: z.record(z.string(), z.string()),
   remote: remoteSchema,
 });
 
-/** No secret is in it. */
+/** Contains no secrets. */
 export type RemoteSpec = z.infer<typeof specSchema>;
-/** How workers are made. */
+/** How workers are created. */
 export type WorkerSettings = RemoteSpec['remote'];
 
 const endSchema = z.discriminatedUnion('kind', [

@@ -1,5 +1,5 @@
-// `drover remote`: which workers there are, whether one can be had, and the end of one by hand.
-// Needs no backend.
+// `drover remote`: lists workers, tests whether one can be created, and destroys one. Needs no
+// backend.
 
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../core/failure.ts';
@@ -35,7 +35,7 @@ export interface RemoteRequest {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Refuses a provisioner that only the project names: to list starts programs too. */
+/** Refuses a provisioner that only the project names, because even listing starts programs. */
 async function open({ root, env }: RemoteRequest): Promise<RemoteAttempts> {
   const live = await LiveSettings.load(root, env, {});
   live.refuseUnaccepted('remote.');
@@ -49,7 +49,7 @@ export async function listRemote(request: RemoteRequest): Promise<RemoteList> {
 
 interface Found {
   readonly list: RemoteList;
-  /** How the provisioner knows those that no lease names, and whose they are. */
+  /** Workers without a lease, as the provisioner identifies them, with their owners. */
   readonly unleased: ReadonlyMap<string, { readonly ref: InstanceRef; readonly owner: string }>;
 }
 
@@ -68,7 +68,7 @@ async function found({ root }: RemoteRequest, remote: RemoteAttempts): Promise<F
   const unleased = new Map<string, { readonly ref: InstanceRef; readonly owner: string }>();
   if (settings === null) return { list: { provisioner, workers, problems }, unleased };
   const known = new Set(workers.map(({ name }) => name));
-  // A backend of a fleet makes workers as its machine, whether or not one runs now.
+  // A fleet's backend creates workers as its machine, whether or not it is running now.
   const places = projectPlacesAt(root, null);
   const machineId = machineIdIn(places.folder) ?? '';
   const owners = [
@@ -92,7 +92,7 @@ async function found({ root }: RemoteRequest, remote: RemoteAttempts): Promise<F
   return { list: { provisioner, workers, problems }, unleased };
 }
 
-/** Previews the project's own folder: an attempt's worktree has only the files committed there. */
+/** Previews the project's own folder. An attempt's worktree has only the committed files of it. */
 export async function previewRemote({ root, env }: RemoteRequest): Promise<RemotePreview> {
   const { settings } = await LiveSettings.load(root, env, {});
   const none = { files: 0, bytes: 0, largest: [], secrets: [], notices: [], ...previewTree(null) };
@@ -108,8 +108,8 @@ export async function previewRemote({ root, env }: RemoteRequest): Promise<Remot
 }
 
 /**
- * Makes a worker, waits until it answers, and destroys it. `accept` is the fingerprint of the
- * host's key that a person accepts before that.
+ * Creates a worker, waits until it responds, and destroys it. `accept`: the fingerprint of the host
+ * key that the user accepts before that.
  */
 export async function testRemote(
   request: RemoteRequest,
@@ -147,7 +147,7 @@ export async function testRemote(
 
 interface RefusedKey {
   readonly message: string;
-  /** Null if it could not be learned. */
+  /** Null if it could not be determined. */
   readonly key: HostKeyView | null;
 }
 

@@ -1,4 +1,5 @@
-// The tracked, untracked and ignored files of a worktree: the basis of an upload and of a download.
+// The tracked, untracked and ignored files of a worktree, which an upload and a download are based
+// on.
 
 import { gitEnvironment, shortened } from '../git/process/environment.ts';
 import { openGitProcesses } from '../git/process/process.ts';
@@ -68,7 +69,7 @@ export function openTreeReader(root: string, environment: NodeJS.ProcessEnv): Tr
         cwd: root,
         input: `${paths.join('\0')}\0`,
       });
-      // 1 = none of them.
+      // Exit code 1: none of them is ignored.
       if (output.code !== 0 && output.code !== 1) {
         throw new Error(
           `git could not tell what it ignores: ${output.stderr.trim().slice(0, 300)}`,

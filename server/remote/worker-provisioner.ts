@@ -1,4 +1,4 @@
-// The provisioner that the settings name, with the programs and folders of this machine.
+// The provisioner from the settings, with this machine's programs and folders.
 
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { processStartTime, runMarker } from '../agents/kit/process/process-list.ts';
@@ -22,13 +22,13 @@ export interface ProvisionerPlace {
   readonly projectRoot: string;
   /** Folder of leases and local workers. */
   readonly folder: string;
-  /** File of the ssh host keys that the user has accepted. */
+  /** File with the ssh host keys that the user accepted. */
   readonly knownHosts: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
 /**
- * Time between the two signals for processes of a worker on this machine that still run when it is
+ * Time between SIGTERM and SIGKILL for processes of a local worker that still run when it is
  * destroyed.
  */
 const endGraceMs = 1_000;
@@ -97,7 +97,7 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
   }
 }
 
-/** The address for hosted jobs, or a sentence that names the missing setting. */
+/** The platform's URL for hosted jobs, or a sentence that names the missing setting. */
 export function platformOf(
   settings: Pick<WorkerSettings, 'url' | 'tokenVariable'>,
   environment: NodeJS.ProcessEnv,
@@ -111,17 +111,19 @@ export function platformOf(
   return { url, token };
 }
 
-/** The provisioner's variables; no worker ever gets them. */
+/** The provisioner's variables, which no worker ever gets. */
 export const provisionerVariables: readonly string[] = ['UKC_TOKEN', 'UKC_METRO', 'DOCKER_HOST'];
 
-/** Only an engine of this machine: a container's port is published on its loopback. */
+/** Only a local engine, because a container's port is published on its loopback interface. */
 function engineSocket(host: string | undefined): string {
   return host?.startsWith('unix://') === true
     ? host.slice('unix://'.length)
     : '/var/run/docker.sock';
 }
 
-/** A longer path would be too long for a tunnel's socket: a path has at most about 104 bytes. */
+/**
+ * A longer path would be too long for a tunnel's socket, whose path has at most about 104 bytes.
+ */
 const tunnelFolderBytes = 75;
 
 /** The same for a follower and for the backend that cleans up after it. */

@@ -1,5 +1,5 @@
-// `drover worker-runtime`: the worker contract's HTTP runtime as a process, until a signal or its
-// lifetime ends it.
+// `drover worker-runtime`: the HTTP runtime of the worker contract as a process, until a signal or
+// its lifetime ends it.
 
 import type { WorkerRuntimeRequest } from '../core/settings/worker-runtime.ts';
 import { resolve } from 'node:path';
@@ -14,14 +14,14 @@ import { thisPlatform } from '../platform/this-platform.ts';
 const tokenVariable = 'AGENT_TOKEN';
 const defaultAddress = ':8080';
 const defaultWorkspace = '/workspace';
-/** Node's timers hold no more: 24 days. */
+/** Node's timers are limited to 24 days. */
 const timerMsMax = 2 ** 31 - 1;
-/** `SIGHUP` comes when the connection that started the runtime is cut. */
+/** `SIGHUP` is sent when the connection that started the runtime is lost. */
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * A flood of lines is garbage at once: generations that grow, and V8's compilers, would take 50 MB
- * for a rate that no reader has (measured by `npm run bench -- remote`).
+ * Lines become garbage at once. Growing generations and V8's compilers would use 50 MB for a rate
+ * that no reader reaches (measured by `npm run bench -- remote`).
  */
 const memoryFlags = [
   '--semi-space-growth-factor=1',
@@ -72,7 +72,7 @@ export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<v
   await started.value.close();
 }
 
-/** A second signal finds the runtime closing already, which takes 15 s at most. */
+/** On a second signal, the runtime is already closing, which takes at most 15 s. */
 async function endOf(lifetimeMs: number | null, warn: (sentence: string) => void): Promise<void> {
   await new Promise<void>((end) => {
     for (const signal of endSignals) process.on(signal, () => end());

@@ -1,5 +1,5 @@
-// The backend's part of telemetry: it wakes the exporter when the feed grows. The exporter is
-// loaded once telemetry is on.
+// The backend's part in telemetry: wakes the exporter when the feed grows. The exporter is loaded
+// only if telemetry is on.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -19,11 +19,11 @@ export interface TelemetryExport {
   readonly close: () => Promise<void>;
 }
 
-/** Spans that end shortly after each other are sent together. */
+/** Spans that end within this time are sent together. */
 const gatherMs = 3_000;
 const lookMs = 60_000;
 
-/** Resolves once later ends of spans will be sent. */
+/** Resolves once spans that end later will be sent. */
 export async function exportTelemetry(project: Project, report: Report): Promise<TelemetryExport> {
   const stop = new AbortController();
   let news = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ export async function exportTelemetry(project: Project, report: Report): Promise
       return Date.now() + lookMs;
     }
   };
-  // Spans that end before a person has accepted the collector are sent after that.
+  // Spans that end before a person accepts the collector are sent after that.
   if (isOffered()) await begun().catch((error: unknown) => report(error, 'sending traces'));
   const forgets = [project.store.feed.onAppend(wake), project.live.onAccepted(wake)];
   const over = (async () => {
@@ -86,7 +86,7 @@ export interface TracedAttempt {
   readonly attempt: number;
 }
 
-/** The variables for an agent, so that its own spans are nested in Drover's span of it. */
+/** Variables that make an agent's spans children of Drover's span for it. */
 export function telemetryVariables(
   live: Pick<LiveSettings, 'settings' | 'environment'>,
   kind: string,

@@ -1,6 +1,6 @@
 // Sends the spans of runs to a collector as they end. A projection of the feed: spans that ended up
-// to the stored event have been sent, so after a death exactly those that ended since are sent,
-// under their permanent ids.
+// to the stored event were sent, so after a crash exactly the later ones are sent, under their
+// permanent ids.
 
 import { otlpTrace } from '../core/history/otlp.ts';
 import {
@@ -31,11 +31,11 @@ export interface ExporterDeps {
   readonly environment: () => Readonly<Record<string, string | undefined>>;
 }
 
-/** Spans of one request; a collector refuses bodies of many megabytes. */
+/** Maximum number of spans per request, because collectors refuse bodies of many megabytes. */
 const spansPerPost = 512;
 const postTimeoutMs = 10_000;
 const leaseMs = 60_000;
-/** The cursor moves once for this many events, and memory never holds more than these. */
+/** The cursor advances after this many events, which also limits memory. */
 const eventsPerPage = 2_000;
 const retryMs = [5_000, 15_000, 60_000, 300_000] as const;
 
@@ -50,8 +50,8 @@ export class TraceExporter {
   }
 
   /**
-   * Sends the spans that have ended since the last turn. Resolves with the time of the next try
-   * after a failure, else null.
+   * Sends the spans that ended since the last turn. Resolves with the time of the next try after a
+   * failure, else null.
    */
   async turn(): Promise<number | null> {
     const { store, settings } = this.#deps;
@@ -101,7 +101,7 @@ export class TraceExporter {
     );
   }
 
-  /** How many spans have arrived, or why not all have. */
+  /** The number of sent spans, or why not all were sent. */
   async #sendPage(page: readonly EventView[]): Promise<number | string> {
     const { settings, environment } = this.#deps;
     const deployment = readDeployment(environment());
@@ -116,7 +116,7 @@ export class TraceExporter {
     return sent;
   }
 
-  /** Returns null if everything has arrived. */
+  /** Returns null if everything was sent. */
   async #send(spans: readonly TraceSpan[], deployment: string): Promise<string | null> {
     const { settings, environment } = this.#deps;
     const endpoint = parseOtlpEndpoint(settings().endpoint);
@@ -140,7 +140,7 @@ export class TraceExporter {
       url,
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      // The collector of a machine is on it more often than not.
+      // A collector usually runs on the same machine.
       allowPrivate: true,
       timeoutMs: postTimeoutMs,
       signal: this.#stop.signal,
@@ -166,7 +166,7 @@ export class TraceExporter {
   }
 }
 
-/** `name=value,name=value`, values percent-encoded, as OpenTelemetry's variable has it. */
+/** Parses `name=value,name=value` with percent-encoded values, as in OpenTelemetry's variable. */
 export function otlpHeaders(text: string): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const pair of text.split(',')) {

@@ -1,4 +1,5 @@
-// The browsers that were let in, in one file of this user. It holds hashes of their secrets only.
+// The browsers that were let in, in one file of this user, which contains only hashes of their
+// secrets.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -6,13 +7,13 @@ import { replaceFile } from '../files/write-whole.ts';
 import { webRoles, type WebDevice, type WebRole } from '../protocol/web/wire.ts';
 
 interface StoredDevice extends WebDevice {
-  /** SHA-256 of the secret in its cookie, hexadecimal. */
+  /** SHA-256 of the secret in its cookie, in hexadecimal. */
   readonly hash: string;
 }
 
 const devicesMax = 50;
 const nameMax = 60;
-/** When a device was last seen is written at most this often. */
+/** The time a device was last seen is written at most this often. */
 const seenEveryS = 60;
 
 export class Devices {
@@ -33,7 +34,7 @@ export class Devices {
     return this.#devices.map(withoutHash);
   }
 
-  /** Returns the value of the cookie by which it is known from now on. */
+  /** Returns the value of the cookie that identifies it from now on. */
   add(name: string, role: WebRole): { readonly device: WebDevice; readonly cookie: string } {
     const secret = randomBytes(32).toString('base64url');
     const now = Math.floor(this.#nowMs() / 1000);
@@ -52,7 +53,7 @@ export class Devices {
     return { device: withoutHash(added), cookie: `${added.id}.${secret}` };
   }
 
-  /** The device that has this cookie, or null. */
+  /** The device with this cookie, or null. */
   find(cookie: string): WebDevice | null {
     const [id, secret = ''] = cookie.split('.');
     const device = this.#devices.find((each) => each.id === id);
@@ -102,7 +103,7 @@ function withoutHash({ id, name, role, added_at, seen_at }: StoredDevice): WebDe
   return { id, name, role, added_at, seen_at };
 }
 
-/** A file that cannot be read lets no one in: each browser needs a new link. */
+/** An unreadable file lets no browser in, so each one needs a new link. */
 function readDevices(path: string): readonly StoredDevice[] {
   if (!existsSync(path)) return [];
   try {

@@ -1,12 +1,12 @@
-// Links that let one browser in: each has a random token, which works once and not for long. Wrong
-// tokens are counted by address. Pure but for the randomness.
+// Links that let one browser in. Each has a random token that works once, for a short time. Wrong
+// tokens are counted per address. Pure except for the randomness.
 
 import { randomBytes } from 'node:crypto';
 import type { WebRole } from '../protocol/web/wire.ts';
 
 export interface Invitation {
   readonly role: WebRole;
-  /** The new device's name; empty: it is named after its browser. */
+  /** The new device's name. If empty, it is named after its browser. */
   readonly name: string;
 }
 
@@ -33,7 +33,7 @@ export class Invitations {
     return token;
   }
 
-  /** Uses the invitation up. `paused`: this address has tried too many wrong tokens. */
+  /** Uses up the invitation. `paused`: this address has tried too many wrong tokens. */
   accept(token: string, address: string): Invitation | 'wrong' | 'paused' {
     const now = this.#nowMs();
     const recent = (this.#wrong.get(address) ?? []).filter((at) => now - at < wrongWindowMs);

@@ -1,5 +1,5 @@
-// The projects of this user on this machine: each backend writes one file when it starts. One file
-// per project, so that two backends never overwrite each other's entry.
+// This user's projects on this machine. Each backend writes one file when it starts, so two
+// backends never overwrite each other's entry.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ export function stateFolder(env: Environment, name: string): string {
   return join(base === '' ? join(home, '.local', 'state') : base, 'drover', name);
 }
 
-/** Lists the project from now on, and drops those whose folder no longer exists. */
+/** Adds the project to the list, and drops projects whose folder no longer exists. */
 export function registerProject(
   env: Environment,
   root: string,
@@ -39,7 +39,7 @@ export function registerProject(
   }
 }
 
-/** Those that still exist: `own` first, the others by name. */
+/** Existing projects: `own` first, the others by name. */
 export function knownProjects(env: Environment, own: string): readonly WebProject[] {
   const folder = stateFolder(env, 'projects');
   const others = listNames(folder)

@@ -1,5 +1,5 @@
-// Which addresses and names a page may be reached by. Another `Host` is a name that was made to
-// point here, another `Origin` a page of another site. Pure.
+// The addresses and names by which a page may be reached. Another `Host` is a name that was made to
+// resolve to this machine; another `Origin` is a page of another site. Pure.
 
 import { X509Certificate } from 'node:crypto';
 import { err, ok, type Result } from '../core/failure.ts';
@@ -10,7 +10,7 @@ export function isLoopback(host: string | null): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/u.test(host ?? '');
 }
 
-/** The error is a sentence that names the missing condition for listening there. */
+/** The error is a sentence that names the missing condition for listening on this address. */
 export function checkExposure(address: ListenAddress, exposure: WebExposure): Result<null, string> {
   if (exposure.kind !== 'loopback' || isLoopback(address.host)) return ok(null);
   const place = address.host ?? 'every address';
@@ -22,7 +22,7 @@ export function checkExposure(address: ListenAddress, exposure: WebExposure): Re
 
 /**
  * Whether the server may be reached by this origin (`scheme://host[:port]`). A page must have the
- * same origin as the request itself: another port of this machine is another page.
+ * same origin as the request itself, because another port of this machine is another page.
  */
 export function isOwnOrigin(origin: string, port: number, exposure: WebExposure): boolean {
   if (exposure.kind === 'proxy') return origin === exposure.origin;

@@ -1,5 +1,6 @@
 // The files of the page, read once: the shell, the panels' bundles, and the files that a browser
-// needs to install it. They hold no secret: a browser that is not let in sees a page without data.
+// needs to install it. They contain no secrets: a browser that is not let in sees a page without
+// data.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The open pages: each proves by a ticket which device it is on, then asks within that device's
-// role and hears how far the feeds are.
+// The open pages. Each one proves by a ticket which device it is on, then sends requests within
+// that device's role and receives the latest feed numbers.
 
 import type { RawData, WebSocket } from 'ws';
 import { ErrorOfKind } from '../core/failure.ts';
@@ -31,7 +31,7 @@ export interface PageSocketsOptions {
 
 const ticketLifeMs = 30_000;
 const greetingWaitMs = 10_000;
-/** A page that reads too slowly is closed; it connects again and reads the current state. */
+/** A page that reads too slowly is disconnected. It connects again and reads the current state. */
 const unsentBytesMax = 32 * 1024 * 1024;
 const pingEveryMs = 30_000;
 
@@ -53,7 +53,7 @@ export class PageSockets {
     }, pingEveryMs).unref();
   }
 
-  /** The ticket opens one socket of this device, soon. */
+  /** The ticket opens one socket of this device, within a short time. */
   expect(ticket: string, deviceId: string): void {
     const now = this.#options.nowMs();
     for (const [old, { endsAtMs }] of this.#tickets) {
@@ -80,7 +80,7 @@ export class PageSockets {
     for (const { socket } of this.#pages) send(socket, message);
   }
 
-  /** The device was removed: its pages end. */
+  /** The device was removed, so its pages are disconnected. */
   end(deviceId: string): void {
     for (const page of this.#pages) {
       if (page.deviceId === deviceId) page.socket.close(4401, 'This device was removed.');
@@ -118,7 +118,7 @@ export class PageSockets {
       const { connection, project } = link;
       send(socket, { type: 'connection', project: project.id, connection });
     }
-    // The others start their backends when a page shows them.
+    // The other projects' backends start when a page shows them.
     links[0]?.connect();
   }
 
@@ -159,7 +159,7 @@ function roleWords({ name, role }: WebDevice): string {
 
 function refusalOf(error: unknown): { kind: string; message: string } {
   const { message } = error as Error;
-  // Everything else is a connection that ended while it was asked.
+  // Anything else means that the connection ended during the request.
   return { kind: error instanceof ErrorOfKind ? String(error.kind) : 'gone', message };
 }
 

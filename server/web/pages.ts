@@ -1,6 +1,6 @@
 // The two documents of the page: the shell, and the frame around one panel. Their scripts and
-// styles are files of their own, so that the policy allows nothing inline. Addresses
-// are relative: a proxy may serve the page below a path.
+// styles are separate files, so that the policy allows nothing inline. URLs are relative, because a
+// proxy may serve the page below a path.
 
 export const shellPage = `<!DOCTYPE html>
 <html lang="en">
@@ -20,7 +20,7 @@ export const shellPage = `<!DOCTYPE html>
 </html>
 `;
 
-/** The panel's own bundle; the first script is in the place of VS Code's interface. */
+/** The panel's own bundle. The first script replaces VS Code's API. */
 export function framePage(name: string): string {
   return `<!DOCTYPE html>
 <html lang="en">

@@ -1,5 +1,5 @@
-// The server's connection to the backend of one project: opened when the first page needs it, and
-// again, with growing pauses, when it is lost.
+// The server's connection to one project's backend: opened when the first page needs it, and again,
+// with growing pauses, when it is lost.
 
 import { ErrorOfKind } from '../core/failure.ts';
 import type { Answer, Client, Params, RequestName } from '../protocol/api.ts';
@@ -15,7 +15,7 @@ export interface ProjectLinkOptions {
   readonly onFeed: (seq: number) => void;
 }
 
-/** `gone`: no backend can be asked; `refused`: this device may not. */
+/** `gone`: no backend responds. `refused`: this device may not send the request. */
 export class WebFailure extends ErrorOfKind<'gone' | 'refused'> {
   override name = 'WebFailure';
 }
@@ -28,7 +28,7 @@ export class ProjectLink {
   readonly #options: ProjectLinkOptions;
   #connection: WebConnection = { kind: 'connecting' };
   #client: Client | null = null;
-  /** Keyed by name of the device, for requests that are made in it. */
+  /** By device name, for requests that name the device. */
   readonly #own = new Map<string, Promise<Client>>();
   #seq = 0;
   #retryMs = retryMinMs;
@@ -58,13 +58,13 @@ export class ProjectLink {
     void this.#open().finally(() => (this.#isOpening = false));
   }
 
-  /** Throws as the client does, and WebFailure. */
+  /** Throws what the client throws, or `WebFailure`. */
   async request<N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>> {
     if (this.#client === null) throw new WebFailure('gone', 'Not connected to the backend.');
     return await this.#client.call(name, params);
   }
 
-  /** The same; its events name the device. */
+  /** The same, but its events name the device. */
   async requestFrom<N extends RequestName>(
     device: string,
     name: N,
@@ -76,7 +76,7 @@ export class ProjectLink {
     try {
       return await (await opened).call(name, params);
     } catch (error) {
-      // A connection that ended is opened again by the next request.
+      // If a connection ended, the next request opens it again.
       if (!(error instanceof ErrorOfKind)) this.#own.delete(device);
       throw error;
     }

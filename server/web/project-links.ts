@@ -1,11 +1,11 @@
 // The projects that pages can choose from, each with its connection. A backend that starts adds its
-// project while pages are open; a project whose folder was deleted leaves.
+// project while pages are open. A project whose folder was deleted is removed.
 
 import type { ToPage, WebProject } from '../protocol/web/wire.ts';
 import { ProjectLink, type ProjectLinkOptions } from './project-link.ts';
 
 export interface ProjectLinksOptions {
-  /** Reads the projects that exist now. */
+  /** Reads the existing projects. */
   readonly read: () => readonly WebProject[];
   readonly open: ProjectLinkOptions['open'];
   readonly tell: (message: ToPage) => void;

@@ -1,4 +1,4 @@
-// `drover web`: the page's server with the projects of this user, until it is stopped.
+// `drover web`: the page's server with this user's projects, until it is stopped.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { ProjectLinks } from './project-links.ts';
 import { startWebServer } from './web-server.ts';
 
 export interface WebOptions extends WebRequest {
-  /** `device`: the name of the browser that a person uses. */
+  /** `device`: the name of the user's browser. */
   readonly openClient: (root: string, device?: string) => Promise<Client>;
   /** Whether a loopback connection between these ports is known to be another user's. */
   readonly isOtherUser: (from: number, to: number) => boolean;

@@ -1,4 +1,4 @@
-// The server of the page: its files, its sign-in, and the socket that carries everything else.
+// The page's server: its files, its sign-in, and the socket for everything else.
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -26,7 +26,7 @@ export interface WebServerOptions {
 }
 
 export interface WebServer {
-  /** The page's origin, as the machine itself reaches it, or the proxy's. */
+  /** The page's origin as this machine reaches it, or the proxy's. */
   readonly origin: string;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ const messageBytesMax = 16 * 1024 * 1024;
 const cookieName = 'drover';
 const cookieLifeS = 180 * 24 * 3600;
 
-/** Rejects if the address cannot be listened on. */
+/** Rejects if it cannot listen on the address. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
   const { address, exposure } = options;
   const files = new PageFiles(options.folder);
@@ -96,7 +96,7 @@ function ownOrigin({ host }: ListenAddress, port: number, { kind }: WebExposure)
   return `${kind === 'tls' ? 'https' : 'http'}://${name}:${port}`;
 }
 
-/** A one-time token becomes a device with a cookie. */
+/** Exchanges a one-time token for a device with a cookie. */
 async function enter(
   { devices, invitations, exposure, sockets, isOtherUser }: WebServerOptions,
   request: IncomingMessage,
@@ -112,7 +112,7 @@ async function enter(
   const invitation = invitations.accept(String(token), addressOf(request, exposure));
   if (invitation === 'paused') return refuse(response, 429);
   if (invitation === 'wrong') return refuse(response, 403);
-  // A browser that is let in again keeps one place in the list.
+  // A browser that is let in again keeps one entry in the list.
   if (known !== null) devices.remove(known.id);
   const called = invitation.name === '' && typeof name === 'string' ? name : invitation.name;
   const { device, cookie } = devices.add(called, invitation.role);
@@ -145,13 +145,13 @@ function deviceOf(devices: Devices, { headers }: IncomingMessage): WebDevice | n
   return own === undefined ? null : devices.find(own.slice(cookieName.length + 1));
 }
 
-/** The proxy adds the address that it was called from at the end. */
+/** The proxy appends the client's address at the end. */
 function addressOf({ headers, socket }: IncomingMessage, { kind }: WebExposure): string {
   const forwarded = kind === 'proxy' ? String(headers['x-forwarded-for'] ?? '') : '';
   return forwarded.split(',').at(-1)?.trim() || (socket.remoteAddress ?? '');
 }
 
-/** The fields of a small JSON object; none if it is anything else. */
+/** The fields of a small JSON object; empty for anything else. */
 async function bodyOf(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
   let text = '';
   request.setEncoding('utf8');

@@ -1,5 +1,5 @@
-// The backend's part of webhooks: it wakes the deliverer when the feed grows and when a delivery is
-// due. The deliverer itself is loaded once there is an endpoint.
+// The backend's part in webhooks: wakes the deliverer when the feed grows and when a delivery is
+// due. The deliverer is loaded only if an endpoint is configured.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TurnEnd, WebhookDeliverer } from './deliverer.ts';
@@ -7,7 +7,7 @@ import { projectMark } from '../project/project-mark.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 
 /**
- * The backend does not end while a delivery is due within this time; later ones are sent by the
+ * The backend keeps running while a delivery is due within this time. Later ones are sent by the
  * next backend.
  */
 const soonMs = 10 * 60_000;
@@ -16,7 +16,7 @@ const soonMs = 10 * 60_000;
  * this often.
  */
 const lookMs = 60_000;
-/** News of one moment are taken together. */
+/** Events within this time are handled together. */
 const gatherMs = 50;
 const sending = 'sending webhooks';
 
@@ -62,12 +62,12 @@ export class WebhookDelivery {
     return new WebhookDelivery(project, report, deliverer ?? null);
   }
 
-  /** Something may be due now. */
+  /** A delivery may be due now. */
   wake(): void {
     this.#news.resolve();
   }
 
-  /** True while a delivery is being sent or is due soon: the backend stays for it. */
+  /** True while a delivery is being sent or is due soon, so that the backend keeps running. */
   isBusy(): boolean {
     const { nextHopefulMs } = this.#next;
     return this.#isSending || (nextHopefulMs !== null && nextHopefulMs - Date.now() < soonMs);

@@ -1,5 +1,5 @@
-// Turns the feed into deliveries and sends those that are due. One turn at a time; everything that
-// must outlive the process is in the outbox, so a turn can end anywhere.
+// Turns feed events into deliveries and sends those that are due. One turn at a time. Everything
+// that must outlive the process is in the outbox, so a turn can end at any point.
 
 import { createHash } from 'node:crypto';
 import type { WebhookEndpoint, WebhookSettings } from '../core/settings/webhook-endpoints.ts';
@@ -41,39 +41,39 @@ import { webhookHeaders } from './sign.ts';
 
 export interface DelivererDeps {
   readonly store: Store;
-  /** Names this machine among those that send from the same outbox. */
+  /** Identifies this machine among those that send from the same outbox. */
   readonly machineId: string;
-  /** Names the project on the page of `drover web`. */
+  /** Identifies the project on the page of `drover web`. */
   readonly project: string;
-  /** The settings that a person has accepted: nothing is sent elsewhere. */
+  /** The settings that a person accepted. Nothing is sent elsewhere. */
   readonly settings: () => WebhookSettings;
   /**
-   * The settings in the files: their endpoints get all events from now on, once they are accepted.
+   * The settings in the files. Once they are accepted, their endpoints get all events from now on.
    */
   readonly offered: () => WebhookSettings;
   readonly environment: () => Readonly<Record<string, string | undefined>>;
-  /** Between 0 and 1. */
+  /** A random number between 0 and 1. */
   readonly chance: () => number;
 }
 
 const eventsPerPage = 500;
-/** The stored cursor may be this far behind while no event made a delivery. */
+/** The stored cursor may be this far behind while no event leads to a delivery. */
 const eventsUnstoredMax = 2_000;
 const deliveriesPerPage = 50;
 export const webhookTimeoutMs = 15_000;
 /** Longer than a try can last. */
 const leaseMs = webhookTimeoutMs + 15_000;
 /**
- * Events that are old when they are first seen are skipped, so that an endpoint that is back is not
- * flooded.
+ * Events older than this when they are first read are skipped, so that an endpoint that recovers is
+ * not flooded.
  */
 const eventAgeMaxMs = 3 * 24 * 3_600_000;
 
-/** Failures in a row after which a backend no longer stays for an endpoint. */
+/** After this many consecutive failures, a backend no longer keeps running for an endpoint. */
 const failuresOfDown = 3;
 
 export interface TurnEnd {
-  /** When the next delivery is due; Unix milliseconds, null = none waits. */
+  /** When the next delivery is due (Unix ms); null if none waits. */
   readonly nextMs: number | null;
   /** The same without endpoints that have been failing for a while. */
   readonly nextHopefulMs: number | null;
@@ -84,9 +84,11 @@ const nothingDue: TurnEnd = { nextMs: null, nextHopefulMs: null };
 export class WebhookDeliverer {
   readonly #deps: DelivererDeps;
   readonly #stop = new AbortController();
-  /** Endpoints that have failed just now, and until when they are left alone. */
+  /** Endpoints that failed recently, and until when they are skipped. */
   readonly #pauses = new Map<string, { failures: number; untilMs: number }>();
-  /** Events up to here were read and produced no delivery: the stored cursor may be behind. */
+  /**
+   * Events up to these numbers were read without a delivery, so the stored cursor may be behind.
+   */
   readonly #seen = new Map<string, number>();
   #turn: Promise<TurnEnd> = Promise.resolve(nothingDue);
 
@@ -95,7 +97,7 @@ export class WebhookDeliverer {
   }
 
   /**
-   * Before the first turn: deliveries that a dead process of this machine was sending are due
+   * Before the first turn: deliveries that a dead process of this machine was sending become due
    * again, and new endpoints get all events from now on.
    */
   async begin(): Promise<void> {
@@ -121,7 +123,7 @@ export class WebhookDeliverer {
     return this.#turn;
   }
 
-  /** Aborts current deliveries; the next process sends them again. */
+  /** Aborts current deliveries, which the next process sends again. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#turn.catch(() => nothingDue);
@@ -174,8 +176,8 @@ export class WebhookDeliverer {
       const upTo = await store.feed.lastSeq();
       const events = await readEventsOf(store.db, webhookFeedTypes, after, eventsPerPage);
       const last = events.at(-1);
-      // A full page ends at its last event; after the end of a short one there is nothing of these
-      // types up to `upTo`.
+      // A full page ends at its last event. After a short page, no events of these types follow up
+      // to `upTo`.
       const to =
         events.length === eventsPerPage && last !== undefined
           ? last.seq
@@ -254,7 +256,7 @@ export class WebhookDeliverer {
     return false;
   }
 
-  /** Posts it once, whatever the outbox holds. */
+  /** Posts it once, whatever the outbox contains. */
   async post(
     endpoint: WebhookEndpoint,
     delivery: {
@@ -298,7 +300,7 @@ function earliest(times: readonly number[]): number | null {
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** The id starts with the time of the event. */
+/** The id starts with the event's time. */
 function eventSeconds(row: DeliveryRow): number {
   return Math.floor(Number(row.id.slice(0, row.id.indexOf('-'))) / 1e9);
 }
@@ -325,7 +327,7 @@ function deliveryOf(
   return [{ seq: event.seq, id, event: name, body: deliveryBody(endpoint, message) }];
 }
 
-/** `<unix nanoseconds>-<8 letters or digits>`, the same whenever it is made. */
+/** `<unix nanoseconds>-<8 letters or digits>`, always the same for the same event. */
 export function deliveryIdOf(endpoint: string, eventId: string, atMs: number): string {
   const digest = createHash('sha256').update(`${endpoint}/${eventId}`).digest('hex');
   const word = BigInt(`0x${digest.slice(0, 16)}`)

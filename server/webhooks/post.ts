@@ -1,5 +1,5 @@
-// Posts one webhook. The address is checked after the name was looked up, and that very address is
-// connected to, so that no name leads into the own network; redirects are not followed.
+// Posts one webhook. The address is checked after the name was resolved and then used for the
+// connection, so that no name leads into the private network. Redirects are not followed.
 
 import { lookup as lookUp, type LookupAddress, type LookupOptions } from 'node:dns';
 import { request as requestHttp } from 'node:http';
@@ -16,7 +16,7 @@ export interface WebhookPost {
   readonly signal: AbortSignal;
 }
 
-/** Limit of the answer's body, which is not used; a receiver that sends more is cut off. */
+/** Limit of the response body, which is not used. A receiver that sends more is disconnected. */
 const answerBytesMax = 64 * 1024;
 
 export async function postWebhook(post: WebhookPost): Promise<PostOutcome> {
@@ -47,7 +47,7 @@ export async function postWebhook(post: WebhookPost): Promise<PostOutcome> {
           bytes += chunk.length;
           if (bytes > answerBytesMax) answer.destroy();
         });
-        // The status is the answer: errors in the rest of it change nothing.
+        // The status decides, so errors in the rest of the response do not matter.
         answer.on('error', () => undefined);
         resolve({
           kind: 'answered',
@@ -65,11 +65,11 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'The connection failed.';
   const { code } = error as NodeJS.ErrnoException;
   if (code === privateCode) return error.message;
-  // Only the code: the message may repeat the URL.
+  // Only the code, because the message may contain the URL.
   return code === undefined ? 'The connection failed.' : `The connection failed (${code}).`;
 }
 
-/** Seconds, or a date of HTTP. */
+/** Seconds, or an HTTP date. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   if (header === undefined) return null;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1_000;
@@ -93,7 +93,7 @@ type LookupDone = (
   family?: number,
 ) => void;
 
-/** Like `dns.lookup`, with an error if any address of the name is private. */
+/** Like `dns.lookup`, but fails if any address of the name is private. */
 function publicLookup(host: string, options: LookupOptions, done: LookupDone): void {
   lookUp(host, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return done(error, []);
@@ -135,7 +135,9 @@ for (const [address, bits] of [
   privateRanges.addSubnet(address, bits, 'ipv6');
 }
 
-/** True for this machine, private and link-local networks, and addresses that hide one of these. */
+/**
+ * True for this machine, private and link-local networks, and addresses that embed one of these.
+ */
 export function isPrivate(address: string): boolean {
   return privateRanges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

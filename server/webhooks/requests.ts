@@ -34,7 +34,7 @@ export function webhookHandlers(
   };
 }
 
-/** The requests that a command can handle without a backend. */
+/** The requests that a command can answer without a backend. */
 export function webhookLooks(project: WebhookProject): Pick<Handlers, WebhookLooks> {
   return {
     'webhooks.list': async ({ endpoint, state, limit }) => {

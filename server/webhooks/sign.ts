@@ -1,5 +1,5 @@
-// The headers of a delivery: those of Drover's upstream format, and beside them those of Standard
-// Webhooks 1.0, so that a receiver checks whichever it knows.
+// The headers of a delivery: those of Drover's upstream format and of Standard Webhooks 1.0, so
+// that a receiver can verify either.
 
 import { createHmac } from 'node:crypto';
 
@@ -9,9 +9,9 @@ export interface SignedDelivery {
   /** The same for all tries. */
   readonly id: string;
   readonly body: string;
-  /** Unix seconds of the event. */
+  /** Time of the event (Unix seconds). */
   readonly eventAt: number;
-  /** Unix seconds of this try. */
+  /** Time of this try (Unix seconds). */
   readonly sentAt: number;
   readonly secret: string | null;
 }
@@ -40,8 +40,7 @@ function hmac(key: string | Buffer, text: string): Buffer {
 }
 
 /**
- * Standard Webhooks writes the bytes of a key as `whsec_` and base64; any other secret is taken as
- * it is.
+ * Standard Webhooks writes a key's bytes as `whsec_` and base64. Any other secret is used as it is.
  */
 function standardKey(secret: string): string | Buffer {
   const prefix = 'whsec_';
