@@ -19,26 +19,27 @@ import {
 import { readSettingsFile } from './read-settings-file.ts';
 
 export interface SettingsRequest {
-  /** Folder that holds `.drover.toml`. */
+  /** The folder that contains `.drover.toml`. */
   readonly root: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /**
-   * The values of the command line, by setting key; texts and values alike; undefined = not given.
-   */
+  /** The command line's values by setting key, as text or typed; undefined = not given. */
   readonly flags: { readonly [K in SettingKey]?: unknown };
-  /** The policy of the machine requires the sandbox, whatever the files say. */
+  /** The machine's policy requires the sandbox, whatever the files say. */
   readonly needsSandbox: boolean;
-  /** Selects the entries of `.drover.toml` that count. If absent, all of them do. */
+  /** Selects the entries of `.drover.toml` that take effect. Absent = all of them. */
   readonly judge?: (entries: readonly SettingEntry[]) => Promise<readonly SettingEntry[]>;
 }
 
 export const projectFileName = '.drover.toml';
 
-/** The user's own file: `$XDG_CONFIG_HOME/drover/config.toml` or `~/.config/drover/config.toml`. */
+/**
+ * The user's settings file: `$XDG_CONFIG_HOME/drover/config.toml` or
+ * `~/.config/drover/config.toml`.
+ */
 export function userSettingsPath(request: Pick<SettingsRequest, 'home' | 'env'>): string {
   const xdg = request.env['XDG_CONFIG_HOME'];
-  // The rule of that variable: a relative path is to be ignored.
+  // As that variable's specification requires, a relative path is ignored.
   const base = xdg !== undefined && isAbsolute(xdg) ? xdg : join(request.home, '.config');
   return join(base, 'drover', 'config.toml');
 }
@@ -47,7 +48,7 @@ export async function loadSettings(request: SettingsRequest): Promise<LoadedSett
   const userPath = userSettingsPath(request);
   const [project, user] = await Promise.all([
     readSettingsFile(join(request.root, projectFileName), projectFileName, 'refuse'),
-    // People keep their own files elsewhere and link to them.
+    // Users often keep such files elsewhere and link to them.
     readSettingsFile(userPath, userPath, 'follow'),
   ]);
   const ofProject = (await request.judge?.(project.entries)) ?? project.entries;
@@ -74,7 +75,7 @@ function policyEntries({ needsSandbox }: SettingsRequest): readonly SettingEntry
   return [{ key: 'sandbox.required', raw: true, form: 'typed', origin: 'the policy', line: null }];
 }
 
-/** The host's name as a word; a host without one is still a machine. */
+/** The host name as a word, with a fallback for a host without one. */
 function hostWord(): string {
   return (
     hostname()
@@ -84,7 +85,7 @@ function hostWord(): string {
   );
 }
 
-/** The user settings file applies to all projects, so each project gets its own folder there. */
+/** The user's settings file applies to all projects, so each project gets its own folder there. */
 function worktreeRootOf(loaded: LoadedSettings, request: SettingsRequest): string | null {
   const path = absolutePath(loaded.settings.worktreeRoot, request);
   if (path === null || loaded.values.worktree_root.source !== 'user') return path;
@@ -93,7 +94,7 @@ function worktreeRootOf(loaded: LoadedSettings, request: SettingsRequest): strin
   return join(path, `${basename(root)}-${hash}`);
 }
 
-/** Characters that tell projects with the same name apart. */
+/** Characters that distinguish projects with the same name. */
 const projectHashLength = 10;
 
 function realPath(path: string): string {
@@ -125,7 +126,7 @@ function flagEntries(flags: SettingsRequest['flags']): readonly SettingEntry[] {
   return entries;
 }
 
-/** An empty variable is one that is not set. */
+/** An empty variable counts as unset. */
 function environmentEntries(env: SettingsRequest['env']): readonly SettingEntry[] {
   const entries: SettingEntry[] = [];
   for (const key of settingKeys) {

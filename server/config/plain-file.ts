@@ -1,5 +1,5 @@
-// Reads a file that others may have put there: a plain file, to a limit. A device, a pipe or a huge
-// file never holds up the reader or fills its memory.
+// Reads an untrusted file: only a regular file, up to a limit. A device, a pipe or a huge file can
+// neither block the reader nor fill its memory.
 
 import { constants, type FileHandle, open } from 'node:fs/promises';
 
@@ -14,12 +14,14 @@ export type PlainFileRefusal =
   /** A pipe, a socket or a device. */
   | { readonly kind: 'special' }
   | { readonly kind: 'too_long'; readonly bytes: number }
-  /** The system's own code, as `EACCES`. */
+  /** The system's error code, such as `EACCES`. */
   | { readonly kind: 'unreadable'; readonly code: string };
 
 export interface PlainFileLimits {
   readonly bytesMax: number;
-  /** Whether the last part of the path may be a link; its target is judged in the same way. */
+  /**
+   * Whether the last segment of the path may be a link, whose target must meet the same conditions.
+   */
   readonly links: 'follow' | 'refuse';
 }
 
@@ -42,8 +44,8 @@ export async function readPlainFile(path: string, limits: PlainFileLimits): Prom
 }
 
 /**
- * Opening a pipe would wait for a writer. Windows knows neither flag: a path leads to no pipe
- * there.
+ * Opening a pipe would wait for a writer. Windows supports neither flag, but has no pipes at file
+ * paths.
  */
 function flagsFor(links: PlainFileLimits['links']): number {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants as Partial<typeof constants>;
@@ -68,7 +70,7 @@ async function readOpened(file: FileHandle, bytesMax: number): Promise<PlainFile
 
 function notOpened(error: NodeJS.ErrnoException): PlainFile {
   switch (error.code) {
-    // ENOTDIR: a part of the path is a file, so this file does not exist either.
+    // ENOTDIR: a segment of the path is a file, so this file does not exist either.
     case 'ENOENT':
     case 'ENOTDIR':
       return { kind: 'missing' };

@@ -1,4 +1,5 @@
-// Reads one settings file. An unreadable part is a problem with its place, never a throw.
+// Reads one settings file. An unreadable part is reported as a problem with its location, never
+// thrown.
 
 import { type PlainFileLimits, type PlainFileRefusal, readPlainFile } from './plain-file.ts';
 import { refused, type SettingsFile } from './settings-file.ts';
@@ -7,8 +8,8 @@ const nothing: SettingsFile = { entries: [], problems: [] };
 const maxFileBytes = 1024 * 1024;
 
 /**
- * Reads a file that need not exist. `name` is how messages call it. A repository's own file must
- * not be a link: an agent or a clone could let it lead to any file of the machine.
+ * Reads a file that need not exist. `name` is used in messages. A repository's file must not be a
+ * link, because an agent or a clone could point it to any file of the machine.
  */
 export async function readSettingsFile(
   path: string,
@@ -47,10 +48,7 @@ export function whyRefused(reason: PlainFileRefusal): string {
   }
 }
 
-/**
- * Nothing but comments, as the sample that "drover init" writes: the parser need not be loaded for
- * it.
- */
+/** Only comments, like the sample of "drover init", so that the parser need not be loaded. */
 function isSilent(text: string): boolean {
   return /^(?:[ \t]*(?:#[\t\x20-\x7e]*)?\r?\n)*$/.test(text);
 }

@@ -1,5 +1,5 @@
 // The `.drover.toml` that `init` writes if none exists: every key explained and commented out, so
-// that nothing in it has an effect until a person changes it.
+// that it has no effect until a user changes it.
 
 import {
   settingKeys,

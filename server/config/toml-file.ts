@@ -1,5 +1,5 @@
-// Parses the text of one settings file into entries with lines. An unreadable part is a problem
-// with its place, never a throw.
+// Parses one settings file into entries with line numbers. An unreadable part is reported as a
+// problem with its location, never thrown.
 
 import { ParseError, getStaticTOMLValue, parseTOML, type AST } from 'toml-eslint-parser';
 import { isAgentSetting } from '../core/settings/agent-settings.ts';
@@ -40,7 +40,7 @@ export function parseSettingsText(text: string, name: string): SettingsFile {
   return { entries: collected.entries, problems: collected.problems };
 }
 
-/** The value itself may be a secret: its key names it. */
+/** The value itself may be a secret, so only its key is named. */
 function notToml(text: string, { lineNumber, message }: ParseError): string {
   const line = text.split(/\r?\n/)[lineNumber - 1] ?? '';
   const key = /^\s*([\w."-]{1,80}?)\s*=/.exec(line)?.[1] ?? null;
@@ -65,17 +65,17 @@ interface Collected {
   readonly problems: SettingNote[];
 }
 
-/** Settings whose value is a table of free names. */
+/** Settings whose value is a table with free names. */
 const freeTables: ReadonlySet<string> = new Set(['agent.env']);
 
-/** Tables of tables, whose names are free: the key of the setting by its path. */
+/** Tables of tables with free names, by the path of the setting's key. */
 const namedTables: readonly (readonly string[])[] = [
   ['templates'],
   ['webhooks', 'endpoints'],
   ['gate', 'stages'],
 ];
 
-/** The table of tables that the path leads into; null = none. */
+/** The table of tables that contains the path; null if none does. */
 function namedTableOf(path: readonly string[]): readonly string[] | null {
   return namedTables.find((table) => table.every((name, at) => path[at] === name)) ?? null;
 }
@@ -102,7 +102,7 @@ function collectTable(
     return;
   }
   if (isSettingKey(key) && key !== 'agents') {
-    // A table in place of a value: the reader reports the expected kind.
+    // A table instead of a value. The reader reports the expected kind.
     to.entries.push(entryOf(to, key, {}, node));
     return;
   }
@@ -114,7 +114,7 @@ function collectTable(
 function bodyValue(body: readonly AST.TOMLKeyValue[]): Record<string, unknown> {
   const value: [string, unknown][] = body.map((pair) => {
     const keys = getStaticTOMLValue(pair.key);
-    // A dotted name cannot name a variable; it is refused with the whole table.
+    // A dotted name cannot be a variable's name, so the whole table is refused.
     return [keys.join('.'), getStaticTOMLValue(pair.value)];
   });
   return Object.fromEntries(value);
@@ -153,7 +153,7 @@ function collect(to: Collected, path: readonly string[], pair: AST.TOMLKeyValue)
   }
 }
 
-/** Every way to write a table leads to the same one. */
+/** All ways to write a table lead to the same entry. */
 function addNamed(
   to: Collected,
   node: AST.TOMLNode,
@@ -183,9 +183,7 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Dotted names of one free table (`agent.env.A = "1"`) come one at a time: they are put together.
- */
+/** Dotted names of a free table (`agent.env.A = "1"`) are parsed one at a time and combined. */
 function addFree(
   to: Collected,
   key: string,

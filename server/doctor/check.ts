@@ -7,8 +7,8 @@ export interface Check {
 }
 
 export interface DoctorRequest {
-  /** Look for every commit of the plan on the git remote of a fleet. */
+  /** Look for every commit of the plan on the fleet's git remote. */
   readonly remoteCommits?: boolean;
-  /** Read what landing by a pull request will need. */
+  /** Read what landing by a pull request will require. */
   readonly forge?: boolean;
 }

@@ -1,6 +1,6 @@
-// `drover doctor`: the programs of this machine and of the project, the missing ones, and the
-// remedies. It changes nothing, starts no backend, and starts no program that the project brings or
-// names.
+// `drover doctor`: checks the programs of this machine and of the project, and reports missing ones
+// with remedies. It changes nothing, starts no backend, and starts no program that the project
+// contains or names.
 
 import { gateTitle } from '../core/settings/gate-stages.ts';
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
@@ -204,7 +204,7 @@ function databaseCheck(path: string): Check {
 }
 
 /**
- * Reported only if the plan belongs to another repository; an unreadable database has its own
+ * Reported only if the plan belongs to another repository. An unreadable database has its own
  * check.
  */
 async function projectCheck(places: ProjectPlaces): Promise<readonly Check[]> {
@@ -223,7 +223,7 @@ async function projectCheck(places: ProjectPlaces): Promise<readonly Check[]> {
   }
 }
 
-/** The only place that reports an exporter's problems: they do not affect a run. */
+/** The only place that reports an exporter's problems, because they do not affect a run. */
 async function telemetryChecks(live: LiveSettings, path: string): Promise<readonly Check[]> {
   const { otel, fleetDatabaseUrl } = live.settings;
   if (!otel.enabled) return [];
@@ -252,7 +252,7 @@ async function exporterIn(path: string): Promise<ExporterTable | null> {
       await opened.close();
     }
   } catch {
-    // The check of the database reports it.
+    // The database check reports it.
     return null;
   }
 }
@@ -272,7 +272,7 @@ async function agentsOf(
   });
 }
 
-/** A fresh clone is read with the same care before `drover init`. */
+/** Reads a fresh clone with the same care before `drover init`. */
 function repositoryAround(from: string): string | null {
   for (let folder = from; ; folder = dirname(folder)) {
     if (existsSync(join(folder, '.git'))) return folder;
@@ -309,7 +309,7 @@ function gateCheck(live: LiveSettings): Check {
     : { name: 'gate', ok: true, message: gateTitle(command) };
 }
 
-/** How the command's view differs from the agent's. */
+/** How the command's agents differ from the project's. */
 function besides(
   agents: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>>,
@@ -323,7 +323,7 @@ function besides(
   ].join(', ');
 }
 
-/** Names alone: values may be secret. */
+/** Only names, because values may be secret. */
 function environmentCheck({ environment, settings }: LiveSettings): Check {
   const { agent, envAllow } = settings;
   const ofAgent = { ...agent.env };

@@ -34,8 +34,8 @@ async function databaseChecks(url: string, takeOverAfterMs: number): Promise<rea
 }
 
 /**
- * Pushes, moves and removes refs and a branch of its own: only that shows whether a remote accepts
- * pushes.
+ * Pushes, moves and removes refs and a branch of its own, because only that shows whether a remote
+ * accepts pushes.
  */
 async function fleetRemoteCheck(root: string, live: LiveSettings): Promise<readonly Check[]> {
   const name = 'fleet remote';

@@ -1,4 +1,5 @@
-// `drover doctor --forge`: what landing by a pull request will need, and what this token may do.
+// `drover doctor --forge`: checks what landing by a pull request will require, and what this token
+// may do.
 
 import { Refusal } from '../core/failure.ts';
 import { readLandingRows } from '../forge-work/landing-facts.ts';

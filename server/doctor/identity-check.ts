@@ -1,4 +1,4 @@
-// Names the identity that Drover's commits will bear, before there is one.
+// Names the identity of Drover's future commits.
 
 import { droverEmail } from '../git/process/identity.ts';
 import { readSignatures } from '../git/process/signatures.ts';

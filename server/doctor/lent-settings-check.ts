@@ -1,4 +1,4 @@
-// Names the user's settings of git that differ in the sandbox.
+// Names the user's git settings that differ in the sandbox.
 
 import { openGitAdapter } from '../git/repository/adapter.ts';
 import { lentNames } from '../git/lent/lent-settings.ts';
@@ -9,7 +9,7 @@ export async function lentSettingsCheck(
 ): Promise<readonly { readonly name: string; readonly ok: true; readonly message: string }[]> {
   const opened = await openGitAdapter().open(root);
   const names = opened.ok ? await lentNames(opened.value.context) : opened;
-  // Another check reports a repository that cannot be read.
+  // Another check reports an unreadable repository.
   if (!names.ok) return [];
   const { brought, off } = names.value;
   const parts = [

@@ -1,5 +1,5 @@
-// `drover doctor --remote-commits`: whether the git remote of a fleet has every commit that its
-// database names. After a restore of one of them, it may not.
+// `drover doctor --remote-commits`: checks whether the fleet's git remote has every commit that its
+// database names, which may not be so after one of them was restored.
 
 import { formatCount } from '../core/format.ts';
 import { openGitAdapter } from '../git/repository/adapter.ts';
@@ -11,7 +11,7 @@ import type { LiveSettings } from '../project/live-settings.ts';
 import type { Check } from './check.ts';
 
 const timeoutMs = 120_000;
-/** Commits to name; the others are counted. */
+/** Maximum number of commits named. The others are counted. */
 const shownMax = 10;
 
 export async function remoteCommitsCheck(

@@ -1,12 +1,12 @@
-// How many files a folder holds, and their bytes.
+// The number of files in a folder, and their bytes.
 
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Files to read before a size is reported as "at least". */
+/** Maximum number of files to read; the size is then reported as "at least". */
 const filesMax = 200_000;
 
-/** Files that are removed in the meantime, or are not readable, do not count. */
+/** Files that are removed in the meantime or unreadable do not count. */
 export async function folderSize(
   folder: string,
 ): Promise<{ readonly count: number; readonly bytes: number }> {

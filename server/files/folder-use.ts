@@ -1,19 +1,19 @@
-// The space that goes when a folder goes.
+// The space that removing a folder would free.
 
 import { lstatSync, readdirSync } from 'node:fs';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-/** Maximum number of entries that one call counts. */
+/** Maximum number of entries counted in one call. */
 const entriesMax = 2_000_000;
-/** How long one look may keep the event loop. */
+/** How long one slice may block the event loop. */
 const sliceMs = 2;
 const blockBytes = 512;
 
 /**
- * Blocks on the disk, in bytes, that only this folder holds: links are not followed, and a file
- * counts once, and only if all its names are in here. Unreadable entries do not count.
+ * Disk blocks, in bytes, that only this folder uses: links are not followed, and a file counts
+ * once, and only if all of its names are inside. Unreadable entries do not count.
  *
- * It reads synchronously, in slices: through promises the same walk takes five times as much CPU.
+ * Reads synchronously, in slices, because promises would use five times as much CPU time.
  */
 export async function folderUse(folder: string): Promise<number> {
   const linked = new Map<string, number>();

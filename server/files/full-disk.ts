@@ -1,15 +1,15 @@
-// Tests whether disks have space, by writing a file on each: the numbers of a file system ignore
-// quotas, and a program's output does not prove it.
+// Tests whether disks have space by writing a file to each. A file system's numbers ignore quotas,
+// and a program's output is no proof.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { open, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFullDisk } from '../core/full-disk.ts';
 
-/** The space that a disk must have at least. */
+/** The minimum space that a disk must have. */
 const spaceBytes = 1024 * 1024;
 
-/** The first of these folders on a full disk; missing ones are skipped. */
+/** The first of these folders that is on a full disk. Skips missing ones. */
 export async function fullDiskAmong(folders: readonly string[]): Promise<string | null> {
   const tried = new Set<number>();
   for (const folder of folders) {
@@ -26,9 +26,9 @@ async function isFull(folder: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600);
     try {
-      // At once: it is gone whatever happens now.
+      // Removed at once, so that it is gone whatever happens next.
       await unlink(path);
-      // Some disks compress repeated data.
+      // Random, because some disks compress repeated data.
       await file.writeFile(randomBytes(spaceBytes));
     } finally {
       await file.close();

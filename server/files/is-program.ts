@@ -1,4 +1,4 @@
-// Whether a path leads to a file that can be started.
+// Whether a path is a file that can be executed.
 
 import { accessSync, constants, statSync } from 'node:fs';
 

@@ -1,12 +1,9 @@
-// Paths inside a worktree as git gives them: bytes, kept one by one in a string so that odd names
-// survive the way back.
+// Paths inside a worktree as git outputs them: bytes, each as one character of a string, so that
+// unusual names survive a round trip.
 
 import { Buffer } from 'node:buffer';
 
-/**
- * One character for each byte (latin1). Handed back to git unchanged; shown to people through
- * `shown`.
- */
+/** One character per byte (latin1). Passed back to git unchanged; displayed with `shown`. */
 export type PathBytes = string;
 
 export function toBytes(path: PathBytes): Buffer {
@@ -21,29 +18,29 @@ export function asBytes(path: string): PathBytes {
   return Buffer.from(path, 'utf8').toString('latin1');
 }
 
-/** The absolute path for Node's file functions, which take bytes. */
+/** The absolute path for Node's file functions, which accept bytes. */
 export function absoluteBytes(root: string, path: PathBytes): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), toBytes(path)]);
 }
 
-/** Input for `-z --stdin`: each path ended by a zero byte. */
+/** Input for `-z --stdin`: each path ends with a zero byte. */
 export function zeroEnded(paths: readonly PathBytes[]): Buffer {
   return toBytes(paths.map((path) => `${path}\0`).join(''));
 }
 
-/** Splits an answer made with `-z`. */
+/** Splits output made with `-z`. */
 export function splitZero(bytes: Buffer): PathBytes[] {
   const parts = bytes.toString('latin1').split('\0');
   if (parts.at(-1) === '') parts.pop();
   return parts;
 }
 
-/** Empty for a path at the top. */
+/** Empty for a path at the top level. */
 export function parentFolder(path: PathBytes): PathBytes {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 }
 
-/** The nearest first, without the top. */
+/** Closest first, without the top. */
 export function* foldersAbove(path: PathBytes): Generator<PathBytes> {
   for (let folder = parentFolder(path); folder !== ''; folder = parentFolder(folder)) yield folder;
 }

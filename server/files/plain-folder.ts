@@ -1,13 +1,13 @@
-// Folders that a confined program could write: only plain files and folders stay in them, so that
-// neither git nor Drover follows a link out of them, or waits for a pipe.
+// Cleans folders that a confined program could write to: only regular files and folders remain, so
+// that neither git nor Drover follows a link out of them or waits for a pipe.
 
 import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 
-/** Git itself makes about ten levels; a path that is too long could not be removed any more. */
+/** Git itself creates about ten levels. A path that is too long could no longer be removed. */
 const depthMax = 40;
 
-/** The folder itself must be a plain one. */
+/** The folder itself must be a real one. */
 export async function keepPlainFiles(folder: string, depth = 0): Promise<void> {
   const names = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   for (const entry of names) {
@@ -20,7 +20,7 @@ export async function keepPlainFiles(folder: string, depth = 0): Promise<void> {
   }
 }
 
-/** Never through a link in the file's place, and whole. */
+/** Writes the file completely, and never through a link in its place. */
 export async function writePlain(file: string, text: string): Promise<void> {
   const fresh = `${file}.${randomUUID()}`;
   await writeFile(fresh, text, { flag: 'wx' });

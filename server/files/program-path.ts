@@ -1,13 +1,13 @@
-// The path of the git program: looked up once, and never in a folder that depends on the current
-// directory of a process.
+// The path of the git program, determined once, and never in a folder that depends on a process's
+// current directory.
 
 import { delimiter, isAbsolute, join } from 'node:path';
 import { isProgram } from './is-program.ts';
 import { thisPlatform } from '../platform/this-platform.ts';
 
 /**
- * A search path without its relative entries. Git is started in folders that agents write:
- * `./node_modules/.bin` on the user's PATH would make an agent's file called `git` our program.
+ * A search path without its relative entries. Git is started in folders that agents write to: with
+ * `./node_modules/.bin` on the user's PATH, an agent's file called `git` would be executed.
  */
 export function absoluteEntries(path: string): string {
   return path
@@ -17,7 +17,7 @@ export function absoluteEntries(path: string): string {
 }
 
 /**
- * The full path of a program, or its bare name if it is not found (its start then reports that).
+ * The full path of a program, or its bare name if it is not found (starting it then reports that).
  */
 export function programOnPath(
   name: string,

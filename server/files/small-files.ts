@@ -1,6 +1,5 @@
-// Reads and writes small files synchronously: a read takes some microseconds from the
-// disk cache, while handing it to another thread costs this one ten times as much, thirty times for
-// each task.
+// Reads and writes small files synchronously: a read from the disk cache takes microseconds, and
+// passing it to another thread would cost ten times as much, thirty times per task.
 
 import {
   closeSync,
@@ -20,11 +19,11 @@ import { absoluteBytes, parentFolder, type PathBytes } from './path-bytes.ts';
 
 const maxLooksAtOnce = 200;
 
-/** Longer files are not read whole. */
+/** Longer files are not read completely. */
 const textBytesMax = 64 * 1024 * 1024;
 const readFlags = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
 
-/** Returns null also if an agent has replaced the file by a pipe, a device or a flood. */
+/** Also returns null if an agent has replaced the file by a pipe, a device or a huge file. */
 export function readText(file: string): string | null {
   return openedFile(file, textBytesMax, (opened) => readFileSync(opened, 'utf8'));
 }
@@ -54,13 +53,13 @@ function openedFile<T>(
   }
 }
 
-/** Replaces an existing file; never writes through a link, nor into a file that has other names. */
+/** Replaces an existing file. Never writes through a link or into a file with other names. */
 export async function writeNew(file: string, text: string | Buffer): Promise<void> {
   await removeEntry(file);
   writeFileSync(file, text, { flag: 'wx' });
 }
 
-/** A folder, which only an agent can have put there, may hold a great deal. */
+/** A folder, which only an agent can have created there, may contain very much. */
 export async function removeEntry(file: string): Promise<void> {
   const facts = lstatOrNull(file);
   if (facts === null) return;
@@ -72,7 +71,7 @@ export function exists(path: string | Buffer): boolean {
   return lstatOrNull(path) !== null;
 }
 
-/** Facts of the entry itself, not of a symbolic link's target. */
+/** Facts about the entry itself, not about a symbolic link's target. */
 export function lstatOrNull(path: string | Buffer): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;
@@ -91,13 +90,13 @@ export function listNames(folder: string): string[] {
 
 export interface FileFacts {
   readonly path: PathBytes;
-  /** Null if the file does not exist, or belongs to another folder. */
+  /** Null if the file does not exist or belongs to another folder. */
   readonly stats: Stats | null;
-  /** A folder above it has been replaced by a link. */
+  /** A parent folder has been replaced by a link. */
   readonly isBehindLink: boolean;
 }
 
-/** The facts of many files of a worktree; others get a turn in between. */
+/** The facts about many files of a worktree. Yields to other work in between. */
 export async function factsOfAll(root: string, paths: readonly PathBytes[]): Promise<FileFacts[]> {
   const links = new Map<PathBytes, boolean>([['', false]]);
   const leadsAway = (folder: PathBytes): boolean => {

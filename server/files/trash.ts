@@ -1,5 +1,5 @@
-// Folders that are done with: moved aside at once by a rename, deleted in the background, one after
-// the other.
+// Deletes folders: moves them away at once by a rename, and deletes them in the background, one
+// after another.
 
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
@@ -13,8 +13,8 @@ export class Trash {
   readonly #swept = new Set<string>();
 
   /**
-   * Moves a file or folder into the trash beside `worktree` (on the same file system, so a rename
-   * does it); it is deleted later. False when there was nothing to move.
+   * Moves a file or folder to the trash beside `worktree` (on the same file system, so that a
+   * rename suffices), to be deleted later. Returns false if it did not exist.
    */
   async take(path: string, worktree: string): Promise<boolean> {
     const folder = await this.#folderBeside(worktree);
@@ -29,15 +29,13 @@ export class Trash {
     return true;
   }
 
-  /**
-   * Deletes the leftovers of a dead process in the trash of this folder of worktrees; checks once.
-   */
+  /** Deletes leftovers of a dead process in the trash of this worktree folder. Checks once. */
   sweep(worktreesFolder: string): void {
     if (this.#swept.has(worktreesFolder)) return;
     this.#swept.add(worktreesFolder);
     this.#work = this.#work.then(async () => {
       const folder = join(worktreesFolder, trashName);
-      // A link, or a folder with names that are not ours, belongs to someone else and stays.
+      // A link, or a folder with foreign names, belongs to someone else and stays.
       if (!isOwnFolder(folder)) return;
       const names = await readdir(folder).catch(() => []);
       for (const name of names.filter(isGrave)) await removeTree(join(folder, name));
@@ -49,10 +47,7 @@ export class Trash {
     return this.#work;
   }
 
-  /**
-   * Something with the name of the trash that is not Drover's folder is left alone, and another
-   * name is used.
-   */
+  /** If something else has the name of the trash, it is left alone and another name is used. */
   async #folderBeside(worktree: string): Promise<string> {
     const usual = join(dirname(worktree), trashName);
     await mkdir(usual, { recursive: true, mode: 0o700 }).catch(() => undefined);
@@ -70,14 +65,14 @@ function isOwnFolder(path: string): boolean {
   return facts?.isDirectory() === true && facts.uid === (process.getuid?.() ?? facts.uid);
 }
 
-/** Named by `take`. */
+/** Whether `take` created this name. */
 function isGrave(name: string): boolean {
   return /-[0-9a-f]{8}$/.test(name);
 }
 
 /**
- * Deletes a tree, read-only folders too (package caches make such). Files that resist stay in the
- * trash for the next sweep.
+ * Deletes a tree, including read-only folders (package caches create these). Files that cannot be
+ * deleted stay in the trash for the next sweep.
  */
 async function removeTree(path: string): Promise<void> {
   try {

@@ -1,4 +1,4 @@
-// The workflows' file operations outside of git: copies of ignored files, prompts on disk.
+// The workflows' file operations outside of git: copying ignored files, storing prompts.
 
 import {
   constants,
@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
 import { fullDiskAmong } from './full-disk.ts';
 
-/** A single file larger than this is not copied into worktrees. */
+/** Larger files are not copied into worktrees. */
 const copyBytesMax = 64 * 1024 * 1024;
 
 export const workFiles = {
@@ -52,9 +52,9 @@ export const workFiles = {
 };
 
 /**
- * Only plain files below the checkout, never through a link: neither out of the checkout, nor
- * through one that an earlier attempt has left in the worktree. An existing file is replaced as a
- * whole.
+ * Copies only regular files below the checkout, and never through a link: neither out of the
+ * checkout nor through one that an earlier attempt left in the worktree. An existing file is
+ * replaced as a whole.
  */
 async function copyOne(root: string, worktree: string, path: string): Promise<boolean> {
   const clean = normalize(path);
@@ -81,7 +81,7 @@ async function copyOne(root: string, worktree: string, path: string): Promise<bo
   }
 }
 
-/** False if something other than a folder, such as a link, is in the way. */
+/** Returns false if something other than a folder, such as a link, exists at the path. */
 async function makeFolders(worktree: string, folder: string): Promise<boolean> {
   let place = worktree;
   for (const name of folder.split(sep).filter((part) => part !== '.')) {

@@ -1,8 +1,11 @@
-// Small files that readers find whole: as they are now, or as they were before.
+// Small files that readers always find complete, in their current or their previous version.
 
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 
-/** Also after a crash of the machine: the content is on the disk before the file has its name. */
+/**
+ * Also safe against a crash of the machine: the content is on the disk before the file has its
+ * name.
+ */
 export function writeWhole(path: string, content: string): void {
   const file = openSync(`${path}.new`, 'w', 0o600);
   try {
@@ -14,7 +17,7 @@ export function writeWhole(path: string, content: string): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Cheaper: after a crash of the machine it may be empty. */
+/** Cheaper: after a crash of the machine the file may be empty. */
 export function replaceFile(path: string, content: string): void {
   writeFileSync(`${path}.new`, content, { mode: 0o600 });
   renameSync(`${path}.new`, path);

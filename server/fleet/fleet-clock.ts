@@ -5,7 +5,7 @@ import { systemClock } from '../durable/embedded/system-clock.ts';
 import type { Clock } from '../durable/port.ts';
 import { databaseNowMs, type Reads } from '../store/port.ts';
 
-/** The database's time, by this machine's clock and how far that is off. */
+/** The database's time, computed from this machine's clock and its offset. */
 export class FleetClock implements Clock {
   #offsetMs = 0;
 
@@ -26,13 +26,13 @@ export class FleetClock implements Clock {
     await this.comparing(() => databaseNowMs(db));
   }
 
-  /** `ask` resolves with the database's time; its other work counts as latency. */
+  /** `ask` resolves with the database's time. Its other work counts as latency. */
   async comparing(ask: () => Promise<number>): Promise<void> {
     const startMs = performance.now();
     const databaseMs = await ask();
     const tookMs = performance.now() - startMs;
     const offsetMs = Math.round(databaseMs + tookMs / 2 - systemClock.now());
-    // Within the possible latency, the last reported time is equally accurate: it must not jitter.
+    // Within the possible latency, the last offset is equally accurate and must not jitter.
     if (Math.abs(offsetMs - this.#offsetMs) > Math.max(tookMs, trembleMs)) {
       this.#offsetMs = offsetMs;
     }

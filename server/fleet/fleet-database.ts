@@ -20,7 +20,9 @@ export interface FleetPrepared {
   readonly database: string;
 }
 
-/** Brings all tables of a fleet to this release: Drover's own, the durable engine's and DBOS's. */
+/**
+ * Migrates all tables of a fleet to this release: Drover's own, the durable engine's and DBOS's.
+ */
 export async function prepareFleet(request: FleetDatabaseRequest): Promise<FleetPrepared> {
   const url = await urlOf(request);
   const opened = await openPostgresStore(url, storeSources, { listen: false });
@@ -38,8 +40,8 @@ export async function prepareFleet(request: FleetDatabaseRequest): Promise<Fleet
 }
 
 /**
- * Grants a role the rights that a worker needs. `execute` false: only returns the statements, for
- * an owner without a shell here.
+ * Grants a role the privileges that a worker needs. `execute` false: only returns the statements,
+ * for an owner without a shell here.
  */
 export async function grantFleet(
   request: FleetDatabaseRequest & { readonly role: string; readonly execute: boolean },
@@ -58,8 +60,7 @@ export async function grantFleet(
 }
 
 /**
- * Doctor's finding about the durable engine's tables; null if a worker can use them or may still
- * make them.
+ * Doctor's problem with the durable engine's tables; null if a worker can use or still create them.
  */
 export async function fleetTablesProblem(url: string): Promise<string | null> {
   const { db, pool, mayCreate, close } = openFleetDatabase(url);

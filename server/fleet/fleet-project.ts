@@ -1,6 +1,6 @@
-// The differences of a project that belongs to a fleet: the store and the durable engine are on a
-// PostgreSQL that all machines share, and git's truth is a remote that all of them reach. Loaded
-// only there.
+// The differences of a project in a fleet: the store and the durable engine use a PostgreSQL
+// database that all machines share, and the authoritative git repository is a shared remote. Loaded
+// only in a fleet.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ export interface FleetProject {
 }
 
 interface FleetOptions extends Pick<FleetSettings, 'remote' | 'branchPrefix'> {
-  /** True for a backend, which takes part in the fleet; false for a command. */
+  /** True for a backend, which joins the fleet; false for a command. */
   readonly joins: boolean;
 }
 
@@ -56,7 +56,7 @@ export async function openFleetProject(
   try {
     await refuseMovedAway(opened.store.db, { shown: opened.shown, kind: 'fleet' });
     await clock.compare(opened.store.db);
-    // A command that only reads must not lead this clone away from a plan in its own file.
+    // A command that only reads must not switch this clone away from a plan in its own file.
     if (joins || !existsSync(places.database)) noteFleet(places, opened.shown);
     const machineId = machineIdOf(places);
     const { store, shown, onOutput } = opened;
@@ -82,7 +82,7 @@ export async function openFleetProject(
   }
 }
 
-/** The database, which a machine without git's remote may still reach. */
+/** Uses the database, which a machine may reach even without the git remote. */
 function carrierIn({ db }: Store, machineId: string): Carrier {
   return {
     put: async (work) => (await othersLand(db, machineId)) && storeCarried(db, work),
@@ -92,9 +92,7 @@ function carrierIn({ db }: Store, machineId: string): Carrier {
 
 const idBytes = 6;
 
-/**
- * Permanently identifies this clone, so that its next backend finds its worktrees and its agents.
- */
+/** Permanently identifies this clone, so that its next backend finds its worktrees and agents. */
 function machineIdOf(places: ProjectPlaces): string {
   const present = machineIdIn(places.folder);
   if (present !== null) return present;

@@ -1,4 +1,4 @@
-// The durable engine of a backend, on either database.
+// Creates the durable engine of a backend, on either database.
 
 import type { Durable } from '../durable/port.ts';
 import type { Tx } from '../store/port.ts';

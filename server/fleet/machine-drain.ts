@@ -1,5 +1,5 @@
-// Drains this machine: it starts nothing new, waits for running work, releases work that only an
-// unreachable git remote holds up, and leaves when nothing runs any more.
+// Drains this machine: it starts nothing new, waits for running work, releases work that waits only
+// for an unreachable git remote, and leaves when nothing runs.
 
 import { isDrained, machineWork } from '../store/port.ts';
 import { releaseTasks } from '../workflows/person/give-back.ts';
@@ -20,7 +20,7 @@ export interface DrainNotes {
 }
 
 const lookAgainMs = 2_000;
-/** After that time, another machine has the work if it could be sent to one. */
+/** After this time, another machine has the work if it could be sent to one. */
 const unpushedMaxMs = 20_000;
 
 export class MachineDrain {
@@ -103,7 +103,7 @@ export class MachineDrain {
     if (await store.transaction((tx) => isDrained(tx, machineId))) leave('drained');
   }
 
-  /** Only the git remote is left to wait for, and it may never answer again. */
+  /** Whether all remaining work waits only for the git remote, which may never respond again. */
   async #isOnlyUnpushed(): Promise<boolean> {
     const { store, machineId, git } = this.#machine.project;
     const sinceMs = git.sharedRemote?.awaySinceMs ?? null;

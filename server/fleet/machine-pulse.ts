@@ -1,5 +1,5 @@
-// This machine in its fleet: it sends heartbeats every few seconds with its capacity, and reports
-// when it leaves.
+// This machine in its fleet: sends heartbeats with its capacity every few seconds, and reports when
+// it leaves.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { readCompatibility, leadingNumber } from '../core/compatibility.ts';
@@ -25,26 +25,29 @@ import {
 } from '../store/port.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';
 
-/** Beats in the time after which a machine counts as dead: a few may be lost. */
+/** Heartbeats within the time after which a machine counts as dead, so that a few may be lost. */
 const beatsPerLife = 6;
 
 /**
- * Fraction of that time after which this machine stops its own work if it cannot reach the
- * database: before other machines restart its tasks.
+ * Share of that time after which this machine stops its own work if it cannot reach the database,
+ * before other machines restart its tasks.
  */
 export const ownStopPart = 0.6;
 
-/** Share of that time for which a starting machine listens before it takes others for dead. */
+/** Share of that time for which a starting machine listens before it considers others dead. */
 const startPart = 1 / 3;
 
 const olderNote =
   'Other machines run a newer Drover, whose work this one cannot start. It finishes its own tasks and gets no new ones. Install the new version here.';
 
-/** Heartbeats of a machine that may be this one in another place: a beat may be late. */
+/**
+ * How many heartbeats to wait for from a machine that may be this one in another place. One may be
+ * late.
+ */
 const beatsWatched = 2.5;
 const looksAtBeats = 10;
 
-/** Clocks that are set by a server differ by less. */
+/** Clocks that a time server sets differ by less. */
 const skewToldMs = 2_000;
 
 export class MachinePulse {
@@ -57,7 +60,7 @@ export class MachinePulse {
   #timer: NodeJS.Timeout | null = null;
   #beating: Promise<void> = Promise.resolve();
   #beatAtMs: number | null = null;
-  /** The time after which a missing heartbeat means a dead machine. */
+  /** The time from which a missing heartbeat proves that a machine is dead. */
   #knowsDeadFromMs = 0;
 
   constructor(project: Project, engine: Engine) {
@@ -65,7 +68,7 @@ export class MachinePulse {
     this.#engine = engine;
   }
 
-  /** Refuses when another machine is alive under the same number: a copied folder. */
+  /** Refuses if another machine with the same id is alive, because the folder was copied. */
   async begin(): Promise<void> {
     const { store, machineId, live, places } = this.#project;
     const present = await aliveAs(store.db, machineId);
@@ -85,7 +88,7 @@ export class MachinePulse {
     this.#again();
   }
 
-  /** Whether another process reports that this machine is alive. */
+  /** Whether another process sends heartbeats with this machine's id. */
   async #isBeating(): Promise<boolean> {
     const { store, machineId, live } = this.#project;
     const everyMs = live.settings.fleet.takeOverAfterMs / beatsPerLife;
@@ -98,7 +101,7 @@ export class MachinePulse {
     return false;
   }
 
-  /** Starts nothing new; running work continues. */
+  /** Starts nothing new. Running work continues. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     await this.#beatNow();
@@ -108,15 +111,15 @@ export class MachinePulse {
     return this.#isDraining;
   }
 
-  /** Agents running here, or about to start. */
+  /** Number of agents that run here or are about to. */
   async busy(): Promise<number> {
     const { store, machineId } = this.#project;
     return (await busyByMachine(store.db)).get(machineId) ?? 0;
   }
 
   /**
-   * Nothing runs here any more. If the database is unreachable, the others detect it by the
-   * heartbeat.
+   * Called when nothing runs here any more. If the database is unreachable, others detect it by the
+   * missing heartbeat.
    */
   async leave(): Promise<void> {
     this.#over = true;
@@ -200,7 +203,7 @@ export class MachinePulse {
 
   #noteBeat(takeOverAfterMs: number): void {
     const nowMs = performance.now();
-    // The others may have missed the database as well, until just now.
+    // The others may also have lost the database until just now.
     if (this.#beatAtMs === null) this.#knowsDeadFromMs = nowMs + takeOverAfterMs * startPart;
     if (this.#hasMissed(nowMs, takeOverAfterMs)) this.#knowsDeadFromMs = nowMs + takeOverAfterMs;
     this.#beatAtMs = nowMs;
@@ -211,8 +214,8 @@ export class MachinePulse {
   }
 
   /**
-   * After an absence of the database every machine looks dead to the first one that is back: the
-   * others get as long as their heartbeats last.
+   * After the database was unreachable, every machine looks dead to the first one that reconnects.
+   * The others get as long as their heartbeats last.
    */
   #knowsDead(): boolean {
     const { takeOverAfterMs } = this.#project.live.settings.fleet;
@@ -231,7 +234,7 @@ export class MachinePulse {
     return leadingNumber([...others, own]) ?? compatibility;
   }
 
-  /** Another machine of this release, which the git remote answers, can assign work. */
+  /** Whether another machine of this release that reaches the git remote can assign work. */
   async #isReplaced(): Promise<boolean> {
     const { store, machineId, live } = this.#project;
     const own = readCompatibility(live.environment);
@@ -241,7 +244,7 @@ export class MachinePulse {
     );
   }
 
-  /** Times are right all the same, except for those that agents write into files and commits. */
+  /** Times are correct anyway, except those that agents write into files and commits. */
   #clockNote(): string | null {
     const aheadMs = this.#project.fleet?.clock.aheadMs ?? 0;
     if (Math.abs(aheadMs) < skewToldMs) return null;
@@ -250,8 +253,8 @@ export class MachinePulse {
   }
 
   /**
-   * Why nothing that needs the shared remote starts here; the remote is asked again in the
-   * meantime, so that the hold ends.
+   * Why nothing that needs the shared remote starts here. Also checks the remote again, so that the
+   * hold ends.
    */
   #remoteHold(): string | null {
     const { git, live } = this.#project;

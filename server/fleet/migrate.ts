@@ -15,15 +15,15 @@ import { type Environment, LiveSettings } from '../project/live-settings.ts';
 import { forgetFleet, noteFleet } from '../project/fleet-note.ts';
 import { projectPlacesAt } from '../project/project-places.ts';
 
-/** One side waits in its transaction while a whole table of the other is read. */
+/** How long one side may wait in its transaction while a whole table of the other is read. */
 const oneSideMaxMs = 600_000;
 
 export interface MigrateOptions {
   readonly root: string;
   readonly direction: 'to' | 'from';
   /**
-   * Null uses `DBOS_SYSTEM_DATABASE_URL`. A password belongs there, not on a command line
-   * that others can see.
+   * Null = use `DBOS_SYSTEM_DATABASE_URL`. A password belongs there, not on a command line that
+   * others can see.
    */
   readonly url: string | null;
   readonly env: Environment;
@@ -34,7 +34,7 @@ export interface MigrateReport extends MoveReport {
   readonly to: string;
 }
 
-/** Changes of a machine after the copy was made would be lost with the fleet's database. */
+/** Changes by a machine after the copy was made would be lost with the fleet's database. */
 async function refuseWhileWorking({ db }: Store): Promise<void> {
   const alive = await liveMachines(db);
   if (alive.length === 0) return;
@@ -45,7 +45,7 @@ async function refuseWhileWorking({ db }: Store): Promise<void> {
   );
 }
 
-/** A worker's role writes rows; a move into the database also sets its sequences. */
+/** A worker's role can write rows, but a move into the database also sets its sequences. */
 async function ownersOnly<T>(moving: Promise<T>): Promise<T> {
   try {
     return await moving;
@@ -59,7 +59,7 @@ async function ownersOnly<T>(moving: Promise<T>): Promise<T> {
   }
 }
 
-/** The source refuses everything but a move back afterwards. */
+/** Afterwards the source refuses everything except a move back. */
 export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
   const { root, direction } = options;
   const live = await LiveSettings.loadValid(root, options.env);

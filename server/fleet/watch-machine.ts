@@ -1,5 +1,5 @@
-// Watches this machine of a fleet: a worker reports its tasks; every backend drains by a person's
-// order.
+// Watches this machine of a fleet: a worker reports its tasks, and every backend drains when
+// ordered.
 
 import type { WorkerOptions } from '../protocol/worker-notes.ts';
 import { type DrainedMachine, MachineDrain } from './machine-drain.ts';
@@ -9,11 +9,11 @@ import { WorkerWatch } from './worker-watch.ts';
 interface WatchedMachine extends Omit<DrainedMachine, 'pulse'> {
   /** Null without a fleet. */
   readonly pulse: MachinePulse | null;
-  /** Leaves if no client is connected: clients would start the next backend. */
+  /** Exits if no client is connected, because clients would start another backend. */
   readonly leaveUnused: (reason: string) => void;
 }
 
-/** Resolves with the function that ends it, after the last agent has ended. */
+/** Resolves with a function that ends it after the last agent has ended. */
 export async function watchMachine(
   { pulse, leaveUnused, ...machine }: WatchedMachine,
   request: WorkerOptions | undefined,

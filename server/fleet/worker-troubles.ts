@@ -1,12 +1,12 @@
-// Problems of a worker are in the backend's log; a worker in the foreground also prints them, now
-// and then.
+// Problems of a worker are in the backend's log. A worker in the foreground also prints them, at
+// limited intervals.
 
 import type { WorkerNote } from '../protocol/worker-notes.ts';
 
 type Report = (error: unknown, where: string) => void;
 
 const sameAgainMs = 60_000;
-/** Different troubles that are remembered; more at once are a flood, and the log has it. */
+/** Maximum number of different problems remembered. The log contains all of them. */
 const troublesMax = 100;
 
 export function tellTroubles(

@@ -1,5 +1,5 @@
-// A worker's additions to a backend: it reports the tasks that start and end on this machine,
-// drains at a signal, and releases its tasks at a second one.
+// A worker's additions to a backend: reports tasks that start and end on this machine, drains at a
+// signal, and releases its tasks at a second one.
 
 import type { EventView } from '../protocol/api.ts';
 import type { WorkerNote, WorkerOptions } from '../protocol/worker-notes.ts';
@@ -8,23 +8,20 @@ import { type MachineWork, machineWork } from '../store/port.ts';
 import { type DrainedMachine, MachineDrain } from './machine-drain.ts';
 
 /**
- * A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this
+ * A terminal sends Ctrl-C to the whole group and a launcher forwards it. Both arrive within this
  * time.
  */
 const sameSignalMs = 250;
 const lookAgainMs = 2_000;
 /** Events within this time on any machine of the fleet are read together. */
 const gatherMs = 100;
-/** Events that are read at once. */
+/** Maximum number of events read at once. */
 const pageSize = 500;
 
 export class WorkerWatch {
   readonly #worker: DrainedMachine;
   readonly #request: Pick<WorkerOptions, 'drainMaxMs' | 'tell'>;
-  /**
-   * The epoch of the last reported work, by task: running work, or work that ended a short while
-   * ago.
-   */
+  /** The last reported work by task: running, or ended a short while ago. */
   readonly #told = new Map<string, { readonly work: MachineWork; isOver: boolean }>();
   #seq = 0;
   #firstSignalMs: number | null = null;
@@ -51,7 +48,7 @@ export class WorkerWatch {
     const { store, machineId, live, fleet } = project;
     const { name, labels, agents, remote } = live.settings.fleet;
     const onSignal = (): void => this.#signal();
-    // Until the process ends: a late one must not change the exit code.
+    // Until the process ends, because a late signal must not change the exit code.
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, onSignal);
     }
@@ -66,7 +63,7 @@ export class WorkerWatch {
     this.#look();
   }
 
-  /** After the last agent has ended. */
+  /** Called after the last agent has ended. */
   async end(): Promise<void> {
     this.#isOver = true;
     for (const stop of this.#stops) stop();
@@ -90,7 +87,7 @@ export class WorkerWatch {
     }, gatherMs);
   }
 
-  /** Never two checks at the same time; never rejects. */
+  /** Runs one check at a time. Never rejects. */
   #look(): void {
     if (this.#isAsked || this.#isOver) return;
     this.#isAsked = true;
@@ -124,7 +121,7 @@ export class WorkerWatch {
     if (this.#drain.hasBegun) await this.#drain.look();
   }
 
-  /** `isClaimed`: it started since the last check, although it may have ended as well. */
+  /** `isClaimed`: it started since the last check, but may also have ended. */
   #see(work: MachineWork, isClaimed: boolean): void {
     const known = this.#told.get(work.taskId);
     if (known?.work.epoch !== work.epoch && (isClaimed || work.isAtWork)) this.#begun(work);

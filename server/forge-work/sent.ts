@@ -1,4 +1,4 @@
-// What sending requires, and how it ends.
+// The dependencies of sending, and its possible results.
 
 import type { Tx } from '../store/port.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';

@@ -1,33 +1,31 @@
-// The output of agents, for readers on other machines of a fleet. A project on one machine has
-// nothing to do for it.
+// The output of agents for readers on other machines of a fleet. Does nothing for a project on one
+// machine.
 
 import type { FoundLine } from '../agents/kit/log/search-log.ts';
 import type { AttemptLog } from '../store/work/attempt-log.ts';
 
 export interface AgentOutput {
   /**
-   * Updates the files of a log on this disk if its attempt belongs to another machine; resolves
-   * immediately if it is ours. Refuses if they no longer exist.
+   * Updates a log's files on this disk if its attempt belongs to another machine. Resolves at once
+   * if it is ours. Refuses if the output no longer exists.
    */
   beforeRead(log: AttemptLog): Promise<void>;
   /**
-   * Keyed by file: the first line with all words (in lower case) of each log that another machine
-   * writes, as far as it is stored.
+   * The first line with all words (in lower case) of each log that another machine writes, as far
+   * as stored, by file.
    */
   find(logs: readonly SearchedLog[], words: readonly string[]): Promise<FoundLines>;
-  /** Calls back when the log has grown on another machine; returns unsubscribe. */
+  /** Calls back when the log has grown on another machine. Returns a function that unsubscribes. */
   onNews(log: AttemptLog, listener: () => void): () => void;
-  /** Agents run in this process from now on: their output is stored for others. */
+  /** Starts storing the output of agents in this process for others. */
   beginShipping(report: Report): void;
-  /**
-   * Resolves when all that the log at the path holds now is stored, or when that takes too long.
-   */
+  /** Resolves when everything in the log at the path is stored, or after a time limit. */
   flush(path: string): Promise<void>;
   /** Tries once more to store the remaining output. */
   close(): Promise<void>;
 }
 
-/** A log by its name relative to the folder of the logs. */
+/** A log by its name relative to the log folder. */
 export interface SearchedLog {
   readonly file: string;
   readonly machine: string;

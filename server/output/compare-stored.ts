@@ -1,4 +1,4 @@
-// Compares the stored parts of logs with their files, and drops those that differ or no longer
+// Compares the stored parts of logs with their files, and drops parts that differ or no longer
 // exist there.
 
 import {
@@ -22,12 +22,12 @@ interface Deps {
 
 const partsAtOnce = 100;
 
-/** Afterwards those of the logs are known whose attempts are still this machine's. */
+/** Afterwards, the stored state is known for logs whose attempts still belong to this machine. */
 export async function compareWithStored(deps: Deps, asked: readonly ShippedLog[]): Promise<void> {
   const names = asked.map((log) => log.name.file);
   const files = new Map(names.map((name) => [name, filesOfLog(deps.logs, name)]));
   const present = [...files.values()].flat().map(({ file }) => file);
-  // Asked at once: the database can be far away.
+  // In parallel, because the database may be slow to reach.
   const [own, segments, last] = await Promise.all([
     ownLogs(
       deps.db,
@@ -53,8 +53,8 @@ export async function compareWithStored(deps: Deps, asked: readonly ShippedLog[]
 }
 
 /**
- * How many of the stored chunks match the file. They are compared from the end: a writer that loses
- * power loses the end of its file, and the stored chunks of that are dropped.
+ * How many of the stored parts match the file. They are compared from the end: a power failure
+ * loses the end of a file, and its stored parts are then dropped.
  */
 async function agreedEnd(
   deps: Deps,

@@ -1,4 +1,4 @@
-// Brings one file of a log up to date with its stored parts.
+// Updates one file of a log from its stored parts.
 
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -10,7 +10,9 @@ import type { Reads } from '../store/port.ts';
 
 const bytesAtOnce = 2 * 1024 * 1024;
 
-/** The last chunk of a copy; it is the stored one as long as that has the same offset and time. */
+/**
+ * The last part of a copy. It matches the stored one as long as that has the same offset and time.
+ */
 export interface CopiedEnd extends PartPlace {
   readonly atMs: number;
 }
@@ -19,7 +21,7 @@ export interface FileToCopy {
   readonly file: string;
   readonly path: string;
   readonly known: CopiedEnd | null;
-  /** The currently stored extent. */
+  /** How much is currently stored. */
   readonly stored: PartPlace;
 }
 
@@ -28,7 +30,7 @@ export interface Copied {
   readonly hasGrown: boolean;
 }
 
-/** Returns null if nothing of it is stored any more. */
+/** Returns null if none of it is stored any more. */
 export async function copyFile(db: Reads, request: FileToCopy): Promise<Copied | null> {
   await mkdir(dirname(request.path), { recursive: true });
   const handle = await open(request.path, constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -41,13 +43,16 @@ export async function copyFile(db: Reads, request: FileToCopy): Promise<Copied |
   return copyAgain(db, request);
 }
 
-/** Written beside it, then renamed: a reader sees the old one or the whole new one. */
+/**
+ * Written beside the file and then renamed, so that a reader sees either the old or the whole new
+ * file.
+ */
 async function copyAgain(db: Reads, request: FileToCopy): Promise<Copied | null> {
   const fresh = `${request.path}.new-${randomBytes(6).toString('hex')}`;
   const handle = await open(fresh, 'wx+', 0o600);
   try {
     const copied = await appendMissing(db, request, handle, null);
-    if (copied === null || copied === 'differs') return null; // Deleted or replaced just now.
+    if (copied === null || copied === 'differs') return null; // just deleted or replaced
     await rename(fresh, request.path);
     return copied;
   } finally {
@@ -71,14 +76,14 @@ async function appendMissing(
     const [first] = parts;
     if (first === undefined) return null;
     if (last !== null && !isSame(last, first)) {
-      last = null; // Stored again since: now with the text, to compare.
+      last = null; // It was stored again since, so read it with its text to compare.
       continue;
     }
     if (size > 0 && last === null && !(await isAt(handle, first, size))) return 'differs';
     const end = await writeParts(handle, parts, size);
     if (end === null) return 'differs';
     const endsAt = end.start + end.size;
-    // The writer has lost the end of its own file.
+    // The writer lost the end of its own file.
     if (endsAt < size) await handle.truncate(endsAt);
     hasGrown ||= endsAt !== size;
     if (endsAt === size || endsAt >= stored.start + stored.size) return { end, hasGrown };
@@ -91,7 +96,7 @@ export function isSame(last: CopiedEnd, part: PartPlace & { readonly at_ms: numb
   return last.start === part.start && last.size === part.size && last.atMs === part.at_ms;
 }
 
-/** Whether the file holds as much of the part as its size allows. */
+/** Whether the file contains as much of the part as its size allows. */
 async function isAt(handle: FileHandle, part: ReadPart, size: number): Promise<boolean> {
   if (part.text === null) return false;
   const stored = Buffer.from(part.text);
@@ -103,7 +108,7 @@ async function isAt(handle: FileHandle, part: ReadPart, size: number): Promise<b
 }
 
 /**
- * Writes the chunks after `size`; resolves with the last one, or null if they are not consecutive.
+ * Writes the parts after `size`. Resolves with the last one, or null if they are not consecutive.
  */
 async function writeParts(
   handle: FileHandle,

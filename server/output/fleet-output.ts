@@ -1,4 +1,4 @@
-// The output of a fleet's agents: stored by the machine that they run on, copied to the disk of
+// The output of a fleet's agents: stored by the machine that runs them, and copied to the disks of
 // machines that read it.
 
 import { Refusal } from '../core/failure.ts';
@@ -15,16 +15,19 @@ type Report = (error: unknown, where: string) => void;
 
 export interface FleetOutputDeps {
   readonly store: Store;
-  /** The folder of the logs. */
+  /** The log folder. */
   readonly logs: string;
   readonly machineId: string;
   /**
-   * Listens for growing logs on any machine, until it is canceled (`OpenedPostgresStore.onOutput`).
+   * Listens for growing logs on any machine until it is canceled (`OpenedPostgresStore.onOutput`).
    */
   readonly onOutput: (heard: (file: string) => void) => () => void;
 }
 
-/** An attempt's end does not wait longer for a database; readers get the rest when it is back. */
+/**
+ * How long an attempt's end waits for the database. Readers get the rest when it is reachable
+ * again.
+ */
 const flushMaxMs = 10_000;
 const catchUpPauseMs = 5_000;
 
@@ -92,7 +95,7 @@ async function goneRefusal(
   return new Refusal('output_gone', `${words}${more}.`);
 }
 
-/** Stores the leftovers of an earlier process, and retries until they are stored. */
+/** Stores what an earlier process left, and retries until it is stored. */
 class CatchUp {
   readonly #shipper: LogShipper;
   readonly #report: Report;

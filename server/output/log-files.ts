@@ -1,5 +1,5 @@
-// The files of a log on this disk, as they are shipped: each byte by byte, in parts that a database
-// can hold.
+// The files of a log on this disk as they are stored: unchanged, in parts that a database can
+// store.
 
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -8,22 +8,22 @@ import { basename, dirname, join } from 'node:path';
 import { readMarks, listSegments } from '../agents/kit/log/event-log-files.ts';
 import { readAt } from '../agents/kit/log/event-log-parts.ts';
 
-/** Bytes of one part. */
+/** Maximum bytes per part. */
 export const partBytesMax = 256 * 1024;
-/** Bytes of one file that go at once, if they hold a whole line; a longer line goes alone. */
+/**
+ * Maximum bytes of one file stored at once, if they contain a whole line. A longer line is stored
+ * alone.
+ */
 const chainBytesMax = 1024 * 1024;
 const newline = 0x0a;
 
-/** One file to ship, and how far its writer has finished it. */
+/** One file to store, and how much of it its writer has finished. */
 export interface ShippedFile {
-  /** Relative to the folder of the logs. */
+  /** Relative to the log folder. */
   readonly file: string;
   readonly path: string;
   readonly size: number;
-  /**
-   * A prompt is written as a whole, and again for each part of a conversation; a log is appended
-   * to.
-   */
+  /** A prompt is written as a whole, once for each part of a conversation; a log is appended to. */
   readonly isPrompt: boolean;
   readonly changedMs: number;
 }
@@ -31,7 +31,7 @@ export interface ShippedFile {
 /** The prompt, the head and the existing segments, in the order in which they were written. */
 export function filesOfLog(logs: string, file: string): ShippedFile[] {
   const path = join(logs, file);
-  // Read before the sizes: everything it covers is in the files.
+  // Read before the sizes, so that the files contain everything that the marks cover.
   const marks = readMarks(path);
   const found: ShippedFile[] = [];
   const add = (name: string, isPrompt: boolean, sizeMax: (path: string) => number): void => {
@@ -85,10 +85,10 @@ export interface FileChunk {
   readonly text: string;
 }
 
-/** A line that is longer still goes in pieces of this size. */
+/** A longer line is stored in pieces of this size. */
 const lineBytesMax = 64 * 1024 * 1024;
 
-/** The output after an offset: whole lines in chunks; empty if there is none. */
+/** The output after an offset as parts with whole lines; empty if there isn't any. */
 export function partsAfter(file: ShippedFile, start: number): FileChunk[] {
   const left = file.size - start;
   for (let wanted = chainBytesMax; left > 0; wanted *= 4) {
@@ -114,7 +114,7 @@ function cutIntoParts(bytes: Buffer, start: number): FileChunk[] {
   return parts;
 }
 
-/** Behind a line if there is an end of one, or else between two characters. */
+/** After a line end if the bytes contain one, else between two characters. */
 function partEnd(bytes: Buffer, at: number): number {
   const most = at + partBytesMax;
   if (most >= bytes.length) return bytes.length;
@@ -132,9 +132,9 @@ function characterEnd(bytes: Buffer, most: number): number {
 const replacement = 0x3f;
 
 /**
- * A text of the same number of bytes. A database stores no zero character and no broken UTF-8,
- * which a log only contains after a power cut: each such byte becomes a question mark, so that
- * every place keeps its meaning.
+ * A text with the same number of bytes. A database stores neither zero characters nor broken UTF-8,
+ * which a log contains only after a power failure. Each such byte becomes a question mark, so that
+ * offsets stay valid.
  */
 export function storableText(bytes: Buffer): string {
   if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8');
@@ -151,7 +151,7 @@ export function storableText(bytes: Buffer): string {
   return clean.toString('utf8');
 }
 
-/** Bytes of the character that starts there; 0 = none does, or one that cannot be stored. */
+/** Bytes of the character that starts there; 0 if none does or it cannot be stored. */
 function characterSize(bytes: Buffer, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return first === 0 ? 0 : 1;
@@ -165,7 +165,7 @@ export function hashOfRange(path: string, start: number, size: number): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The logs of one attempt that are on this disk. */
+/** The logs of one attempt on this disk. */
 export function logsOfAttempt(logs: string, taskId: string, attempt: number): string[] {
   let names: string[];
   try {

@@ -1,8 +1,8 @@
-// Copies the log of an attempt that runs on another machine to this disk, for readers here.
+// Copies the log of an attempt on another machine to this disk, for readers here.
 //
-// A copy only gets the missing part at its end, at its offset: two concurrent copies write the same
-// bytes to the same offsets. The existing content is trusted if its last chunk is the stored one;
-// otherwise it is copied again.
+// A copy is only extended at its end, at fixed offsets, so two concurrent copies write the same
+// bytes. The existing content is trusted if its last part matches the stored one; otherwise it is
+// copied again.
 
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -16,17 +16,17 @@ import { fileExists } from './log-files.ts';
 
 export interface LogMirrorDeps {
   readonly store: Store;
-  /** The folder of the logs. */
+  /** The log folder. */
   readonly logs: string;
 }
 
-/** Files of which the end of the copy is remembered; another one is compared again. */
+/** Maximum number of files whose copied end is remembered. Others are compared again. */
 const knownFilesMax = 500;
 const asideFolder = 'aside';
 
 interface Copying {
   readonly now: Promise<boolean>;
-  /** For callers that arrived during it: they may need something newer than it. */
+  /** For callers that arrived during the copy and may need newer output. */
   next: Promise<boolean> | null;
 }
 
@@ -39,22 +39,23 @@ export class LogMirror {
     this.#deps = deps;
   }
 
-  /** How much of a log exists here after its stored parts are gone. */
+  /** How much of a log exists here after its stored parts were deleted. */
   present(file: string): 'nothing' | 'part' | 'whole' {
     const path = join(this.#deps.logs, file);
     if (!fileExists(path)) return 'nothing';
-    // A log with marks was written here.
+    // A log with marks was written on this machine.
     return fileExists(wholePath(path)) || fileExists(marksPath(path)) ? 'whole' : 'part';
   }
 
-  /** The attempt was over before the log was copied: the copy has all of it. */
+  /** The attempt was over before the log was copied, so the copy is complete. */
   async noteWhole(file: string): Promise<void> {
     const path = wholePath(join(this.#deps.logs, file));
     if (!fileExists(path)) await writeFile(path, '', { mode: 0o600 });
   }
 
   /**
-   * Resolves with false if nothing of the log is stored; files of that name are then left alone.
+   * Resolves with false if none of the log is stored. Local files with that name are then left
+   * alone.
    */
   async copy(file: string): Promise<boolean> {
     const running = this.#copying.get(file);
@@ -81,7 +82,7 @@ export class LogMirror {
     const { store, logs } = this.#deps;
     if (logNameOf(file) === null) return false;
     const path = join(logs, file);
-    // Read all at once: if a segment is stored, the head before it is complete.
+    // Read in one query: if a segment is stored, the head before it is complete.
     const stored = await storedFiles(store.db, file);
     if (stored.length === 0) return false;
     if (fileExists(marksPath(path))) await putOwnLogAside(logs, file, store.sources.clock.now());
@@ -91,7 +92,7 @@ export class LogMirror {
     }
     const names = new Set(stored.map((one) => basename(one.file)));
     if (names.has(basename(file))) {
-      // The log has dropped its middle there.
+      // The log has dropped its middle.
       for (const { path: old } of listSegments(path))
         if (!names.has(basename(old))) await rm(old, { force: true });
     }
@@ -115,13 +116,13 @@ export class LogMirror {
   }
 }
 
-/** A log of that name that this machine wrote earlier: kept, under a name that no reader uses. */
+/** Keeps a log with that name that this machine wrote earlier, under a name that no reader uses. */
 async function putOwnLogAside(logs: string, file: string, nowMs: number): Promise<void> {
   const path = join(logs, file);
   const folder = join(logs, asideFolder, `${nowMs}`, dirname(file));
   await mkdir(folder, { recursive: true });
   const beside = [`${path}.prompt`, ...listSegments(path).map((segment) => segment.path)];
-  // The marks are written last: a copy that is killed halfway is repeated.
+  // The marks are moved last, so that an interrupted move is repeated.
   for (const one of [path, ...beside, marksPath(path)]) {
     // Another process may do the same.
     if (fileExists(one)) await rename(one, join(folder, basename(one))).catch(unlessGone);

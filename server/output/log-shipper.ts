@@ -1,8 +1,8 @@
-// Stores the output of this machine's agents, as it is written, for readers on the others.
+// Stores the output of this machine's agents as it is written, for readers on other machines.
 //
-// The files are the source of truth: unstored output (the database was unreachable, this process
-// was killed) is read from them again. The stored output grows only at its end, under the rules of
-// server/store/feed/log-parts.ts.
+// The files are authoritative: output that was not stored (the database was unreachable, this
+// process was killed) is read from them again. Stored output only grows at its end, under the rules
+// of server/store/feed/log-parts.ts.
 
 import { relative, sep } from 'node:path';
 import { onAnyLogGrowth } from '../agents/kit/log/log-growth.ts';
@@ -20,7 +20,7 @@ import { type NextChain, ShippedLog } from './shipped-log.ts';
 
 export interface LogShipperDeps {
   readonly store: Store;
-  /** The folder of the logs. */
+  /** The log folder. */
   readonly logs: string;
   readonly machineId: string;
   readonly report: (error: unknown, where: string) => void;
@@ -30,10 +30,10 @@ export interface LogShipperDeps {
 const coalesceMs = 150;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
-/** Logs and bytes of one statement; one log alone may need more for a long line. */
+/** Maximum number of logs and bytes per statement. One log alone may exceed it for a long line. */
 const logsAtOnce = 32;
 const batchBytesMax = 2 * 1024 * 1024;
-/** Inactive logs beyond this number are forgotten; they are read again when they grow. */
+/** Beyond this number, inactive logs are forgotten. They are read again when they grow. */
 const knownLogsMax = 500;
 const attemptsMax = 5_000;
 const closeMaxMs = 5_000;
@@ -46,7 +46,7 @@ interface Turn {
 export class LogShipper {
   readonly #deps: LogShipperDeps;
   readonly #logs = new Map<string, ShippedLog>();
-  /** Logs that have grown, or are waited for, in order. */
+  /** Logs that have grown or that callers wait for, in order. */
   readonly #grown = new Set<ShippedLog>();
   readonly #offGrowth: () => void;
   #timer: NodeJS.Timeout | null = null;
@@ -68,7 +68,7 @@ export class LogShipper {
     return relative(this.#deps.logs, path).replaceAll(sep, '/');
   }
 
-  /** Stores the output that an earlier process of this machine left. */
+  /** Stores output that an earlier process of this machine left. */
   async catchUp(): Promise<void> {
     const { store, machineId, logs } = this.#deps;
     const sinceMs = store.sources.clock.now() - outputKeptMs;
@@ -94,7 +94,7 @@ export class LogShipper {
     this.#offGrowth();
     const end = Promise.withResolvers<void>();
     const timer = setTimeout(end.resolve, closeMaxMs);
-    // One more turn; if the database is unreachable, the next backend of this machine does it.
+    // One more turn. If the database is unreachable, this machine's next backend does it.
     if (this.#pauseMs === 0) {
       const all = [...this.#grown].map((log) => this.flush(log.name.file));
       await Promise.race([Promise.all(all), end.promise, this.#trouble.promise]);
@@ -161,7 +161,7 @@ export class LogShipper {
   }
 
   #fail(asked: readonly ShippedLog[], left: readonly ShippedLog[], error: unknown): void {
-    // Whether the last statement was carried out is not known.
+    // It is unknown whether the last statement was executed.
     for (const log of asked) log.forget();
     for (const log of left) {
       log.isAtWork = false;
@@ -173,7 +173,7 @@ export class LogShipper {
     this.#trouble = Promise.withResolvers<void>();
   }
 
-  /** One statement for all of them. Resolves with the logs of which more is left. */
+  /** Stores all of them with one statement. Resolves with the logs that have more. */
   async #ship(logs: readonly ShippedLog[]): Promise<readonly ShippedLog[]> {
     const waiters = new Map(logs.map((log) => [log, log.waiters]));
     for (const log of logs) {
@@ -192,7 +192,7 @@ export class LogShipper {
     return unfinished;
   }
 
-  /** Compares stored parts of logs with the files; forgets those of other machines. */
+  /** Compares stored parts of logs with the files, and forgets logs of other machines. */
   async #look(logs: readonly ShippedLog[]): Promise<void> {
     if (logs.length === 0) return;
     const { store, machineId } = this.#deps;
@@ -215,14 +215,14 @@ export class LogShipper {
       bytes += next.parts.reduce((sum, part) => sum + part.size, 0);
     }
     const refused = await this.#store(turns);
-    // After the parts that follow it, so that no reader finds less than before.
+    // After the following parts were stored, so that no reader finds less than before.
     await this.#drop(logs);
     for (const turn of turns)
       if (refused.includes(turn) || !turn.chain.isAll) unfinished.push(turn.log);
     return unfinished;
   }
 
-  /** Resolves with those that must be read again. */
+  /** Resolves with the logs that must be read again. */
   async #store(turns: readonly Turn[]): Promise<readonly Turn[]> {
     if (turns.length === 0) return [];
     const { store, machineId } = this.#deps;

@@ -1,4 +1,4 @@
-// One log as the shipper knows it: how far each of its files is stored, and which part is next.
+// One log as the shipper knows it: how much of each file is stored, and which part is next.
 
 import type { LogName, PartPlace } from '../store/feed/log-parts.ts';
 import { filesOfLog, partsAfter, type FileChunk, type ShippedFile } from './log-files.ts';
@@ -15,13 +15,15 @@ export interface NextChain {
   readonly file: ShippedFile;
   readonly after: PartPlace | null;
   readonly parts: readonly FileChunk[];
-  /** Nothing else was left to store when it was read; later output waits for its turn. */
+  /**
+   * True if nothing else was left to store when it was read. Later output is stored in another
+   * turn.
+   */
   readonly isAll: boolean;
 }
 
 /**
- * The result of reading the files; `look` = the stored chunks must first be compared with the
- * files.
+ * The result of reading the files. `look`: the stored parts must first be compared with the files.
  */
 export type Next = NextChain | 'look' | null;
 
@@ -29,12 +31,12 @@ const refusalsMax = 5;
 
 export class ShippedLog {
   readonly name: LogName;
-  /** Null until the stored part was compared with the files. */
+  /** Null until the stored parts were compared with the files. */
   #stored: Map<string, StoredEnd> | null = null;
-  /** Segments that are stored and not on this disk any more. */
+  /** Segments that are stored but no longer on this disk. */
   #dropped: string[] = [];
   #refusals = 0;
-  /** It is being stored: there must be no second one of it. */
+  /** True while it is being stored, so that this is not done twice at once. */
   isAtWork = false;
   waiters: (() => void)[] = [];
 
@@ -54,7 +56,7 @@ export class ShippedLog {
     this.#stored = new Map(stored);
   }
 
-  /** Files whose parts are to be deleted: the log has dropped its middle. */
+  /** Files whose parts must be deleted, because the log has dropped its middle. */
   takeDropped(): readonly string[] {
     const taken = this.#dropped;
     this.#dropped = [];
@@ -62,7 +64,8 @@ export class ShippedLog {
   }
 
   /**
-   * The next part to store: an earlier file first, so that no reader sees a later one without it.
+   * The next part to store. Earlier files come first, so that no reader sees a later one without
+   * them.
    */
   next(logs: string): Next {
     const stored = this.#stored;
@@ -86,8 +89,8 @@ export class ShippedLog {
   }
 
   /**
-   * The chunks were refused: the stored state differs from the known one. True if that keeps
-   * happening.
+   * The parts were refused, because the stored state differs from the known one. Returns true if
+   * that keeps happening.
    */
   isRefused(): boolean {
     this.forget();
@@ -95,7 +98,7 @@ export class ShippedLog {
     return this.#refusals % refusalsMax === 0;
   }
 
-  /** The chain is stored. */
+  /** The chain was stored. */
   took(chain: NextChain): void {
     this.#refusals = 0;
     const last = chain.parts.at(-1);
@@ -111,8 +114,8 @@ export function beginning(file: ShippedFile): StoredEnd {
 }
 
 /**
- * A log drops its old segments. If all of it is gone, the folder was emptied, and other machines
- * keep their copies.
+ * Whether the log has dropped the segment. If all of its files are gone, the folder was emptied,
+ * and other machines keep their copies.
  */
 export function isDropped(log: LogName, file: string, here: readonly ShippedFile[]): boolean {
   const isSegment = /^\.\d{16}$/.test(file.slice(log.file.length));

@@ -1,12 +1,12 @@
-// The search in stored output of a fleet's agents: PostgreSQL finds the parts, whose lines are
-// searched like those of a log on this disk.
+// Searches the stored output of a fleet's agents: PostgreSQL finds the parts, whose lines are
+// searched like those of a local log.
 
 import { asWritten, findInLines, type FoundLine } from '../agents/kit/log/search-log.ts';
 import { type FoundPart, searchLogParts } from '../store/feed/search-log-parts.ts';
 import type { Store } from '../store/port.ts';
 import type { FoundLines } from './agent-output.ts';
 
-/** Each may have some parts of a quarter of a MiB. */
+/** Each log may have several parts of a quarter of a MiB. */
 const logsAtOnce = 25;
 
 export async function findStored(

@@ -1,5 +1,5 @@
-// Turns a design text into a plan, checked and ready for import; writes nothing. Chooses the model:
-// a provider's API if there is a key, else the installed agent.
+// Turns a design text into a checked plan, ready for import, without writing anything. Chooses the
+// model: a provider's API if a key is set, else the installed agent.
 
 import { agentEnvironment, secretValues } from '../agents/kit/process/environment.ts';
 import { claudeEnvironment } from '../agents/claude/invocation.ts';
@@ -22,16 +22,16 @@ export interface PlanFromSpecOptions extends SpecPlanRequest {
   readonly root: string;
   readonly env: Environment;
   readonly signal: AbortSignal;
-  /** For a person who waits: which model is asked, and which parts had to be corrected. */
+  /** For a waiting user: which model is asked, and what had to be corrected. */
   readonly onNote: (text: string) => void;
 }
 
-/** For a key without a requested model; a login has its own. */
+/** For a key without a requested model. A login has its own default. */
 const modelDefault = 'claude-opus-5-5';
 
 /**
- * Throws a Refusal for problems that a person can fix before the model is called (no design, no
- * model) and for a model that returns no plan; errors of a provider or program are failures.
+ * Throws a Refusal for problems that the user can fix before the model is called (no design, no
+ * model), and if the model returns no plan. Errors of a provider or a program are failures.
  */
 export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
   const { documents, signal, onNote } = options;
@@ -98,10 +98,7 @@ function given(value: string | undefined): string | null {
   return value === undefined || value.trim() === '' ? null : value.trim();
 }
 
-/**
- * Claude Code, for it can be held to a shape; with the project's settings for it if they are for
- * it.
- */
+/** Claude Code, because it supports a schema; with the project's settings for it, if any. */
 function installedAgent(
   { root, env }: PlanFromSpecOptions,
   settings: Settings,

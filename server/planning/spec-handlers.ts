@@ -1,4 +1,4 @@
-// Planning a design on behalf of a panel: one at a time, and ended when a person has enough of it.
+// Plans a design for a panel, one at a time. The user can cancel it.
 
 import { Refusal } from '../core/failure.ts';
 import type { Handlers } from '../protocol/api.ts';
@@ -14,7 +14,7 @@ export function specHandlers(project: Project): Pick<Handlers, 'spec.plan' | 'sp
       const control = new AbortController();
       atWork = control;
       try {
-        // Its library is large, and few commands need it.
+        // Loaded on demand, because its library is large and few commands need it.
         const { planFromSpec } = await import('./plan-from-spec.ts');
         const planned = await planFromSpec({
           documents: Object.entries(documents).map(([name, text]) => ({ name, text })),

@@ -1,24 +1,24 @@
-// A clock that stands still while the machine sleeps. On some systems the monotonic clock stands
-// still too, on others it continues, and timers are late: so this one ticks, and a long gap between
-// two ticks is a sleep.
+// A clock that stops while the machine sleeps. On some systems the monotonic clock also stops, on
+// others it continues and timers are late. So this one ticks, and a long gap between two ticks
+// counts as sleep.
 
 export interface AwakeSources {
   /** Unix milliseconds. */
   readonly wallMs: () => number;
-  /** Never goes back. */
+  /** Never decreases. */
   readonly monotonicMs: () => number;
 }
 
-/** Time without the sleep of the machine. */
+/** Time without the machine's sleep. */
 export interface AwakeTime {
-  /** Milliseconds that the machine was awake, since some moment. */
+  /** Milliseconds that the machine was awake, from an arbitrary start. */
   readonly nowMs: () => number;
   /** When it last woke up, by `performance.now()`; 0 if it never slept. */
   readonly wokeAtMs: () => number;
 }
 
 const tickMs = 1_000;
-/** Shorter gaps are those of a busy machine. */
+/** Shorter gaps occur on a busy machine. */
 const gapMinMs = 60_000;
 
 export class AwakeClock implements AwakeTime {
@@ -67,7 +67,7 @@ export class AwakeClock implements AwakeTime {
   }
 }
 
-/** Calls back once, after this time without the sleep of the machine. */
+/** Calls back once after this time, not counting the machine's sleep. */
 export class AwakeTimer {
   readonly #nowMs: () => number;
   readonly #endMs: number;

@@ -1,4 +1,4 @@
-// Collects the output of a program up to a bound.
+// Collects a program's output up to a limit.
 
 export class BoundedBuffer {
   readonly #limit: number;

@@ -5,7 +5,7 @@ import type { Platform, ProcessFacts } from './port.ts';
 import { launchdService } from './launch-files.ts';
 import { posix } from './posix.ts';
 
-/** Environment of every `ps`: names of months and times in one form. */
+/** Environment of every `ps`, so that month names and times have one format. */
 export const psEnvironment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } as const;
 
 const appleScript = [

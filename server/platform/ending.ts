@@ -1,26 +1,26 @@
-// Ends a program that runs too long, prints too much, or is no longer wanted.
+// Ends a program that runs too long, prints too much, or is no longer needed.
 
 import type { ChildProcess } from 'node:child_process';
 import { thisPlatform } from './this-platform.ts';
 
-/** Why a program has no exit code of its own. */
+/** Why a program has no exit code. */
 export type ProgramProblem = 'missing' | 'timeout' | 'aborted' | 'too_much_output';
 
-/** Git removes its lock files on SIGTERM, which takes a moment on a busy machine. */
+/** Git removes its lock files on SIGTERM, which takes time on a busy machine. */
 const killGraceMsDefault = 5_000;
-/** A process in an uninterruptible system call survives SIGKILL for as long as the call takes. */
+/** A process in an uninterruptible system call survives SIGKILL until the call returns. */
 const abandonGraceMs = 2_000;
 
 export interface EndingLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | null;
-  /** Between SIGTERM and SIGKILL; 5 s by default. */
+  /** Time between SIGTERM and SIGKILL; 5 s by default. */
   readonly killGraceMs?: number;
 }
 
 /**
- * Sends SIGTERM, then SIGKILL, then calls `abandon`: nothing waits for the program longer than
- * `timeoutMs` + `killGraceMs` + 2 s after its start. `clear` ends all of that.
+ * Sends SIGTERM, then SIGKILL, then calls `abandon`, so that callers wait at most `timeoutMs` +
+ * `killGraceMs` + 2 s after the start. `clear` ends all of that.
  */
 export class Ending {
   readonly #signal: AbortSignal | null;
@@ -63,9 +63,9 @@ export class Ending {
 }
 
 /**
- * Signals a child and its whole process group: a program's children (ssh, a credential helper, a
- * hook) outlive it if only the program is signaled. The child must have been started with
- * `detached`. Without process groups, only the child is signaled.
+ * Signals a child and its whole process group, because a program's children (ssh, a credential
+ * helper, a hook) would outlive it otherwise. The child must have been started with `detached`.
+ * Without process groups, only the child is signaled.
  */
 export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;

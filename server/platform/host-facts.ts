@@ -7,7 +7,7 @@ import type { HostFacts } from '../core/work/host-limits.ts';
 
 export function hostFacts(folder: string): () => HostFacts {
   return () => ({
-    // Includes memory that the system could reclaim, and the limit of a container.
+    // Includes memory that the system could reclaim, and a container's limit.
     freeMemoryBytes: process.availableMemory(),
     freeDiskBytes: freeBytes(folder),
     load: loadavg()[0] ?? 0,

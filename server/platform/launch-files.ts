@@ -1,4 +1,4 @@
-// The files by which a user's own service manager starts a backend and keeps it running. Pure.
+// The files with which a user's service manager starts a backend and keeps it running. Pure.
 
 import { join } from 'node:path';
 import type { ProgramStart, ServiceRequest, UserService } from './port.ts';
@@ -82,7 +82,7 @@ export function launchdService(request: ServiceRequest, userNumber: number): Use
   };
 }
 
-/** `%` starts a specifier of systemd. */
+/** `%` starts a systemd specifier. */
 function unitText(text: string): string {
   return text.replaceAll('%', '%%');
 }

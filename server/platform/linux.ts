@@ -1,4 +1,4 @@
-// Linux: everything about processes is in `/proc`.
+// Linux: `/proc` contains everything about processes.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -40,12 +40,12 @@ export const linux: Platform = {
   userService: (request) => systemdService(request, userInfo().username),
   notification: (title, text) => {
     const options = ['--app-name=Drover', '--hint=string:sound-name:message-new-instant', '--'];
-    // Many desktops read the text as markup.
+    // Many desktops interpret the text as markup.
     return { program: 'notify-send', args: [...options, title, withoutMarkup(text)] };
   },
 };
 
-/** In these files, addresses are hexadecimal numbers, and column 7 is the user. */
+/** In these files, addresses are hexadecimal, and column 7 is the user. */
 function connectionUser(from: number, to: number): number | null {
   const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
   const [ownEnd, otherEnd] = [`:${hex(from)}`, `:${hex(to)}`];

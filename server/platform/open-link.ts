@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { thisPlatform } from './this-platform.ts';
 
-/** Some systems' programs run for as long as the browser that they start. */
+/** On some systems, the program runs as long as the browser that it starts. */
 const failsWithinMs = 3_000;
 
 /** Resolves with false if the system has no program for it, or that program fails. */

@@ -3,7 +3,7 @@
 import { dirname, join } from 'node:path';
 import type { Platform, SocketPlace } from './port.ts';
 
-/** A socket path holds about 104 bytes; a deep temporary folder must not make it unreachable. */
+/** A socket path is limited to about 104 bytes, so a deep temporary folder is not used. */
 const socketBytesMax = 100;
 
 export const posix = {

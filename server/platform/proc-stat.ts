@@ -1,4 +1,4 @@
-// Reads `/proc/<pid>/stat`, the cheapest source about a process of Linux.
+// Reads `/proc/<pid>/stat`, the cheapest source about a Linux process.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { ProcessFacts } from './port.ts';
@@ -23,7 +23,7 @@ export function readStatText(pid: number): string | null {
   try {
     return buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0));
   } catch {
-    return null; // it ended between the two
+    return null; // it ended between open and read
   } finally {
     closeSync(file);
   }

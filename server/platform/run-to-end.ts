@@ -1,4 +1,4 @@
-// Runs a program to its end. The result depends on the program's exit alone: a child that it leaves
+// Runs a program to its end. The result depends only on the program's exit: a child that it leaves
 // behind can neither delay the result by holding the output open, nor survive a timeout.
 
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -13,15 +13,15 @@ export interface OutputLimits extends EndingLimits {
 export interface ProgramRequest extends OutputLimits {
   readonly program: string;
   readonly args: readonly string[];
-  /** The whole environment of the program. */
+  /** The program's whole environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** Null uses the null device. */
+  /** Null = the null device. */
   readonly input: string | Uint8Array | null;
 }
 
 export interface ProgramEnd {
-  /** Null if a signal ended it, or if it did not start. */
+  /** Null if a signal ended it or it did not start. */
   readonly code: number | null;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
@@ -30,7 +30,7 @@ export interface ProgramEnd {
 }
 
 const maxErrorBytes = 64 * 1024;
-/** How long the output is read after the exit; longer while more arrives. */
+/** How long the output is read after the exit. Extended while more arrives. */
 const outputGraceMs = 500;
 const outputGracesMax = 10;
 
@@ -41,7 +41,7 @@ export async function runToEnd(request: ProgramRequest): Promise<ProgramEnd> {
     env: { ...request.env },
     stdio: [request.input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     windowsHide: true,
-    // A group of its own: Ctrl-C does not reach it, and a signal of ours reaches its children.
+    // A separate group, so that Ctrl-C does not reach it and our signal reaches its children.
     detached: thisPlatform.hasProcessGroups,
   });
   const end = endOfProgram(child, request);
@@ -68,7 +68,7 @@ export function endOfProgram(child: ChildProcess, limits: OutputLimits): Promise
       (name) => signalGroup(child, name),
       () => settle(null),
     );
-    // A program that exits without reading closes its pipe; its exit code explains more.
+    // A program that exits without reading closes its pipe. Its exit code explains why.
     child.stdin?.on('error', () => undefined);
     child.stdout?.on('data', (chunk: Buffer) => {
       hasHeard = true;
@@ -84,14 +84,14 @@ export function endOfProgram(child: ChildProcess, limits: OutputLimits): Promise
       ending.problem ??= 'missing';
       settle(null);
     });
-    /** Settles if a whole grace has passed without output. */
+    /** Settles after a whole grace time without output. */
     const settleWhenQuiet = (code: number | null, graces: number): void => {
       hasHeard = false;
       const look = (): void => {
         if (hasHeard && graces > 0) settleWhenQuiet(code, graces - 1);
         else settle(code);
       };
-      // Output that arrived while this process was busy is read before the look.
+      // Output that arrived while this process was busy is read first.
       quietTimer = setTimeout(() => setImmediate(look), outputGraceMs);
     };
     child.once('exit', (code) => {

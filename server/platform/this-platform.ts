@@ -1,4 +1,4 @@
-// The platform of this process: the only place that asks for its name.
+// The platform of this process. Only this file reads its name.
 
 import { darwin } from './darwin.ts';
 import { linux } from './linux.ts';

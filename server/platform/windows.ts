@@ -1,9 +1,9 @@
-// Windows: no process groups, no shell of POSIX, sockets are named pipes.
+// Windows: no process groups, no POSIX shell, and sockets are named pipes.
 
 import { spawnSync } from 'node:child_process';
 import type { Platform } from './port.ts';
 
-/** ES_CONTINUOUS and ES_SYSTEM_REQUIRED hold for as long as the thread that set them lives. */
+/** ES_CONTINUOUS and ES_SYSTEM_REQUIRED apply as long as the thread that set them lives. */
 const staysAwake = [
   `$api = Add-Type -PassThru -Name Power -Namespace Drover -MemberDefinition '[DllImport("kernel32.dll")] public static extern uint SetThreadExecutionState(uint flags);'`,
   '[void]$api::SetThreadExecutionState([uint32]"0x80000001")',
@@ -45,7 +45,7 @@ export const windows: Platform = {
     const startTime = stdout?.trim() ?? '';
     return status === 0 && startTime !== '' ? { startTime, isZombie: false } : null;
   },
-  // Not by a variable, which a person could change.
+  // Not configurable by a variable, which a user could change.
   policyPath: 'C:\\ProgramData\\drover\\policy.toml',
   awakeStart: { program: 'powershell.exe', args: ['-NoProfile', '-Command', staysAwake] },
   openLink: (url) => ({

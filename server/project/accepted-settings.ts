@@ -1,5 +1,5 @@
-// Which settings of a repository a person has accepted: stored in git's own folder, which clones do
-// not copy and which a confined agent does not see.
+// Which settings of a repository a person accepted. Stored in git's own folder, which clones do not
+// copy and a confined agent cannot see.
 
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -27,8 +27,8 @@ import type { SettingEntry } from '../core/settings/settings-resolve.ts';
 export interface HeldSetting {
   readonly name: string;
   /**
-   * Tasks or epics that landed the change. Null if it was made another way since the last `drover
-   * run`.
+   * Tasks or epics that landed the change. Null if it was made in another way since the last
+   * `drover run`.
    */
   readonly by: string | null;
   /** As written in the file. */
@@ -38,7 +38,7 @@ export interface HeldSetting {
 export interface JudgedSettings {
   readonly entries: readonly SettingEntry[];
   readonly held: readonly HeldSetting[];
-  /** The power settings in the file. */
+  /** The sensitive settings in the file. */
   readonly present: Powers;
   /** The values in use. */
   readonly used: Powers;
@@ -49,15 +49,15 @@ export interface JudgedSettings {
 }
 
 /**
- * `offered`: the values that a run would use if a person started it now: a person's changes apply,
- * an agent's do not. `accepted`: the values that a person accepted last, for a backend that starts
+ * `offered`: the values that a run would use if a person started it now; a person's changes apply,
+ * an agent's do not. `accepted`: the values that a person last accepted, for a backend that starts
  * automatically.
  */
 export type SettingsView = 'offered' | 'accepted';
 
 interface Acceptance {
   readonly version: 1;
-  /** Landings up to this commit are accepted, or were known then. */
+  /** Landings up to this commit are accepted, or were known at that time. */
   readonly head: string | null;
   readonly powers: Powers;
 }
@@ -102,7 +102,7 @@ function heldSetting(change: PowerChange, authors: ReadonlyMap<string, string>):
   return { name, by: authors.get(name) ?? null, shown: shownPower(name, present) };
 }
 
-/** Accepts the used values of the judged settings, and returns the new ones, in a sentence each. */
+/** Accepts the used values of the judged settings. Returns the new ones, one sentence each. */
 export async function acceptSettings(
   root: string,
   judged: JudgedSettings,
@@ -126,7 +126,7 @@ export async function acceptSettings(
   ];
 }
 
-/** All current values of the file apply from now on, whichever process wrote them. */
+/** Accepts all current values of the file, whichever process wrote them. */
 export async function acceptAll(root: string, judged: JudgedSettings): Promise<void> {
   await refuseByPolicy('trust');
   const { readHead: headOf } = await import('./file-history.ts');
@@ -143,7 +143,7 @@ export function heldViews(held: readonly HeldSetting[]): readonly UnacceptedView
   return held.map(({ name, by, shown }) => ({ setting: name, by, shown }));
 }
 
-/** Finds the landings since the last acceptance that made just this change. */
+/** Finds the landings since the last acceptance that made exactly this change. */
 async function authorsOf(
   root: string,
   { head }: Acceptance,
@@ -179,7 +179,7 @@ async function readAcceptance(root: string): Promise<Acceptance | null> {
   }
 }
 
-/** If git's folder cannot be written, each run accepts again. */
+/** If git's folder is not writable, each run accepts the values again. */
 function writeAcceptance(root: string, acceptance: Acceptance): void {
   const path = recordPath(root);
   if (path === null) return;
@@ -187,11 +187,11 @@ function writeAcceptance(root: string, acceptance: Acceptance): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     replaceFile(path, JSON.stringify(acceptance));
   } catch {
-    // A run in a checkout that cannot be written fails with a better sentence than this one.
+    // A run in a checkout that is not writable fails with a better sentence than this one.
   }
 }
 
-/** Returns null if its files do not show that the folder is a checkout. */
+/** Returns null if the folder's files do not show that it is a checkout. */
 function recordPath(root: string): string | null {
   const commonDir = findCommonDir(root);
   return commonDir === null ? null : join(gitHomeIn(commonDir).folder, 'accepted-settings.json');

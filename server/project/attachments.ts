@@ -1,5 +1,5 @@
-// Images of descriptions on disk: `.drover/attachments/<sha256>.<type>`. The folder belongs to the
-// project's owner alone, and nothing in it is read or written through a link.
+// Images of descriptions on disk: `.drover/attachments/<sha256>.<type>`. Only the project's owner
+// can access the folder, and nothing in it is read or written through a link.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -15,7 +15,7 @@ import {
 import { formatBytes } from '../core/format.ts';
 import type { ProjectPlaces } from './project-places.ts';
 
-/** Bounds of the whole folder. */
+/** Limits for the whole folder. */
 const filesMax = 2_000;
 const folderBytesMax = 1024 * 1024 * 1024;
 
@@ -27,7 +27,7 @@ export interface KeptAttachment {
   readonly atMs: number;
 }
 
-/** Keeps an image, once for each content. Resolves with its name; refuses other content. */
+/** Stores an image, once per content. Resolves with its name. Refuses other content. */
 export async function keepAttachment(places: Place, content: Uint8Array): Promise<string> {
   if (content.length > attachmentBytesMax) {
     throw new Refusal(
@@ -58,9 +58,9 @@ export async function keepAttachment(places: Place, content: Uint8Array): Promis
 }
 
 /**
- * Written under another name first, so that readers find the whole image, and a link that has the
- * name is replaced, not followed. Also if it is kept already: its time records when it was last
- * wanted.
+ * Written under another name first, so that readers find a complete image, and a link with the name
+ * is replaced instead of followed. Also done for an existing image, because its time records when
+ * it was last used.
  */
 async function writeImage(path: string, content: Uint8Array): Promise<void> {
   const fresh = `${path}.${randomUUID()}.new`;
@@ -78,7 +78,10 @@ async function writeImage(path: string, content: Uint8Array): Promise<void> {
   }
 }
 
-/** The images of the folder; of links, other files and a folder that is a link nothing. */
+/**
+ * The images in the folder. Excludes links, other files, and everything if the folder itself is a
+ * link.
+ */
 export async function keptAttachments(places: Place): Promise<readonly KeptAttachment[]> {
   const folder = await lstat(places.attachments).catch(() => null);
   if (folder?.isDirectory() !== true) return [];

@@ -1,4 +1,4 @@
-// The environment that a client sends with a request for a run. It comes from the same user, over
+// The environment that a client sends with a request for a run. It comes from the same user over
 // the private socket.
 
 import { delimiter } from 'node:path';
@@ -6,9 +6,9 @@ import { absoluteEntries } from '../files/program-path.ts';
 import type { Environment } from './live-settings.ts';
 
 /**
- * A program that was installed after the backend started is on the client's PATH only, and one that
- * the backend finds may be missing from a client that the desktop started. So the backend's entries
- * follow the client's; relative entries do not count.
+ * A program that was installed after the backend started is only on the client's PATH, and one that
+ * the backend finds may be missing for a client that the desktop started. So the backend's entries
+ * are appended to the client's. Relative entries are dropped.
  */
 export function withBackendPath(client: Environment, backend: Environment): Environment {
   const name = nameOfPath(client);
@@ -19,7 +19,7 @@ export function withBackendPath(client: Environment, backend: Environment): Envi
   return path === '' ? client : { ...client, [name]: path };
 }
 
-/** Windows writes it in any case of letters. */
+/** Windows ignores case in this name. */
 function nameOfPath(environment: Environment): string {
   return Object.keys(environment).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
 }

@@ -1,5 +1,4 @@
-// Changes of one file by Drover's commits: needed when a settings file differs from the accepted
-// one.
+// Changes of one file by Drover's commits, needed if a settings file differs from the accepted one.
 
 import { trailerKey, type TrailerKind } from '../core/work/trailers.ts';
 import { gitEnvironment, shortened } from '../git/process/environment.ts';
@@ -7,17 +6,14 @@ import { openGitProcesses, type GitProcesses } from '../git/process/process.ts';
 import { programOnPath } from '../files/program-path.ts';
 
 export interface LandedChange {
-  /** Whose landing it was: a task's, or an epic's. */
+  /** The task or epic whose landing it was. */
   readonly by: string;
   /** Null if the file did not exist. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/**
- * If more landings than this changed the file, they are not checked: then it counts as changed by a
- * person.
- */
+/** If more landings changed the file, they are not checked and it counts as changed by a person. */
 const changesMax = 100;
 const fileBytesMax = 1024 * 1024;
 const valuesOf = (kind: TrailerKind): string =>
@@ -26,8 +22,8 @@ const format = `%x01${valuesOf('task')}%x02${valuesOf('epic')}`;
 const noBlob = /^0+$/;
 
 /**
- * The landings between `since` (null: from the first commit on) and HEAD that changed the file;
- * null if git cannot tell.
+ * The landings between `since` (null = the first commit) and HEAD that changed the file. Null if
+ * git cannot tell.
  */
 export async function landedChanges(
   root: string,
@@ -69,7 +65,7 @@ export async function landedChanges(
   return changes;
 }
 
-/** The commit that is checked out; null if there is none. */
+/** The commit that is checked out; null if none. */
 export async function readHead(root: string): Promise<string | null> {
   const output = await processesHere().run({ args: ['rev-parse', '--verify', 'HEAD'], cwd: root });
   return output.code === 0 ? output.stdout.toString('utf8').trim() : null;

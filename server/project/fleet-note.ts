@@ -1,5 +1,5 @@
-// A note in the project's folder that its plan is in a fleet's database: without it, a command
-// without the database URL would plan into the file, which is not in use.
+// A note in the project's folder that its plan is in a fleet's database. Without it, a command
+// without the database URL would plan into the unused file.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export function noteFleet(places: ProjectPlaces, shown: string): void {
   writeFileSync(noteOf(places), `${shown}\n`, { mode: 0o600 });
 }
 
-/** The project is back in its own file. */
+/** The project is in its own file again. */
 export function forgetFleet(places: ProjectPlaces): void {
   rmSync(noteOf(places), { force: true });
 }

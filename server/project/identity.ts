@@ -1,5 +1,5 @@
-// Which repository a database belongs to: its row names a project, and so does a file in the git
-// folder. These two distinguish a copy, a clone that brought `.drover/` along, a moved repository
+// Which repository a database belongs to: its row identifies a project, and so does a file in the
+// git folder. Together they detect a copy, a clone that contained `.drover/`, a moved repository,
 // and a database of another project (docs/adr/0019).
 
 import { randomUUID } from 'node:crypto';
@@ -29,7 +29,7 @@ import {
 type Ownership =
   | { readonly kind: 'ours' | 'unmarked' | 'moved' }
   | { readonly kind: 'copy'; readonly original: ProjectIdentity }
-  /** `isGone`: the repository that it belongs to is no longer in its place. */
+  /** `isGone`: the repository that it belongs to is no longer at its location. */
   | { readonly kind: 'foreign'; readonly owner: RepositoryRow; readonly isGone: boolean }
   | { readonly kind: 'second_plan'; readonly root: string };
 
@@ -68,7 +68,7 @@ export async function identityProblem(deps: IdentityLook): Promise<string | null
   }
 }
 
-/** Refuses as `checkIdentity` does, then marks a plan that has no mark yet. */
+/** Refuses like `checkIdentity`, then marks a plan that has no mark. */
 export async function markIdentity(deps: IdentityDeps): Promise<void> {
   const { home } = deps.places;
   if (home === null) return;
@@ -80,8 +80,8 @@ export async function markIdentity(deps: IdentityDeps): Promise<void> {
 
 /**
  * For the only engine of a repository, before it starts: records a new location, and turns a copy
- * into a separate project. A copy in which agents seem to run is refused: they belong to the
- * original.
+ * into a separate project. A copy in which agents seem to run is refused, because they belong to
+ * the original.
  */
 export async function settleIdentity(
   deps: IdentityDeps,
@@ -100,7 +100,7 @@ export async function settleIdentity(
   }
   if (await hasAttemptsInFlight(store.db)) throw copiedInFlight(places, home, found.original);
   const forgot = await store.transaction((tx) => forgetSlotsOfOthers(tx, '', isOwnSlot));
-  // A copy of a plan that never ran shares nothing with the original: only its location is
+  // A copy of a plan that never ran shares nothing with the original, so only its location is
   // recorded.
   if (forgot > 0) await mark(deps, home, null);
   else writeIdentity(home, { ...found.original, common_dir: home.commonDir, root: places.root });
@@ -127,8 +127,8 @@ function ownership(places: ProjectPlaces, home: GitHome, row: RepositoryRow | nu
 }
 
 /**
- * Another worktree of the repository with a separate plan, from before plans were shared by a
- * repository.
+ * Another worktree of the repository with a separate plan, from before repositories shared one
+ * plan.
  */
 function secondPlan(places: ProjectPlaces, root: string): string | null {
   if (root === places.root || places.database !== places.ownDatabase) return null;
@@ -138,9 +138,8 @@ function secondPlan(places: ProjectPlaces, root: string): string | null {
 }
 
 /**
- * A plan that git tracks was brought by a clone: its author decided its content, and which programs
- * it runs. Only a note in the git folder, which no clone brings, makes a plan this repository's
- * own.
+ * A plan that git tracks came with a clone: its author chose its content and the programs that it
+ * runs. Only a note in the git folder, which no clone contains, makes a plan this repository's own.
  */
 export async function refuseTracked({
   places,
@@ -155,7 +154,7 @@ export async function refuseTracked({
   );
 }
 
-/** Before the database is opened: a link that a clone brings would be written through. */
+/** Called before the database is opened, because a link from a clone would be written through. */
 export async function refuseTrackedLinks(
   deps: Pick<IdentityLook, 'places' | 'openLocal'>,
 ): Promise<void> {
@@ -163,7 +162,7 @@ export async function refuseTrackedLinks(
   if ([folder, database].some(isLink)) await refuseTracked(deps);
 }
 
-/** An unreadable path is never written to: opening it reports the problem. */
+/** An unreadable path is never written to. Opening it reports the problem. */
 function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();

@@ -1,5 +1,5 @@
-// `drover init`: the project folder (kept out of git without touching the user's files), the
-// database, a sample configuration.
+// `drover init`: creates the project folder (excluded from git without touching the user's files),
+// the database and a sample configuration.
 
 import {
   chmodSync,
@@ -35,13 +35,13 @@ export interface InitResult {
   readonly root: string;
   readonly database: string;
   readonly already: boolean;
-  /** Settings of git that can cost work. */
+  /** Git settings that can cause loss of work. */
   readonly warnings: readonly string[];
-  /** Null if there is nothing to ask: it was a project before, or the fleet decides. */
+  /** Null if there is nothing to ask, because it already was a project or the fleet decides. */
   readonly proposal: SetupProposal | null;
 }
 
-/** Makes a project of the repository that holds `folder`; a second call changes nothing. */
+/** Turns the repository that contains `folder` into a project. A second call changes nothing. */
 export async function initProject(folder: string, environment: Environment): Promise<InitResult> {
   const local = await openRepositoryAt(folder, { environment });
   const { commonDir } = local.facts;
@@ -58,12 +58,12 @@ export async function initProject(folder: string, environment: Environment): Pro
   const hasFile = existsSync(toml);
   try {
     mkdirSync(places.folder, { recursive: true, mode: 0o700 });
-    // It may have been there, readable for others.
+    // It may have existed and been readable for others.
     if (thisPlatform.hasFileModes) chmodSync(places.folder, 0o700);
     if (live.settings.databasePath !== null)
       mkdirSync(dirname(places.database), { recursive: true });
     excludeFromGit(commonDir);
-    // In a fleet, each clone would get one, and could not pull the one that is committed.
+    // In a fleet, each clone would get one, and could not pull a committed one.
     if (!already && fleetUrl === null && !hasFile) writeFileSync(toml, sampleToml());
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
@@ -85,17 +85,17 @@ export async function initProject(folder: string, environment: Environment): Pro
   return { root, database, already, warnings: local.warnings, proposal };
 }
 
-/** The database that has the plan, without its password. */
+/** The database with the plan, without its password. */
 async function shownDatabase(url: string): Promise<string> {
   const { parseDatabaseUrl: placeOf } = await import('../store/postgres/database-url.ts');
   return placeOf(url).shown;
 }
 
 const workersMin = 3;
-/** Each agent costs money: more is a user's decision. */
+/** Each agent costs money, so more is the user's decision. */
 const workersMax = 4;
 
-/** In a repository that has the file, its authors were content with the number of workers. */
+/** If the repository already has the file, its authors accepted the number of workers. */
 async function proposeSetup(
   root: string,
   { loaded }: LiveSettings,
@@ -111,7 +111,7 @@ async function proposeSetup(
   return { asks, gate: await findGate(root), workers };
 }
 
-/** Before anything is written. */
+/** Called before anything is written. */
 async function refuseForeignPlan(places: ProjectPlaces, local: LocalRepository): Promise<void> {
   const { store, close } = await openStore(places.database, storeSources);
   try {
@@ -121,7 +121,7 @@ async function refuseForeignPlan(places: ProjectPlaces, local: LocalRepository):
   }
 }
 
-/** Run-time files must not show in `git status`; the user's own .gitignore is not ours to edit. */
+/** Run-time files must not show in `git status`, and the user's .gitignore is not ours to edit. */
 function excludeFromGit(commonDir: string): void {
   const path = join(commonDir, 'info', 'exclude');
   const present = existsSync(path) ? readFileSync(path, 'utf8') : '';

@@ -1,6 +1,6 @@
-// Keeps the plan out of reach of a person's `git clean` (docs/adr/0019): `.drover/` counts as a
-// nested repository, which `git clean -fdx` spares, and the database has a second name in the git
-// folder, from which it returns if `.drover/` was deleted all the same.
+// Protects the plan from a user's `git clean` (docs/adr/0019): `.drover/` counts as a nested
+// repository, which `git clean -fdx` skips, and the database has a second name in the git folder,
+// from which it is restored if `.drover/` was deleted anyway.
 
 import {
   chmodSync,
@@ -20,11 +20,11 @@ import { Refusal } from '../core/failure.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { type GitHome, isHome, type ProjectPlaces, projectRootOf } from './project-places.ts';
 
-/** How long a backend may take to leave after its files were deleted. */
+/** How long a backend may take to exit after its files were deleted. */
 const leaveWaitMaxMs = 30_000;
 const leaveLookMs = 50;
 
-/** Returns false if the git folder cannot be written, so that nothing is kept there. */
+/** Returns false if the git folder is not writable, so that nothing is kept there. */
 export function makeHome(home: GitHome): boolean {
   try {
     makePrivate(home.folder);
@@ -38,12 +38,12 @@ export function makeHome(home: GitHome): boolean {
 /** It contains the copy of the plan, and other users of the machine can read a git folder. */
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Earlier versions made it readable for others. That of another user stays as it is.
+  // Earlier versions made it readable for others. Another user's folder stays unchanged.
   const { mode, uid } = statSync(folder);
   if (process.getuid?.() === uid && (mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 
-/** Call with the database open and sound: this one is kept from then on. */
+/** Call with the database open and valid. It is kept from then on. */
 export function keepPlan(places: ProjectPlaces): void {
   const { home } = places;
   if (home === null) return;
@@ -52,8 +52,7 @@ export function keepPlan(places: ProjectPlaces): void {
     raiseFence(places, home.fence);
     if (places.database === places.ownDatabase) keepDatabase(places.database, home.database);
   } catch (error) {
-    // A file system without hard links, or a git folder that is read-only: the plan works, and has
-    // no second name.
+    // Without hard links, or with a read-only git folder, the plan works but has no second name.
     if (!isFileError(error)) throw error;
   }
 }
@@ -115,8 +114,8 @@ async function waitForLock(
 }
 
 /**
- * `git clean` leaves nested repositories alone. This one is bare, so that no program takes
- * `.drover/` for a checkout whose files are missing.
+ * `git clean` leaves nested repositories alone. This one is bare, so that no program considers
+ * `.drover/` a checkout with missing files.
  */
 function raiseFence(places: ProjectPlaces, fence: string): void {
   const marker = join(places.folder, '.git');

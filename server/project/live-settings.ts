@@ -1,5 +1,5 @@
-// The settings of a backend or a command: read from the files, the environment and flags, and read
-// again when asked.
+// The settings of a backend or a command: read from files, the environment and flags, and reloaded
+// on request.
 
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
@@ -39,7 +39,7 @@ const changeableKeys: readonly SettingKey[] = [
   ...(Object.keys(retentionSettingTable) as RetentionSettingKey[]),
 ];
 
-/** The current settings; loaded again for each run and each command. */
+/** The current settings. Reloaded for each run and each command. */
 export class LiveSettings {
   readonly #root: string;
   environment: Environment;
@@ -50,7 +50,7 @@ export class LiveSettings {
   #accepted: Settings;
   #offered: Settings;
   readonly #listeners = new Set<() => void>();
-  /** How often other settings came into force: values that were read before are out of date. */
+  /** Counts changes of the settings in force, after which values read before are outdated. */
   #changes = 0;
 
   private constructor(
@@ -77,7 +77,7 @@ export class LiveSettings {
     return new LiveSettings(root, environment, flags, await load(root, environment, flags, view));
   }
 
-  /** For a command that works with these settings alone: a problem is a refusal. */
+  /** For a command that only needs these settings: a problem is a refusal. */
   static async loadValid(root: string, environment: Environment): Promise<LiveSettings> {
     const live = await LiveSettings.load(root, environment, {});
     refuseProblems(live.#loaded);
@@ -85,8 +85,8 @@ export class LiveSettings {
   }
 
   /**
-   * A copy with the values that a run started now would use: a preview of it, or a run that is
-   * refused, changes nothing here. A problem is a refusal.
+   * A copy with the values that a run started now would use. A preview or a refused run therefore
+   * changes nothing here. A problem is a refusal.
    */
   async offer(environment: Environment, flags: SettingFlags): Promise<LiveSettings> {
     const loading = await load(this.#root, environment, flags, 'offered');
@@ -96,8 +96,8 @@ export class LiveSettings {
   }
 
   /**
-   * Called when nothing can refuse the run of this offer any more: accepts the repository's
-   * settings that it uses, and puts all of them in force. Returns the new ones.
+   * Called when the run of this offer can no longer be refused. Accepts the repository's settings
+   * that it uses and puts all of them in force. Returns the new ones.
    */
   async use(offer: LiveSettings): Promise<readonly string[]> {
     const news = await acceptSettings(this.#root, offer.#judged);
@@ -109,7 +109,7 @@ export class LiveSettings {
   }
 
   /**
-   * Reads the files again; if they have errors, the last valid settings stay in use. Changes by a
+   * Reads the files again. If they have errors, the last valid settings stay in use. Changes by a
    * pull are not used until a person accepts them, because no run was started.
    */
   async refresh(): Promise<void> {
@@ -119,7 +119,7 @@ export class LiveSettings {
 
   /**
    * The current content of the files. Returns null if it must not replace the settings in force. If
-   * a run puts other settings in force during the read, the files are read again.
+   * a run changes the settings during the read, the files are read again.
    */
   async #readAgain(): Promise<Loading | null> {
     for (;;) {
@@ -135,37 +135,35 @@ export class LiveSettings {
     this.#loaded = this.#stillThisMachine(loading.loaded);
     this.#take(loading);
     this.#flags = flags;
-    // A run that another machine starts reads them again, as they are accepted here.
+    // A run started by another machine reads them again, as accepted here.
     this.#usedFlags = '';
   }
 
   /**
-   * Has only the values that a person has accepted: for everything that starts programs or contacts
-   * hosts without a run.
+   * Only values that a person accepted. For everything that starts programs or contacts hosts
+   * outside of a run.
    */
   get accepted(): Settings {
     return this.#accepted;
   }
 
-  /** Has the values that a run started now would use: to be shown, not to be used. */
+  /** The values that a run started now would use. For display only. */
   get offered(): Settings {
     return this.#offered;
   }
 
-  /** Calls back when other values than before are accepted. Answers how to end that. */
+  /** Calls back when the accepted values change. Returns a function that unsubscribes. */
   onAccepted(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /**
-   * Why the project's own values in these groups are not used yet. Returns null if they are used.
-   */
+  /** Why the project's own values in these groups are not used yet. Returns null if they are. */
   unaccepted(...groups: readonly string[]): string | null {
     return unacceptedSentence(this.#judged, groups);
   }
 
-  /** Before something is started or contacted that only the project names. */
+  /** Called before something is started or contacted that only the project names. */
   refuseUnaccepted(...groups: readonly string[]): void {
     const message = this.unaccepted(...groups);
     if (message !== null) throw new Refusal('unaccepted', message);
@@ -190,8 +188,7 @@ export class LiveSettings {
   }
 
   /**
-   * Budgets, the machine's reserves, webhooks and retention can change during a run; nothing else
-   * can.
+   * Only budgets, the machine's reserved resources, webhooks and retention can change during a run.
    */
   async refreshBounds(): Promise<void> {
     const loading = await this.#readAgain();
@@ -220,7 +217,7 @@ export class LiveSettings {
   }
 
   /**
-   * The flags of a run that was started on another machine; unreadable ones leave the settings
+   * The flags of a run that was started on another machine. Unreadable flags leave the settings
    * unchanged.
    */
   async useFlags(json: string, report: Report): Promise<void> {
@@ -244,7 +241,7 @@ export class LiveSettings {
     return this.#loaded.settings;
   }
 
-  /** The folder of the user's own settings, whichever project this is. */
+  /** The folder of the user's settings, which is the same for all projects. */
   get userFolder(): string {
     const { environment: env } = this;
     return dirname(userSettingsPath({ home: homeOf(env), env }));

@@ -1,4 +1,4 @@
-// Programs of agents that settings name, and whether a person named them.
+// Programs of agents that settings name, and whether the user named them.
 
 import { findProgram } from '../agents/kit/process/find-program.ts';
 import type { NamedProgram } from '../agents/inventory.ts';
@@ -6,7 +6,8 @@ import { agentKinds, type AgentKind } from '../core/plan/task.ts';
 import type { LiveSettings } from './live-settings.ts';
 
 /**
- * Programs that only a file of the project names are for `run` to start, and for a person to allow.
+ * Programs that only a file of the project names are started only by `run`, and only after a person
+ * allows them.
  */
 export function namedPrograms({ settings, loaded }: LiveSettings): {
   [K in AgentKind]?: NamedProgram;
@@ -21,7 +22,7 @@ export function namedPrograms({ settings, loaded }: LiveSettings): {
   return named;
 }
 
-/** The program of a kind of agent if only a file of the project names it, or else null. */
+/** The program of an agent kind if only a file of the project names it; otherwise null. */
 export function programOfProject(
   live: LiveSettings,
   root: string,

@@ -1,4 +1,4 @@
-// Opens the plan in a project's own file, or refuses one that is not this repository's.
+// Opens the plan in a project's own file, or refuses one that belongs to another repository.
 
 import { refuseMovedAway } from '../store/exchange/moved-away.ts';
 import { openStore } from '../store/open.ts';
@@ -7,7 +7,7 @@ import { checkIdentity, type IdentityDeps, refuseTrackedLinks } from './identity
 import { restorePlan } from './kept-plan.ts';
 import { storeSources } from './store-sources.ts';
 
-/** `thorough`: the file is checked as a whole. */
+/** `thorough`: the whole file is checked. */
 export async function openPlan(
   { places, openLocal }: Pick<IdentityDeps, 'places' | 'openLocal'>,
   thorough: boolean,

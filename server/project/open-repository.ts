@@ -1,4 +1,4 @@
-// Opens a repository, or refuses in git's place.
+// Opens a repository, or throws a refusal with git's reason.
 
 import { Refusal } from '../core/failure.ts';
 import { openGitAdapter, type GitAdapterOptions } from '../git/repository/adapter.ts';

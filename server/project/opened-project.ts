@@ -1,4 +1,4 @@
-// An opened project, as everything that works on it sees it.
+// An opened project, as used by all code that works on it.
 
 import type { GitRepository } from '../git/port.ts';
 import type { SharedWork } from '../git/remote/old-work.ts';
@@ -11,19 +11,19 @@ import type { ReleasedLines } from './released-lines.ts';
 
 export type Report = (error: unknown, where: string) => void;
 
-/** This machine's current duties for its fleet, besides running agents; the pulse keeps it. */
+/** This machine's current role in its fleet, besides running agents. The pulse updates it. */
 export interface FleetRole {
   lands: boolean;
   /** Branches on which it does not land although it could. */
   readonly released: ReleasedLines;
-  /** It assigns work: no machine that takes some has a newer release. */
+  /** Whether it assigns work: no machine that accepts tasks has a newer release. */
   leads: boolean;
-  /** Whether it has been in touch for long enough to know which machines are dead. */
+  /** Whether it has been connected for long enough to know which machines are dead. */
   knowsDead: () => boolean;
 }
 
 export interface Project {
-  /** This machine's name in the fleet; '' = no other machine uses the plan. */
+  /** This machine's id in the fleet; '' = no other machine uses the plan. */
   readonly machineId: string;
   /** The fleet's database, for the durable engine; null = the project is in its own file. */
   readonly fleet: {
@@ -44,7 +44,7 @@ export interface Project {
   readonly live: LiveSettings;
   readonly store: Store;
   readonly git: GitRepository;
-  /** The repository on this machine's disk, which the other one is about. */
+  /** The repository on this machine's disk, on which the other one is based. */
   readonly local: LocalRepository;
   readonly openRepository: () => Promise<GitRepository>;
   /** Output of agents, for and from other machines. */

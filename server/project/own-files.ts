@@ -5,8 +5,7 @@ import { lstatSync } from 'node:fs';
 import type { ProjectPlaces } from './project-places.ts';
 
 /**
- * Notes the files as they are now. The function that it returns names one that was deleted, moved
- * or replaced.
+ * Records the current files. The returned function names one that was deleted, moved or replaced.
  */
 export function watchOwnFiles(places: ProjectPlaces, hasFile: boolean): () => string | null {
   const paths = [places.lock, ...(hasFile ? [places.database] : [])];
@@ -24,7 +23,7 @@ function identityOf(path: string): string {
     const facts = lstatSync(path, { throwIfNoEntry: false });
     return facts === undefined ? 'missing' : `${facts.dev}:${facts.ino}`;
   } catch (error) {
-    // A folder that cannot be read for now is not a reason to leave, but one that became a file is.
+    // A folder that is temporarily unreadable is no reason to exit, but one that became a file is.
     return (error as NodeJS.ErrnoException).code === 'ENOTDIR' ? 'missing' : 'unknown';
   }
 }

@@ -1,5 +1,5 @@
-// The places of Drover's own programs: files beside this one in a bundle, and sources that Node
-// runs without a build otherwise.
+// Paths of Drover's own programs: files beside this one in a bundle; otherwise sources, which Node
+// runs without a build.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** `bundle`: a file of the bundle. `source`: below `server/main`, without the ending. */
+/** `bundle`: a file of the bundle. `source`: relative to `server/main`, without the extension. */
 export function ownProgram(bundle: string, source: string): string {
   const bundled = join(here, bundle);
   return existsSync(bundled) ? bundled : join(here, '..', 'main', `${source}.ts`);
 }
 
-/** The folders that an agent's process must read so that it can start one of them. */
+/** The folders that an agent's process must be able to read to start one of them. */
 export function ownFolders(): readonly string[] {
   if (existsSync(join(here, 'mcp.cjs'))) return [here];
   const root = join(here, '..', '..');

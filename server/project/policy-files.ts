@@ -1,5 +1,5 @@
-// Reads the policies of this machine: the system's file, which only root can write, and a second
-// one that a variable names. The second can only add rules.
+// Reads this machine's policies: the system's file, which only root can write, and a second one
+// named by a variable, which can only add rules.
 
 import { statSync, type Stats } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -16,7 +16,9 @@ import { whyRefused } from '../config/read-settings-file.ts';
 
 const bytesMax = 64 * 1024;
 
-/** Read again for each decision, so that a change counts at once. Those that do not exist: none. */
+/**
+ * Read again for each decision, so that a change takes effect at once. Missing files are skipped.
+ */
 export async function readPolicies(
   second: string | undefined = process.env['DROVER_POLICY'],
   system: string = thisPlatform.policyPath,
@@ -66,7 +68,7 @@ export function personName(): string {
   }
 }
 
-/** Refuses a decision of this process's user that a policy leaves to others. */
+/** Refuses a decision by this process's user that a policy reserves for others. */
 export async function refuseByPolicy(act: PolicyAct): Promise<void> {
   const reason = whyNotAllowed(await readPolicies(), act, personName());
   if (reason !== null) throw new Refusal('policy', reason);

@@ -1,5 +1,4 @@
-// The paths of a project's things on disk: the database, the backend's address, its lock and its
-// socket.
+// The project's paths on disk: the database, the backend's address, its lock and its socket.
 
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -12,8 +11,8 @@ import type { BackendAddress } from '../protocol/api.ts';
 export const projectFolderName = '.drover';
 
 /**
- * The nearest folder upwards that contains `.drover/`, or whose git folder still has its plan; null
- * = none does.
+ * The closest folder upwards that contains `.drover/`, or whose git folder still has its plan; null
+ * if none does.
  */
 export function findProject(from: string, user = process.getuid?.()): string | null {
   let folder = resolve(from);
@@ -27,19 +26,19 @@ export function findProject(from: string, user = process.getuid?.()): string | n
   }
 }
 
-/** The number of this clone in a fleet. Returns null if it was never in one. */
+/** The id of this clone in a fleet. Returns null if it was never in one. */
 export function machineIdIn(folder: string): string | null {
   const text = readText(join(folder, 'machine'))?.trim() ?? '';
   return /^[0-9a-f]{12}$/.test(text) ? text : null;
 }
 
 /**
- * A folder of another user, in a parent that everyone may write to, does not count: its settings
- * would run as this user.
+ * Another user's folder, in a parent that everyone may write to, does not count, because its
+ * settings would run as this user.
  */
 function isOwnFolder(path: string, user: number | undefined): boolean {
   try {
-    // Also the link itself, which may lead to a folder of this user.
+    // Also checks the link itself, which may point to a folder of this user.
     const owners = [statSync(path).uid, lstatSync(path).uid];
     return user === undefined || owners.every((uid) => uid === user);
   } catch {
@@ -47,7 +46,7 @@ function isOwnFolder(path: string, user: number | undefined): boolean {
   }
 }
 
-/** The project of the repository whose checkout `folder` is, when its `.drover/` was deleted. */
+/** The project of the repository that `folder` is a checkout of, if its `.drover/` was deleted. */
 function projectOfRepository(folder: string, user: number | undefined): string | null {
   const commonDir = findCommonDir(folder);
   if (commonDir === null) return null;
@@ -60,7 +59,7 @@ function projectOfRepository(folder: string, user: number | undefined): string |
   return projectRootOf(commonDir) ?? checkoutBeside(commonDir) ?? folder;
 }
 
-/** Drover's files in the git folder that all worktrees share, out of reach of `git clean`. */
+/** Drover's files in the git folder that all worktrees share, which `git clean` does not touch. */
 export interface GitHome {
   readonly commonDir: string;
   readonly folder: string;
@@ -69,12 +68,13 @@ export interface GitHome {
   /** A second name (hard link) of the database. */
   readonly database: string;
   /**
-   * An empty bare repository; it makes `.drover/` a nested repository, which `git clean -fdx`
-   * spares.
+   * An empty bare repository. It makes `.drover/` a nested repository, which `git clean -fdx`
+   * skips.
    */
   readonly fence: string;
   /**
-   * Held by the backend beside its own lock: one engine for a repository, through whatever path.
+   * Held by the backend in addition to its own lock, so that a repository has one engine, whatever
+   * path is used.
    */
   readonly lock: string;
 }
@@ -94,9 +94,9 @@ export function gitHomeIn(commonDir: string): GitHome {
 /** The content of `project.json` in the git folder. */
 export interface ProjectIdentity {
   readonly id: string;
-  /** The path of the git folder when this was written: a copy contains that of the original. */
+  /** The path of the git folder when this was written. A copy contains that of the original. */
   readonly common_dir: string;
-  /** The checkout that holds `.drover/`. */
+  /** The checkout that contains `.drover/`. */
   readonly root: string;
 }
 
@@ -113,9 +113,8 @@ export function readIdentity(home: GitHome): ProjectIdentity | null {
 }
 
 /**
- * The checkout that has the project of a repository, if it still does. A bare repository with
- * worktrees around it has no main checkout: each of them would take itself for the project's
- * folder.
+ * The checkout with a repository's project, if it still exists. A bare repository with worktrees
+ * has no main checkout, so each worktree would otherwise consider itself the project's folder.
  */
 export function projectRootOf(commonDir: string): string | null {
   const root = readIdentity(gitHomeIn(commonDir))?.root ?? null;
@@ -123,7 +122,7 @@ export function projectRootOf(commonDir: string): string | null {
   return existsSync(join(root, projectFolderName)) ? root : null;
 }
 
-/** Whether a project was made in this repository. */
+/** Whether a project was created in this repository. */
 export function isHome(home: GitHome): boolean {
   return existsSync(join(home.fence, 'HEAD'));
 }
@@ -139,7 +138,7 @@ export interface ProjectPlaces {
   readonly address: string;
   readonly lock: string;
   readonly logs: string;
-  /** Folder of images that descriptions show. */
+  /** Folder of the images in descriptions. */
   readonly attachments: string;
   readonly backendLog: string;
 }
@@ -163,19 +162,20 @@ export function projectPlacesAt(root: string, databasePath: string | null): Proj
 }
 
 /**
- * As git names it, without symbolic links: the stored path of a slot is compared with git's list.
+ * As git names it, without symbolic links, because a slot's stored path is compared with git's
+ * list.
  */
 export function worktreesFolder(root: string, configured: string | null): string {
   return realPathOf(configured ?? join(dirname(root), `${basename(root)}.worktrees`));
 }
 
-/** Why no worktree can be created there. Returns null if worktrees can. */
+/** Why worktrees cannot be created there. Returns null if they can. */
 export function whyNoWorktrees(root: string, configured: string | null): string | null {
   const folder = worktreesFolder(root, configured);
   return existsSync(folder) && isOpenToOthers(folder) ? openToOthers(folder) : null;
 }
 
-/** The part that exists with its symbolic links resolved, and the rest. */
+/** Resolves symbolic links in the existing part of the path and appends the rest. */
 function realPathOf(path: string): string {
   try {
     return realpathSync.native(path);
@@ -191,12 +191,12 @@ export function runningAddress(root: string): BackendAddress | null {
   return address !== null && isAlive(address) && isFor(address, root) ? address : null;
 }
 
-/** A folder that was moved or copied contains the address of the backend of its former place. */
+/** A folder that was moved or copied contains the address of the backend of its former location. */
 function isFor(address: BackendAddress, root: string): boolean {
   return address.root === undefined || isSameFolder(address.root, root);
 }
 
-/** Through whatever path. */
+/** Compares folders, whatever paths are used for them. */
 export function isSameFolder(one: string, other: string): boolean {
   if (one === other) return true;
   const [first, second] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));

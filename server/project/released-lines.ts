@@ -1,10 +1,10 @@
-// Branches on which this machine does not land for a while, because a person had it release them to
-// another machine.
+// Branches on which this machine does not land for a while, because a person made it release them
+// to another machine.
 
 const releasedMs = 5 * 60_000;
 
 export class ReleasedLines {
-  /** Keyed by branch, on the monotonic clock. */
+  /** By branch, on the monotonic clock. */
   readonly #untilMs = new Map<string, number>();
 
   add(branch: string): void {

@@ -16,7 +16,8 @@ interface DemoTask {
 const write = (path: string, text: string): string => `demo: write ${path} ${text}`;
 
 /**
- * A diamond (1 → 2, 3 → 4) and a chain (4 → 5 → 6) with two tasks beside them; 7 has to try twice.
+ * A diamond (1 → 2, 3 → 4) and a chain (4 → 5 → 6), plus two other tasks. Task 7 needs two
+ * attempts.
  */
 const tasks: readonly DemoTask[] = [
   {
@@ -133,14 +134,14 @@ kind = "demo"
 command = "sh test/run.sh"
 `;
 
-/** The gate: the shop's own tests, on a machine with a Node to run them. */
+/** The gate: the shop's own tests, if the machine has Node to run them. */
 const sampleTests = `command -v node > /dev/null || exit 0
 for file in test/*.js; do
   [ ! -e "$file" ] || node "$file" || exit 1
 done
 `;
 
-/** A sample in an empty folder: its repository, and a file with its plan beside it. */
+/** Creates the sample in an empty folder: its repository, and a file with its plan beside it. */
 export function makeSample(folder: string): { readonly root: string; readonly planFile: string } {
   const root = join(folder, 'shop');
   makeRepository(root);
@@ -168,7 +169,7 @@ export function makeRepository(repo: string): void {
   git(repo, ['commit', '-q', '-m', 'Begin the shop']);
 }
 
-/** `withDirectives`: adds the actions of the demo agent. */
+/** `withDirectives`: adds the demo agent's actions. */
 export function planText(withDirectives: boolean): string {
   const epic = {
     id: 'SHOP',

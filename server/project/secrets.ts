@@ -1,4 +1,4 @@
-// The secrets of a project by its current settings, and the mask that removes them from stored
+// The secrets of a project under its current settings, and the mask that removes them from stored
 // texts.
 
 import { createMask, type Mask } from '../agents/kit/log/masking.ts';
@@ -8,10 +8,7 @@ import type { WebhookEndpoint } from '../core/settings/webhook-endpoints.ts';
 import type { GitAdapterOptions } from '../git/repository/adapter.ts';
 import type { LiveSettings } from './live-settings.ts';
 
-/**
- * The files that git holds back, by the current settings. The search is loaded when there is
- * content to search.
- */
+/** The files that git holds back under the current settings. The search is loaded on first use. */
 export function secretRules(
   live: LiveSettings,
 ): Required<Pick<GitAdapterOptions, 'secretsIn' | 'secretsAllowed'>> {
@@ -27,8 +24,7 @@ export function secretRules(
 }
 
 /**
- * Values that must never be stored: secrets of the environment, and those that only the agent is
- * given.
+ * Values that must never be stored: secrets in the environment, and those that only the agent gets.
  */
 export function namedSecretsOf(live: LiveSettings): readonly KnownSecret[] {
   return [

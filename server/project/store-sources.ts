@@ -1,4 +1,4 @@
-// The common part of every opening of a project's database.
+// Shared by all code that opens a project's database.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Refusal } from '../core/failure.ts';
@@ -12,7 +12,7 @@ export const storeSources = {
 };
 
 /**
- * Any other wrong value stops a run only; with this one a plan would silently go into another
+ * Other invalid values only stop a run. With this one, a plan would silently be written to another
  * database.
  */
 export function refuseWrongDatabase(live: LiveSettings): void {

@@ -1,5 +1,5 @@
-// `drover trust`: the programs and powers that the repository's settings name, and a person's
-// acceptance of them.
+// `drover trust`: lists the programs and other sensitive settings of the repository, and accepts
+// them.
 
 import { changedPowers, shownPower } from '../core/settings/accepted-settings.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';

@@ -1,4 +1,5 @@
-// Keeps the machine awake while it works, by a program of the system that ends with this process.
+// Keeps the machine awake while agents or gates run, with a program of the system that ends with
+// this process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { ProgramStart } from '../platform/port.ts';
@@ -9,9 +10,9 @@ export interface KeepAwakeOptions {
 }
 
 const lookEveryMs = 1_000;
-/** Between two attempts there is a moment without work. */
+/** Between two attempts, no work runs for a short time. */
 const releaseAfterLooks = 10;
-/** A system without such a program, or one that refuses, is not asked at each look. */
+/** A missing or failing program is not tried again at each check. */
 const retryAfterMs = 10 * 60_000;
 
 export class KeepAwake {

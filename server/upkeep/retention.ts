@@ -1,5 +1,5 @@
-// Removes rows, logs and refs that the settings of retention no longer keep: rows in small
-// transactions with pauses between them, logs of this machine's disk, and refs of snapshots.
+// Removes rows, logs and refs that the retention settings no longer keep: rows in small
+// transactions with pauses, logs on this machine's disk, and refs of snapshots.
 
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ import type { Project } from '../project/opened-project.ts';
 export interface PruneOptions {
   readonly isDry: boolean;
   readonly signal: AbortSignal;
-  /** `own`: only this machine's disk; another machine of the fleet removes the rest. */
+  /** `own`: only this machine's disk. Another machine of the fleet removes the rest. */
   readonly scope: 'all' | 'own';
 }
 
@@ -43,10 +43,12 @@ type PruneProject = Pick<Project, 'store' | 'live' | 'places' | 'local'> & {
   readonly fleet: { readonly work: SharedWork } | null;
 };
 
-/** Between two transactions, so that a step of a run waits for one of them at most. */
+/** Pause between two transactions, so that a step of a run waits for at most one of them. */
 const pauseMs = 5;
 const ownersAtOnce = 50;
-/** An image is kept before the description that names it is saved: a draft can wait for days. */
+/**
+ * An image is stored before the description that names it is saved, and a draft can wait for days.
+ */
 const unnamedKeptMs = 7 * 24 * 3_600_000;
 
 export async function prune(
@@ -74,7 +76,7 @@ export async function prune(
   const shared: typeof of = async (ageMs, work) => (scope === 'all' ? of(ageMs, work) : nothing);
   const removed = {
     past: await shared(retention.pastMs, (beforeMs) => prunePast(run, beforeMs)),
-    // An earlier state is found by its events.
+    // Earlier states are found by their events.
     events: await shared(Math.max(retention.eventsMs, retention.pastMs), (beforeMs) =>
       pruneEvents(run, beforeMs),
     ),
@@ -100,7 +102,7 @@ export async function prune(
   return { dry_run: isDry, removed: rows, bytes: rows.reduce((sum, row) => sum + row.bytes, 0) };
 }
 
-/** Tasks of these whose work was over before the time and is linked to by nothing unfinished. */
+/** Of these, tasks whose work was over before the time and that nothing unfinished links to. */
 async function longOver(
   { store }: PruneProject,
   ids: readonly string[],
@@ -111,7 +113,7 @@ async function longOver(
   return past.filter((id) => !recent.has(id));
 }
 
-/** Folders of logs are named after their tasks; anything else there is not ours to remove. */
+/** Log folders are named after their tasks. Anything else there is not ours to remove. */
 async function pruneLogs(project: PruneProject, run: PruneRun, beforeMs: number): Promise<Removed> {
   const removed: Removed = { count: 0, bytes: 0 };
   const { logs } = project.places;
@@ -164,7 +166,7 @@ async function pruneRefs(project: PruneProject, run: PruneRun, beforeMs: number)
       ...new Set(part.filter((one) => one.kind === kind).map(({ owner }) => owner)),
     ];
     const tasks = new Set(await longOver(project, owners('snapshot'), beforeMs));
-    // An approval is of an epic's tree or of a task's commit.
+    // An approval belongs to an epic's tree or a task's commit.
     const epics = await closedEpics(project.store.db, owners('approval'));
     const approved = new Set([
       ...epics,
@@ -187,8 +189,8 @@ async function pruneRefs(project: PruneProject, run: PruneRun, beforeMs: number)
 }
 
 /**
- * Those on the shared remote, whichever machine made them, and this clone's copies. Resolves with
- * their number.
+ * Snapshots on the shared remote, whichever machine made them, and this clone's copies. Resolves
+ * with their number.
  */
 async function pruneSharedWork(
   project: PruneProject,
@@ -198,7 +200,7 @@ async function pruneSharedWork(
   if (project.fleet === null) return 0;
   const { work } = project.fleet;
   const listed = await work.list();
-  // An unreachable remote is handled the next time.
+  // An unreachable remote is handled next time.
   if (!listed.ok) return 0;
   const going: SharedSnapshot[] = [];
   const owners = [...new Set(listed.value.map(({ owner }) => owner))];

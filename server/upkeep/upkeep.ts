@@ -1,5 +1,5 @@
-// Deletions of a backend at its start and once an hour, so that a long-lived project stays as small
-// as its plan and its history.
+// Cleans up when a backend starts and then once an hour, so that the size of a long-lived project
+// depends only on its plan and its history.
 
 import { readdir, rm, stat } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
@@ -11,7 +11,7 @@ import type { Project, Report } from '../project/opened-project.ts';
 import type { DoneWork } from './retention.ts';
 import { adoptPlaces } from '../store/port.ts';
 
-/** Logs of gates: only the newest; the verdict keeps the telling lines of an older one. */
+/** Maximum number of gate logs. The verdict keeps the explaining lines of older ones. */
 const gateLogsMax = 200;
 
 async function throwAwayOld(
@@ -29,7 +29,7 @@ async function throwAwayOld(
   await forgetMachines(store.db, machineKeptMs);
 }
 
-/** A machine that never worked is forgotten after a month of silence. */
+/** A machine that never ran tasks is forgotten after a month of silence. */
 const machineKeptMs = 30 * 24 * 3_600_000;
 const upkeepEveryMs = 3_600_000;
 
@@ -61,8 +61,8 @@ export function startUpkeep(
 }
 
 /**
- * Worktrees of a project that has just come into a fleet, or back from one, are those of the
- * machine whose disk has them.
+ * When a project joins or leaves a fleet, its worktrees are assigned to the machine whose disk has
+ * them.
  */
 export async function adoptWorktrees(project: Project): Promise<void> {
   const { machineId, store, places, live } = project;
@@ -71,7 +71,7 @@ export async function adoptWorktrees(project: Project): Promise<void> {
   await store.transaction((tx) => adoptPlaces(tx, machineId, isHere));
 }
 
-/** Removes all but the newest files of a folder; a folder that is not there holds none. */
+/** Removes all but the latest files of a folder. A missing folder counts as empty. */
 export async function removeOldest(folder: string, keptMax: number): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   if (names.length <= keptMax) return;

@@ -1,11 +1,11 @@
-// The disk space of this machine's worktrees, for their limit: known at any time,
-// and measured in the background at a low cost.
+// The disk space used by this machine's worktrees, for their limit: always available, and measured
+// in the background at low cost.
 
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { folderUse } from '../files/folder-use.ts';
 
-/** A slot as the store has it. */
+/** A slot as stored. */
 interface UsedSlot {
   readonly path: string;
   readonly task_id: string | null;
@@ -23,16 +23,16 @@ export interface WorktreeUseDeps {
 interface Measured {
   readonly bytes: number;
   readonly atMs: number;
-  /** Someone worked in it then, so that it may have grown since. */
+  /** The slot was in use when it was measured, so it may have grown since. */
   readonly wasHeld: boolean;
 }
 
 /** Folders beside the slots change with setups, which are rare. */
 const othersEveryMs = 300_000;
 const restMinMs = 5_000;
-/** Rests this many times as long as it has measured: 5 % of a core at most. */
+/** Rests this many times as long as it measured, so it uses at most 5 % of a core. */
 const restFactor = 20;
-/** During a run, the dispatcher asks every second. */
+/** During a run, the dispatcher queries it every second. */
 const silenceMs = 10_000;
 
 export class WorktreeUse {
@@ -40,7 +40,7 @@ export class WorktreeUse {
   readonly #measured = new Map<string, Measured>();
   #measuring: Promise<void> | null = null;
   #restUntilMs = Number.NEGATIVE_INFINITY;
-  /** From then on earlier measurements are out of date. */
+  /** Earlier measurements than this are outdated. */
   #oldFromMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: WorktreeUseDeps) {
@@ -48,8 +48,8 @@ export class WorktreeUse {
   }
 
   /**
-   * Bytes of all folders of the pool, as they were measured last; a folder that is gone counts no
-   * more. The first call, and one after a long silence, waits until all are measured.
+   * Bytes of all folders of the pool when last measured, without deleted ones. The first call, and
+   * one after a long pause, waits until all are measured.
    */
   async bytes(): Promise<number> {
     const paths = await this.#folders();
@@ -83,7 +83,7 @@ export class WorktreeUse {
         this.#measured.set(path, { bytes, atMs, wasHeld: (slot?.task_id ?? null) !== null });
       }
     } catch {
-      // The database was away: the next look asks again.
+      // The database was unreachable. The next check asks again.
     }
     const nowMs = performance.now();
     this.#restUntilMs = nowMs + Math.max(restMinMs, (nowMs - beganMs) * restFactor);
@@ -99,7 +99,7 @@ export class WorktreeUse {
   }
 }
 
-/** Folders of the pool that are not one of these slots: sealed setups, and other users' folders. */
+/** Folders of the pool that are not among these slots: sealed setups, and other users' folders. */
 export async function besidesSlots(
   folder: string,
   slots: readonly { readonly path: string }[],

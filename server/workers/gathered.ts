@@ -1,9 +1,10 @@
-// The parts of an archive, put together for the compression.
+// Collects the parts of an archive for the compression.
 
 export const chunkBytes = 64 * 1024;
 
 /**
- * Headers, contents and padding come one by one; each would be a separate call of the compression.
+ * Headers, contents and padding arrive one by one, and each would be a separate call of the
+ * compression.
  */
 export async function* gathered(parts: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = [];

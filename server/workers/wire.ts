@@ -1,34 +1,35 @@
-// The worker contract's wire, shared by the worker runtime and the execution client: paths,
-// headers, texts and how events are written. §n is a section of the contract: §2 authentication, §3
-// endpoints, §5 event stream, §9 the additions of Drover's runtime to stock. Readers are tolerant
-// (a stock runtime may send less, or fields that are not listed here), writers are strict.
+// The worker contract's protocol, shared by the worker runtime and the execution client: paths,
+// headers, texts and the format of events. §n is a section of the contract: §2 authentication, §3
+// endpoints, §5 event stream, §9 the additions of Drover's runtime to the standard one. Readers are
+// tolerant (a standard runtime may send less, or unlisted fields), writers are strict.
 
 import type { DoneEvent, LineEvent, WorkerEvent } from './wire-schemas.ts';
 
-/** §3. The runtime chooses job ids; `isJobId` checks those from outside. */
+/** §3. The runtime chooses job ids. `isJobId` checks ids from outside. */
 export const healthPath = '/health';
 export const workspacePath = '/workspace';
 export const execPath = '/exec';
 export const streamPath = (jobId: string): string => `${execPath}/${jobId}/stream`;
-/** §9: only if the runtime announces `cancel`; a stock runtime answers 404 or 405. */
+/** §9: only if the runtime announces `cancel`. A standard runtime responds with 404 or 405. */
 export const cancelPath = (jobId: string): string => `${execPath}/${jobId}/cancel`;
 
 /** §2. Bodies of errors are one line of plain text with a newline. */
 export const unauthorizedText = 'unauthorized';
 export const unknownJobText = 'unknown job_id';
 
-/** §9. Absent on a stock runtime. */
+/** §9. Absent on a standard runtime. */
 export const workerHeaderName = 'x-drover-worker';
 /**
  * `cancel`: `POST /exec/{id}/cancel`. `keepalive`: headers at once and a comment line every 15 s.
- * `partial`: long lines come in chunks marked `"partial":true`, and `GET /workspace` may be asked
- * for while a job runs. `key`: `POST /exec` may be repeated with its key, and starts one job.
+ * `partial`: long lines arrive in chunks marked `"partial":true`, and `GET /workspace` may be
+ * requested while a job runs. `key`: `POST /exec` may be repeated with its key, and starts only one
+ * job.
  */
 export type WorkerFeature = 'cancel' | 'keepalive' | 'partial' | 'key';
 export const workerFeatures: readonly WorkerFeature[] = ['cancel', 'keepalive', 'partial', 'key'];
 
 export interface WorkerAbilities {
-  /** 0 is a stock runtime. */
+  /** 0 for a standard runtime. */
   readonly version: number;
   readonly features: ReadonlySet<string>;
 }
@@ -38,7 +39,7 @@ export function workerHeader(): string {
   return `1; features=${workerFeatures.join(',')}`;
 }
 
-/** The abilities that a runtime announces; an unreadable value counts as stock. */
+/** The features that a runtime announces. An unreadable value counts as a standard runtime. */
 export function readWorkerHeader(value: string | undefined): WorkerAbilities {
   const match = /^\s*(\d{1,9})\s*(?:;\s*features=([\w,-]*))?/.exec(value ?? '');
   if (match === null) return { version: 0, features: new Set() };
@@ -46,30 +47,33 @@ export function readWorkerHeader(value: string | undefined): WorkerAbilities {
   return { version: Number(match[1]), features: new Set(names) };
 }
 
-/** §9: the client's name of a job, by which a lost answer of `POST /exec` is asked for again. */
+/** §9: the client's name for a job, by which a lost response to `POST /exec` is requested again. */
 export const jobKeyPattern = /^[0-9a-f]{32}$/;
 
 /**
- * §5.2: the line (on `stderr`) that replaces events which the buffer has lost. Its id is that of
- * the first lost event.
+ * §5.2: the line (on `stderr`) that replaces events dropped from the buffer. Its id is that of the
+ * first dropped event.
  */
 export const gapNotice =
   'stream replay gap: some earlier events were evicted from the worker buffer';
 
-/** §5.2: how many events of a job are kept, `done` included. A client relies on no number. */
+/**
+ * §5.2: how many events of a job are kept, including `done`. Clients must not rely on the number.
+ */
 export const keptEvents = 1000;
-/** §9: between two comment lines of a quiet stream. */
+/** §9: interval between two comment lines of a quiet stream. */
 export const keepaliveMs = 15_000;
 /** §4: how long a job is kept after its end. */
 export const jobKeptMs = 15 * 60_000;
-/** §9: from TERM to KILL after a cancel. */
+/** §9: time from TERM to KILL after a cancel. */
 export const killAfterMs = 10_000;
-/** §9.1: of a `partial` chunk, before escaping. */
+/** §9.1: size of a `partial` chunk before escaping. */
 export const partialBytes = 32 * 1024;
-/** §9.1: of the body of `POST /exec`. */
+/** §9.1: maximum body of `POST /exec`. */
 export const execBodyBytes = 1024 * 1024;
 /**
- * §9.1: of an upload, compressed and unpacked each; the runtime can be started with another one.
+ * §9.1: limit of an upload, for both its compressed and its unpacked size. The runtime can be
+ * started with another one.
  */
 export const uploadBytes = 500 * 1024 * 1024;
 export const uploadEntries = 200_000;
@@ -83,14 +87,12 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const needsEscape = /[<>&\u2028\u2029]/g;
 
-/** Writes text like stock: `<`, `>` and `&` are escaped as well. */
+/** Writes text like the standard runtime: `<`, `>` and `&` are escaped as well. */
 function writeText(text: string): string {
   return JSON.stringify(text).replace(needsEscape, (found) => escapes[found] ?? found);
 }
 
-/**
- * §5.1: one event as it appears in the stream, its keys sorted, including the blank line after it.
- */
+/** §5.1: one event as it appears in the stream, with sorted keys and the blank line after it. */
 export function writeEvent(id: number, event: WorkerEvent): string {
   return `id: ${String(id)}\ndata: {${event.done === true ? doneFields(event) : lineFields(event)}}\n\n`;
 }
@@ -101,8 +103,8 @@ function doneFields({ exit_code: code, signal }: DoneEvent): string {
 }
 
 /**
- * Written by hand: it runs for every line of output, and sorting a general object takes most of the
- * time.
+ * Written by hand, because it runs for every line of output, and sorting a general object would
+ * take most of the time.
  */
 function lineFields({ line = '', partial, stream = 'stdout' }: LineEvent): string {
   const middle = partial === true ? '"partial":true,' : '';

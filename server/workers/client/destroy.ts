@@ -1,4 +1,4 @@
-// Guaranteed destruction: retried and verified; if it fails, the lease stays and names the
+// Destroys instances reliably: retries and verifies. If that fails, the lease stays and names the
 // instance.
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,8 +14,8 @@ export interface DestroyTimes {
 export const destroyTimes: DestroyTimes = { tries: 5, firstDelayMs: 500, longestDelayMs: 8_000 };
 
 /**
- * Returns null if neither it nor its lease exists any more. Otherwise a sentence with the
- * instance's name; the lease stays.
+ * Returns null if neither the instance nor its lease exists any more. Otherwise returns a sentence
+ * with the instance's name, and the lease stays.
  */
 export async function destroyInstance(
   provisioner: Provisioner,
@@ -42,7 +42,7 @@ export async function destroyInstance(
   return `The instance ${ref.name} could not be destroyed: ${last} ${remedy}`;
 }
 
-/** A list that cannot be had proves nothing against a destruction that was confirmed. */
+/** Failing to get the list proves nothing against a confirmed destruction. */
 async function stillThere(
   provisioner: Provisioner,
   ref: InstanceRef,
@@ -60,8 +60,8 @@ export interface Reconciled {
 }
 
 /**
- * Destroys instances in our own leases whose follower has certainly exited. It never touches
- * instances without a lease, of other owners, or with a running follower.
+ * Destroys instances in our own leases whose follower has certainly exited. Never touches instances
+ * without a lease, of other owners, or with a running follower.
  */
 export async function reconcileLeases(options: {
   readonly leases: string;

@@ -1,5 +1,5 @@
-// Reads a stream of server-sent events: CRLF, comments, `retry:`, data of several lines, lines of
-// any length up to a bound.
+// Parses a stream of server-sent events: CRLF, comments, `retry:`, multi-line data, and lines of
+// any length up to a limit.
 
 import { StringDecoder } from 'node:string_decoder';
 
@@ -13,7 +13,7 @@ export interface StreamEvent {
 const eventCharsMax = 64 * 1024 * 1024;
 
 /**
- * Fed with chunks; gives the complete events. An event that is cut off at the end of a stream is
+ * Takes chunks and returns the complete events. An event that is cut off at the end of a stream is
  * dropped.
  */
 export class EventParser {
@@ -29,7 +29,7 @@ export class EventParser {
     this.#charsMax = charsMax;
   }
 
-  /** Throws when one event is larger than the bound. */
+  /** Throws if one event is larger than the limit. */
   push(chunk: Buffer): StreamEvent[] {
     const events: StreamEvent[] = [];
     let text = this.#decoder.write(chunk);
@@ -53,7 +53,7 @@ export class EventParser {
   #takeLine(line: string): StreamEvent | null {
     if (line === '') return this.#takeEvent();
     if (line.startsWith(':')) {
-      // Comments alone never fill an event.
+      // Comments alone never count towards the limit.
       if (this.#data.length === 0) this.#chars = 0;
       return null;
     }

@@ -1,4 +1,5 @@
-// Which paths never travel to a worker and are never accepted from one. Pure: names in, reason out.
+// Which paths are never sent to a worker and never accepted from one. Pure: takes names, returns
+// reasons.
 
 import type { ExclusionReason } from '../../core/work/left-out.ts';
 
@@ -11,7 +12,7 @@ const ownNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Left out only if git does not track them: a repository may have a folder of this name on purpose.
+ * Omitted only if git does not track them, because a repository may have such a folder on purpose.
  */
 export const dependencyNames: readonly string[] = [
   'node_modules',
@@ -33,7 +34,7 @@ const secretNames: readonly RegExp[] = [
   /service-account.*\.json$/,
 ];
 
-/** Returns null if the path may travel. `path` is relative, with slashes. */
+/** Returns null if the path may be transferred. `path` is relative, with forward slashes. */
 export function exclusionOf(path: string, isTracked: boolean): ExclusionReason | null {
   const names = path.split('/').map((name) => name.toLowerCase());
   if (names.some((name) => ownNames.has(name))) return 'own';
@@ -42,7 +43,7 @@ export function exclusionOf(path: string, isTracked: boolean): ExclusionReason |
   return null;
 }
 
-/** Caps of an upload, in bytes of uncompressed regular files. */
+/** Limits of an upload, in bytes of uncompressed regular files. */
 export interface UploadCaps {
   readonly fileBytes: number;
   readonly totalBytes: number;
@@ -51,7 +52,7 @@ export interface UploadCaps {
 const mebibyte = 1024 * 1024;
 export const uploadCaps: UploadCaps = { fileBytes: 10 * mebibyte, totalBytes: 500 * mebibyte };
 
-/** The sentences of the contract, null if both caps hold. */
+/** The contract's sentence for an exceeded limit; null if both limits are kept. */
 export function brokenCap(
   file: { readonly path: string; readonly bytes: number },
   totalBytes: number,
@@ -67,7 +68,7 @@ export function brokenCap(
 }
 
 /**
- * Whether a link at `path` stays within the tree. Decided only by names, so that nothing is
+ * Whether a link at `path` stays inside the tree. Decided only by names, so that nothing is
  * followed.
  */
 export function staysInside(path: string, target: string): boolean {
@@ -83,12 +84,15 @@ export function staysInside(path: string, target: string): boolean {
 }
 
 /**
- * False for a name that is not UTF-8: each byte that could not be decoded became this sign, so the
- * decoded name does not find the file.
+ * Returns false for a name that is not UTF-8: this character replaced each byte that could not be
+ * decoded, so the decoded name does not find the file.
  */
 export const isText = (name: string): boolean => !name.includes('\uFFFD');
 
-/** A name from a worker's archive as a relative path, or null if it could lead elsewhere. */
+/**
+ * Converts a name from a worker's archive to a relative path. Returns null if it could lead
+ * elsewhere.
+ */
 export function safePath(name: string): string | null {
   const path = name.replace(/^(\.\/)+/, '').replace(/\/+$/, '');
   if (path === '' || path === '.') return path === '' && name !== '' ? '' : null;

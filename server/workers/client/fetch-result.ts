@@ -1,5 +1,5 @@
-// The download of a job's result: repeated if the network breaks, because the work of the job is on
-// the worker as long as that exists.
+// Downloads a job's result, and retries if the network breaks, because the result exists on the
+// worker as long as that does.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -9,11 +9,11 @@ import { type JobResult, type ResultCaps, unpackResult } from './unpack.ts';
 import { type Patience, type RequestFailure, retryWhileUnreachable } from './while-away.ts';
 import { openDownload } from './worker-calls.ts';
 
-/** Longest download of a result. */
+/** Time limit for downloading a result. */
 const downloadMs = 30 * 60_000;
 
 export interface ResultPlace {
-  /** A folder of this job alone. */
+  /** A folder that only this job uses. */
   readonly scratch: string;
   readonly caps: ResultCaps;
   readonly sent: ReadonlyMap<string, SentEntry>;
@@ -37,7 +37,7 @@ async function fetchOnce(
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   const result = await unpackResult(archive.value, scratch, caps, sent);
   if (result.ok) return ok(result.value);
-  // The archive's content was not wrong, but incomplete.
+  // The archive's content was not invalid, but incomplete.
   const isInterrupted = !archive.value.complete && !isHostile(result.error);
   return err({ message: result.error, isInterrupted });
 }

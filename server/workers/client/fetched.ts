@@ -1,4 +1,4 @@
-// A result that was fetched and checked, kept on disk until it is in the worktree: a job whose
+// A result that was downloaded and checked, kept on disk until it is in the worktree. A job whose
 // result is here never runs again.
 
 import { readFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ export function writeFetched(scratch: string, fetched: Fetched): void {
   writeWhole(join(scratch, fetchedName), content);
 }
 
-/** Returns null if nothing was fetched, or the fetch did not finish. */
+/** Returns null if nothing was downloaded, or if the download did not finish. */
 export function readFetched(scratch: string): Fetched | null {
   try {
     const parsed = fetchedSchema.safeParse(

@@ -1,4 +1,4 @@
-// Follows a job's output to its end: reconnects with the last id, shows every gap, and survives
+// Follows a job's output to its end: reconnects with the last id, reports every gap, and handles
 // each known defect of runtimes.
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,30 +12,30 @@ export type OutputStream = 'stdout' | 'stderr';
 
 export interface JobOutput {
   onLine(stream: OutputStream, line: string): void;
-  /** Output was lost; `count` is null if the number is not known. */
+  /** Output was lost. `count` is null if the number is unknown. */
   onGap(count: number | null): void;
-  /** The worker cannot be reached; called once until it answers again. */
+  /** The worker is unreachable. Called once until it responds again. */
   onAway(message: string): void;
 }
 
 export type JobEnd =
   | { readonly kind: 'done'; readonly exitCode: number; readonly signal: string | null }
-  /** The runtime ended the stream again and again without a status. */
+  /** The runtime repeatedly ended the stream without a status. */
   | { readonly kind: 'no_status' }
-  /** `isForgotten`: the runtime answers, but knows the job no longer; it may have finished. */
+  /** `isForgotten`: the runtime responds but no longer knows the job, which may have finished. */
   | { readonly kind: 'lost'; readonly message: string; readonly isForgotten?: true }
   | { readonly kind: 'aborted' };
 
 export interface FollowTimes {
   readonly firstDelayMs: number;
   readonly longestDelayMs: number;
-  /** Duration of failed connects without any success between them. */
+  /** How long connection attempts may fail without any success. */
   readonly giveUpMs: number;
-  /** After this long without a byte, the connection is made again; that is not a failure. */
+  /** After this long without data, the connection is reopened, which is not a failure. */
   readonly quietMs: number;
 }
 
-/** Called after a failed connect: true if it is certain that the instance no longer exists. */
+/** Called after a failed connection. Returns true if the instance certainly no longer exists. */
 export type IsGone = () => Promise<boolean>;
 
 export const followTimes: FollowTimes = {
@@ -45,9 +45,9 @@ export const followTimes: FollowTimes = {
   quietMs: 120_000,
 };
 
-/** Empty streams in a row after which a job counts as ended without a status. */
+/** After this many consecutive empty streams, a job counts as ended without a status. */
 const emptyStreamsMax = 3;
-/** Most characters kept of a line that comes in parts. */
+/** Maximum number of characters kept of a line that arrives in parts. */
 const partialCharsMax = 4 * 1024 * 1024;
 
 /** The result of one connection. */
@@ -81,7 +81,7 @@ class Follower {
   readonly #isGone: IsGone;
   readonly #replay: ReplayFilter;
   readonly #partial = new Map<OutputStream, string>();
-  /** Id of the last event that came whole. */
+  /** Id of the last complete event. */
   #lastId: number | null = null;
   #news = 0;
 
@@ -118,7 +118,7 @@ class Follower {
           continue;
         case 'closed':
           failedSince = null;
-          // Mere repetition is no news either.
+          // Repeated output is not news either.
           empty = this.#news === before ? empty + 1 : 0;
           if (empty >= emptyStreamsMax) {
             this.#flushPartial();
@@ -185,7 +185,7 @@ class Follower {
     }
   }
 
-  /** Not null: the job has ended. An end counts also when its id is known already. */
+  /** Returns non-null if the job has ended. An end counts even if its id is already known. */
   #take(event: StreamEvent): JobEnd | null {
     const parsed = parseEvent(event.data);
     if (parsed === null) return null;
@@ -237,13 +237,13 @@ class Follower {
 
 export interface Stop {
   readonly signal: AbortSignal;
-  /** Asks the job to end. */
+  /** Asks the job to stop. */
   readonly cancel: () => Promise<unknown>;
-  /** From there until the job is no longer followed. */
+  /** How long the job is followed after that. */
   readonly waitMs: number;
 }
 
-/** Follows a job that a person, or the end of this process, may stop. */
+/** Follows a job that the user, or the end of this process, may stop. */
 export async function followUntilStopped(
   { signal, cancel, waitMs }: Stop,
   follow: (over: AbortSignal) => Promise<JobEnd>,

@@ -1,5 +1,5 @@
-// Brings a result into the attempt's worktree: only files that may travel, nothing through a link,
-// and removals only of files that were uploaded and are absent from a complete result.
+// Copies a result to the attempt's worktree: only files that may be transferred, never through a
+// link, and removes only files that were uploaded and are absent from a complete result.
 
 import {
   chmodSync,
@@ -23,7 +23,7 @@ export interface ImportRequest {
   readonly sent: ReadonlyMap<string, SentEntry>;
   readonly result: JobResult;
   readonly submodules: readonly string[];
-  /** Selects those of these paths that git ignores in the worktree. */
+  /** Returns those of the paths that git ignores in the worktree. */
   readonly ignored: (paths: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
@@ -32,11 +32,11 @@ export interface Imported {
   /** The written files, to compare a later result with. */
   readonly taken: ReadonlyMap<string, SentEntry>;
   readonly removed: number;
-  /** Sentences: returned files that were not accepted, each with its reason. */
+  /** Sentences about returned files that were not accepted, with the reasons. */
   readonly notices: readonly string[];
 }
 
-/** Most paths that one notice names. */
+/** Maximum number of paths that one notice names. */
 const namedMax = 10;
 
 export async function importResult(request: ImportRequest): Promise<Imported> {
@@ -56,7 +56,7 @@ export async function importResult(request: ImportRequest): Promise<Imported> {
     written += 1;
     now.set(path, { kind: 'file', sha256: file.sha256, isExecutable: file.isExecutable });
   }
-  // Last, so that nothing can be written through one.
+  // Last, so that nothing can be written through a link.
   for (const [path, target] of result.links) {
     if (!taken.has(path) || !writeLink(request, path, target, refused)) continue;
     written += 1;
@@ -148,7 +148,7 @@ function writeLink(
   return attempt(root, path, refused, () => symlinkSync(target, place));
 }
 
-/** Makes room at a path and writes there; every folder above is a real one. */
+/** Clears a path and writes to it. Every parent folder is a real one. */
 function attempt(root: string, path: string, refused: Refused, write: () => void): boolean {
   try {
     if (!makeFolders(root, path)) {
@@ -170,8 +170,8 @@ function attempt(root: string, path: string, refused: Refused, write: () => void
 }
 
 /**
- * One at a time, because a recursive call would follow links. Returns false if something else is in
- * the way.
+ * Creates one folder at a time, because a recursive call would follow links. Returns false if
+ * something else exists at a path.
  */
 function makeFolders(root: string, path: string): boolean {
   const names = path.split('/').slice(0, -1);
@@ -189,7 +189,7 @@ function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-/** Paths that were not taken, by reason. */
+/** Paths that were not accepted, by reason. */
 class Refused {
   readonly #byReason = new Map<string, string[]>();
 

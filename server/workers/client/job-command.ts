@@ -1,5 +1,5 @@
-// The shell text of a job: the agent's command with the prompt from a file, between a first line
-// that makes the runtime answer and a list of hashes that proves the download.
+// The shell script of a job: the agent's command with the prompt from a file, preceded by a line
+// that makes the runtime respond and followed by a list of hashes that verifies the download.
 
 import { quoted } from '../../core/format.ts';
 import { jobFolder, jobPrompt } from '../../core/work/job-files.ts';
@@ -8,28 +8,28 @@ import { dependencyNames } from './exclusion.ts';
 export interface JobCommand {
   readonly program: string;
   readonly args: readonly string[];
-  /** No secrets: these are part of the command's text. */
+  /** Must not contain secrets, because they are part of the command's text. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Paths of the upload: dependency folders that hold none of them are not brought back. */
+  /** Paths of the upload. Dependency folders that contain none of them are not returned. */
   readonly uploaded: Iterable<string>;
 }
 
 export const manifestFile = 'manifest.sha256';
 export const exitFile = 'exit';
-/** Holds the number of the agent's process, for runtimes that cannot cancel. */
+/** Contains the agent's process id, for runtimes that cannot cancel. */
 export const pidFile = 'pid';
 
-/** Its first line of output; not a line of the agent's. */
+/** The first line of output, which is not the agent's. */
 export const firstLine = '{"type":"client_start"}';
 
 const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Agents look for a repository. It is never downloaded. All files go into one pack (each is "big"):
- * a loose object for each of them takes several times as long.
+ * Agents expect a repository, which is never downloaded. All files go into one pack (each counts as
+ * "big"), because writing a loose object for each takes several times as long.
  */
 const baseRepository = [
-  // The folders that "git init" makes, without its process.
+  // The folders that "git init" creates, without starting it.
   'mkdir -p .git/objects .git/refs .git/info',
   "printf 'ref: refs/heads/main\\n' > .git/HEAD",
   `printf '%s\\n' /${jobFolder}/ > .git/info/exclude`,
@@ -47,7 +47,7 @@ export function jobCommand({ program, args, variables, uploaded }: JobCommand): 
   for (const path of uploaded) for (const name of path.split('/')) kept.add(name);
   const removed = dependencyNames.filter((name) => !kept.has(name));
   const names = removed.map((name) => `-name ${quoted(name)}`).join(' -o ');
-  // One pass over the tree: folders of dependencies, sockets and pipes go, files are hashed.
+  // One pass over the tree: removes dependency folders, sockets and pipes, and hashes files.
   const leftAlone = `\\( -name .git -o -path ./${jobFolder} \\)`;
   const folders = `-o -type d \\( ${names} \\) -prune -exec rm -rf {} +`;
   const dropped = `${names === '' ? '' : folders} -o \\( -type s -o -type p \\) -exec rm -f {} +`;
@@ -69,7 +69,7 @@ export function jobCommand({ program, args, variables, uploaded }: JobCommand): 
 }
 
 /**
- * Ends the agent of this workspace and nothing else: it names no program, as another one of that
- * name may run beside it.
+ * Kills only the agent of this workspace. It names no program, because another one with that name
+ * may run beside it.
  */
 export const softCancelCommand = `read -r pid < ${jobFolder}/${pidFile}; case "$pid" in *[!0-9]*|''|0|1) exit 1;; esac; kill -TERM "$pid"`;

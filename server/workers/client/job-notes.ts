@@ -1,5 +1,4 @@
-// A person's report about a job: the files that are uploaded, those that stay here, and those that
-// were fetched.
+// Notes for people about a job: the uploaded files, the omitted ones, and the returned ones.
 
 import { formatBytes, formatCount } from '../../core/format.ts';
 import type { Imported } from './import-result.ts';

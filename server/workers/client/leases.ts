@@ -1,4 +1,4 @@
-// A file for each instance, written before the instance is created and removed when it certainly no
+// One file per instance, written before the instance is created and removed when it certainly no
 // longer exists. It contains no tokens.
 
 import { randomBytes } from 'node:crypto';
@@ -21,9 +21,9 @@ const leaseSchema = z.object({
   name: z.string().regex(/^drv-[0-9a-f]{8}-\d{1,6}$/),
   id: z.string().nullable(),
   owner: z.string(),
-  /** `<task id>/<attempt>/<part>` */
+  /** `<task id>/<attempt>/<part>`. */
   run: z.string(),
-  /** The process that follows the instance; the start time detects a reused pid. */
+  /** The process that follows the instance. The start time detects a reused pid. */
   pid: z.int(),
   pidStart: z.string(),
   createdAtMs: z.number(),
@@ -33,12 +33,15 @@ const leaseSchema = z.object({
 
 export type Lease = z.infer<typeof leaseSchema>;
 
-/** Never the prefix `drover-worker-`: other coordinators of an account delete instances with it. */
+/**
+ * Never uses the prefix `drover-worker-`, because other coordinators of an account delete instances
+ * with it.
+ */
 export function instanceName(count: number): string {
   return `drv-${randomBytes(4).toString('hex')}-${count}`;
 }
 
-/** On the disk when it returns. */
+/** The lease is on the disk when this returns. */
 export function writeLease(folder: string, lease: Lease): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeWhole(join(folder, `${lease.name}.json`), `${JSON.stringify(lease)}\n`);
@@ -51,8 +54,8 @@ export function writeLease(folder: string, lease: Lease): void {
 }
 
 /**
- * False once the instance was destroyed, also by a person's `remote destroy`: not every provisioner
- * can tell by itself that an instance is gone.
+ * Returns false once the instance was destroyed, including by a user's `remote destroy`, because
+ * not every provisioner can tell that an instance is gone.
  */
 export function hasLease(folder: string, name: string): boolean {
   return existsSync(join(folder, `${name}.json`));
@@ -63,8 +66,8 @@ export function removeLease(folder: string, name: string): void {
 }
 
 /**
- * `unreadable`: files that are not leases; their instances are not known, so nothing is destroyed
- * for them.
+ * `unreadable`: files that are not leases. Their instances are unknown, so none is destroyed for
+ * them.
  */
 export function readLeases(folder: string): {
   readonly leases: readonly Lease[];

@@ -1,11 +1,11 @@
-// The list of hashes that a job leaves beside its result: it proves that a download is whole,
-// nothing more.
+// The list of hashes that a job leaves beside its result. It only proves that a download is
+// complete.
 
 import { isText } from './exclusion.ts';
 
 /**
- * Maps each path to its SHA-256 (hex), without those whose names are not UTF-8. Accepts the lines
- * of GNU and busybox, escaped names included. Returns null if the text is not a manifest.
+ * Maps each path to its SHA-256 (hex), without paths that are not UTF-8. Accepts the format of GNU
+ * and busybox, including escaped names. Returns null if the text is not a manifest.
  */
 export function readManifest(text: string): ReadonlyMap<string, string> | null {
   const hashes = new Map<string, string>();
@@ -26,7 +26,7 @@ function unescaped(name: string): string {
   );
 }
 
-/** Empty: every file is listed and as listed, and nothing listed is missing. */
+/** Empty if every file is listed and matches, and no listed file is missing. */
 export function manifestProblems(
   manifest: ReadonlyMap<string, string>,
   files: ReadonlyMap<string, { readonly sha256: string }>,

@@ -1,5 +1,5 @@
-// The upload as a stream: a gzipped tar of the plan and of the job's own files, with the caps
-// checked once more.
+// The upload as a stream: a gzipped tar of the plan and of the job's own files, with the limits
+// checked again.
 
 import { createHash } from 'node:crypto';
 import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
@@ -19,7 +19,7 @@ export interface JobFile {
   readonly content: string;
 }
 
-/** A sent entry: content (SHA-256, hex) and mode of each file, target of each link. */
+/** A sent entry: content hash (SHA-256, hex) and mode of a file, target of a link. */
 export type SentEntry =
   | { readonly kind: 'file'; readonly sha256: string; readonly isExecutable: boolean }
   | { readonly kind: 'link'; readonly target: string };
@@ -31,7 +31,7 @@ export interface Upload {
   readonly sent: Promise<ReadonlyMap<string, SentEntry>>;
 }
 
-/** Part of an upload that nothing reads yet: a worker is being made for it. */
+/** How much of an upload is packed before it is read, while its worker is being created. */
 const aheadBytes = 1024 * 1024;
 
 export function packUpload(
@@ -47,7 +47,7 @@ export function packUpload(
     archive.destroy(reason);
     body.destroy(reason);
   });
-  // An archive that fails also fails the body; `sent` reports the reason.
+  // A failing archive also fails the body. `sent` reports the reason.
   const gzip = createGzip({ level: 1, chunkSize: chunkBytes });
   pipeline(archive, gathered, gzip, body).catch(() => undefined);
   return { body, sent };
@@ -104,7 +104,7 @@ async function writeFile(
   caps: UploadCaps,
 ): Promise<{ readonly sha256: string; readonly bytes: number }> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  // The synchronous calls: several times faster for a tree of small files, and short.
+  // Synchronous calls, which are short and several times faster for a tree of small files.
   const file = openSync(join(root, entry.path), flags);
   try {
     const stats = fstatSync(file);
@@ -146,7 +146,7 @@ async function writeSmall(archive: Pack, header: FileHeader, file: number): Prom
   }
   await new Promise<void>((resolve, reject) => {
     const done = (error?: Error | null): void => (error ? reject(error) : resolve());
-    // An archive that is destroyed, as the upload was refused, destroys the entry as well.
+    // If the archive is destroyed because the upload was refused, the entry is destroyed too.
     archive.entry(header, content, done).on('error', reject);
   });
   return createHash('sha256').update(content).digest('hex');

@@ -1,12 +1,12 @@
 // For runtimes without event ids: a new connection may repeat the output from its start. Such a
-// repetition is held back until it is certain, so that nothing is shown twice and nothing is
-// dropped by mistake.
+// repetition is held back until it is certain, so that nothing is shown twice or dropped by
+// mistake.
 
 import type { WorkerEvent } from '../wire-schemas.ts';
 
 type LineEvent = Exclude<WorkerEvent, { readonly done: true }>;
 
-/** How much of the start is remembered. */
+/** How many events from the start are remembered. */
 const rememberedMax = 2_000;
 
 export class ReplayFilter {
@@ -19,7 +19,7 @@ export class ReplayFilter {
     this.#tell = tell;
   }
 
-  /** `again`: events without ids were shown already. */
+  /** `again`: events without ids were already shown. */
   begin(again: boolean): void {
     this.#held = again && !this.#isFull ? [] : null;
   }
@@ -32,7 +32,7 @@ export class ReplayFilter {
     const isSame = this.#shown[this.#held.length] === keyOf(event);
     if (isSame) {
       this.#held.push(event);
-      // All of it was repeated: new output follows.
+      // Everything was repeated, so new output follows.
       if (this.#held.length === this.#shown.length) this.#held = null;
       return;
     }
@@ -40,7 +40,7 @@ export class ReplayFilter {
     this.#show(event);
   }
 
-  /** The connection is over: the held lines were no whole repetition. */
+  /** The connection ended, and the held lines were not a complete repetition. */
   end(): void {
     const held = this.#held ?? [];
     this.#held = null;

@@ -1,5 +1,5 @@
-// HTTP to a worker: the instance's own token and nothing else, no redirects, no idle limit, bounded
-// texts.
+// HTTP to a worker: only with the instance's own token, without redirects or an idle limit, and
+// with limited texts.
 
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -7,9 +7,9 @@ import type { Readable } from 'node:stream';
 
 export interface WorkerAddress {
   readonly url: string;
-  /** A socket file that leads to it: the host and port of `url` are then only a name. */
+  /** A socket file for the connection. Host and port of `url` are then only a name. */
   readonly socketPath?: string;
-  /** Secret of this one instance. */
+  /** Secret of this instance only. */
   readonly token: string;
 }
 
@@ -19,13 +19,13 @@ export interface WorkerRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readable | string;
   readonly signal?: AbortSignal;
-  /** Longest wait for the headers of the answer. Absent for no limit. */
+  /** How long to wait for the response's headers. Absent = no limit. */
   readonly answerMs?: number;
 }
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Returns null if the address may be used. A worker elsewhere must be reached over https. */
+/** Returns null if the URL may be used. A worker on another host must be reached by https. */
 export function badAddress(url: string): string | null {
   if (!URL.canParse(url)) return `The worker's address "${url}" is not a URL.`;
   const { protocol, hostname, username, password } = new URL(url);
@@ -37,7 +37,7 @@ export function badAddress(url: string): string | null {
   return `The worker's address ${url} must start with https:// (http:// is allowed for loopback only).`;
 }
 
-/** Rejects for connection problems; any status is an answer. */
+/** Rejects for connection problems. Any status is a response. */
 export function askWorker(worker: WorkerAddress, request: WorkerRequest): Promise<IncomingMessage> {
   const url = new URL(request.path, worker.url);
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
@@ -58,7 +58,7 @@ export function askWorker(worker: WorkerAddress, request: WorkerRequest): Promis
     };
     sent.once('response', (answer) => {
       settle();
-      // After an early answer, that answer describes the failure.
+      // After an early response, that response describes the failure.
       sent.on('error', () => undefined);
       resolve(answer);
     });
@@ -77,10 +77,10 @@ export function askWorker(worker: WorkerAddress, request: WorkerRequest): Promis
 }
 
 const textBytesMax = 64 * 1024;
-/** Texts are one line; a body that takes longer never ends. */
+/** Texts are one line, so a body that takes longer never ends. */
 const textMs = 10_000;
 
-/** The start of an answer's body. */
+/** The start of a response's body. */
 export async function readText(answer: IncomingMessage, limitMs = textMs): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

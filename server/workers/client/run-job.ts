@@ -1,5 +1,5 @@
-// One agent job from start to end: plan, instance, upload, run, download, import, and the instance
-// destroyed in every case.
+// Runs one agent job from start to end: plan, instance, upload, run, download, import, and in every
+// case destroying the instance.
 
 import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -42,16 +42,16 @@ export interface JobTimes {
   readonly health?: HealthTimes;
   readonly follow?: FollowTimes;
   readonly destroy?: DestroyTimes;
-  /** From the request to end until the result is fetched whatever the job does. */
+  /** How long the job may continue after a stop request before its result is downloaded anyway. */
   readonly cancelMs?: number;
-  /** Pause between two copies of a running job's work. */
+  /** Interval between two copies of a running job's work. */
   readonly snapshotMs?: number;
 }
 
 export interface JobRequest {
   readonly root: string;
   readonly listing: TreeListing;
-  /** The tree as it is later, when work of a lost instance may be in it. */
+  /** Lists the tree again, because it may contain work of a lost instance. */
   readonly relist: () => Promise<Result<TreeListing, string>>;
   readonly ignored: (paths: readonly string[]) => Promise<ReadonlySet<string>>;
   readonly provisioner: Provisioner;
@@ -61,23 +61,25 @@ export interface JobRequest {
   readonly leases: string;
   readonly owner: string;
   readonly follower: { readonly pid: number; readonly startTime: string };
-  /** `<task id>/<attempt>/<part>` */
+  /** `<task id>/<attempt>/<part>`. */
   readonly run: string;
   readonly program: string;
   readonly args: readonly string[];
   readonly prompt: string;
-  /** Passed when the instance is created; may be secret. */
+  /** Passed when the instance is created. May be secret. */
   readonly env: Readonly<Record<string, string>>;
-  /** Part of the command's text: nothing secret. */
+  /** Part of the command's text, so it must not contain secrets. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Files that the job leaves below its own folder, by name, and the place of each here. */
+  /** Files that the job leaves below its own folder, by name, with their local paths. */
   readonly brings: Readonly<Record<string, string>>;
-  /** A folder of this job alone; removed at the end. */
+  /** A folder that only this job uses; removed at the end. */
   readonly scratch: string;
   readonly output: JobOutput;
-  /** Events around the job, for a person. */
+  /** Events of the job, for people. */
   readonly note: (text: string) => void;
-  /** Aborted: the job is asked to stop, its work is fetched, the instance destroyed. */
+  /**
+   * When aborted, the job is asked to stop, its work is downloaded and the instance is destroyed.
+   */
   readonly stop: AbortSignal;
   readonly uploadCaps?: UploadCaps;
   readonly resultCaps?: ResultCaps;
@@ -91,14 +93,14 @@ export type JobOutcome =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly retryable: boolean; readonly message: string };
 
-/** Instances that one job may lose before its result is fetched. */
+/** How many instances one job may lose before its result is downloaded. */
 const instancesMax = 3;
 const cancelMsDefault = 5_000;
 
 interface Trouble {
-  /** Another instance may do better at once, and no result was fetched. */
+  /** Another instance may succeed at once, and no result was downloaded. */
   readonly again: boolean;
-  /** The whole attempt may do better later, if that differs. */
+  /** Whether the whole attempt may succeed later, if that differs. */
   readonly later?: boolean;
   readonly message: string;
 }
@@ -116,7 +118,8 @@ export async function runJob(request: JobRequest): Promise<JobOutcome> {
     if (!plan.ok) return { kind: 'failed', retryable: false, message: plan.error };
     const { ended, gone } = await onInstance(request, plan.value, count);
     if (ended.ok) {
-      // The result is on the disk here: its worker goes while it comes into the worktree.
+      // The result is on the local disk, so its worker is destroyed while it is copied to the
+      // worktree.
       const { fetched, kind } = ended.value;
       const [outcome] = await Promise.all([finish(request, fetched, kind), gone]);
       return outcome;
@@ -130,7 +133,7 @@ export async function runJob(request: JobRequest): Promise<JobOutcome> {
   return { kind: 'failed', retryable: last.later ?? last.again, message: last.message };
 }
 
-/** The work of the lost instance so far is uploaded to the next one. */
+/** Uploads the lost instance's work so far to the next one. */
 async function planAgain(request: JobRequest): Promise<Result<UploadPlan, string>> {
   const listing = await request.relist();
   if (!listing.ok) return listing;
@@ -148,7 +151,7 @@ interface Left {
   readonly gone: Promise<void>;
 }
 
-/** The lease is on disk before the instance exists; it is removed when the instance is gone. */
+/** The lease is on disk before the instance exists, and is removed when the instance is gone. */
 async function onInstance(request: JobRequest, plan: UploadPlan, count: number): Promise<Left> {
   const { provisioner, owner, leases } = request;
   const spec: InstanceSpec = {
@@ -172,7 +175,7 @@ async function onInstance(request: JobRequest, plan: UploadPlan, count: number):
     provisioner: provisioner.kind,
   };
   writeLease(leases, lease);
-  // A worker takes its time to start; its files are packed at the same time.
+  // A worker takes time to start, and its files are packed during that time.
   const prompt = { name: jobPrompt, content: request.prompt };
   const upload = beginUpload(plan, [prompt], request.uploadCaps ?? uploadCaps);
   let instance: Instance | null = null;
@@ -218,8 +221,8 @@ async function destroyed(
 }
 
 /**
- * The agent can learn the token, and workers repeat it in their errors: nothing that is kept has
- * it.
+ * The agent can learn the token, and workers repeat it in their errors, so it is removed from
+ * everything that is stored.
  */
 function hidingToken(request: JobRequest, token: string): JobRequest {
   const { output, note } = request;
@@ -328,8 +331,9 @@ async function followAndFetch(
 }
 
 /**
- * By the stream's last event, or by the file that the job leaves if a runtime loses that event. A
- * job that the runtime has forgotten may still run: it counts if its list of files came too.
+ * From the stream's last event, or from the file that the job leaves if a runtime loses that event.
+ * A job that the runtime has forgotten may still run, so its file counts only together with its
+ * list of files.
  */
 function exitOf(end: JobEnd, result: JobResult): number | null {
   if (end.kind === 'done') return end.exitCode;

@@ -1,5 +1,5 @@
-// Brings the work of a running job into the worktree from time to time, so that it is not lost with
-// its worker. It removes nothing, and failures do not matter: the result at the end counts.
+// Copies the work of a running job to the worktree from time to time, so that it is not lost with
+// its worker. It removes nothing, and failures do not matter, because the final result counts.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,18 +13,18 @@ export interface RunningWork {
   readonly root: string;
   readonly submodules: readonly string[];
   readonly ignored: (paths: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** A folder for this alone. */
+  /** A folder only for this. */
   readonly scratch: string;
   readonly sent: ReadonlyMap<string, SentEntry>;
   readonly everyMs: number;
   readonly caps?: ResultCaps;
 }
 
-/** A large tree is fetched more seldom: a fetch takes at most this part of the time. */
+/** The maximum share of time spent downloading, so a large tree is copied less often. */
 const shareMax = 0.1;
 
 export interface RunningSnapshots {
-  /** Stops the copy in progress; files that the worktree got since the upload count as sent. */
+  /** Stops the current copy. Files that the worktree got since the upload count as sent. */
   stop(): Promise<ReadonlyMap<string, SentEntry>>;
 }
 
@@ -63,7 +63,7 @@ async function snapshot(
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   const result = await unpackResult(archive.value, scratch, work.caps ?? resultCaps, sent);
   if (!result.ok || signal.aborted) return sent;
-  // It runs: no list of hashes of an earlier moment proves anything.
+  // The job still runs, so an earlier list of hashes proves nothing.
   const running = { ...result.value, isComplete: false, notices: [] };
   const imported = await importResult({ root, submodules, ignored, sent, result: running });
   return new Map([...sent, ...imported.taken]);

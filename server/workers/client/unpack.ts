@@ -1,6 +1,6 @@
-// Reads a result into a scratch folder. The archive is an enemy's: names are checked, links are
-// only noted down, every size is bounded, and nothing is written through anything that the archive
-// made.
+// Unpacks a result into a scratch folder. The archive is untrusted: names are validated, links are
+// recorded but not created, every size is limited, and nothing is written through anything that the
+// archive created.
 
 import { createHash } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
@@ -19,7 +19,7 @@ export interface ResultCaps {
   readonly fileBytes: number;
   readonly totalBytes: number;
   readonly entries: number;
-  /** Unpacked to packed bytes; counts above `ratioFromBytes`. */
+  /** Unpacked to packed bytes. Checked above `ratioFromBytes`. */
   readonly ratio: number;
   readonly ratioFromBytes: number;
 }
@@ -35,8 +35,7 @@ export const resultCaps: ResultCaps = {
 
 export interface ResultFile {
   /**
-   * The path of its content, below the scratch folder. Null if it is unchanged since it was
-   * sent.
+   * The path of its content below the scratch folder. Null if it is unchanged since it was sent.
    */
   readonly stored: string | null;
   readonly sha256: string;
@@ -45,27 +44,29 @@ export interface ResultFile {
 
 export interface JobResult {
   readonly files: ReadonlyMap<string, ResultFile>;
-  /** Path to target, as the archive has it. */
+  /** Path to target, as in the archive. */
   readonly links: ReadonlyMap<string, string>;
-  /** Content of Drover's own files by their name below `.drover-job/`. */
+  /** Content of Drover's own files, by name below `.drover-job/`. */
   readonly jobFiles: ReadonlyMap<string, string>;
-  /** The manifest was received and matches: missing files were removed by the job. */
+  /** The manifest was received and matches, so missing files were removed by the job. */
   readonly isComplete: boolean;
   readonly notices: readonly string[];
 }
 
-/** Files up to this size are held in memory until their hash is known. */
+/** Files up to this size are kept in memory until their hash is known. */
 const smallBytes = 1024 * 1024;
-/** No file system takes a longer path. */
+/** No file system accepts a longer path. */
 const nameCharsMax = 4_096;
-/** Total of all names, their folders and the targets of links: they are held in memory. */
+/**
+ * Limit for all names, their folders and link targets together, because they are kept in memory.
+ */
 const allNameCharsMax = 64 * mebibyte;
 
 const hostile = (what: string): Error => new Error(`The worker sent an unsafe archive: ${what}.`);
 
 /**
- * `scratch` must exist and be empty. The error is a sentence; files are written below `scratch`
- * only. Of small unchanged files, only the hash is taken.
+ * `scratch` must exist and be empty. The error is a sentence. Files are written only below
+ * `scratch`. For small unchanged files, only the hash is kept.
  */
 export async function unpackResult(
   archive: Readable,
@@ -91,7 +92,7 @@ class ResultReader {
   readonly #links = new Map<string, string>();
   readonly #folders = new Set<string>();
   readonly #jobFiles = new Map<string, string>();
-  /** Paths that are not UTF-8, with a sign for each invalid byte. */
+  /** Paths that are not UTF-8, with a replacement character for each invalid byte. */
   readonly #unnamed: string[] = [];
   #packed = 0;
   #nameChars = 0;
@@ -135,7 +136,7 @@ class ResultReader {
     if (error !== null) throw error;
   }
 
-  /** Headers and padding count on top of the content: at most three blocks an entry. */
+  /** Headers and padding are added to the content: at most three blocks per entry. */
   get #bytesMax(): number {
     return this.#caps.totalBytes + this.#caps.entries * 1_536;
   }
@@ -194,10 +195,7 @@ class ResultReader {
     if (this.#nameChars > allNameCharsMax) throw hostile('its names are too long');
   }
 
-  /**
-   * A path that is a file or a link cannot also be a folder, so that nothing is ever beneath a
-   * link.
-   */
+  /** A path that is a file or a link cannot also be a folder, so nothing is ever below a link. */
   #addFolders(path: string, isFolder: boolean): void {
     const names = path.split('/');
     for (let count = 1; count < names.length + (isFolder ? 1 : 0); count += 1) {
@@ -214,7 +212,7 @@ class ResultReader {
   async #storeFile(path: string, header: Header, content: Readable): Promise<void> {
     const isOwn = path.startsWith(`${jobFolder}/`);
     if (isOwn) this.#ownBytes += header.size ?? 0;
-    // These are held in memory; Drover's own are a list of hashes and a few lines.
+    // These are kept in memory. Drover's own files are only a list of hashes and a few lines.
     if (this.#ownBytes > 2 * this.#caps.fileBytes) throw hostile(`its ${jobFolder} is too large`);
     if (isOwn) {
       const name = path.slice(jobFolder.length + 1);
@@ -258,9 +256,9 @@ class ResultReader {
     return { sha256: hash.digest('hex'), stored };
   }
 
-  /** The synchronous calls: several times faster for a tree of small files, and short. */
+  /** Synchronous calls, which are short and several times faster for a tree of small files. */
   #newFile(): { readonly file: number; readonly stored: string } {
-    // Numbered, so that no name of the archive is ever a name on our disk.
+    // Numbered, so that no name from the archive is used on our disk.
     const stored = join(this.#scratch, 'files', String(this.#files.size));
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
     return { file: openSync(stored, flags, 0o600), stored };

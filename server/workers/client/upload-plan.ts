@@ -1,5 +1,5 @@
 // The content of an upload, decided before any instance exists: files, links, omissions with their
-// reasons, and the caps.
+// reasons, and the limits.
 
 import { accessSync, constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
@@ -14,12 +14,12 @@ import {
   type UploadCaps,
 } from './exclusion.ts';
 
-/** Paths of a tree as git sees them; relative, with slashes. */
+/** Paths of a tree as git lists them; relative, with forward slashes. */
 export interface TreeListing {
   readonly tracked: readonly string[];
   /** Untracked and not ignored. A nested repository is listed with a trailing slash. */
   readonly untracked: readonly string[];
-  /** Matched by `.droverignore` files, tracked or not. */
+  /** Paths that match `.droverignore` files, tracked or not. */
   readonly droverIgnored: ReadonlySet<string>;
   readonly submodules: readonly string[];
 }
@@ -41,14 +41,14 @@ export interface UploadPlan {
   readonly largest: readonly { readonly path: string; readonly bytes: number }[];
   readonly leftOut: readonly LeftOut[];
   readonly excludedSecrets: readonly string[];
-  /** Sentences for a person: links, special files and submodules that are left out. */
+  /** Sentences for people about omitted links, special files and submodules. */
   readonly notices: readonly string[];
 }
 
 /** How many of the largest files a preview names. */
 const largestShown = 5;
 
-/** The error is a sentence that names the file. Nothing is changed. */
+/** The error is a sentence that names the file. Changes nothing. */
 export function planUpload(
   root: string,
   listing: TreeListing,
@@ -109,7 +109,7 @@ export function planUpload(
 
 class LeftOutList {
   readonly all: LeftOut[];
-  /** A folder of dependencies is omitted once for all its files. */
+  /** A dependency folder is omitted once for all of its files. */
   readonly #known = new Set<string>();
 
   constructor(submodules: ReadonlySet<string>) {
@@ -127,7 +127,7 @@ class LeftOutList {
   }
 }
 
-/** The first folder on the way to an excluded path that is excluded itself; else the path. */
+/** The first excluded parent folder of an excluded path, else the path itself. */
 function excludedFolder(path: string, isTracked: boolean): string {
   let end = path.indexOf('/');
   while (end !== -1) {
@@ -137,7 +137,7 @@ function excludedFolder(path: string, isTracked: boolean): string {
   return path;
 }
 
-/** A sentence explains omissions without a person's rule. */
+/** A sentence that explains an omission without a rule by the user. */
 function noticeOf({ path, reason }: LeftOut): string | null {
   switch (reason) {
     case 'submodule':
@@ -158,7 +158,7 @@ function noticeOf({ path, reason }: LeftOut): string | null {
   }
 }
 
-/** A reason instead of an entry: the file is left out. */
+/** Returns a reason instead of an entry if the file is omitted. */
 function entryOf(root: string, path: string, stats: Stats): PlanEntry | 'link' | 'special' {
   if (stats.isSymbolicLink()) {
     const target = readlinkSync(join(root, path));
@@ -178,8 +178,8 @@ function isReadable(path: string): boolean {
 }
 
 /**
- * Which folders on the way to a path are real folders: behind a link there are other files than
- * those that git lists.
+ * Which parent folders of a path are real folders, because behind a link are other files than git
+ * lists.
  */
 export class Parents {
   readonly #root: string;

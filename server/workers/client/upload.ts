@@ -1,4 +1,4 @@
-// The upload of one job: packed as soon as it is planned, sent when its worker answers.
+// The upload of one job: packed as soon as it is planned, and sent when its worker responds.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -9,7 +9,7 @@ import type { UploadPlan } from './upload-plan.ts';
 import { uploadWorkspace } from './worker-calls.ts';
 
 export interface UploadTrouble {
-  /** The network was in the way: another worker may get it. */
+  /** The network failed, so another worker may receive it. */
   readonly again: boolean;
   readonly message: string;
 }
@@ -19,7 +19,7 @@ export interface BegunUpload {
     worker: WorkerAddress,
     signal: AbortSignal,
   ): Promise<Result<ReadonlyMap<string, SentEntry>, UploadTrouble>>;
-  /** Nothing more of it is packed or sent; after its end, that changes nothing. */
+  /** Stops packing and sending. Does nothing after the end. */
   drop(): void;
 }
 
@@ -39,8 +39,8 @@ export function beginUpload(
     send: async (worker, signal) => {
       const problem = await uploadWorkspace(worker, body, signal);
       if (problem !== null) {
-        // A file that cannot be packed ends the body: its reason is reported instead of the broken
-        // connection. A refused upload is not packed to its end.
+        // A file that cannot be packed ends the body, and its reason is reported instead of the
+        // broken connection. A refused upload is not packed to its end.
         const isSent = await Promise.race([packed, delay(0, null)]);
         body.destroy();
         if (isSent?.ok === false) return err({ again: false, message: isSent.error });

@@ -1,5 +1,5 @@
-// A network that is away for a while interrupts a request, not the job: the request is made again
-// until the network is back, or it is certain that the worker is not there any more.
+// A temporary network failure interrupts a request, not the job. The request is repeated until the
+// network works again, or the worker certainly no longer exists.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, type Result } from '../../core/failure.ts';
@@ -7,14 +7,14 @@ import type { FollowTimes, IsGone } from './follow-job.ts';
 
 export interface RequestFailure {
   readonly message: string;
-  /** The connection broke; the same request may succeed. */
+  /** The connection broke. The same request may succeed. */
   readonly isInterrupted: boolean;
 }
 
 export interface Patience {
   readonly times: FollowTimes;
   readonly isGone: IsGone;
-  /** Aborted: nothing is made again. */
+  /** If aborted, the request is not repeated. */
   readonly stop: AbortSignal;
 }
 

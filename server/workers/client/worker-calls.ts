@@ -1,4 +1,4 @@
-// The calls of the contract beside the stream: health, upload, exec, cancel, download. Failures are
+// The contract's requests besides the stream: health, upload, exec, cancel, download. Failures are
 // sentences.
 
 import { randomBytes } from 'node:crypto';
@@ -23,7 +23,7 @@ import { askWorker, toSingleLine, readText, type WorkerAddress } from './request
 import { type Patience, type RequestFailure, retryWhileUnreachable } from './while-away.ts';
 
 export interface HealthTimes {
-  /** A runtime that is nearly there answers within this, or twice or four times as much. */
+  /** A runtime that has almost started responds within this time, or two or four times as much. */
   readonly firstMs: number;
   readonly stepMs: number;
   readonly longestStepMs: number;
@@ -39,10 +39,10 @@ export const healthTimes: HealthTimes = {
   requestMs: 5_000,
 };
 
-/** This many rejections of the token in a row are not temporary. */
+/** After this many consecutive rejections of the token, the problem is not temporary. */
 const refusalsMax = 3;
 
-/** Pauses between two requests: doubled up to the step, and from there a step longer each. */
+/** Pauses between two requests: doubled up to the step, then increased by one step each. */
 export function* healthPauses(
   times: Pick<HealthTimes, 'firstMs' | 'stepMs' | 'longestStepMs'>,
 ): Generator<number, never> {
@@ -54,7 +54,7 @@ export function* healthPauses(
   }
 }
 
-/** Waits until the worker answers. */
+/** Waits until the worker responds. */
 export async function waitForHealth(
   worker: WorkerAddress,
   signal: AbortSignal,
@@ -115,14 +115,14 @@ export async function uploadWorkspace(
     return `The worker refused the upload: ${answer.statusCode} ${toSingleLine(text)}.`;
   } catch (error) {
     const reason = toSingleLine(error instanceof Error ? error.message : String(error));
-    // The answer may have been lost together with the connection.
+    // The response may have been lost together with the connection.
     const health = await statusOf(worker, signal);
     if (health === 401) return `The worker refused the upload: 401 ${unauthorizedText}.`;
     return `The upload was interrupted: ${reason}.`;
   }
 }
 
-/** A half upload that a worker accepted is no upload. */
+/** An incomplete upload that a worker accepted does not count. */
 async function sentWhole(body: Readable): Promise<string | null> {
   try {
     if (!body.readableEnded) await finished(body, { signal: AbortSignal.timeout(lateEndMs) });
@@ -132,7 +132,7 @@ async function sentWhole(body: Readable): Promise<string | null> {
   }
 }
 
-/** An answer may overtake the last bytes of the body. */
+/** A response may arrive before the last bytes of the body are sent. */
 const lateEndMs = 2_000;
 
 async function statusOf(worker: WorkerAddress, signal: AbortSignal): Promise<number | null> {
@@ -147,8 +147,8 @@ async function statusOf(worker: WorkerAddress, signal: AbortSignal): Promise<num
 }
 
 /**
- * Sent once: after an error it is unknown whether the job runs. With a key, which the runtime must
- * know, it is sent until the answer comes, and starts one job.
+ * Sent once, because after an error it is unknown whether the job runs. With a key, which the
+ * runtime must support, it is repeated until the response arrives, and starts only one job.
  */
 export async function startJob(
   worker: WorkerAddress,
@@ -199,8 +199,8 @@ async function startOnce(
 }
 
 /**
- * Asks the job to end. Returns true if the worker understood. A runtime without a cancel is asked
- * through a second command.
+ * Asks the job to stop. Returns true if the worker understood. A runtime without cancel is asked by
+ * a second command.
  */
 export async function cancelJob(
   worker: WorkerAddress,

@@ -22,9 +22,9 @@ export interface HostedBase {
   readonly sent: ReadonlyMap<string, SentEntry>;
 }
 
-/** The git half of the hosted path, in a repository of the job's own. Errors are sentences. */
+/** The git part of the hosted path, in a repository only for the job. Errors are sentences. */
 export interface HostedGit {
-  /** Makes a commit without a parent from the plan's files, and pushes it as `ref`. */
+  /** Creates a commit without a parent from the plan's files, and pushes it as `ref`. */
   pushBase(plan: UploadPlan, ref: string): Promise<Result<HostedBase, string>>;
   /**
    * Fetches the commit of the branch, which must descend from the base. Returns null if the branch
@@ -56,21 +56,21 @@ export interface HostedRequest extends Pick<
   readonly platform: WorkerAddress;
   readonly git: HostedGit;
   /**
-   * The agent's result file, if the branch has none: no document promises it, and the event log
-   * ends with the exit code.
+   * The agent's result file, if the branch has none, because no documentation promises it and the
+   * event log ends with the exit code.
    */
   readonly statusFile: { readonly name: string; readonly content: (exitCode: number) => string };
   readonly branchTimes?: BranchTimes;
 }
 
-/** A branch may be pushed a little after the log says that the job has ended. */
+/** A branch may be pushed shortly after the log reports the job's end. */
 export interface BranchTimes {
   readonly looks: number;
   readonly everyMs: number;
 }
 
 const branchTimesUsual: BranchTimes = { looks: 4, everyMs: 1_500 };
-/** From the cancel until the partial result counts. */
+/** How long to wait after a cancel before the partial result counts. */
 const cancelMsUsual = 10_000;
 
 type Failed = Extract<JobOutcome, { readonly kind: 'failed' }>;
@@ -119,7 +119,7 @@ interface Submitted {
   readonly base: HostedBase;
 }
 
-/** The lease is on disk before the job is; it goes when the job has certainly ended. */
+/** The lease is on disk before the job exists, and is removed when the job has certainly ended. */
 async function submitAndFollow(
   request: HostedRequest,
   job: Submitted,
@@ -138,7 +138,7 @@ async function submitAndFollow(
     provisioner: 'hosted',
   } as const;
   writeLease(leases, lease);
-  // Not ended by the stop: a job that was made must be known, to be canceled.
+  // Not aborted by the stop, because a job that was created must be known to be canceled.
   const submitted = await submitJob(
     platform,
     {
@@ -219,7 +219,7 @@ async function fetched(
 
 const shown = (id: string): string => jobBranch(id).replace('refs/heads/', '');
 
-/** Nothing is removed for it. */
+/** A result that removes nothing. */
 function unchanged(): JobResult {
   return {
     files: new Map(),

@@ -1,7 +1,7 @@
 // The hosted path: a platform provisions the worker, clones a git ref, runs the agent, keeps the
-// job's event log and pushes the job branch. Documented are `POST /api/v1/jobs`, the branch
-// `drover/job/<id>` and that the event log has the endpoint of a worker's stream. The rest of this
-// wire is an assumption; docs/remote.md lists it.
+// job's event log and pushes the job branch. Only `POST /api/v1/jobs`, the branch `drover/job/<id>`
+// and the fact that the event log has the endpoint of a worker's stream are documented. The rest of
+// this protocol is an assumption, as docs/remote.md lists.
 
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -15,7 +15,7 @@ export const jobsPath = '/api/v1/jobs';
 export const jobBranch = (jobId: string): string => `refs/heads/drover/job/${jobId}`;
 
 export interface HostedSubmission {
-  /** Chosen by Drover, so that a person finds the job on the platform. */
+  /** Chosen by Drover, so that users find the job on the platform. */
   readonly name: string;
   readonly prompt: string;
   /** The ref that the platform clones, and the commit that it must find there. */
@@ -26,14 +26,14 @@ export interface HostedSubmission {
 
 export interface SubmitFailure {
   readonly message: string;
-  /** The platform has refused: no job was made. */
+  /** The platform refused, so no job was created. */
   readonly isCertain: boolean;
   readonly retryable: boolean;
 }
 
 const answerMs = 60_000;
 
-/** Sent once, because an error leaves open whether the platform made a job. */
+/** Sent once, because after an error it is unknown whether the platform created a job. */
 export async function submitJob(
   platform: WorkerAddress,
   submission: HostedSubmission,

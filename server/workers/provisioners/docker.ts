@@ -1,6 +1,6 @@
-// Workers in containers of this machine: Docker's Engine API over its socket, which Podman speaks
-// too. The container serves the worker contract on a loopback port, with few powers, and removes
-// itself when its runtime ends.
+// Workers in containers on this machine, through Docker's Engine API on its socket, which Podman
+// also supports. The container serves the worker contract on a loopback port, with few privileges,
+// and removes itself when its runtime ends.
 
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -10,7 +10,7 @@ import type { CreateFailure, Instance, InstanceSpec, Provisioner } from './port.
 
 export interface DockerOptions {
   readonly socketPath: string;
-  /** Bytes. Null for no limit. */
+  /** Bytes. Null = no limit. */
   readonly memoryBytes: number | null;
 }
 
@@ -96,7 +96,7 @@ function containerOf(spec: InstanceSpec, image: string, memoryBytes: number | nu
   const env = { ...spec.env, AGENT_TOKEN: spec.token, PORT: '8080' };
   return {
     Image: image,
-    // Arguments of the runtime, behind the image's entry point.
+    // Arguments of the runtime, after the image's entry point.
     Cmd: ['--lifetime', `${Math.ceil(spec.ttlMs / 1000)}s`],
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     Labels: { [ownerLabel]: spec.owner },

@@ -1,5 +1,5 @@
-// Workers that a script of the project makes, so that any cloud is a few lines of shell: `script
-// create|destroy|list`, JSON on its input and output.
+// Workers created by a script of the project, so that any cloud needs only a few lines of shell:
+// `script create|destroy|list`, with JSON on its input and output.
 
 import * as z from 'zod';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -18,7 +18,7 @@ export interface HookOptions {
 const createdSchema = z.object({
   id: z.string().min(1).max(500),
   url: z.string().max(2_000),
-  /** If the instance has its own token. */
+  /** Set if the instance has its own token. */
   token: z.string().min(1).max(4_000).optional(),
 });
 const listedSchema = z.array(
@@ -27,7 +27,7 @@ const listedSchema = z.array(
 
 class HookScript {
   readonly #options: HookOptions;
-  /** Workers that a list has named: only such a hook's list can tell that one is gone. */
+  /** Workers that a list has named, because only such a hook's list can tell that one is gone. */
   readonly #isListed = new Set<string>();
 
   constructor(options: HookOptions) {
@@ -68,7 +68,7 @@ class HookScript {
     return ok(listed.data.map(({ name, id }) => ({ name, id: id ?? null })));
   }
 
-  /** Whether the list named this worker before, and names it no longer. */
+  /** Whether the list named this worker before and no longer does. */
   async hasDropped(name: string, owner: string): Promise<boolean> {
     if (!this.#isListed.has(name)) return false;
     const listed = await this.list(owner);
@@ -78,7 +78,7 @@ class HookScript {
 
 export function createHookProvisioner(options: HookOptions): Provisioner {
   const script = new HookScript(options);
-  /** Empty after a restart: a worker that is lost then is given up when its time is over. */
+  /** Empty after a restart. A worker that is lost then is given up when its time is over. */
   const owners = new Map<string, string>();
   return {
     kind: 'hook',

@@ -1,5 +1,5 @@
-// The hosted path in the place of a provisioner: it makes no instance, the platform does. Its jobs
-// are listed here by lease, and destroying one cancels it.
+// The hosted path as a provisioner: the platform creates the instances. Its jobs are listed by
+// their leases, and destroying one cancels it.
 
 import { err, ok } from '../../core/failure.ts';
 import { cancelHostedJob } from '../hosted/platform-calls.ts';

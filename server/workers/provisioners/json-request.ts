@@ -1,5 +1,5 @@
-// One JSON request to a provisioner's interface: over TCP or a socket file, bounded in time and
-// size, no redirects.
+// One JSON request to a provisioner's API, over TCP or a socket file, with limited time and size
+// and no redirects.
 
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../core/failure.ts';
 import { toSingleLine } from '../client/request.ts';
 
 export interface JsonEndpoint {
-  /** `https://…`, `http://…` on loopback; with `socketPath` its host is ignored. */
+  /** `https://…`, or `http://…` on loopback. With `socketPath`, its host is ignored. */
   readonly url: string;
   readonly socketPath?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -22,16 +22,14 @@ export interface JsonRequest {
 
 export interface JsonAnswer {
   readonly status: number;
-  /** Null if it has no body, or no JSON. */
+  /** Null if it has no body or no JSON. */
   readonly value: unknown;
 }
 
 const timeoutMs = 60_000;
 const bytesMax = 8 * 1024 * 1024;
 
-/**
- * The error is the reason, without a full stop: it is unknown whether the request had an effect.
- */
+/** The error is the reason without a full stop. It is unknown whether the request had an effect. */
 export async function askJson(
   endpoint: JsonEndpoint,
   asked: JsonRequest,

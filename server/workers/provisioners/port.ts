@@ -20,48 +20,51 @@ export interface InstanceSpec {
    * hex>-<n>`.
    */
   readonly name: string;
-  /** Names this clone: an instance of another owner is never touched. */
+  /** Identifies this clone. An instance of another owner is never touched. */
   readonly owner: string;
-  /** Secret of this instance alone, for `AGENT_TOKEN`. */
+  /** Secret of this instance only, for `AGENT_TOKEN`. */
   readonly token: string;
   /** The agent's variables: its model's credential and those that settings name. */
   readonly env: Readonly<Record<string, string>>;
   readonly image: string | null;
-  /** How long the instance may live, for provisioners that can end it by themselves. */
+  /** How long the instance may live, for provisioners that can end it themselves. */
   readonly ttlMs: number;
 }
 
-/** How something of an instance is started here. */
+/** How a local program for an instance is started. */
 export interface OwnStart {
   readonly program: string;
   readonly args: readonly string[];
 }
 
-/** The same start, by way of whatever lets it outlive the run that asks for it. */
+/** Wraps the start so that the program outlives the run that requests it. */
 export type StartOutside = (marker: string, start: OwnStart) => OwnStart;
 
-/** How an instance is found again; stored in its lease, so it holds no secret. */
+/** How an instance is found again. Stored in its lease, so it contains no secret. */
 export interface InstanceRef {
   readonly name: string;
-  /** The provisioner's own id. Null if the creation did not finish. */
+  /** The provisioner's id. Null if the creation did not finish. */
   readonly id: string | null;
 }
 
 export interface Instance extends InstanceRef {
   readonly id: string;
   readonly url: string;
-  /** A socket file of the user alone that leads to `url`, if it has no port on this machine. */
+  /**
+   * A socket file, accessible only to the user, that leads to `url` if it has no port on this
+   * machine.
+   */
   readonly socketPath?: string;
   readonly token: string;
-  /** Ends the process that serves this instance (a tunnel). */
+  /** Ends the local process that serves this instance (a tunnel). */
   readonly close?: () => Promise<void>;
 }
 
 export interface ProvisionerCapabilities {
-  /** `create` hands variables to the agent. */
+  /** `create` passes variables to the agent. */
   readonly env: boolean;
   readonly list: boolean;
-  /** The agent's program must be found by name there; otherwise the same paths hold as here. */
+  /** The agent's program must be found by name there; otherwise the same paths apply as here. */
   readonly foreignPaths: boolean;
 }
 
@@ -71,25 +74,25 @@ export interface CreateFailure {
   readonly isCertain: boolean;
 }
 
-/** The key by which a host proves itself, if it is refused. */
+/** The key that identifies a host, if it is refused. */
 export interface HostKey {
   readonly host: string;
-  /** ED25519, RSA … */
+  /** ED25519, RSA and so on. */
   readonly kind: string;
   /** `SHA256:…` */
   readonly fingerprint: string;
-  /** Another key of this host is known: this one is never accepted. */
+  /** A different key of this host is known, so this one is never accepted. */
   readonly isChanged: boolean;
-  /** The file of that other key. Null if unknown or not reported. */
+  /** The file with that other key. Null if unknown or not reported. */
   readonly knownAt: string | null;
 }
 
-/** How a person accepts the key of a host. */
+/** How the user accepts a host's key. */
 export interface HostKeys {
-  /** Null if it is not refused, as far as can be known. */
+  /** Null if it is not refused, as far as can be determined. */
   refused(): Promise<Result<HostKey | null, string>>;
   /**
-   * Keeps the key that has this fingerprint. Returns null if it is kept or already known, or else
+   * Stores the key with this fingerprint. Returns null if it is stored or already known, otherwise
    * the reason.
    */
   accept(fingerprint: string): Promise<string | null>;
@@ -101,16 +104,16 @@ export interface Provisioner {
   readonly capabilities: ProvisionerCapabilities;
   create(spec: InstanceSpec, signal: AbortSignal): Promise<Result<Instance, CreateFailure>>;
   /**
-   * Also destroys an instance whose creation failed halfway. It no longer exists if this is ok; an
-   * instance that does not exist is not an error.
+   * Also destroys an instance whose creation was interrupted. If this succeeds, the instance no
+   * longer exists. A missing instance is not an error.
    */
   destroy(ref: InstanceRef): Promise<Result<null, string>>;
   /**
-   * True only if it is certain that nothing serves the instance any more; absent if that cannot be
-   * known.
+   * Returns true only if the instance is certainly not served any more. Absent if that cannot be
+   * determined.
    */
   isGone?(ref: InstanceRef): Promise<boolean>;
-  /** Instances of this owner that exist now. */
+  /** This owner's existing instances. */
   list(owner: string): Promise<Result<readonly InstanceRef[], string>>;
   /** Present if workers run on a host with a key. */
   readonly hostKeys?: HostKeys;

@@ -1,6 +1,6 @@
-// Workers on this machine: Drover's own runtime on loopback, outside the process tree of its
-// caller, so that an agent's work can still be fetched while its attempt is being stopped. It has
-// no sandbox.
+// Workers on this machine: Drover's runtime on loopback, outside of its caller's process tree, so
+// that an agent's work can still be downloaded while its attempt is being stopped. It has no
+// sandbox.
 
 import { spawn } from 'node:child_process';
 import { type FSWatcher, mkdirSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
@@ -11,19 +11,19 @@ import { toSingleLine } from '../client/request.ts';
 import type { Provisioner, StartOutside } from './port.ts';
 
 export interface ProcessOptions {
-  /** Folder of the workers: each has one below it as long as it exists. */
+  /** Folder of the workers. Each has a subfolder as long as it exists. */
   readonly folder: string;
   /** How the runtime is started, without its options. */
   readonly program: string;
   readonly args: readonly string[];
   /** The runtime's own variables, such as PATH. */
   readonly env: Readonly<Record<string, string>>;
-  /** Kills every process with this marker. `first`: the oldest of them, if it is known. */
+  /** Kills every process with this marker. `first`: the oldest of them, if known. */
   readonly endMarked: (marker: string, first: StartedRuntime | null) => Promise<void>;
   /** Starts a program so that it does not end with the process that starts it. */
   readonly startOutside: StartOutside;
   readonly markerVariable: string;
-  /** When a process started, as reported by the system. Returns null if it does not exist. */
+  /** The start time of a process as reported by the system. Returns null if it does not exist. */
   readonly startTimeOf: (pid: number) => string | null;
 }
 
@@ -32,7 +32,7 @@ interface StartedRuntime {
   readonly startTime: string;
 }
 
-/** The shell exits immediately, so that its child has no parent of ours. */
+/** The shell exits at once, so that its child is not in our process tree. */
 const detachScript = `
 out=$1
 shift
@@ -129,7 +129,7 @@ async function startDetached(
   });
 }
 
-/** Waits for the line in which the runtime prints its address. */
+/** Waits for the line with which the runtime prints its address. */
 async function listeningRuntime(
   folder: string,
   signal: AbortSignal,
@@ -151,7 +151,7 @@ async function listeningRuntime(
   }
 }
 
-/** Returns null if the system cannot watch any more files. */
+/** Returns null if the system cannot watch more files. */
 function watcherOf(folder: string): FSWatcher | null {
   try {
     return watch(folder, { persistent: false }).on('error', () => undefined);

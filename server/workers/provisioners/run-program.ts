@@ -1,5 +1,5 @@
-// Runs a provisioner's program to its end: argument arrays, a short environment, input from memory,
-// bounded output and time.
+// Runs a provisioner's program to its end: with argument arrays, a minimal environment, input from
+// memory, and limited output and time.
 
 import { err, ok, type Result } from '../../core/failure.ts';
 import type { ProgramProblem } from '../../platform/ending.ts';
@@ -20,7 +20,7 @@ const outputBytesMax = 4 * 1024 * 1024;
 
 /** How a program ended. */
 export interface ProgramEnd {
-  /** Null if it did not end by itself; `problem` is the reason then. */
+  /** Null if it did not end by itself. `problem` is then the reason. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -35,7 +35,7 @@ export async function runProgram(request: ProgramRequest): Promise<Result<string
 export function programOutput(program: string, end: ProgramEnd): Result<string, string> {
   if (end.problem !== null) return err(end.problem);
   if (end.code === 0) return ok(end.stdout);
-  // A program's last output is its reason.
+  // The last output of a program explains its failure.
   const words = toSingleLine(end.stderr, end.stderr.length).slice(-wordsMax);
   const code = end.code ?? 'none';
   return err(`${program} ended with exit code ${code}${words === '' ? '' : `: ${words}`}.`);

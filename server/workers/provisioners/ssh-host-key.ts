@@ -1,6 +1,6 @@
-// The key by which an ssh host proves itself. ssh refuses a key that it does not know; a person
-// compares the fingerprint and accepts it, and Drover keeps it in a separate file, which ssh reads
-// beside the user's files and never writes. A changed key is never accepted.
+// The key that identifies an ssh host. ssh refuses an unknown key. The user compares the
+// fingerprint and accepts it, and Drover stores it in a separate file, which ssh reads in addition
+// to the user's files and never writes. A changed key is never accepted.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,8 +13,8 @@ import type { HostKey } from './port.ts';
 import type { ProgramEnd } from './run-program.ts';
 
 /**
- * Before the user's own options, because the first value of an option counts: whatever the user's
- * configuration accepts by itself, these connections accept nothing, and no key is stored by them.
+ * Before the user's own options, because the first value of an option counts. Whatever the user's
+ * configuration accepts automatically, these connections accept and store no keys.
  */
 export const strictArgs: readonly string[] = [
   '-o',
@@ -23,13 +23,13 @@ export const strictArgs: readonly string[] = [
   'UpdateHostKeys=no',
 ];
 
-/** The lists that ssh reads for all users, if it does not report which. */
+/** The lists that ssh reads for all users, if it does not report them. */
 const systemLists = '/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2';
 
 /** Runs ssh with these arguments before the user's own ones, and the command after them. */
 export type RunSsh = (args: readonly string[], command: readonly string[]) => Promise<ProgramEnd>;
 
-/** Options that make ssh read Drover's file too. Empty if no key was accepted yet. */
+/** Options that make ssh also read Drover's file. Empty if no key was accepted yet. */
 export async function ownKeyArgs(file: string, run: RunSsh): Promise<readonly string[]> {
   if (readText(file) === '') return [];
   const configured = await run(['-G'], []);
@@ -37,12 +37,12 @@ export async function ownKeyArgs(file: string, run: RunSsh): Promise<readonly st
   return ['-o', `GlobalKnownHostsFile=${argument(file)} ${found ?? systemLists}`];
 }
 
-/** Recognizes ssh's message about a key that it refuses. */
+/** Recognizes ssh's message about a refused key. */
 export function isKeyRefusal({ code, stderr }: ProgramEnd): boolean {
   return code !== 0 && /Host key verification failed/.test(stderr);
 }
 
-/** Nothing of the user's is offered to a host that is not known, and nothing runs there. */
+/** Offers none of the user's credentials to an unknown host, and runs nothing there. */
 const withoutLogin: readonly string[] = [
   '-o',
   'PreferredAuthentications=none',
@@ -53,11 +53,11 @@ const withoutLogin: readonly string[] = [
 ];
 
 interface ShownKey extends HostKey {
-  /** The line of a file of known hosts. */
+  /** A line for a known-hosts file. */
   readonly line: string;
 }
 
-/** Returns null if the host shows a known key, or does not answer. */
+/** Returns null if the host presents a known key or does not respond. */
 export async function refusedKey(
   host: string,
   ownArgs: readonly string[],
@@ -83,11 +83,11 @@ export async function refusedKey(
   });
 }
 
-/** The key that the host shows, stored by ssh itself in a file that exists for this alone. */
+/** The key that the host presents, written by ssh itself to a temporary file. */
 async function shownLine(run: RunSsh): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'drover-host-key-'));
   const file = join(folder, 'shown');
-  // In this option, ssh expands sequences that start with a per cent sign.
+  // In this option, ssh expands sequences that start with a percent sign.
   const unexpanded = file.replaceAll('%', '%%');
   const lists = [`UserKnownHostsFile=${argument(unexpanded)}`, 'GlobalKnownHostsFile=/dev/null'];
   const plain = ['StrictHostKeyChecking=accept-new', 'HashKnownHosts=no', 'CheckHostIP=no'];
@@ -107,7 +107,7 @@ export function keepKey(file: string, { line }: ShownKey): void {
   writeWhole(file, `${before}${end}${line}\n`);
 }
 
-/** For a person. */
+/** For people. */
 export function keySentence({ host, kind, fingerprint, isChanged, knownAt }: HostKey): string {
   if (isChanged) {
     const old = knownAt === null ? '' : ` The known one is in ${knownAt}.`;
@@ -117,7 +117,7 @@ export function keySentence({ host, kind, fingerprint, isChanged, knownAt }: Hos
   return `The key of host ${host} is not known: it shows ${kind} ${fingerprint}. Compare that with what "${there}" prints on the host.`;
 }
 
-/** The kind by its name in ssh. */
+/** The key's kind by its name in ssh. */
 function kindOf(type: string): string {
   const plain = type.replace(/^sk-/, '').replace(/@openssh\.com$/, '');
   if (plain.startsWith('ecdsa-')) return 'ECDSA';

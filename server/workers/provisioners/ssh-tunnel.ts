@@ -1,5 +1,6 @@
-// The way to a worker on an ssh host: ssh forwards a socket file in a folder of the user alone. A
-// port on loopback would be open to every user of this machine, and another program could have it.
+// The connection to a worker on an ssh host: ssh forwards a socket file in a folder that only the
+// user can access. A loopback port would be open to every user of this machine, and another program
+// could have it.
 
 import { spawn } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
@@ -12,7 +13,7 @@ import type { InstanceSpec, StartOutside } from './port.ts';
 export interface TunnelOptions {
   /** Full path of ssh. */
   readonly program: string;
-  /** A name of the ssh configuration or user@host. Null if the settings name none. */
+  /** A name in the ssh configuration or user@host. Null if the settings name none. */
   readonly host: string | null;
   /** Further arguments, before the host. */
   readonly args: readonly string[];
@@ -23,13 +24,15 @@ export interface TunnelOptions {
   /** Starts a program so that it does not end with the process that starts it. */
   readonly startOutside: StartOutside;
   readonly markerVariable: string;
-  /** Folder of the tunnels' sockets; made with no rights for others. Its path must be short. */
+  /**
+   * Folder of the tunnels' sockets, created without permissions for others. Its path must be short.
+   */
   readonly tunnels: string;
 }
 
 /**
- * A connection of its own, whatever the user's configuration shares: the end of another one must
- * not end it. The socket of a connection that was lost is replaced.
+ * A separate connection, even if the user's configuration shares connections, because the end of
+ * another one must not end it. The socket of a lost connection is replaced.
  */
 const ownTunnel: readonly string[] = [
   'ExitOnForwardFailure=yes',
@@ -39,12 +42,12 @@ const ownTunnel: readonly string[] = [
   'ControlPath=none',
 ].flatMap((option) => ['-o', option]);
 
-/** The shell exits immediately, so that the tunnel is in no process tree. */
+/** The shell exits at once, so that the tunnel is not in any process tree. */
 const detachScript = '"$@" < /dev/null > /dev/null 2>&1 &';
 
 /**
- * A network that was away ends the tunnel, not the job: the tunnel is opened again as long as the
- * job may run.
+ * A network failure ends the tunnel but not the job, so the tunnel is reopened as long as the job
+ * may run.
  */
 const tunnelScript = `
 end=$(($(date +%s) + $1))
@@ -55,7 +58,7 @@ while [ "$(date +%s)" -lt "$end" ]; do
 done
 `;
 
-/** Resolves with the path of the socket; ssh makes it once it is connected. */
+/** Resolves with the path of the socket, which ssh creates once it is connected. */
 export async function openTunnel(
   options: TunnelOptions,
   connectionArgs: readonly string[],
@@ -64,8 +67,8 @@ export async function openTunnel(
 ): Promise<Result<string, string>> {
   const socket = socketOf(options, name);
   const { tunnels } = options;
-  // Who may write above the folder could put another one in its place. The group is often the
-  // user's own there.
+  // A user with write access to the parent folder could replace the folder. The group often
+  // contains only the user.
   const unsafe = makeFolder(dirname(tunnels), 0o002) ?? makeFolder(tunnels, 0o077);
   if (unsafe !== null) return err(`the tunnel could not be opened: ${unsafe}.`);
   const forward = `${socket}:127.0.0.1:${remotePort}`;
@@ -97,7 +100,10 @@ export async function closeTunnel(options: TunnelOptions, name: string): Promise
   rmSync(socketOf(options, name), { force: true });
 }
 
-/** Returns null if this user owns it and others have no rights. Anyone may have made it earlier. */
+/**
+ * Returns null if this user owns it and others have no permissions. Anyone may have created it
+ * before.
+ */
 function makeFolder(folder: string, denied: number): string | null {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -113,7 +119,7 @@ function makeFolder(folder: string, denied: number): string | null {
 
 const appearMs = 10_000;
 
-/** The first request need not fail; a tunnel that takes longer is waited for by its user. */
+/** Waits briefly so that the first request need not fail. The caller waits for a slower tunnel. */
 async function appeared(socket: string): Promise<void> {
   const endsAt = performance.now() + appearMs;
   while (!existsSync(socket) && performance.now() < endsAt) await delay(20);

@@ -1,6 +1,6 @@
-// Workers on a host that the user reaches by ssh: the runtime is copied there once by its hash,
-// runs on the host's loopback and is reached through a tunnel. Keys, users and jumps are those of
-// the user's own ssh configuration.
+// Workers on a host that the user reaches by ssh: the runtime is copied there once, identified by
+// its hash, runs on the host's loopback interface and is reached through a tunnel. Keys, users and
+// jumps come from the user's ssh configuration.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -23,11 +23,11 @@ import {
 export interface SshOptions extends TunnelOptions {
   /** The runtime as one file. */
   readonly runtime: string;
-  /** File of the host keys that a person has accepted here; it need not exist. */
+  /** File with the host keys that the user accepted here. It need not exist. */
   readonly knownHosts: string;
 }
 
-/** Never asks. */
+/** Never prompts. */
 const quietArgs: readonly string[] = [
   '-o',
   'BatchMode=yes',
@@ -62,8 +62,8 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
   const run: RunScript = async (script, input = null, signal) => {
     const problem = badHost(options.host);
     if (problem !== null) return err(problem);
-    // If there is no other input, the script is passed on stdin, so that it does not appear in a
-    // list of processes.
+    // Without other input, the script is passed on stdin, so that it does not appear in process
+    // lists.
     const command = input === null ? ['/bin/sh', '-s'] : [script];
     const given = { input: input ?? script, signal };
     const end = await runSsh(options, await connectionArgs(), command, given);
@@ -93,7 +93,7 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
       if (!tunnel.ok) return failed(tunnel.error);
       const { name, token } = spec;
       const close = (): Promise<void> => closeTunnel(options, name);
-      // The host of the address is a name for messages: the way to it is the socket.
+      // The host in the URL is only a name for messages. The connection uses the socket.
       const url = `http://localhost:${port}`;
       return ok({ name, id: name, url, socketPath: tunnel.value, token, close });
     },
@@ -105,7 +105,7 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
     },
     isGone: async ({ name }) => {
       if (!namePattern.test(name)) return false;
-      // A host that cannot be asked proves nothing: it may be back soon.
+      // A host that cannot be asked proves nothing, because it may return soon.
       const asked = await run(aliveScript(name));
       return asked.ok && asked.value.trim() === 'gone';
     },
@@ -225,7 +225,7 @@ done
 `;
 }
 
-/** Another program may have got the number in the meantime. */
+/** Another program may have this process id by now. */
 const isRuntime = (name: string): string =>
   `kill -0 "$p" 2> /dev/null && ps -o args= -p "$p" | grep -q -e "workers/${name}/"`;
 

@@ -1,4 +1,4 @@
-// A worker that a person runs: its address and token are settings. Drover neither creates nor
+// A worker that the user runs, with its URL and token in the settings. Drover neither creates nor
 // destroys it.
 
 import { err, ok } from '../../core/failure.ts';
@@ -7,7 +7,7 @@ import type { Provisioner } from './port.ts';
 
 export interface StaticOptions {
   readonly url: string | null;
-  /** Null if the variable that should hold it is not set. */
+  /** Null if the variable for it is not set. */
   readonly token: string | null;
   readonly tokenVariable: string;
 }

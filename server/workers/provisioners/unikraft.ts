@@ -1,5 +1,5 @@
-// Workers as instances of Unikraft Cloud, by its platform API. The account's key is sent only to
-// the API, never to a worker.
+// Workers as instances of Unikraft Cloud, through its platform API. The account's key is sent only
+// to the API, never to a worker.
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -9,7 +9,7 @@ import { askJson, type JsonAnswer, type JsonRequest } from './json-request.ts';
 import type { CreateFailure, Instance, InstanceSpec, Provisioner } from './port.ts';
 
 export interface UnikraftOptions {
-  /** Name of a metro, or the full address of its API. */
+  /** Name of a metro, or the full URL of its API. */
   readonly metro: string;
   /** Null if the account's key is not set. */
   readonly key: string | null;
@@ -22,7 +22,7 @@ const missingImage =
 const mebibyte = 1024 * 1024;
 const memoryDefaultBytes = 1024 * mebibyte;
 /**
- * The platform deletes instances that were not deleted this long after the end of their lifetime.
+ * The platform itself deletes instances that still exist this long after the end of their lifetime.
  */
 const afterTtlMs = 30 * 60_000;
 const ownTag = 'drover';
@@ -86,7 +86,7 @@ export function createUnikraftProvisioner(options: UnikraftOptions): Provisioner
   };
 }
 
-/** Owners hold paths; tags are seen by everybody of the account. */
+/** Owners contain paths, but everyone with access to the account can see tags. */
 function tagOf(owner: string): string {
   return `owner:${createHash('sha256').update(owner).digest('hex').slice(0, 16)}`;
 }
@@ -113,7 +113,7 @@ async function create(
   const schedules = [{ name: 'end-of-life', when, action: 'delete' }];
   const tags = [ownTag, tagOf(spec.owner)];
   let made = await api.ask('POST', '/v1/instances', { ...plain, tags, schedules }, signal);
-  // Plans without tags or schedules refuse them. Nothing was made then.
+  // Plans without tags or schedules refuse them without creating anything.
   if (made.ok && made.value.status >= 400 && made.value.status < 500) {
     made = await api.ask('POST', '/v1/instances', plain, signal);
   }
@@ -131,7 +131,7 @@ async function create(
   return ok({ name: spec.name, id: uuid, url, token: spec.token });
 }
 
-/** Finds it by its uuid; if that is unknown, by its name among all instances. */
+/** Finds it by its uuid or, if that is unknown, by its name among all instances. */
 async function destroy(
   api: PlatformApi,
   name: string,
@@ -167,7 +167,7 @@ function calendarTime(unixMs: number): string {
   return new Date(unixMs).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** The one requested item; a partial success does not count. */
+/** The single requested item. A partial success does not count. */
 function itemOf(answer: PlatformAnswer, name: string): Result<Item, string> {
   const { envelope, status } = answer;
   const item = envelope?.data?.instances?.[0];
@@ -186,7 +186,7 @@ interface PlatformAnswer {
 }
 
 class PlatformApi {
-  /** Not null: it cannot be queried, and this is the remedy. */
+  /** Set if it cannot be queried; contains the remedy. */
   readonly problem: string | null;
   readonly #base: string;
   readonly #key: string;

@@ -1,11 +1,11 @@
-// How the runtime answers: a refusal is one line of text, sent so that the client always reads it.
+// The runtime's responses: a refusal is one line of text, sent so that the client always reads it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * How long a body is read on after an early answer: a client that still sends would see a reset
- * instead of the answer.
+ * How long a body is read after an early response, because a client that is still sending would see
+ * a reset instead of the response.
  */
 const bodyAfterAnswerMs = 2000;
 const plainText = 'text/plain; charset=utf-8';
@@ -16,8 +16,8 @@ export interface Exchange {
 }
 
 /**
- * Asks for the body of a client that waits for permission to send it (`Expect: 100-continue`). A
- * request that is refused gets its refusal alone.
+ * Requests the body from a client that waits for permission to send it (`Expect: 100-continue`). A
+ * refused request only gets its refusal.
  */
 export function takeBody({ request, response }: Exchange): IncomingMessage {
   if (request.headers.expect !== undefined) response.writeContinue();

@@ -1,5 +1,5 @@
-// Starts a job's command (worker contract §4): `/bin/sh -c` in its own process group, its output
-// through real pipes.
+// Starts a job's command (worker contract §4): `/bin/sh -c` in its own process group, with its
+// output through real pipes.
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ export interface RunningCommand {
   readonly groupId: number;
   readonly stdout: Socket;
   readonly stderr: Socket;
-  /** The group's leader has ended; others may still hold its output. */
+  /** Resolves when the group's leader has ended. Other processes may still hold its output open. */
   readonly exited: Promise<CommandExit>;
   readonly signalGroup: (signal: NodeJS.Signals) => void;
 }
@@ -103,8 +103,9 @@ interface Pipe {
 }
 
 /**
- * Node's own `pipe` is a socket, for which `/dev/stdout` cannot be opened and some programs behave
- * differently. A named pipe is a real one; its name is removed before the command starts.
+ * Node's own `pipe` is a socket, for which `/dev/stdout` cannot be opened and with which some
+ * programs behave differently. A named pipe is a real one. Its name is removed before the command
+ * starts.
  */
 async function makePipes(): Promise<readonly Pipe[]> {
   const folder = mkdtempSync(join(tmpdir(), 'drover-pipes-'));
@@ -118,7 +119,7 @@ async function makePipes(): Promise<readonly Pipe[]> {
 }
 
 function openPipe(path: string): Pipe {
-  // If O_NONBLOCK were missing, each end would wait for the other one.
+  // Without O_NONBLOCK, each end would wait for the other.
   const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writeEnd = openSync(path, constants.O_WRONLY);
   return { reader: new Socket({ fd: readEnd, readable: true, writable: false }), writeEnd };

@@ -1,7 +1,6 @@
-// The allowed content of an upload (worker contract §6, §9): names that stay in the workspace, and
-// links that stay in it wherever they lead. Pure, so that each rule can be tried without an
-// archive. A `.git` is a folder like any other: the runtime starts no git, and stock clients may
-// send one.
+// The allowed content of an upload (worker contract §6, §9): names and links that stay inside the
+// workspace. Pure, so that each rule can be tested without an archive. A `.git` is an ordinary
+// folder, because the runtime starts no git and standard clients may send one.
 
 import { posix } from 'node:path';
 import { err, ok, type Result } from '../../core/failure.ts';
@@ -10,11 +9,11 @@ const componentBytesMax = 255;
 const pathBytesMax = 4000;
 const drivePattern = /^[A-Za-z]:/;
 
-/** The clean relative path (`''` is the workspace itself), or why the name is refused. */
+/** The normalized relative path (`''` is the workspace itself), or why the name is refused. */
 export function checkName(name: string): Result<string, string> {
   if (name === '') return err('the name is empty');
   if (name.includes('\0')) return err('the name holds a NUL');
-  // Bytes that are not UTF-8 were decoded to this sign: two such names could be one.
+  // Bytes that are not UTF-8 were decoded to this character, so two such names could be the same.
   if (name.includes('\uFFFD')) return err('the name is not UTF-8');
   if (name.includes('\\')) return err('the name holds a backslash');
   if (name.startsWith('/') || drivePattern.test(name)) return err('the name is absolute');
@@ -26,7 +25,7 @@ export function checkName(name: string): Result<string, string> {
   return ok(path);
 }
 
-/** Null, or why the target is refused whatever else the archive holds. */
+/** Null, or why the target is refused, whatever else the archive contains. */
 export function checkTarget(target: string): string | null {
   if (target === '') return 'the link has no target';
   if (target.includes('\0')) return 'the target holds a NUL';
@@ -40,9 +39,9 @@ export function checkTarget(target: string): string | null {
 const followedMax = 40;
 
 /**
- * Whether a link leaves the tree. It is followed through the other links, because `a/..` need not
- * be its apparent folder if `a` is a link.
- * @param links path → target, all relative and clean
+ * Whether a link leaves the tree. Follows other links, because `a/..` may be somewhere else if `a`
+ * is a link.
+ * @param links path → target, all relative and normalized
  */
 export function escapesTree(path: string, links: ReadonlyMap<string, string>): boolean {
   const waiting = splitTarget(links.get(path) ?? '');
@@ -61,7 +60,7 @@ export function escapesTree(path: string, links: ReadonlyMap<string, string>): b
       continue;
     }
     followed += 1;
-    // A ring of links leads nowhere; the kernel refuses it as well.
+    // A cycle of links leads nowhere; the kernel refuses it as well.
     if (followed > followedMax) return false;
     waiting.unshift(...splitTarget(target));
   }

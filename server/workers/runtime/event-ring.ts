@@ -1,18 +1,18 @@
-// The last events of a job, as they appear in the stream (worker contract §5.2). Ids are numbered
-// from 0 and never reused.
+// The last events of a job, as they appear in the stream (worker contract §5.2). Ids count from 0
+// and are never reused.
 
 import type { WorkerEvent } from '../wire-schemas.ts';
 import { keptEvents, writeEvent } from '../wire.ts';
 
 export interface EventBatch {
   readonly text: string;
-  /** The id that the next batch starts with. */
+  /** The id with which the next batch starts. */
   readonly nextId: number;
 }
 
 /**
- * Escaping makes a line up to six times longer, so the number of events alone does not bound the
- * memory.
+ * Escaping makes a line up to six times longer, so limiting the number of events alone does not
+ * limit the memory.
  */
 const keptCharacters = 64 * 1024 * 1024;
 
@@ -35,7 +35,7 @@ export class EventRing {
     return this.#characters;
   }
 
-  /** Whether the next event takes the place of the oldest one. */
+  /** Whether the next event replaces the oldest one. */
   get isFull(): boolean {
     return this.#nextId - this.#oldestId >= keptEvents || this.#characters >= keptCharacters;
   }
@@ -59,7 +59,7 @@ export class EventRing {
     return { text, nextId: at };
   }
 
-  /** Frees the memory of an ended job; its end can still be asked for. */
+  /** Frees the memory of an ended job. Its end can still be requested. */
   keepLastOnly(): void {
     while (this.#nextId - this.#oldestId > 1) this.#dropOldest();
   }

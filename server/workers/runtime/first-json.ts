@@ -1,5 +1,5 @@
-// Reads a request as a stock runtime does: the first JSON value counts, the rest is ignored (worker
-// contract §3).
+// Parses a request like the standard runtime: the first JSON value counts, the rest is ignored
+// (worker contract §3).
 
 /** @throws SyntaxError */
 export function parseFirstJson(text: string): unknown {
@@ -8,7 +8,7 @@ export function parseFirstJson(text: string): unknown {
   return JSON.parse(text.slice(0, endOfObject(text, start)));
 }
 
-/** The index after the object's last bracket; the end of the text if it is not closed. */
+/** The index after the object's last bracket, or the end of the text if it is not closed. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {

@@ -3,16 +3,16 @@
 
 import type { Socket } from 'node:net';
 
-/** Takes a chunk; a promise if it must wait for readers before it takes more. */
+/** Handles a chunk. Returns a promise if it must wait for readers before it accepts more. */
 export type TakeChunk = (chunk: Buffer) => Promise<void> | undefined;
 
-/** A pipe holds no more than this, unless its owner is root. */
+/** The maximum capacity of a pipe, unless its owner is root. */
 const pipeBytesMax = 1024 * 1024;
-/** Reads the pipe once per turn of the event loop. */
+/** Number of turns of the event loop without data. */
 const idleTurns = 3;
 
 export class FollowedOutput {
-  /** Everything up to the end is taken. */
+  /** Resolves when everything up to the end was handled. */
   readonly ended: Promise<void>;
   readonly #socket: Socket;
   readonly #take: TakeChunk;
@@ -32,8 +32,7 @@ export class FollowedOutput {
   }
 
   /**
-   * Takes the current content of the pipe and reads no further, even if other processes continue to
-   * write.
+   * Reads the current content of the pipe and no more, even if other processes continue to write.
    */
   async stop(): Promise<void> {
     this.#bytesLeft = pipeBytesMax;

@@ -1,5 +1,5 @@
-// One job: its command, the events that are kept of it, and the clients that read them (worker
-// contract §4, §5, §9).
+// One job: its command, its stored events, and the clients that read them (worker contract §4, §5,
+// §9).
 
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { LineCutter, type CutLine } from './line-cutter.ts';
 import { StreamReader } from './stream-reader.ts';
 import type { WorkerTimes } from './times.ts';
 
-/** How long the output of an ended command is waited for when another process holds it open. */
+/** How long to wait for the output of an ended command if another process holds it open. */
 const outputMs = 2000;
 
 export interface JobOptions {
@@ -34,7 +34,7 @@ export class Job {
   #isCanceled = false;
   #isEnded = false;
   #onRoom: (() => void)[] = [];
-  /** Until the first reader comes, or for as long as it may be on its way. */
+  /** Runs until the first reader arrives, or its time is over. */
   #arrival: NodeJS.Timeout | null = null;
   #wasRead = false;
 
@@ -52,7 +52,7 @@ export class Job {
     return this.#ring.characters;
   }
 
-  /** Follows the events from `Last-Event-ID`; the response's head must be written. */
+  /** Sends the events after `Last-Event-ID`. The response's head must be written. */
   read(response: ServerResponse, lastEventId: string | undefined): void {
     const reader = new StreamReader({
       ring: this.#ring,
@@ -68,24 +68,27 @@ export class Job {
     this.#endArrival();
   }
 
-  /** TERM to the command's group, KILL when it is deaf to it. An ended job is left alone. */
+  /**
+   * Sends TERM to the command's group, and KILL if it does not react. Does nothing for an ended
+   * job.
+   */
   cancel(): void {
     if (this.#isCanceled || this.#isEnded) return;
     this.#isCanceled = true;
     if (this.#running !== null) this.#endGroup(this.#running);
   }
 
-  /** Frees the memory of an ended job, but for its end. */
+  /** Frees the memory of an ended job, except for its end. */
   shrink(): void {
     this.#ring.keepLastOnly();
   }
 
-  /** The job can no longer be asked for. */
+  /** The job can no longer be requested. */
   forget(): void {
     for (const reader of this.#readers) reader.destroy();
   }
 
-  /** Resolves when every reader has got the end, or has disconnected. */
+  /** Resolves when every reader has received the end or has disconnected. */
   async readersGone(): Promise<void> {
     while (this.#readers.size > 0) await this.#nextChange();
   }
@@ -111,7 +114,7 @@ export class Job {
     ];
     const exit = await running.exited;
     await this.#outputsEnded(outputs.map(({ output }) => output));
-    // Leftovers of the command in its group must not run on in the next job's workspace.
+    // Leftovers of the command in its group must not keep running in the next job's workspace.
     running.signalGroup('SIGKILL');
     leash.release();
     for (const { stream, cutter } of outputs) await this.#pushLines(stream, cutter.end());
@@ -136,7 +139,7 @@ export class Job {
     return { stream, cutter, output: new FollowedOutput(socket, take) };
   }
 
-  /** A promise if a reader must take something first. */
+  /** Returns a promise if a reader must read something first. */
   #pushLines(stream: string, lines: Iterator<CutLine>): Promise<void> | undefined {
     for (;;) {
       if (this.#mustWait()) return this.#nextChange().then(() => this.#pushLines(stream, lines));
@@ -162,7 +165,7 @@ export class Job {
     this.#ring.push(event);
   }
 
-  /** A command may print thousands of lines before the client that started it can ask for them. */
+  /** A command may print thousands of lines before the client that started it can request them. */
   #endArrival(): void {
     if (this.#arrival === null) return;
     clearTimeout(this.#arrival);
@@ -170,7 +173,7 @@ export class Job {
     this.#onReaderChange();
   }
 
-  /** Whether the next event would take the place of one that a reader still has to get. */
+  /** Whether the next event would replace one that a reader still needs. */
   #mustWait(): boolean {
     if (!this.#ring.isFull || !this.#isOldestNeeded()) return false;
     this.#pumpAll();
@@ -201,7 +204,7 @@ export class Job {
 
   #endGroup(running: RunningCommand): void {
     running.signalGroup('SIGTERM');
-    // A stopped process takes TERM only once it continues.
+    // A stopped process handles TERM only after it continues.
     running.signalGroup('SIGCONT');
     const timer = setTimeout(() => running.signalGroup('SIGKILL'), this.#options.times.killAfterMs);
     void this.ended.then(() => clearTimeout(timer));
@@ -211,7 +214,7 @@ export class Job {
     const { oldestId, nextId } = this.#ring;
     const last =
       lastEventId !== undefined && /^-?\d+$/.test(lastEventId) ? Number(lastEventId) : null;
-    // If no number is given, or one before every id: from the first stored event, without a notice
+    // Without a number, or with one before every id: from the first stored event, without a notice
     // about missing ones.
     if (last === null || last < -1) return oldestId;
     return Math.min(last + 1, this.#isEnded ? nextId - 1 : nextId);

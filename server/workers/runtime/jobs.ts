@@ -1,12 +1,12 @@
-// The jobs that can be asked for: the one that runs, and those that ended within the last quarter
-// of an hour.
+// The jobs that can be requested: the running one, and those that ended within the last quarter of
+// an hour.
 
 import { randomBytes } from 'node:crypto';
 import { Job } from './job.ts';
 import type { Leash } from './leash.ts';
 import type { WorkerTimes } from './times.ts';
 
-/** Total of all ended jobs. The oldest are reduced to their end first. */
+/** Total for all ended jobs. The oldest are first reduced to their end. */
 const keptCharactersMax = 64 * 1024 * 1024;
 const endedJobsMax = 1000;
 
@@ -21,9 +21,9 @@ export interface JobsOptions {
 export class Jobs {
   readonly #options: JobsOptions;
   readonly #jobs = new Map<string, Job>();
-  /** Ids of jobs by the key of the request that started them. */
+  /** Job ids by the key of the request that started them. */
   readonly #keyed = new Map<string, string>();
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #ended: Job[] = [];
 
   constructor(options: JobsOptions) {
@@ -52,7 +52,7 @@ export class Jobs {
     for (const job of this.#jobs.values()) job.cancel();
   }
 
-  /** Every job has ended, and every reader knows. */
+  /** Resolves when every job has ended and every reader has received that. */
   async over(): Promise<void> {
     await Promise.all(
       [...this.#jobs.values()].map((job) => job.ended.then(() => job.readersGone())),

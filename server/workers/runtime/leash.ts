@@ -1,12 +1,12 @@
-// Kills the running command's process group when the runtime itself dies without a chance to do so
-// (kill -9, out of memory): a small shell waits at the other end of a pipe, which the system closes
-// with the runtime.
+// Kills the running command's process group if the runtime itself is killed (kill -9, out of
+// memory): a small shell waits at the other end of a pipe, which the system closes with the
+// runtime.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 
 /**
- * A line names the group that runs now, or none; the end of input means that the runtime has
- * exited. Not every shell's `kill` accepts `--`.
+ * A line names the running group, or none. The end of input means that the runtime has exited. Not
+ * every shell's `kill` accepts `--`.
  */
 const script = 'g=; while read -r line; do g=$line; done; [ -z "$g" ] || kill -KILL "-$g"';
 
@@ -21,7 +21,7 @@ export class Leash {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
-    // If the watcher fails, a killed runtime leaves its command running, as stock does.
+    // If the watcher fails, a killed runtime leaves its command running, like the standard runtime.
     this.#watcher.on('error', () => undefined);
     this.#watcher.stdin?.on('error', () => undefined);
     this.#watcher.unref();

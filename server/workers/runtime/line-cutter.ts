@@ -1,4 +1,4 @@
-// Cuts the bytes of one output into lines (worker contract §4), and lines that are too long into
+// Splits the bytes of one output into lines (worker contract §4), and lines that are too long into
 // chunks (§9).
 
 import { partialBytes } from '../wire.ts';
@@ -13,7 +13,7 @@ const lineFeed = 10;
 const carriageReturn = 13;
 
 export class LineCutter {
-  /** The start of a line whose end has not come yet. */
+  /** The start of an incomplete line. */
   #rest: Buffer = Buffer.alloc(0);
 
   *cut(chunk: Buffer): Generator<CutLine> {
@@ -30,7 +30,7 @@ export class LineCutter {
       yield { line: data.toString('utf8', start, cut), isPartial: true };
       start = cut;
     }
-    // A copy: a view would keep the whole chunk in memory.
+    // A copy, because a view would keep the whole chunk in memory.
     this.#rest = Buffer.from(data.subarray(start));
   }
 
@@ -53,15 +53,16 @@ function* wholeLine(data: Buffer, from: number, to: number): Generator<CutLine> 
   yield { line: data.toString('utf8', start, end), isPartial: false };
 }
 
-/** Bytes of a character after its first one. */
+/** Maximum number of bytes of a character after the first one. */
 const tailBytesMax = 3;
 
-/** Between two characters, and not between the two bytes of a line's end. */
+/** Between two characters, and not between the two bytes of a line end. */
 function cutPoint(data: Buffer, start: number): number {
   const end = start + partialBytes;
   let cut = end;
   while (isTail(data[cut]) && end - cut <= tailBytesMax) cut -= 1;
-  // More tail bytes than a character can have: that is not UTF-8, and can be cut anywhere.
+  // More continuation bytes than a character can have: this is not UTF-8, and can be split
+  // anywhere.
   if (isTail(data[cut])) cut = end;
   return data[cut - 1] === carriageReturn ? cut - 1 : cut;
 }

@@ -1,6 +1,6 @@
-// Packs the workspace for `GET /workspace` (worker contract §6, §9). Sent data is complete and
-// true, or the connection is cut: a walk that fails and a file that shrinks never give a valid
-// archive.
+// Packs the workspace for `GET /workspace` (worker contract §6, §9). Either the sent data is
+// complete and correct, or the connection is closed: a failing walk or a shrinking file never
+// produces a valid archive.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -20,9 +20,9 @@ import { pack, type Pack } from 'tar-stream';
 import { chunkBytes, gathered } from '../gathered.ts';
 import { paxHeader } from './pax-header.ts';
 
-/** The fastest level: on most networks, compression limits a download. */
+/** The fastest level, because compression limits a download on most networks. */
 const gzipLevel = 1;
-/** The range that tar can write; times outside of it are moved to its ends. */
+/** The range that tar supports. Times outside of it are clamped. */
 const secondsMax = 2 ** 31 - 1;
 const modeBits = 0o7777;
 const slash = Buffer.from('/');
@@ -32,11 +32,11 @@ const standIn = 'name';
 export interface PackOptions {
   readonly folder: string;
   readonly output: Writable;
-  /** Throws when the workspace is another one by now. */
+  /** Throws if the workspace has been replaced. */
   readonly check: () => void;
 }
 
-/** @throws when the archive is not complete; the output is destroyed then */
+/** @throws if the archive is not complete; the output is then destroyed */
 export async function packTree({ folder, output, check }: PackOptions): Promise<void> {
   const archive = pack();
   const packed = new TreePacker(folder, archive, check).run().catch((error: unknown) => {
@@ -48,8 +48,8 @@ export async function packTree({ folder, output, check }: PackOptions): Promise<
 }
 
 /**
- * Each entry waits until the one before is sent. The calls between are the synchronous ones:
- * several times faster for a tree of small files, and short.
+ * Each entry waits until the previous one is sent. The calls in between are synchronous, which are
+ * short and several times faster for a tree of small files.
  */
 class TreePacker {
   readonly #root: string;
@@ -69,7 +69,7 @@ class TreePacker {
     this.#archive.finalize();
   }
 
-  /** Null is the workspace itself. Names are bytes: not all of them are UTF-8. */
+  /** Null = the workspace itself. Names are bytes, because not all of them are UTF-8. */
   async #walk(folder: Buffer | null): Promise<void> {
     const at = folder === null ? Buffer.from(this.#root) : this.#at(folder);
     const names = ifThere(() => readdirSync(at, { encoding: 'buffer' })) ?? [];
@@ -102,8 +102,8 @@ class TreePacker {
   }
 
   /**
-   * For the next entry. Its header can only hold text: other bytes go into a header of their own
-   * before it, which overrides the entry's.
+   * For the next entry. Its header can only contain text, so other bytes go into a separate
+   * preceding header, which overrides it.
    */
   #named(path: Buffer, target?: Buffer): Pick<EntryHeader, 'name' | 'linkname'> {
     const name = path.toString();
@@ -115,7 +115,7 @@ class TreePacker {
   }
 
   async #addFile(path: Buffer, times: Pick<EntryHeader, 'mode' | 'mtime'>): Promise<void> {
-    // The name may be a link or a pipe by now.
+    // The name may now be a link or a pipe.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = ifThere(() => openSync(this.#at(path), flags));
     if (file === null) return;
@@ -149,7 +149,7 @@ class TreePacker {
         content === undefined
           ? this.#archive.entry(header, done)
           : this.#archive.entry(header, content, done);
-      // An archive that is destroyed because its reader disconnected also destroys the entry.
+      // If the archive is destroyed because its reader disconnected, the entry is destroyed too.
       entry.on('error', reject);
     });
   }
@@ -173,7 +173,10 @@ async function copyTo(entry: Entry, file: number, size: number, name: string): P
   }
 }
 
-/** A file that grows is cut at its earlier size; one that shrinks no longer matches its header. */
+/**
+ * A file that grows is truncated to its earlier size. One that shrinks no longer matches its
+ * header.
+ */
 function readExactly(file: number, size: number, name: string): Buffer {
   const content = Buffer.allocUnsafe(size);
   for (let at = 0; at < size;) {
@@ -198,7 +201,7 @@ async function drained(stream: Entry): Promise<void> {
   });
 }
 
-/** Null for a file that was removed since it was listed: it is not part of the tree any more. */
+/** Null for a file that was removed since it was listed, and so is no longer part of the tree. */
 function ifThere<T>(look: () => T): T | null {
   try {
     return look();

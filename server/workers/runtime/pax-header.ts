@@ -1,4 +1,4 @@
-// A header of a tar archive that gives the next entry a name or a target of any bytes.
+// A tar header that gives the next entry a name or a target with arbitrary bytes.
 
 const blockBytes = 512;
 /** Octal digits, followed by a NUL. */
@@ -13,7 +13,7 @@ export function paxHeader(records: Readonly<Record<string, Buffer>>): Buffer {
   header.write(content.length.toString(8).padStart(11, '0'), fields.size);
   header.write('x', fields.type);
   header.write('ustar\u000000', fields.magic, 'latin1');
-  // The sum is taken with spaces in its own place.
+  // The checksum is computed with spaces in its own place.
   header.fill(' ', fields.checksum, fields.checksum + 8);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\u0000 `, fields.checksum, 'latin1');
@@ -21,7 +21,7 @@ export function paxHeader(records: Readonly<Record<string, Buffer>>): Buffer {
   return Buffer.concat([header, content, padding]);
 }
 
-/** `<length> <key>=<value>\n`, in which the length counts its own digits too. */
+/** `<length> <key>=<value>\n`, where the length includes its own digits. */
 function record(key: string, value: Buffer): Buffer {
   const rest = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')]);
   let length = rest.length + 1;

@@ -1,5 +1,5 @@
-// The worker contract's requests (§3): who may send each, in the order in which stock checks it,
-// and the answers.
+// The requests of the worker contract (§3): who may send each one, checked in the same order as by
+// the standard runtime, and the responses.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { posix } from 'node:path';
@@ -25,10 +25,10 @@ export interface RoutesOptions {
   readonly token: string;
   readonly workspace: Workspace;
   readonly jobs: Jobs;
-  /** Limit of an upload's body. */
+  /** Maximum size of an upload's body. */
   readonly uploadBytes: number;
   readonly isClosing: () => boolean;
-  /** Errors that the client cannot get. */
+  /** Reports errors that the client cannot receive. */
   readonly warn: (sentence: string) => void;
 }
 
@@ -90,7 +90,7 @@ export class Routes {
       if (!(error instanceof UploadRefused)) throw error;
       refused = error;
     } finally {
-      // Before the answer, after which the client may start its job at once.
+      // Before the response, after which the client may start its job at once.
       workspace.release();
     }
     if (refused === null) await answerText(exchange, 200, successText);
@@ -108,7 +108,7 @@ export class Routes {
     try {
       await workspace.pack(response);
     } catch (error) {
-      // The status is already sent: only a closed connection can tell the client.
+      // The status was already sent, so only closing the connection can inform the client.
       response.destroy();
       warn(`The workspace was not sent whole: ${messageOf(error)}.`);
     }
@@ -153,7 +153,7 @@ export class Routes {
   async #authorized(exchange: Exchange): Promise<boolean> {
     const header = exchange.request.headers.authorization ?? '';
     const given = /^bearer\s+(.*)$/is.exec(header)?.[1]?.trim() ?? '';
-    // Digests have one length, so the comparison reveals nothing of the token.
+    // All digests have the same length, so the comparison reveals nothing about the token.
     if (timingSafeEqual(digest(given), this.#tokenDigest)) return true;
     await refuse(exchange, 401, unauthorizedText);
     return false;
@@ -192,7 +192,10 @@ interface AskedCommand {
   readonly key: string | null;
 }
 
-/** Returns null if stock could not read the body. Stock knows no key, so none is refused. */
+/**
+ * Returns null if the standard runtime could not read the body. It does not know keys, so an
+ * invalid key is ignored.
+ */
 function execRequestOf(text: string): AskedCommand | null {
   const value = jsonOf(text);
   if (value === null) return { command: '', key: null };
@@ -213,13 +216,13 @@ function jsonOf(text: string): unknown {
 }
 
 function splitUrl(url: string): readonly [string, string] {
-  // A proxy sends the whole address.
+  // A proxy sends the whole URL.
   const local = url.replace(/^https?:\/\/[^/?]*/i, '');
   const at = local.indexOf('?');
   return at === -1 ? [local, ''] : [local.slice(0, at), local.slice(at)];
 }
 
-/** Cleans like stock's router: no empty and no dotted parts. */
+/** Normalizes like the standard runtime's router: removes empty and dotted segments. */
 function cleanPath(path: string): string {
   return path === '' ? '/' : posix.normalize(`/${path}`);
 }

@@ -1,4 +1,4 @@
-// The worker runtime: an HTTP server in front of one workspace and its jobs (worker contract §2).
+// The worker runtime: an HTTP server for one workspace and its jobs (worker contract §2).
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,11 +13,11 @@ import { Workspace } from './workspace.ts';
 export interface WorkerRuntimeOptions {
   readonly token: string;
   readonly address: ListenAddress;
-  /** The workspace; made if it is missing. */
+  /** The workspace, which is created if missing. */
   readonly folder: string;
-  /** The environment of commands; without the token. */
+  /** The environment of commands, without the token. */
   readonly env: Readonly<Record<string, string>>;
-  /** Limit of an upload, compressed and unpacked each. */
+  /** Limit of an upload, for both its compressed and its unpacked size. */
   readonly uploadBytes: number;
   readonly times: WorkerTimes;
   readonly warn: (sentence: string) => void;
@@ -26,7 +26,7 @@ export interface WorkerRuntimeOptions {
 export interface WorkerRuntime {
   readonly host: string;
   readonly port: number;
-  /** Ends the job, lets its readers have the end of it, and stops listening; at most 15 s. */
+  /** Ends the job, lets its readers receive its end, and stops listening. Takes at most 15 s. */
   readonly close: () => Promise<void>;
 }
 
@@ -74,7 +74,7 @@ function serve(routes: Routes, headersMs: number, warn: (sentence: string) => vo
   const server = createServer({
     headersTimeout: headersMs,
     connectionsCheckingInterval: Math.min(1000, headersMs),
-    // An upload takes as long as it takes.
+    // An upload has no time limit.
     requestTimeout: 0,
     keepAliveTimeout: keepAliveMs,
   });
@@ -87,7 +87,7 @@ function serve(routes: Routes, headersMs: number, warn: (sentence: string) => vo
     });
   };
   server.on('request', handle);
-  // If this had no listener, Node would ask for the body before the token is checked.
+  // Without this listener, Node would request the body before the token is checked.
   server.on('checkContinue', handle);
   return server;
 }
@@ -109,7 +109,7 @@ async function listen(
   });
 }
 
-/** From the request to stop to the end of the process. */
+/** From the stop request to the end of the process. */
 const shutdownMs = 15_000;
 
 async function closeServer(server: Server, jobs: Jobs): Promise<void> {

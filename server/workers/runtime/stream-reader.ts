@@ -7,15 +7,15 @@ import { gapNotice, writeEvent } from '../wire.ts';
 import type { EventRing } from './event-ring.ts';
 import type { WorkerTimes } from './times.ts';
 
-/** Small, so that a slow reader shows that it reads. */
+/** Small, so that even a slow reader shows progress. */
 const batchCharacters = 16 * 1024;
 
 export interface ReaderOptions {
   readonly ring: EventRing;
   readonly response: ServerResponse;
   /**
-   * The id of the first wanted event. If it is older than the oldest stored one, the reader gets a
-   * notice of the gap.
+   * The id of the first requested event. If it is older than the oldest stored one, the reader gets
+   * a notice of the gap.
    */
   readonly firstId: number;
   readonly isJobEnded: () => boolean;
@@ -42,7 +42,7 @@ export class StreamReader {
     }, times.keepaliveMs);
     response.on('drain', () => this.#onDrain());
     response.on('close', () => this.#onClose());
-    // The connection broke: `close` follows.
+    // The connection broke; `close` follows.
     response.on('error', () => undefined);
   }
 
@@ -55,7 +55,7 @@ export class StreamReader {
     return !this.#isClosed && !this.#isStalled && this.#nextId <= id;
   }
 
-  /** Sends available data until the connection takes no more. */
+  /** Sends available data until the connection accepts no more. */
   pump(): void {
     const { ring, response } = this.#options;
     while (!this.#isBlocked && !this.#isClosed && this.#nextId < ring.nextId) {
@@ -72,7 +72,7 @@ export class StreamReader {
     if (this.#nextId >= ring.nextId && this.#options.isJobEnded()) response.end();
   }
 
-  /** Ends the connection without a word: the job is forgotten. */
+  /** Closes the connection without a message, because the job is forgotten. */
   destroy(): void {
     this.#options.response.destroy();
   }
@@ -81,8 +81,7 @@ export class StreamReader {
     const { response } = this.#options;
     if (this.#isClosed || response.writableEnded || response.write(text)) return;
     this.#isBlocked = true;
-    // If this process itself got no CPU for this long, the reader's progress shows in the next
-    // turn.
+    // If this process itself got no CPU time, the reader's progress shows in the next turn.
     this.#stall = setTimeout(
       () => setImmediate(() => this.#onStall()),
       this.#options.times.stalledMs,

@@ -1,4 +1,4 @@
-// The times of the worker contract, in milliseconds. Tests bring shorter ones.
+// The time limits of the worker contract, in milliseconds. Tests use shorter ones.
 
 import { keysOf } from '../../core/keys-of.ts';
 import { jobKeptMs, keepaliveMs, killAfterMs } from '../wire.ts';
@@ -9,9 +9,9 @@ export interface WorkerTimes {
   readonly killAfterMs: number;
   /** A reader that has read nothing for this long is not waited for. */
   readonly stalledMs: number;
-  /** Until the headers of a request must be there. */
+  /** Time limit for a request's headers. */
   readonly headersMs: number;
-  /** During an upload: until the next bytes must arrive. Its connection may be dead. */
+  /** During an upload, the time limit for the next bytes, because its connection may be dead. */
   readonly uploadIdleMs: number;
 }
 
@@ -33,7 +33,7 @@ const variables: Readonly<Record<keyof WorkerTimes, string>> = {
   uploadIdleMs: 'DROVER_WORKER_UPLOAD_IDLE_MS',
 };
 
-/** If `DROVER_TEST=1`, the environment can change each of them. */
+/** With `DROVER_TEST=1`, the environment can change each of them. */
 export function workerTimes(env: NodeJS.ProcessEnv): WorkerTimes {
   if (env['DROVER_TEST'] !== '1') return usual;
   const times = { ...usual };

@@ -1,6 +1,5 @@
-// Writes the entries of an upload into a new folder. Files are small and written one after the
-// other, so the calls are synchronous: they are several times faster, and no job runs during an
-// upload.
+// Writes the entries of an upload into a new folder. Files are small and written one after another,
+// so synchronous calls are used: they are several times faster, and no job runs during an upload.
 
 import { closeSync, mkdirSync, openSync, symlinkSync, unlinkSync, writeSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -9,7 +8,7 @@ import { refusedEntry, shownName, UploadRefused } from './upload-refused.ts';
 
 type Kind = 'directory' | 'file' | 'link';
 
-/** Bits of permissions; setuid, setgid and sticky are dropped. */
+/** Permission bits. setuid, setgid and sticky are dropped. */
 const permissionBits = 0o777;
 /** The file system's errors for an invalid name. */
 const badNameCodes: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'EILSEQ', 'EINVAL', 'EEXIST']);
@@ -55,7 +54,7 @@ export class TreeWriter {
     };
   }
 
-  /** After the last entry: a link can be judged only when all others are known. */
+  /** Called after the last entry, because links can only be checked when all others are known. */
   finish(): void {
     for (const path of this.#links.keys()) {
       if (escapesTree(path, this.#links))

@@ -1,5 +1,5 @@
-// Unpacks the tar.gz of an upload into a new folder (worker contract §6, §9): every entry is
-// checked, everything is bounded.
+// Unpacks the tar.gz of an upload into a new folder (worker contract §6, §9). Every entry is
+// checked and all sizes are limited.
 
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -14,15 +14,15 @@ const gunzipChunkBytes = 64 * 1024;
 const entryOverheadBytes = 4 * 1024;
 
 export interface UnpackLimits {
-  /** Limit of the compressed body, and of the files in it. */
+  /** Limit of the compressed body and of its files. */
   readonly uploadBytes: number;
-  /** Until the next bytes of the body must come. */
+  /** Time limit for the next bytes of the body. */
   readonly uploadIdleMs: number;
 }
 
 /**
- * The folder exists and is empty. The body is left as it is when the upload is refused: an answer
- * can still be sent.
+ * The folder exists and is empty. If the upload is refused, the rest of the body is left unread, so
+ * that a response can still be sent.
  * @throws UploadRefused
  */
 export async function unpack(
@@ -55,7 +55,7 @@ async function* bodyOf(
   const chunks: AsyncIterable<Buffer> = body.iterator({ destroyOnReturn: false });
   const seconds = Math.round(uploadIdleMs / 1000);
   const silent = new UploadRefused(408, `nothing of the body came for ${String(seconds)} s`);
-  // An upload whose client is gone without a word would keep every other one out.
+  // An upload whose client disappeared would prevent all others.
   const idle = setTimeout(() => body.destroy(silent), uploadIdleMs);
   try {
     for await (const chunk of chunks) {
@@ -80,7 +80,7 @@ function asRefusal(error: unknown): UploadRefused {
   return new UploadRefused(400, `failed to read ${what}: ${message}`);
 }
 
-/** Feeds tar-stream, and takes its entries as they come. */
+/** Feeds tar-stream and handles its entries as they arrive. */
 class EntryReader {
   readonly #tree: TreeWriter;
   readonly #bytesMax: number;
@@ -186,7 +186,7 @@ class EntryReader {
   }
 }
 
-/** Such a file comes as an ordinary one, with its holes described elsewhere. */
+/** Such a file arrives as an ordinary one, with its holes described elsewhere. */
 function isSparse({ pax }: Header): boolean {
   const keys = typeof pax === 'object' && pax !== null ? Object.keys(pax) : [];
   return keys.some((key) => key.startsWith('GNU.sparse.'));

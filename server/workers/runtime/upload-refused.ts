@@ -1,4 +1,4 @@
-// Why an upload is refused: the answer to `POST /workspace`.
+// Why an upload is refused: the response to `POST /workspace`.
 
 export class UploadRefused extends Error {
   readonly status: 400 | 408 | 413 | 500;
@@ -12,7 +12,7 @@ export class UploadRefused extends Error {
 
 const shownNameMax = 300;
 
-/** A name of the archive, in quotes and on one line. */
+/** A name in the archive, quoted and on one line. */
 export function shownName(name: string): string {
   const short = name.length > shownNameMax ? `${name.slice(0, shownNameMax)}…` : name;
   return JSON.stringify(short);

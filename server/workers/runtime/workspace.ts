@@ -1,5 +1,5 @@
-// The folder that jobs work in, and who uses it: an upload or a job, never both (worker contract
-// §6, §9).
+// The folder in which jobs run, and what currently uses it: an upload or a job, never both (worker
+// contract §6, §9).
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -29,11 +29,11 @@ export class Workspace {
   readonly folder: string;
   readonly #options: WorkspaceOptions;
   #use: WorkspaceUse | null = null;
-  /** Which upload the folder is of. */
+  /** Identifies the upload that the folder contains. */
   #generation = 0;
 
   /**
-   * Makes the folder if it does not exist, and removes the leftovers of an earlier runtime beside
+   * Creates the folder if it does not exist, and removes the leftovers of an earlier runtime beside
    * it.
    */
   constructor(options: WorkspaceOptions) {
@@ -49,7 +49,10 @@ export class Workspace {
     return this.#use;
   }
 
-  /** False if something else uses the workspace. The user that took it calls `release`. */
+  /**
+   * Returns false if something else uses the workspace. After a successful claim, the caller must
+   * call `release`.
+   */
   claim(use: WorkspaceUse): boolean {
     if (this.#use !== null) return false;
     this.#use = use;
@@ -61,7 +64,7 @@ export class Workspace {
   }
 
   /**
-   * Puts the archive in the place of the old tree, once all of it is found good.
+   * Replaces the old tree by the archive after all of it was checked.
    * @throws UploadRefused, with the old tree intact
    */
   async replace(archive: IncomingMessage): Promise<void> {
@@ -79,7 +82,7 @@ export class Workspace {
     return lstatSync(this.folder, { throwIfNoEntry: false }) !== undefined;
   }
 
-  /** @throws when the archive is not complete; the output is destroyed then */
+  /** @throws if the archive is not complete; the output is then destroyed */
   async pack(output: Writable): Promise<void> {
     const generation = this.#generation;
     const check = (): void => {
@@ -129,14 +132,14 @@ export class Workspace {
     return join(dirname(this.folder), name);
   }
 
-  /** Nothing waits for it: a large tree takes its time. */
+  /** Deleted in the background, because a large tree takes time. */
   #removeLater(path: string): void {
     removeTree(path).catch((error: unknown) => {
       this.#options.warn(`${path} could not be removed: ${codeOf(error)}.`);
     });
   }
 
-  /** At the end of the runtime: removes the leftovers beside the workspace. */
+  /** At the end of the runtime, removes the leftovers beside the workspace. */
   async removeLeftovers(): Promise<void> {
     const parent = dirname(this.folder);
     const names = readdirSync(parent).filter((name) => name.startsWith(this.#besidePrefix));
@@ -145,8 +148,8 @@ export class Workspace {
 }
 
 /**
- * A command may have left folders that forbid it, and paths that are too long for Node: the
- * system's programs cope.
+ * A command may have left folders without permissions, and paths that are too long for Node, which
+ * the system's programs can remove.
  */
 async function removeTree(path: string): Promise<void> {
   try {
