@@ -155,8 +155,12 @@ async function send(
   const plan = JSON.parse(row.request) as PullRequestPlan;
   const known = await pullOfBranch(engine.store.db, plan.epicId, plan.branch);
   switch (row.kind) {
-    case 'push':
+    case 'push': {
+      // In a fleet, another machine may have made the commit: reading it fetches it.
+      const here = await engine.git.treeOf(plan.head);
+      if (!here.ok) return { kind: 'later', why: here.error.message };
       return push(access, plan, known, engine.clock.now());
+    }
     case 'open':
       return open(engine, access, plan);
     case 'dress':

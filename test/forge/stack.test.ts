@@ -247,6 +247,52 @@ suite('a stack of pull requests', function () {
     assert.equal(tip(branch(2)), theirs);
   });
 
+  soakTest('takes a level that was merged into the one below as a part of it', async () => {
+    const here = await opened(3);
+    pulls.merge('squash', 42);
+    await says(here, /^someone pushed commits to PR #41 \(1 of 3\)/u);
+    await eventually('the one above is retargeted', () => pulls.pull(43).base === branch(1));
+    pulls.merge('squash', 41);
+    await waits(here, 3, 3);
+    assert.equal(pulls.pull(43).base, 'main');
+    pulls.merge('squash', 43);
+    await here.epicLanded();
+    assert.equal(gates(), 3);
+    assert.ok(files('main').includes('t3.txt'));
+  });
+
+  soakTest('sends work again whose pull request was closed, in the same shape', async () => {
+    const here = await opened(2);
+    Object.assign(pulls.pull(42), { state: 'closed', lastHead: tip(branch(2)) });
+    await says(here, /^PR #42 \(2 of 2\) was closed and not merged/u);
+    const toml = here.read('repo/.drover.toml');
+    here.write('repo/.drover.toml', toml.replace('shape = "stack"', 'shape = "epic"'));
+    await here.expect(2, ['run', '--epic', 'E1', '--land', 'pr']);
+    await areReady(3);
+    await waits(here, 1, 2);
+    assert.equal(pulls.pull(43).head, 'drover/E1-3-step-2');
+    assert.equal(pulls.pull(43).base, branch(1));
+  });
+
+  for (const step of ['retarget', 'delete'].flatMap((kind) => [
+    `forge_${kind}_sent`,
+    `forge_${kind}`,
+  ]))
+    soakTest(`is moved once, although the backend dies at ${step}`, async () => {
+      const here = await begin([epic, ...stories(2)]);
+      const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
+      await here.drover(['run', '--epic', 'E1', '--land', 'pr', '--detach'], { env });
+      await areReady(2);
+      await waits(here, 1, 2);
+      pulls.merge('squash', 41);
+      await eventually('the backend has died', () => here.backendPid() === null);
+      here.start(['server', '--socket', `${here.folder}/own.sock`]);
+      await waits(here, 2, 2);
+      assert.equal(pulls.pull(42).base, 'main');
+      await eventually('the branch is deleted', () => tip(branch(1)) === '');
+      assert.equal(pulls.fake.git.pushes.length, 4);
+    });
+
   soakTest('is merged from the bottom by GitHub, each after the next was retargeted', async () => {
     const here = await begin([epic, ...stories(3)], 'merge = "auto"\n');
     const bases: string[][] = [];

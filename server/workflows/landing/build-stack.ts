@@ -10,6 +10,7 @@ import {
   type StackPlan,
   stepRuns,
 } from '../../core/forge/stack.ts';
+import { forgeBranch, type PullShape } from '../../core/forge/pull-plan.ts';
 import { rescueRef } from '../../core/work/ref-names.ts';
 import { trailerValue } from '../../core/work/trailers.ts';
 import type { GitResult } from '../../git/port.ts';
@@ -44,6 +45,17 @@ export interface StackQuestion {
 }
 
 type Building = Uses<'git' | 'store'>;
+
+/** An epic keeps the shape of its open pull requests, whatever the settings say since. */
+export async function chooseShape(
+  { store: { db } }: Uses<'store'>,
+  epicId: string,
+  wanted: PullShape,
+): Promise<PullShape> {
+  const { levels, pulls } = await stackLevels(db, epicId);
+  if (levels.some(({ state }) => state === 'open' || state === 'opening')) return 'stack';
+  return pulls.get(forgeBranch(epicId))?.state === 'open' ? 'epic' : wanted;
+}
 
 /** Most commits of an epic's line that become a stack. */
 const stepsMax = 100;

@@ -37,7 +37,7 @@ import { ownBaseOfLine } from '../line/range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import type { Sha } from '../../git/sha.ts';
-import { buildStack } from './build-stack.ts';
+import { buildStack, chooseShape } from './build-stack.ts';
 import { forgeHead, planPullRequest } from './pull-request.ts';
 
 export const landEpicWorkflow = 'land-epic';
@@ -215,7 +215,8 @@ async function buildEpic(
       : await forgeHead(engine, forge.base ?? input.target);
   if (!found.ok) return notBuilt(found.error);
   const { tip, head, includes } = found.value;
-  if (forge?.shape === 'stack') return await buildLevels(engine, input, head, signal);
+  if (forge !== null && (await chooseShape(engine, input.epicId, forge.shape)) === 'stack')
+    return await buildLevels(engine, input, head, signal);
   const epic = await epicById(engine.store.db, input.epicId);
   const base = await ownBaseOfLine(engine, input.line, { head, commit: input.tip });
   const merged = await engine.git.merge({
