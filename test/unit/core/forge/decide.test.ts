@@ -43,6 +43,9 @@ function thread(author: string, more: Partial<ReviewThread> = {}, agoMs = 600_00
   return { id: 'T1', kind: 'thread', isOpen: true, path: 'auth.ts', line: 40, comments, ...more };
 }
 
+const bottom = { rank: 1, count: 3, below: null };
+const above = { rank: 2, count: 3, below: 40 };
+
 function facts(more: Partial<PullFacts> = {}): PullFacts {
   return {
     pull,
@@ -288,12 +291,33 @@ suite('facts about a pull request', () => {
       { merge: { ...auto, asked: { state: 'failed', answer: 'auto-merge is off.' } } },
     ],
     ['PR #41 waits for the conflict with main', { pull: { ...pull, isMergeable: false } }],
+    ['PR #41 (1 of 3) waits for a person to merge it', { place: bottom }],
+    ['PR #41 (2 of 3) waits for PR #40', { place: above }],
   ];
   for (const [sentence, given] of sentences) {
     test(`"${sentence}"`, () => {
       assert.equal(describeWait(facts(given)), sentence);
     });
   }
+
+  test('a level of a stack asks a person about foreign commits and conflicts with the base', () => {
+    for (const place of [bottom, above])
+      for (const head of ['on_top', 'rewritten'] as const) {
+        const [reaction, ...more] = decide(facts({ place, head }));
+        assert.deepEqual(more, []);
+        assert.ok(reaction?.kind === 'returned' && !reaction.isOver);
+        assert.match(reaction.why, /^someone (?:pushed|replaced) commits .*PR #41 \([12] of 3\)/u);
+      }
+    const conflict = { ...pull, isMergeable: false };
+    const [reaction] = decide(facts({ place: bottom, pull: conflict }));
+    assert.ok(reaction?.kind === 'returned');
+    assert.match(
+      reaction.why,
+      /^PR #41 \(1 of 3\) conflicts with main; merge main into its branch/u,
+    );
+    // Its base is a branch of Drover's own, and it is moved before it can be merged.
+    assert.deepEqual(decide(facts({ place: above, pull: conflict })), []);
+  });
 
   test("an agent gets other people's comments in a fence, and no comments of strangers", () => {
     const comments = [
