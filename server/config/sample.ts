@@ -38,6 +38,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'forge.base': '"main"',
   'forge.reviewers': '["lead", "acme/core"]',
   'forge.labels': '["drover"]',
+  'forge.bots': '["review-app[bot]"]',
   'forge.intake': '"label:drover"',
   'budget.task_tokens': '2_000_000',
   'budget.task_usd': '5.0',

@@ -91,7 +91,7 @@ export class ForgeWork {
     await planReports(store, live.settings.forge.report);
     const pending = await pendingRequests(store.db);
     const pulls = await openPulls(store.db);
-    const { pollMs, quietMs, intake } = live.settings.forge;
+    const { pollMs, quietMs, bots, intake } = live.settings.forge;
     this.#hasWork = pending.length > 0 || pulls.length > 0 || intake !== null;
     const released = await releasedRuns(this.#host.engine);
     const isIdle = !this.#hasWork && released.length === 0;
@@ -102,7 +102,7 @@ export class ForgeWork {
     const nextMs = await sendRequests(deps, isOver);
     const dueMs = this.#observedMs + pollMs;
     if (Date.now() >= dueMs && !isOver()) {
-      await observePulls({ ...deps, quietMs }, isOver);
+      await observePulls({ ...deps, quietMs, bots }, isOver);
       if (intake !== null && !isOver()) await this.#intake.look(intake);
       this.#observedMs = Date.now();
     }

@@ -31,6 +31,8 @@ import { endUndo } from './undo-pulls.ts';
 
 export interface ObserveDeps extends SendDeps {
   readonly quietMs: number;
+  /** Accounts that count as people with write access. */
+  readonly bots: readonly string[];
 }
 
 export async function observePulls(deps: ObserveDeps, isOver: () => boolean): Promise<void> {
@@ -156,7 +158,7 @@ async function carryOut(
 }
 
 async function gather(
-  { engine, quietMs }: ObserveDeps,
+  { engine, quietMs, bots }: ObserveDeps,
   access: Look,
   { pull, core, place }: Observed,
 ): Promise<PullFacts> {
@@ -192,7 +194,7 @@ async function gather(
     baseChecks,
     rules,
     threads,
-    writers: threads.kind === 'read' ? await writersIn(forge, threads.value) : new Set(),
+    writers: threads.kind === 'read' ? await writersIn(forge, threads.value, bots) : new Set(),
     done: done.map(({ key, subject, state, at_ms: atMs }) => ({ key, subject, state, atMs })),
     reruns: rerunsIn(await outboxOfEpic(engine.store.db, pull.epic_id), core.head),
     merge,
@@ -217,15 +219,21 @@ async function standOfHead(
 async function writersIn(
   forge: Forge,
   threads: readonly ReviewThread[],
+  bots: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const authors = new Set(
     threads
       .filter(({ isOpen }) => isOpen)
       .flatMap(({ comments }) => comments.map((one) => one.author)),
   );
+  const listed = new Set(bots.map((name) => name.toLowerCase()));
   const writers = new Set<string>();
   for (const author of authors) {
     if (author === '') continue;
+    if (listed.has(author.toLowerCase())) {
+      writers.add(author);
+      continue;
+    }
     const may = await forge.mayWrite(author);
     if (may.kind === 'facts' && may.value) writers.add(author);
   }

@@ -121,10 +121,15 @@ function readComment(item: unknown): ReviewThread['comments'][number] | null {
   const atMs = Date.parse(text(item['updatedAt']));
   return {
     id: item['id'],
-    author: text(objectIn(item, 'author')['login']),
+    author: authorIn(objectIn(item, 'author')),
     body: text(item['body']),
     atMs: Number.isFinite(atMs) ? atMs : 0,
   };
+}
+
+/** As REST and the page name it: a person may have the name of a bot without the ending. */
+function authorIn({ login, __typename: kind }: JsonObject): string {
+  return kind === 'Bot' ? `${text(login)}[bot]` : text(login);
 }
 
 export const mergeMethods: readonly MergeMethod[] = ['MERGE', 'SQUASH', 'REBASE'];

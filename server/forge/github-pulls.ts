@@ -34,10 +34,10 @@ const threadQuery = `query ($id: ID!) {
       reviewThreads(first: 100) {
         nodes {
           id isResolved path line
-          comments(first: 50) { nodes { id url body updatedAt author { login } } }
+          comments(first: 50) { nodes { id url body updatedAt author { login __typename } } }
         }
       }
-      latestOpinionatedReviews(first: 100) { nodes { id url state body updatedAt author { login } } }
+      latestOpinionatedReviews(first: 100) { nodes { id url state body updatedAt author { login __typename } } }
     }
   }
 }`;

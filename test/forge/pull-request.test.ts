@@ -146,6 +146,27 @@ suite('a pull request', function () {
     assert.ok(!(await here.expect(0, ['pr', 'E1'])).includes('to be sent'));
   });
 
+  test('a thread of a listed bot leads to a fix, and one of its namesake does not', async () => {
+    const here = await opened('bots = ["Scan[bot]"]\n');
+    const place = { isResolved: false, line: 1 };
+    const said = { body: 'Name the shoes.', at: '2026-11-01T12:00:00Z' };
+    pulls.fake.threads.push(
+      { id: 'RT_1', ...place, path: 'gh-2.txt', comments: [{ id: '1', author: 'scan', ...said }] },
+      {
+        id: 'RT_2',
+        ...place,
+        path: 't2.txt',
+        comments: [{ id: '2', author: 'scan[bot]', ...said }],
+      },
+    );
+    await eventually('an agent gets one', async () => {
+      const { tasks } = await here.status();
+      return tasks.some(({ title }) => title === 'PR #41: review on t2.txt:1');
+    });
+    assert.ok(!(await here.status()).tasks.some(({ title }) => title.includes('gh-2.txt')));
+    assert.match(await here.expect(0, ['pr', 'E1']), /^thread\/RT_1: shown to you alone$/mu);
+  });
+
   test('a commit that someone pushed is merged, tested and reported', async () => {
     const here = await opened();
     const theirs = pulls.fake.git.commit(slug, 'drover/E1', 'theirs.txt', 'by a person\n');

@@ -199,6 +199,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
       shape: 'epic',
       pollMs: 60_000,
       quietMs: 0,
+      bots: [],
       report: 'none',
       intake: null,
     },

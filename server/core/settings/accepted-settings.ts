@@ -35,6 +35,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'forge.base',
   'forge.merge',
   'forge.reviewers',
+  'forge.bots',
   'forge.report',
   'forge.intake',
   'sandbox.mode',

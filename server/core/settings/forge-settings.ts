@@ -63,6 +63,13 @@ export const forgeSettingTable = {
     doc: 'How long a review must be unchanged before an agent gets it.',
     readBy: 'main (pull requests)',
   },
+  'forge.bots': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Accounts whose reviews and comments count as those of a person who may write to the repository. An app is named with its ending, as "review-app[bot]".',
+    readBy: 'main (pull requests)',
+  },
   'forge.intake': {
     value: { type: 'issues' },
     fallback: null,
@@ -90,6 +97,7 @@ export interface ForgeSettings {
   readonly shape: PullShape;
   readonly pollMs: number;
   readonly quietMs: number;
+  readonly bots: readonly string[];
   readonly report: IssueReports;
   readonly intake: string | null;
 }
@@ -104,6 +112,7 @@ export function forgeSettingsOf(get: <T>(key: ForgeSettingKey) => T): ForgeSetti
     shape: get('forge.shape'),
     pollMs: get('forge.poll'),
     quietMs: get('forge.quiet'),
+    bots: get('forge.bots'),
     report: get('forge.report'),
     intake: get('forge.intake'),
   };

@@ -327,7 +327,9 @@ function commentNode({
   body,
   at,
 }: Pick<FakeReview, 'id' | 'author' | 'body' | 'at'>): object {
-  return { id, url: `#discussion_${id}`, body, updatedAt: at, author: { login: author } };
+  const login = author.replace(/\[bot\]$/u, '');
+  const from = { login, __typename: login === author ? 'User' : 'Bot' };
+  return { id, url: `#discussion_${id}`, body, updatedAt: at, author: from };
 }
 
 export function texts(value: unknown): readonly string[] {

@@ -77,7 +77,7 @@ export async function watchPulls(
     look: async (times) => {
       const before = fake.counted.length;
       for (let at = 0; at < times; at += 1) {
-        await observePulls({ engine, project: forge, quietMs: 0 }, () => false);
+        await observePulls({ engine, project: forge, quietMs: 0, bots: [] }, () => false);
         sources.nowMs += lookMs;
       }
       return fake.counted.slice(before);
