@@ -17,6 +17,8 @@ interface Waiting {
 
 const retryMinMs = 200;
 const retryMaxMs = 10_000;
+/** A page that comes back into sight after such a silence does not trust its connection. */
+const quietMsMax = 30_000;
 const signInAgain = 4401;
 
 export class PageSocket {
@@ -26,12 +28,17 @@ export class PageSocket {
   #socket: WebSocket | null = null;
   #last = 0;
   #retryMs = retryMinMs;
+  #heardMs = 0;
 
   constructor(onMessage: (message: ToPage) => void, onState: (state: SocketState) => void) {
     this.#onMessage = onMessage;
     this.#onState = onState;
-    // A phone that wakes up, or a network that is back, does not wait for the pause.
-    window.addEventListener('online', () => void this.connect());
+    // Of another network, no packet ever arrives on the old connection, and nothing closes it.
+    window.addEventListener('online', () => this.#renew());
+    document.addEventListener('visibilitychange', () => {
+      const isBack = !document.hidden && performance.now() - this.#heardMs > quietMsMax;
+      if (isBack) this.#renew();
+    });
   }
 
   async connect(): Promise<void> {
@@ -47,10 +54,13 @@ export class PageSocket {
       socket.send(JSON.stringify({ ticket }));
       this.#retryMs = retryMinMs;
     });
-    socket.addEventListener('message', ({ data }) =>
-      this.#take(JSON.parse(String(data)) as ToPage),
-    );
-    socket.addEventListener('close', ({ code, reason }) => this.#closed(code, reason));
+    socket.addEventListener('message', ({ data }) => {
+      this.#heardMs = performance.now();
+      if (socket === this.#socket) this.#take(JSON.parse(String(data)) as ToPage);
+    });
+    socket.addEventListener('close', ({ code, reason }) => {
+      if (socket === this.#socket) this.#closed(code, reason);
+    });
   }
 
   ask(project: string, name: string, params: object): Promise<unknown> {
@@ -108,14 +118,28 @@ export class PageSocket {
     return waiting;
   }
 
+  /** Connects again, also if the old connection seems to be open. */
+  #renew(): void {
+    const old = this.#socket;
+    if (old !== null) {
+      this.#forget();
+      old.close();
+    }
+    void this.connect();
+  }
+
   #closed(code: number, reason: string): void {
+    this.#forget();
+    if (code === signInAgain) return this.#onState({ kind: 'refused', message: reason });
+    this.#later();
+  }
+
+  #forget(): void {
     this.#socket = null;
     for (const { reject } of this.#waiting.values()) {
       reject(new AskFailure('gone', 'The connection was lost.'));
     }
     this.#waiting.clear();
-    if (code === signInAgain) return this.#onState({ kind: 'refused', message: reason });
-    this.#later();
   }
 
   #later(): void {
